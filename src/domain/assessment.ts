@@ -6,28 +6,15 @@ import * as z from "zod";
 import { BANDS, type Domain } from "./enums.ts";
 import { isoTimestamp } from "./instant.ts";
 import { type Interaction, interactionSchema, sessionIdSchema } from "./interaction.ts";
-import { ASSESSMENT_RECORDS_MAX } from "./limits.ts";
 import { explanationSchema } from "./replay.ts";
 import { dimensionsSchema, envelopeFields, points } from "./score.ts";
 
 /** The domain whose baselines apply to a visitor. */
 export const ASSESSMENT_DOMAIN: Domain = "general";
 
-const assessmentIdSchema = sessionIdSchema.meta({
+export const assessmentIdSchema = sessionIdSchema.meta({
   description: "Names the run, for whoever knows it: choose one that nobody guesses.",
   examples: ["01KAHY8Q3T5S7V9W1X3Z5B7D9F"],
-});
-
-export const assessmentRequestSchema = z.object({
-  sessionId: assessmentIdSchema,
-  records: z.array(interactionSchema).min(1).max(ASSESSMENT_RECORDS_MAX).meta({
-    description: "Scored in this order, from a state of which nothing is known.",
-  }),
-}).meta({ id: "AssessmentRequest" });
-
-/** The request before its records are parsed, so that no more than the allowed number of them is parsed. */
-export const assessmentFrameSchema = assessmentRequestSchema.extend({
-  records: z.array(z.unknown()).min(1).max(ASSESSMENT_RECORDS_MAX),
 });
 
 export interface AssessmentRequest {
@@ -35,8 +22,6 @@ export interface AssessmentRequest {
   /** The records with their defaults explicit. */
   readonly records: readonly Interaction[];
 }
-
-export const assessmentPathSchema = z.object({ sessionId: assessmentIdSchema });
 
 const shareUrl = z.string().meta({
   description: "Where the run can be looked at, by anybody who has this address.",

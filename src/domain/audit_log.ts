@@ -1,28 +1,13 @@
 /**
- * An organization's audit log: what was done to the organization and its keys, and the queries of the log.
+ * An organization's audit log: what was done to the organization and its keys, and a selection of events.
  * Source: specification, Audit event and Self-serve admin; contract, section 5.
  */
 import * as z from "zod";
 import { AUDIT_LOG_EVENTS } from "./audit_events.ts";
-import { instantSchema, isoTimestamp } from "./instant.ts";
-import { AUDIT_LOG_DEFAULT, AUDIT_LOG_MAX } from "./limits.ts";
+import { isoTimestamp } from "./instant.ts";
+import { AUDIT_LOG_MAX } from "./limits.ts";
 import { orgIdSchema } from "./organization.ts";
-import { integerParameter } from "./parameters.ts";
 import { envelopeFields } from "./score.ts";
-
-const filters = {
-  event_type: z.enum(AUDIT_LOG_EVENTS, { error: `must be one of ${AUDIT_LOG_EVENTS.join(", ")}` }).optional(),
-  since: instantSchema.optional().meta({ description: "Included." }),
-  until: instantSchema.optional().meta({ description: "Excluded; now where it is left out." }),
-};
-
-export const auditLogParametersSchema = z.object({
-  ...filters,
-  limit: integerParameter({ min: 1, max: AUDIT_LOG_MAX, fallback: AUDIT_LOG_DEFAULT })
-    .meta({ description: "How many events at most: the newest." }),
-});
-
-export const auditLogExportParametersSchema = z.object(filters);
 
 /** A selection of events from the log; instants are epoch milliseconds. */
 export interface AuditLogFilter {

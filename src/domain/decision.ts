@@ -1,37 +1,11 @@
 /**
- * A decision to be scored for its risk, and the Decision Risk Score's response.
+ * A decision that is scored for its risk, and the Decision Risk Score's response.
  * Source: specification, POST /v1/decision/score; contract, section 4; scoring model, section 11.
  */
 import * as z from "zod";
-import { type Domain, ROUTES, STAKES, type Stakes } from "./enums.ts";
-import {
-  domainSchema,
-  type Interaction,
-  interactionSchema,
-  ofType,
-  operatorIdSchema,
-  sessionIdSchema,
-} from "./interaction.ts";
+import { type Domain, ROUTES, type Stakes } from "./enums.ts";
+import { domainSchema, type Interaction, operatorIdSchema, sessionIdSchema } from "./interaction.ts";
 import { envelopeFields, modelReferenceSchema, uncertaintySchema } from "./score.ts";
-
-/** Always flat. Other fields of the body are ignored, a `session_id` too. */
-export const decisionRequestSchema = interactionSchema.extend({
-  decision_id: sessionIdSchema.optional().meta({
-    description:
-      "One decision_id is one decision in an organization, and shares its name space with session_id; without one, one is generated.",
-  }),
-  operator_id: operatorIdSchema,
-  domain: domainSchema,
-  ai_confidence: z.number(ofType("must be a number or null")).min(0).max(1).nullable().default(null).meta({
-    description: "The AI's own confidence: recorded, not used.",
-  }),
-  stakes: z.enum(STAKES).meta({ id: "Stakes" }).nullable().default(null).meta({
-    description:
-      "How much hangs on the decision; beside a scenario_type the graver of the two counts for severity.",
-  }),
-  interaction: z.undefined({ error: "must be left out: a decision's fields stand at top level" }).optional()
-    .meta({ override: { not: {} }, description: "Left out: a decision's fields stand at top level." }),
-}).meta({ id: "DecisionRequest" });
 
 /** A decision request with its defaults explicit. */
 export interface DecisionRequest {

@@ -1,25 +1,16 @@
 /**
- * Answers about operators: profile, sparkline, list, maintenance recommendation, dashboard and erasure.
+ * Answers about operators: profile, list, maintenance recommendation and dashboard.
  * Source: specification, Operator profile, Organization dashboard, Maintenance recommendation; contract, section 4.
  */
 import * as z from "zod";
 import { BANDS, DIMENSIONS, DOMAINS, TIERS } from "./enums.ts";
 import { isoTimestamp as instant } from "./instant.ts";
 import { operatorIdSchema } from "./interaction.ts";
-import {
-  LIST_SPARKLINE_DAYS,
-  OPERATORS_PAGE_DEFAULT,
-  OPERATORS_PAGE_MAX,
-  SPARKLINE_DAYS_DEFAULT,
-  SPARKLINE_DAYS_MAX,
-} from "./limits.ts";
-import { integerParameter } from "./parameters.ts";
+import { LIST_SPARKLINE_DAYS } from "./limits.ts";
 import { complianceSchema, decayProjectionSchema, envelopeFields, uncertaintySchema } from "./score.ts";
 
 const points = z.number().min(0).max(100);
 const count = z.int().min(0);
-
-export const operatorPathSchema = z.object({ operator_id: operatorIdSchema });
 
 export const PROFILE_BANDS = ["Exemplary", "Proficient", "Adequate", "At Risk"] as const;
 
@@ -30,9 +21,7 @@ const fullDimensions = z.object(
   >,
 ).meta({ id: "FullDimensions" });
 
-const historyPoint = z.object({ timestamp: instant, jis: points });
-
-export const profileParametersSchema = z.object({ include: z.enum(["projection"]).optional() });
+export const historyPointSchema = z.object({ timestamp: instant, jis: points });
 
 export const profileResponseSchema = z.object({
   profile: z.object({
@@ -48,7 +37,7 @@ export const profileResponseSchema = z.object({
     domain: z.enum(DOMAINS).meta({ description: "Of the latest interaction." }),
     last_interaction_at: instant,
   }),
-  jis_history: z.array(historyPoint).meta({ description: "The newest 100, oldest first." }),
+  jis_history: z.array(historyPointSchema).meta({ description: "The newest 100, oldest first." }),
   decay_projection: decayProjectionSchema.optional().meta({
     description: "With include=projection: from the latest interaction on.",
   }),
@@ -56,37 +45,8 @@ export const profileResponseSchema = z.object({
   ...envelopeFields,
 }).meta({ id: "Profile" });
 
-export const sparklineParametersSchema = z.object({
-  days: integerParameter({ min: 1, max: SPARKLINE_DAYS_MAX, fallback: SPARKLINE_DAYS_DEFAULT }),
-  format: z.enum(["json", "svg"]).default("json"),
-});
-
-export const sparklineResponseSchema = z.object({
-  operator_id: operatorIdSchema,
-  days: z.int(),
-  points: z.array(historyPoint).meta({
-    description: "The last score of each UTC day that has one, oldest first; the window ends with today.",
-  }),
-  min: points.nullable(),
-  max: points.nullable(),
-  current: points,
-  trend: z.number().meta({ description: "Recent minus longer-run JIS, points; negative is a decline." }),
-  uncertainty: uncertaintySchema,
-  ...envelopeFields,
-}).meta({ id: "Sparkline" });
-
 export const OPERATOR_SORTS = ["operator_id", "jis", "-jis", "last_interaction_at"] as const;
 export type OperatorSort = (typeof OPERATOR_SORTS)[number];
-
-export const operatorsParametersSchema = z.object({
-  band: z.enum(BANDS).optional(),
-  sort: z.enum(OPERATOR_SORTS).default("operator_id").meta({ description: "`-` is descending." }),
-  limit: integerParameter({ min: 1, max: OPERATORS_PAGE_MAX, fallback: OPERATORS_PAGE_DEFAULT }),
-  cursor: z.string().max(1024).optional().meta({
-    description: "`next_cursor` of the page before, which had the same sort.",
-  }),
-  include: z.enum(["sparkline"]).optional(),
-});
 
 export const operatorsResponseSchema = z.object({
   operators: z.array(z.object({
@@ -137,10 +97,6 @@ export const dashboardResponseSchema = z.object({
   ...envelopeFields,
 }).meta({ id: "Dashboard" });
 
-export const maintenanceRequestSchema = z.object({ operator_id: operatorIdSchema }).meta({
-  id: "MaintenanceRequest",
-});
-
 export const maintenanceResponseSchema = z.object({
   recommendation: z.object({
     intervention_type: z.string(),
@@ -153,26 +109,3 @@ export const maintenanceResponseSchema = z.object({
   ),
   ...envelopeFields,
 }).meta({ id: "MaintenanceResponse" });
-
-/**
- * The state of the erased data's bytes: overwritten, still held by a reader, or left to the database server.
- */
-export const PHYSICAL_ERASURES = ["done", "pending", "server"] as const;
-
-/** The answer to an erasure; `evidence` is the evidence format's own schema. */
-export function erasureResponseSchema<Evidence extends z.ZodType>(evidence: Evidence) {
-  return z.object({
-    erased: z.literal(true),
-    operator_id: operatorIdSchema,
-    erased_at: instant,
-    physical: z.enum(PHYSICAL_ERASURES).meta({
-      description:
-        "`done`: the bytes are overwritten. `pending`: a reader still holds them; they are overwritten as soon as it lets go. `server`: when, is for the database server's own log to say.",
-    }),
-    detail: z.record(z.string(), z.unknown()).meta({
-      description: "What the entry says, which the evidence covers: nothing of the person.",
-    }),
-    evidence,
-    ...envelopeFields,
-  }).meta({ id: "Erasure" });
-}

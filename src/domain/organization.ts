@@ -3,9 +3,9 @@
  * Source: specification, Organization and Master-key admin; contract, section 3.
  */
 import * as z from "zod";
+import { TIERS } from "./enums.ts";
 import { domainSchema } from "./interaction.ts";
 import { ALLOWED_ORIGINS_MAX, ORGANIZATION_NAME_MAX_LENGTH } from "./limits.ts";
-import { TIERS } from "./enums.ts";
 
 export const orgIdSchema = z.string()
   .regex(/^[A-Za-z0-9_-]{1,128}$/, "must be 1 to 128 letters, digits, hyphens or underscores")
@@ -73,8 +73,6 @@ const allowedOriginsSchema = z.string().transform((text, context) => {
   examples: ["https://review.acme.example"],
   override: { pattern: ORIGINS_PATTERN },
 });
-
-export const organizationPathSchema = z.object({ org_id: orgIdSchema });
 
 export const createOrganizationSchema = z.object({
   org_id: orgIdSchema,

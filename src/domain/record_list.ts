@@ -7,28 +7,11 @@ import * as z from "zod";
 import { BANDS, DECISIONS, DOMAINS, ROUTES } from "./enums.ts";
 import { isoTimestamp } from "./instant.ts";
 import { operatorIdSchema } from "./interaction.ts";
-import { RECORDS_PAGE_DEFAULT, RECORDS_PAGE_MAX } from "./limits.ts";
-import { integerParameter } from "./parameters.ts";
 import { FINDING_STATUSES } from "./report.ts";
 import { envelopeFields, points } from "./score.ts";
 
 export const RECORD_KINDS = ["score", "decision"] as const;
 export type RecordKind = (typeof RECORD_KINDS)[number];
-
-const page = {
-  limit: integerParameter({ min: 1, max: RECORDS_PAGE_MAX, fallback: RECORDS_PAGE_DEFAULT }),
-  cursor: z.string().regex(
-    /^(?:0|[1-9][0-9]{0,14})$/,
-    "must be the next_cursor of the page before, unchanged",
-  )
-    .transform(Number).optional().meta({ description: "`next_cursor` of the page before." }),
-};
-
-export const decisionsParametersSchema = z.object({
-  kind: z.enum(RECORD_KINDS).optional().meta({ description: "Both where it is left out." }),
-  operator_id: operatorIdSchema.optional(),
-  ...page,
-});
 
 const listFields = {
   count: z.int().min(0).meta({ description: "Of this answer." }),
@@ -51,8 +34,6 @@ export const decisionsResponseSchema = z.object({
   })).meta({ description: "Newest first; what was erased or pruned is not among them." }),
   ...listFields,
 }).meta({ id: "Decisions" });
-
-export const reportsParametersSchema = z.object(page);
 
 export const reportsResponseSchema = z.object({
   reports: z.array(z.object({

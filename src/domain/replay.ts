@@ -2,12 +2,7 @@
 import * as z from "zod";
 import { DIMENSIONS } from "./enums.ts";
 import { isoTimestamp } from "./instant.ts";
-import { sessionIdSchema } from "./interaction.ts";
 import { envelopeFields, modelReferenceSchema } from "./score.ts";
-
-export const replayPathSchema = z.object({
-  id: sessionIdSchema.meta({ description: "A scored session_id or a decision_id." }),
-});
 
 /** The rules that moved each dimension. */
 export const explanationSchema = z.array(

@@ -5,7 +5,7 @@
  */
 import * as z from "zod";
 import { DIMENSIONS, DOMAINS } from "./enums.ts";
-import { instantSchema, isoTimestamp } from "./instant.ts";
+import { isoTimestamp } from "./instant.ts";
 import { orgIdSchema } from "./organization.ts";
 import { envelopeFields, modelReferenceSchema } from "./score.ts";
 
@@ -191,24 +191,6 @@ export const article14Schema = z.object({
 }).meta({ id: "Article14" });
 /** The body without `request_id` and `timestamp`. */
 export type Article14 = z.infer<typeof article14Schema>;
-
-export const reportFormatSchema = z.object({ format: z.enum(["json", "html"]).default("json") });
-
-export const reportParametersSchema = z.object({
-  period_start: instantSchema.optional().meta({
-    description:
-      "Where the period starts, included. Given together with period_end; without both the period is the last full calendar quarter (UTC).",
-  }),
-  period_end: instantSchema.optional().meta({ description: "Where the period ends, not included." }),
-  ...reportFormatSchema.shape,
-});
-
-export const reportPathSchema = z.object({
-  report_id: z.string().regex(
-    /^[A-Za-z0-9_-]{1,64}$/,
-    "must be 1 to 64 letters, digits, hyphens or underscores",
-  ),
-});
 
 export function reportResponseSchema<Evidence extends z.ZodType>(evidence: Evidence) {
   return z.object({

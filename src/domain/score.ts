@@ -1,5 +1,5 @@
 /**
- * A score request in its two forms, its parameters, and the response.
+ * A score request with its parameters, and the response.
  * Source: specification, Scoring and reads; contract, sections 4 and 8.
  */
 import * as z from "zod";
@@ -16,35 +16,7 @@ import {
   URGENCIES,
 } from "./enums.ts";
 import { isoTimestamp } from "./instant.ts";
-import {
-  domainSchema,
-  type Interaction,
-  interactionSchema,
-  operatorIdSchema,
-  sessionIdSchema,
-} from "./interaction.ts";
-
-/** The form of the specification: the interaction in an object of its own. */
-export const nestedScoreRequestSchema = z.object({
-  session_id: sessionIdSchema,
-  operator_id: operatorIdSchema,
-  domain: domainSchema,
-  interaction: interactionSchema,
-}).meta({ id: "ScoreRequest" });
-
-/** The flat variant: the interaction's fields at top level, `session_id` optional. */
-export const flatScoreRequestSchema = interactionSchema.extend({
-  session_id: sessionIdSchema.optional(),
-  operator_id: operatorIdSchema,
-  domain: domainSchema,
-}).meta({ id: "FlatScoreRequest", description: "The flat variant; without a session_id one is generated." });
-
-/**
- * Either form, for the OpenAPI document. The form of a request is determined before the request is validated.
- */
-export const scoreCallSchema = z.union([nestedScoreRequestSchema, flatScoreRequestSchema]).meta({
-  id: "ScoreCall",
-});
+import { domainSchema, type Interaction, operatorIdSchema, sessionIdSchema } from "./interaction.ts";
 
 /** The effective parameters of a score call. */
 export const scoreParametersSchema = z.object({

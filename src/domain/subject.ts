@@ -12,12 +12,6 @@ import { envelopeFields } from "./score.ts";
 export const SUBJECT_FORMATS = ["json", "html"] as const;
 export type SubjectFormat = (typeof SUBJECT_FORMATS)[number];
 
-export const subjectParametersSchema = z.object({
-  format: z.enum(SUBJECT_FORMATS).default("json").meta({
-    description: "html: a page in plain words for the person whom it is about.",
-  }),
-});
-
 const sentences = z.array(z.string());
 
 /** The notice that goes with the data, in plain words. */

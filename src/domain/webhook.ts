@@ -1,20 +1,17 @@
 /**
- * Webhook destinations: the requests about them and the answers.
+ * Webhook destinations: the request for one, the answers about them, and the bodies of deliveries.
  * Source: specification, Webhook destination and Events; contract, section 5.
  */
 import * as z from "zod";
+import { decisionResponseSchema } from "./decision.ts";
+import { DELIVERY_STATUSES, WEBHOOK_EVENTS, type WebhookEvent } from "./enums.ts";
+import { isoTimestamp } from "./instant.ts";
 import {
-  DELIVERIES_PAGE_DEFAULT,
-  DELIVERIES_PAGE_MAX,
   WEBHOOK_EVENTS_NAMED_MAX,
   WEBHOOK_SECRET_MAX_LENGTH,
   WEBHOOK_SECRET_MIN_LENGTH,
   WEBHOOK_URL_MAX_LENGTH,
 } from "./limits.ts";
-import { DELIVERY_STATUSES, WEBHOOK_EVENTS, type WebhookEvent } from "./enums.ts";
-import { integerParameter } from "./parameters.ts";
-import { decisionResponseSchema } from "./decision.ts";
-import { isoTimestamp } from "./instant.ts";
 import { envelopeFields, scoreResponseSchema } from "./score.ts";
 
 const eventSchema = z.enum(WEBHOOK_EVENTS);
@@ -169,22 +166,6 @@ export const webhookListSchema = z.object({
   ...envelopeFields,
 }).meta({ id: "WebhookList" });
 
-export const webhookRemovedSchema = z.object({
-  deleted: z.literal(true),
-  id: z.string(),
-  ...envelopeFields,
-}).meta({ id: "WebhookRemoved" });
-
-export const webhookPathSchema = z.object({
-  id: z.string().regex(/^[A-Za-z0-9_-]{1,128}$/, "must be 1 to 128 letters, digits, hyphens or underscores"),
-});
-
-export const deliveriesParametersSchema = z.object({
-  status: z.enum(DELIVERY_STATUSES, { error: `must be one of ${DELIVERY_STATUSES.join(", ")}` }).optional(),
-  limit: integerParameter({ min: 1, max: DELIVERIES_PAGE_MAX, fallback: DELIVERIES_PAGE_DEFAULT }),
-});
-export type DeliveriesParameters = z.output<typeof deliveriesParametersSchema>;
-
 export const deliveriesSchema = z.object({
   webhook: z.object({
     id: z.string(),
@@ -227,7 +208,3 @@ export const redeliveredSchema = z.object({
   status: z.literal("queued"),
   ...envelopeFields,
 }).meta({ id: "WebhookRedelivered" });
-
-export const deliveryPathSchema = webhookPathSchema.extend({
-  delivery_id: z.uuid("must be the UUID of a delivery"),
-});

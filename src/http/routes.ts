@@ -11,6 +11,7 @@ import { EVIDENCE_ROUTES } from "./routes/evidence.ts";
 import { MAINTENANCE_ROUTES } from "./routes/maintenance.ts";
 import { OPERATOR_ROUTES } from "./routes/operators.ts";
 import { ORGANIZATION_ROUTES } from "./routes/organization.ts";
+import { OWN_EVENT_ROUTES } from "./routes/own_events.ts";
 import { OWN_KEY_ROUTES } from "./routes/own_key.ts";
 import { REPORT_ROUTES } from "./routes/reports.ts";
 import { SCORE_ROUTES } from "./routes/scores.ts";
@@ -49,7 +50,7 @@ export const ROUTE_GROUPS: readonly RouteGroup[] = [
   {
     name: "Evidence",
     description: "Signed, chained entries: append to them, verify them, carry them away.",
-    routes: EVIDENCE_ROUTES,
+    routes: [...OWN_EVENT_ROUTES, ...EVIDENCE_ROUTES],
   },
   {
     name: "Your organization",

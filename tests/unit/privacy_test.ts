@@ -1,6 +1,6 @@
 /** docs/operate/privacy.md names what is kept: a new table or field of an interaction has to be told of there. */
 import assert from "node:assert/strict";
-import { decisionRequestSchema } from "../../src/domain/decision.ts";
+import { decisionRequestSchema } from "../../src/http/routes/decisions.ts";
 import { interactionSchema } from "../../src/domain/interaction.ts";
 
 const ROOT = `${import.meta.dirname}/../..`;

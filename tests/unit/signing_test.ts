@@ -4,7 +4,8 @@
  * Source: evidence design, section 11.
  */
 import assert from "node:assert/strict";
-import { nestedScoreRequestSchema, scoreParametersSchema } from "../../src/domain/score.ts";
+import { scoreParametersSchema } from "../../src/domain/score.ts";
+import { nestedScoreRequestSchema } from "../../src/http/routes/scores.ts";
 import { equalBytes, type Signer } from "../../src/evidence/crypto.ts";
 import { verifyDocument } from "../../src/evidence/document.ts";
 import { nodeCrypto, signerFromPem } from "../../src/evidence/node_crypto.ts";

@@ -1,20 +1,13 @@
-/** Organizations, by master keys: create one, read its usage, change its state and its key. */
+/**
+ * Organizations, by master keys: create one, read its usage, change its state and its key.
+ * Source: specification, Master-key admin and Usage record; contract, sections 5 and 8.
+ */
 import * as z from "zod";
-import {
-  alreadyProvisionedSchema,
-  billingSuspendedSchema,
-  confirmedBodySchema,
-  emptyBodySchema,
-  keyRevokedSchema,
-  organizationReactivatedSchema,
-  organizationRotatedSchema,
-  organizationSuspendedSchema,
-} from "../../domain/administration.ts";
+import { TIERS } from "../../domain/enums.ts";
 import { isoTimestamp } from "../../domain/instant.ts";
-import { BODY_LIMIT_BYTES } from "../../domain/limits.ts";
-import { createOrganizationSchema, organizationPathSchema, orgIdSchema } from "../../domain/organization.ts";
+import { BODY_LIMIT_BYTES, USAGE_WINDOW_DAYS } from "../../domain/limits.ts";
+import { createOrganizationSchema, orgIdSchema } from "../../domain/organization.ts";
 import { envelopeFields } from "../../domain/score.ts";
-import { usageResponseSchema } from "../../domain/usage.ts";
 import type { MasterScope } from "../../keys/master_keys.ts";
 import {
   forceRevoke,
@@ -30,12 +23,13 @@ import { organizationUsage } from "../../operations/organizations/usage.ts";
 import type { Route } from "../exchange.ts";
 import { idempotentCall, requireSameKey } from "../idempotency_key.ts";
 import { parseWith, validationFailed } from "../parse.ts";
-import { EXAMPLE_IDEMPOTENCY_KEY, MASTER_POST } from "./shared.ts";
+import { alreadyProvisionedSchema, keyPrefixSchema, keyRevokedSchema, newKeySchema } from "./key_answers.ts";
+import { EXAMPLE_IDEMPOTENCY_KEY, idempotencyKeySchema, MASTER_POST } from "./shared.ts";
 
 const organizationCreatedSchema = z.object({
   org_id: orgIdSchema,
-  api_key: z.string().meta({ description: "Shown once, never again." }),
-  prefix: z.string().length(8),
+  api_key: newKeySchema,
+  prefix: keyPrefixSchema,
   created_at: isoTimestamp,
   warning: z.string(),
   ...envelopeFields,
@@ -79,6 +73,23 @@ const postOrganization: Route = {
   },
 };
 
+const organizationPathSchema = z.object({ org_id: orgIdSchema });
+
+const usageResponseSchema = z.object({
+  org_id: orgIdSchema,
+  tier: z.enum(TIERS),
+  active: z.boolean(),
+  interaction_count_current_period: z.int().min(0).meta({
+    description: "Scores in the period, batch items included; counted exactly at each call.",
+  }),
+  period_start: isoTimestamp,
+  period_end: isoTimestamp.meta({ description: `${USAGE_WINDOW_DAYS} days after period_start: now.` }),
+  tier_limit: z.int(),
+  utilization_ratio: z.number().min(0),
+  threshold_crossed: z.boolean(),
+  ...envelopeFields,
+}).meta({ id: "Usage" });
+
 const getUsage: Route = {
   method: "GET",
   path: "/v1/admin/org/{org_id}/usage",
@@ -102,6 +113,9 @@ const getUsage: Route = {
   },
 };
 
+/** No field is required, and any field is ignored. */
+const emptyBodySchema = z.object({}).meta({ id: "EmptyBody" });
+
 /** Fields of a route of the payment component: the body has no fields and may be left out. */
 function billing(scope: MasterScope, operation: StateOperation) {
   return {
@@ -124,6 +138,14 @@ function billing(scope: MasterScope, operation: StateOperation) {
   } satisfies Partial<Route>;
 }
 
+const billingSuspendedSchema = z.object({
+  suspended: z.literal(true),
+  org_id: orgIdSchema,
+  suspended_at: isoTimestamp,
+  note: z.string(),
+  ...envelopeFields,
+}).meta({ id: "BillingSuspended" });
+
 const postBillingSuspension: Route = {
   ...billing("BILLING_SUSPEND", suspendBilling),
   path: "/v1/admin/billing/org/{org_id}/suspend",
@@ -133,6 +155,16 @@ const postBillingSuspension: Route = {
   success: { status: 200, description: "Suspended.", schema: billingSuspendedSchema },
   errors: ["NOT_FOUND", "IDEMPOTENCY_KEY_REUSED"],
 };
+
+const organizationRotatedSchema = z.object({
+  rotated: z.literal(true),
+  org_id: orgIdSchema,
+  new_api_key: newKeySchema,
+  prefix: keyPrefixSchema,
+  rotated_at: isoTimestamp,
+  warning: z.string(),
+  ...envelopeFields,
+}).meta({ id: "OrganizationRotated" });
 
 const postBillingRotation: Route = {
   ...billing("BILLING_ROTATE", rotateBilling),
@@ -148,6 +180,11 @@ const postBillingRotation: Route = {
   },
   errors: ["NOT_FOUND", "CONFLICT", "IDEMPOTENCY_KEY_REUSED"],
 };
+
+const confirmedBodySchema = z.object({
+  confirm_org_id: orgIdSchema.meta({ description: "The organization of the path, once more." }),
+  idempotency_key: idempotencyKeySchema,
+}).meta({ id: "ConfirmedCall" });
 
 /** Fields of a route of the admin dashboard: the body repeats the org_id and the idempotency key. */
 function confirmed(scope: MasterScope, operation: StateOperation) {
@@ -180,6 +217,13 @@ function confirmed(scope: MasterScope, operation: StateOperation) {
   } satisfies Partial<Route>;
 }
 
+const organizationSuspendedSchema = z.object({
+  suspended: z.literal(true),
+  org_id: orgIdSchema,
+  suspended_at: isoTimestamp,
+  ...envelopeFields,
+}).meta({ id: "OrganizationSuspended" });
+
 const postSuspension: Route = {
   ...confirmed("ORG_SUSPEND", suspendOrganization),
   path: "/v1/admin/org/{org_id}/suspend",
@@ -189,6 +233,16 @@ const postSuspension: Route = {
   success: { status: 200, description: "Suspended.", schema: organizationSuspendedSchema },
   errors: ["NOT_FOUND", "IDEMPOTENCY_KEY_REUSED", "NOT_IMPLEMENTED"],
 };
+
+const organizationReactivatedSchema = z.object({
+  reactivated: z.literal(true),
+  org_id: orgIdSchema,
+  reactivated_at: isoTimestamp,
+  remaining: z.array(z.string()).optional().meta({
+    description: "Why the organization stays inactive, where there are other reasons.",
+  }),
+  ...envelopeFields,
+}).meta({ id: "OrganizationReactivated" });
 
 const postReactivation: Route = {
   ...confirmed("ORG_REACTIVATE", reactivateOrganization),

@@ -1,16 +1,32 @@
 /** Alerts of the installation, by a master key. */
-import {
-  acknowledgementBodySchema,
-  alertAcknowledgedSchema,
-  alertPathSchema,
-} from "../../domain/administration.ts";
+import * as z from "zod";
 import { ServiceError } from "../../domain/errors.ts";
+import { isoTimestamp } from "../../domain/instant.ts";
 import { BODY_LIMIT_BYTES } from "../../domain/limits.ts";
+import { envelopeFields } from "../../domain/score.ts";
 import { acknowledgeAlert } from "../../operations/organizations/alerts.ts";
 import type { Route } from "../exchange.ts";
 import { idempotentCall, requireSameKey } from "../idempotency_key.ts";
 import { parseWith } from "../parse.ts";
-import { EXAMPLE_IDEMPOTENCY_KEY, MASTER_POST } from "./shared.ts";
+import { EXAMPLE_IDEMPOTENCY_KEY, idempotencyKeySchema, MASTER_POST } from "./shared.ts";
+
+const alertPathSchema = z.object({
+  alert_id: z.string().regex(
+    /^[A-Za-z0-9_-]{1,128}$/,
+    "must be 1 to 128 letters, digits, hyphens or underscores",
+  ),
+});
+
+const acknowledgementBodySchema = z.object({ idempotency_key: idempotencyKeySchema }).meta({
+  id: "Acknowledgement",
+});
+
+const alertAcknowledgedSchema = z.object({
+  acknowledged: z.literal(true),
+  alert_id: z.string(),
+  acknowledged_at: isoTimestamp,
+  ...envelopeFields,
+}).meta({ id: "AlertAcknowledged" });
 
 const postAcknowledgement: Route = {
   ...MASTER_POST,

@@ -1,18 +1,25 @@
 /** Runs of the public demo: no key, limited by address alone. */
-import {
-  assessmentFrameSchema,
-  assessmentPathSchema,
-  assessmentRequestSchema,
-  assessmentSchema,
-  assessmentSubmittedSchema,
-} from "../../domain/assessment.ts";
+import * as z from "zod";
+import { assessmentIdSchema, assessmentSchema, assessmentSubmittedSchema } from "../../domain/assessment.ts";
 import { interactionSchema } from "../../domain/interaction.ts";
-import { BODY_LIMIT_BYTES } from "../../domain/limits.ts";
+import { ASSESSMENT_RECORDS_MAX, BODY_LIMIT_BYTES } from "../../domain/limits.ts";
 import { readAssessment, submitAssessment } from "../../operations/scoring/assessments.ts";
 import { ASSESSMENT_PAGE_CSP, assessmentPage } from "../../pages/assessment.ts";
 import type { Route, Services } from "../exchange.ts";
 import { parseEach, parseWith } from "../parse.ts";
 import { OPEN } from "./shared.ts";
+
+const assessmentRequestSchema = z.object({
+  sessionId: assessmentIdSchema,
+  records: z.array(interactionSchema).min(1).max(ASSESSMENT_RECORDS_MAX).meta({
+    description: "Scored in this order, from a state of which nothing is known.",
+  }),
+}).meta({ id: "AssessmentRequest" });
+
+/** The request before its records are parsed, so that no more than the allowed number of them is parsed. */
+const assessmentFrameSchema = assessmentRequestSchema.extend({
+  records: z.array(z.unknown()).min(1).max(ASSESSMENT_RECORDS_MAX),
+});
 
 const postAssessment: Route = {
   ...OPEN,
@@ -63,6 +70,8 @@ const postAssessment: Route = {
     };
   },
 };
+
+const assessmentPathSchema = z.object({ sessionId: assessmentIdSchema });
 
 const getAssessment: Route = {
   ...OPEN,

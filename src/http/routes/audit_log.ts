@@ -1,16 +1,29 @@
 /** An organization's audit log: a page of it, and all of it. */
-import {
-  auditLogExportParametersSchema,
-  auditLogParametersSchema,
-  auditLogResponseSchema,
-} from "../../domain/audit_log.ts";
+import * as z from "zod";
+import { AUDIT_LOG_EVENTS } from "../../domain/audit_events.ts";
+import { auditLogResponseSchema } from "../../domain/audit_log.ts";
+import { instantSchema } from "../../domain/instant.ts";
+import { AUDIT_LOG_DEFAULT, AUDIT_LOG_MAX } from "../../domain/limits.ts";
 import { entrySchema } from "../../evidence/entry.ts";
 import { exportAuditLog, readAuditLog } from "../../operations/organizations/audit_log.ts";
 import type { Route } from "../exchange.ts";
-import { parseParameters, parseWith } from "../parse.ts";
+import { parseParameters } from "../parse.ts";
+import { integerParameter } from "./parameters.ts";
 import { KEYED_READ, selfServe } from "./shared.ts";
 
 const ROTATIONS = { since: "2026-11-01", event_type: "KEY_ROTATED" };
+
+const filters = {
+  event_type: z.enum(AUDIT_LOG_EVENTS, { error: `must be one of ${AUDIT_LOG_EVENTS.join(", ")}` }).optional(),
+  since: instantSchema.optional().meta({ description: "Included." }),
+  until: instantSchema.optional().meta({ description: "Excluded; now where it is left out." }),
+};
+
+const auditLogParametersSchema = z.object({
+  ...filters,
+  limit: integerParameter({ min: 1, max: AUDIT_LOG_MAX, fallback: AUDIT_LOG_DEFAULT })
+    .meta({ description: "How many events at most: the newest." }),
+});
 
 const getAuditLog: Route = {
   ...KEYED_READ,
@@ -46,6 +59,8 @@ const getAuditLog: Route = {
     };
   },
 };
+
+const auditLogExportParametersSchema = z.object(filters);
 
 const getAuditLogExport: Route = {
   ...KEYED_READ,

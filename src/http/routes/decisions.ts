@@ -1,7 +1,16 @@
 /** Decisions: the risk of one decision, and the replay of a score or of a decision. */
-import { decisionRequestSchema, decisionResponseSchema } from "../../domain/decision.ts";
+import * as z from "zod";
+import { decisionResponseSchema } from "../../domain/decision.ts";
+import { STAKES } from "../../domain/enums.ts";
+import {
+  domainSchema,
+  interactionSchema,
+  ofType,
+  operatorIdSchema,
+  sessionIdSchema,
+} from "../../domain/interaction.ts";
 import { BODY_LIMIT_BYTES } from "../../domain/limits.ts";
-import { replayPathSchema, replayResponseSchema } from "../../domain/replay.ts";
+import { replayResponseSchema } from "../../domain/replay.ts";
 import { evidenceSchema } from "../../evidence/envelope.ts";
 import { scoreDecisionRisk } from "../../operations/scoring/decisions.ts";
 import { replay } from "../../operations/scoring/replay.ts";
@@ -9,6 +18,25 @@ import type { Route } from "../exchange.ts";
 import { idempotentCall } from "../idempotency_key.ts";
 import { parseWith } from "../parse.ts";
 import { KEYED_POST, KEYED_READ } from "./shared.ts";
+
+/** Always flat. Other fields of the body are ignored, a `session_id` too. */
+export const decisionRequestSchema = interactionSchema.extend({
+  decision_id: sessionIdSchema.optional().meta({
+    description:
+      "One decision_id is one decision in an organization, and shares its name space with session_id; without one, one is generated.",
+  }),
+  operator_id: operatorIdSchema,
+  domain: domainSchema,
+  ai_confidence: z.number(ofType("must be a number or null")).min(0).max(1).nullable().default(null).meta({
+    description: "The AI's own confidence: recorded, not used.",
+  }),
+  stakes: z.enum(STAKES).meta({ id: "Stakes" }).nullable().default(null).meta({
+    description:
+      "How much hangs on the decision; beside a scenario_type the graver of the two counts for severity.",
+  }),
+  interaction: z.undefined({ error: "must be left out: a decision's fields stand at top level" }).optional()
+    .meta({ override: { not: {} }, description: "Left out: a decision's fields stand at top level." }),
+}).meta({ id: "DecisionRequest" });
 
 const postDecision: Route = {
   ...KEYED_POST,
@@ -56,6 +84,10 @@ const postDecision: Route = {
     return { status: 200, ...answer };
   },
 };
+
+const replayPathSchema = z.object({
+  id: sessionIdSchema.meta({ description: "A scored session_id or a decision_id." }),
+});
 
 const getReplay: Route = {
   ...KEYED_READ,

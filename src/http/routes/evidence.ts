@@ -1,75 +1,79 @@
-/** Evidence: an organization appends to its chain, verifies its chains, exports them and proves an entry. */
-import {
-  appendRequestSchema,
-  appendResponseSchema,
-  beyondLongest,
-  chainParametersSchema,
-  checkpointResponseSchema,
-  exportParametersSchema,
-  jwksSchema,
-  linkedSizes,
-  PAYLOAD_LIMIT_BYTES,
-  proofPathSchema,
-  proofResponseSchema,
-  verifyParametersSchema,
-  verifyResponseSchema,
-} from "../../domain/audit.ts";
-import { BODY_LIMIT_BYTES } from "../../domain/limits.ts";
-import { canonicalJson } from "../../evidence/canonical.ts";
-import { utf8 } from "../../evidence/crypto.ts";
-import { entrySchema } from "../../evidence/entry.ts";
-import { evidenceSchema } from "../../evidence/envelope.ts";
+/**
+ * Chains of an organization: it verifies them, exports them, proves an entry, and gets checkpoints and keys.
+ * Source: contract, sections 4 and 5; evidence design, section 8.
+ */
+import * as z from "zod";
+import { beyondLongest, CHAIN_KINDS, linkedSizes, linkSchema } from "../../domain/audit.ts";
+import { envelopeFields } from "../../domain/score.ts";
 import { exportFile, longestOf, softwareName } from "../../operations/chains/export.ts";
 import { publicKeys } from "../../operations/chains/own_keys.ts";
-import {
-  appendEvent,
-  currentCheckpoint,
-  familyOf,
-  proofOfEntry,
-} from "../../operations/organizations/audit.ts";
+import { currentCheckpoint, familyOf, proofOfEntry } from "../../operations/organizations/audit.ts";
 import { retentionOf } from "../../operations/shared/deployment.ts";
 import { verifyChain } from "../../operations/verification/verification.ts";
 import type { Route } from "../exchange.ts";
-import { idempotentCall } from "../idempotency_key.ts";
 import { parseParameters, parseWith, validationFailed } from "../parse.ts";
-import { KEYED_POST, KEYED_READ, OPEN } from "./shared.ts";
+import { KEYED_READ, OPEN } from "./shared.ts";
 
-const postAuditAppend: Route = {
-  ...KEYED_POST,
-  path: "/v1/audit/append",
-  operationId: "postAuditAppend",
-  summary: "Append an event of your own",
-  description:
-    "An event that belongs beside the scores, a change of a review policy say, becomes an entry of the organization's evidence chain, for good.",
-  body: { schema: appendRequestSchema, limitBytes: BODY_LIMIT_BYTES },
-  success: {
-    status: 201,
-    description: "The entry and its evidence.",
-    schema: appendResponseSchema({ evidence: evidenceSchema, entry: entrySchema }),
-  },
-  errors: ["GONE"],
-  examples: [{
-    summary: "A policy changed",
-    body: { event_type: "REVIEW_POLICY_CHANGED", payload: { policy: "four-eyes", from: "2026-12-01" } },
-  }],
-  async handler({ dependencies }, { context, exchange, json }) {
-    const { event_type, payload } = parseWith(appendRequestSchema, json);
-    const { length } = utf8(canonicalJson(payload));
-    if (length > PAYLOAD_LIMIT_BYTES) {
-      throw validationFailed([{
-        path: "payload",
-        message: `must be at most ${PAYLOAD_LIMIT_BYTES} bytes of canonical JSON, it has ${length}`,
-      }]);
-    }
-    const { event, ...about } = await appendEvent(dependencies, exchange.caller!, {
-      eventType: event_type,
-      payload,
-      call: exchange.call,
-      idempotency: idempotentCall(context),
-    });
-    return { status: 201, body: { ...event }, ...about };
-  },
+const chainParametersSchema = z.object({
+  chain: z.enum(CHAIN_KINDS).default("evidence").meta({
+    description: "The chain of scores and decisions, or the audit log of the organization and its keys.",
+  }),
+});
+
+/** A size or an index of a chain, as text in a path or a query. */
+const chainSizeFrom = (low: 0 | 1) =>
+  z.string().regex(/^(0|[1-9][0-9]{0,14})$/, "must be a whole number without sign").transform(Number)
+    .refine((value) => value >= low, `must be at least ${low}`)
+    .meta({ override: { pattern: low === 0 ? "^(0|[1-9][0-9]{0,14})$" : "^[1-9][0-9]{0,14}$" } });
+
+const verifyParametersSchema = z.object({
+  from: chainSizeFrom(0).optional().meta({
+    description: "Resumes at this entry: verification begins at the last checkpoint at or before it.",
+  }),
+  since_size: chainSizeFrom(1).optional().meta({
+    description: "Adds the proof that the chain of this size is a beginning of the present one.",
+  }),
+});
+
+/** The range is a tuple, but client generators cannot read the schema of a tuple. */
+const range = z.array(z.int()).length(2).nullable();
+
+const findingSchema = z.object({
+  chain: z.string().meta({ description: "The epoch of the chain that it is about." }),
+  code: z.string(),
+  fatal: z.boolean(),
+  seq: z.int().nullable(),
+  range,
+  detail: z.string().nullable(),
+  sentence: z.string().meta({ description: "The finding in plain words." }),
+}).meta({ id: "EvidenceFinding" });
+
+const hash32 = z.string().regex(/^[0-9a-f]{64}$/);
+
+const signedCheckpoint = {
+  origin: z.string(),
+  size: z.int().min(1),
+  root: hash32,
+  note: z.string().meta({ description: "The signed checkpoint: keep it, and no later one can deny it." }),
 };
+
+const verifyResponseSchema = z.object({
+  valid: z.boolean(),
+  entries_checked: z.int().min(0),
+  from_seq: z.int().min(0),
+  to_seq: z.int().min(-1),
+  head: hash32.meta({ description: "Hash of the newest entry." }),
+  checkpoint: z.object(signedCheckpoint).nullable(),
+  first_bad: z.int().nullable(),
+  code: z.string().nullable().meta({
+    description: "The code of the first finding that makes the chain invalid.",
+  }),
+  findings: z.array(findingSchema),
+  consistency: z.object({ from: z.int(), to: z.int(), proof: z.array(hash32) }).optional().meta({
+    description: "RFC 6962 consistency proof, where `since_size` asks for it.",
+  }),
+  ...envelopeFields,
+}).meta({ id: "ChainVerification" });
 
 /** Fields of a route that verifies one of the organization's chains. */
 function verificationOf(kind: "evidence" | "admin") {
@@ -114,6 +118,19 @@ const getAdminChainVerification: Route = {
   summary: "Verify the audit log's chain",
   description: "As the evidence chain's, for what was done to the organization and its keys.",
 };
+
+const exportParametersSchema = z.object({
+  ...chainParametersSchema.shape,
+  parts: z.enum(["all", "structural", "none"]).default("all").meta({
+    description:
+      "all: everything, so that scores can be replayed. structural: only how the chain itself came about. none: hashes alone.",
+  }),
+  link: linkSchema.optional().meta({
+    description:
+      "Sizes of checkpoints that were kept, separated by commas. Where entries up to there were removed by the retention rule, the bundle proves that what is left goes on from them.",
+    examples: ["120,480"],
+  }),
+});
 
 const getChainExport: Route = {
   ...KEYED_READ,
@@ -166,6 +183,17 @@ const getChainExport: Route = {
   },
 };
 
+const proofPathSchema = z.object({
+  seq: chainSizeFrom(0).meta({ description: "The entry's place in its chain, from 0." }),
+});
+
+const proofResponseSchema = z.object({
+  seq: z.int().min(0),
+  entry_hash: hash32,
+  proof: z.string().meta({ description: "C2SP tlog-proof@v1 against the newest checkpoint." }),
+  ...envelopeFields,
+}).meta({ id: "InclusionProof" });
+
 const getChainProof: Route = {
   ...KEYED_READ,
   path: "/v1/audit/chain/proof/{seq}",
@@ -184,6 +212,10 @@ const getChainProof: Route = {
   },
 };
 
+const checkpointResponseSchema = z.object({ ...signedCheckpoint, ...envelopeFields }).meta({
+  id: "Checkpoint",
+});
+
 const getCheckpoint: Route = {
   ...KEYED_READ,
   path: "/v1/audit/checkpoint",
@@ -199,6 +231,19 @@ const getCheckpoint: Route = {
     return { status: 200, body: await currentCheckpoint(dependencies, exchange.caller!, chain) };
   },
 };
+
+const jwksSchema = z.object({
+  keys: z.array(z.object({
+    kty: z.literal("OKP"),
+    crv: z.literal("Ed25519"),
+    x: z.string(),
+    kid: z.string(),
+    use: z.literal("sig"),
+    alg: z.literal("EdDSA"),
+    "x-jiss-from": z.int().nullable(),
+    "x-jiss-until": z.int().nullable(),
+  })),
+}).meta({ id: "JsonWebKeySet", description: "RFC 7517; ranges are sizes of the system chain." });
 
 const getPublicKeys: Route = {
   ...OPEN,
@@ -218,7 +263,6 @@ const getPublicKeys: Route = {
 };
 
 export const EVIDENCE_ROUTES: readonly Route[] = [
-  postAuditAppend,
   getChainVerification,
   getChainExport,
   getChainProof,

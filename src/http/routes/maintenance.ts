@@ -1,10 +1,16 @@
 /** Exercises that are recommended to an operator. */
+import * as z from "zod";
+import { operatorIdSchema } from "../../domain/interaction.ts";
 import { BODY_LIMIT_BYTES } from "../../domain/limits.ts";
-import { maintenanceRequestSchema, maintenanceResponseSchema } from "../../domain/operator.ts";
+import { maintenanceResponseSchema } from "../../domain/operator.ts";
 import { recommendMaintenance } from "../../operations/reporting/operators.ts";
 import type { Route } from "../exchange.ts";
 import { parseWith } from "../parse.ts";
 import { KEYED_POST } from "./shared.ts";
+
+const maintenanceRequestSchema = z.object({ operator_id: operatorIdSchema }).meta({
+  id: "MaintenanceRequest",
+});
 
 const postMaintenance: Route = {
   ...KEYED_POST,

@@ -1,13 +1,11 @@
 /** One operator: profile, sparkline, subject access, erasure. */
-import {
-  erasureResponseSchema,
-  operatorPathSchema,
-  profileParametersSchema,
-  profileResponseSchema,
-  sparklineParametersSchema,
-  sparklineResponseSchema,
-} from "../../domain/operator.ts";
-import { subjectParametersSchema, subjectResponseSchema } from "../../domain/subject.ts";
+import * as z from "zod";
+import { isoTimestamp } from "../../domain/instant.ts";
+import { operatorIdSchema } from "../../domain/interaction.ts";
+import { SPARKLINE_DAYS_DEFAULT, SPARKLINE_DAYS_MAX } from "../../domain/limits.ts";
+import { historyPointSchema, profileResponseSchema } from "../../domain/operator.ts";
+import { envelopeFields, points, uncertaintySchema } from "../../domain/score.ts";
+import { SUBJECT_FORMATS, subjectResponseSchema } from "../../domain/subject.ts";
 import { evidenceSchema } from "../../evidence/envelope.ts";
 import { operatorProfile, operatorSparkline } from "../../operations/reporting/operators.ts";
 import type { Call } from "../../operations/shared/call.ts";
@@ -17,7 +15,12 @@ import { SPARKLINE_CSP, sparklineSvg } from "../../pages/sparkline.ts";
 import { SUBJECT_PAGE_CSP, subjectPage } from "../../pages/subject.ts";
 import type { Route } from "../exchange.ts";
 import { parseParameters, parseWith } from "../parse.ts";
+import { integerParameter } from "./parameters.ts";
 import { KEYED_DELETE, KEYED_READ } from "./shared.ts";
+
+const operatorPathSchema = z.object({ operator_id: operatorIdSchema });
+
+const profileParametersSchema = z.object({ include: z.enum(["projection"]).optional() });
 
 const getProfile: Route = {
   ...KEYED_READ,
@@ -49,6 +52,25 @@ const getProfile: Route = {
     return { status: 200, body };
   },
 };
+
+const sparklineParametersSchema = z.object({
+  days: integerParameter({ min: 1, max: SPARKLINE_DAYS_MAX, fallback: SPARKLINE_DAYS_DEFAULT }),
+  format: z.enum(["json", "svg"]).default("json"),
+});
+
+const sparklineResponseSchema = z.object({
+  operator_id: operatorIdSchema,
+  days: z.int(),
+  points: z.array(historyPointSchema).meta({
+    description: "The last score of each UTC day that has one, oldest first; the window ends with today.",
+  }),
+  min: points.nullable(),
+  max: points.nullable(),
+  current: points,
+  trend: z.number().meta({ description: "Recent minus longer-run JIS, points; negative is a decline." }),
+  uncertainty: uncertaintySchema,
+  ...envelopeFields,
+}).meta({ id: "Sparkline" });
 
 const getSparkline: Route = {
   ...KEYED_READ,
@@ -89,6 +111,12 @@ const getSparkline: Route = {
     return { status: 200, text, contentType: "image/svg+xml", policy: SPARKLINE_CSP };
   },
 };
+
+const subjectParametersSchema = z.object({
+  format: z.enum(SUBJECT_FORMATS).default("json").meta({
+    description: "html: a page in plain words for the person whom it is about.",
+  }),
+});
 
 const getSubjectAccess: Route = {
   ...KEYED_READ,
@@ -146,6 +174,26 @@ async function* subjectJson(
   yield `],${JSON.stringify(envelope).slice(1)}`;
 }
 
+/**
+ * The state of the erased data's bytes: overwritten, still held by a reader, or left to the database server.
+ */
+const PHYSICAL_ERASURES = ["done", "pending", "server"] as const;
+
+const erasureResponseSchema = z.object({
+  erased: z.literal(true),
+  operator_id: operatorIdSchema,
+  erased_at: isoTimestamp,
+  physical: z.enum(PHYSICAL_ERASURES).meta({
+    description:
+      "`done`: the bytes are overwritten. `pending`: a reader still holds them; they are overwritten as soon as it lets go. `server`: when, is for the database server's own log to say.",
+  }),
+  detail: z.record(z.string(), z.unknown()).meta({
+    description: "What the entry says, which the evidence covers: nothing of the person.",
+  }),
+  evidence: evidenceSchema,
+  ...envelopeFields,
+}).meta({ id: "Erasure" });
+
 const deleteOperator: Route = {
   ...KEYED_DELETE,
   path: "/v1/operator/{operator_id}",
@@ -157,7 +205,7 @@ const deleteOperator: Route = {
   success: {
     status: 200,
     description: "What the SUBJECT_ERASED entry says, and its evidence.",
-    schema: erasureResponseSchema(evidenceSchema),
+    schema: erasureResponseSchema,
   },
   errors: ["NOT_FOUND"],
   examples: [{ summary: "Another reviewer", path: { operator_id: "reviewer-bruno" } }],

@@ -1,20 +1,34 @@
 /** The caller's organization: its operators, its decisions, its dashboard, and a candidate model in shadow. */
 import * as z from "zod";
+import { BANDS } from "../../domain/enums.ts";
+import { isoTimestamp } from "../../domain/instant.ts";
+import { operatorIdSchema } from "../../domain/interaction.ts";
 import {
-  dashboardResponseSchema,
-  OPERATOR_SORTS,
-  operatorsParametersSchema,
-  operatorsResponseSchema,
-} from "../../domain/operator.ts";
-import { decisionsParametersSchema, decisionsResponseSchema } from "../../domain/record_list.ts";
-import { shadowResponseSchema } from "../../domain/shadow.ts";
+  OPERATORS_PAGE_DEFAULT,
+  OPERATORS_PAGE_MAX,
+  SHADOW_REPORTED_OPERATORS,
+} from "../../domain/limits.ts";
+import { dashboardResponseSchema, OPERATOR_SORTS, operatorsResponseSchema } from "../../domain/operator.ts";
+import { decisionsResponseSchema, RECORD_KINDS } from "../../domain/record_list.ts";
+import { complianceSchema, envelopeFields, modelReferenceSchema, points } from "../../domain/score.ts";
 import { organizationDashboard } from "../../operations/reporting/dashboard.ts";
 import { listOperators } from "../../operations/reporting/operators.ts";
 import { listDecisions } from "../../operations/reporting/record_list.ts";
 import { shadowReport } from "../../operations/scoring/shadow.ts";
 import type { Route } from "../exchange.ts";
-import { parseParameters, parseWith, validationFailed } from "../parse.ts";
+import { parseParameters, validationFailed } from "../parse.ts";
+import { integerParameter, recordPage } from "./parameters.ts";
 import { KEYED_READ } from "./shared.ts";
+
+const operatorsParametersSchema = z.object({
+  band: z.enum(BANDS).optional(),
+  sort: z.enum(OPERATOR_SORTS).default("operator_id").meta({ description: "`-` is descending." }),
+  limit: integerParameter({ min: 1, max: OPERATORS_PAGE_MAX, fallback: OPERATORS_PAGE_DEFAULT }),
+  cursor: z.string().max(1024).optional().meta({
+    description: "`next_cursor` of the page before, which had the same sort.",
+  }),
+  include: z.enum(["sparkline"]).optional(),
+});
 
 const getOperators: Route = {
   ...KEYED_READ,
@@ -88,6 +102,12 @@ function decodeCursor(text: string): Cursor | null {
   }
 }
 
+const decisionsParametersSchema = z.object({
+  kind: z.enum(RECORD_KINDS).optional().meta({ description: "Both where it is left out." }),
+  operator_id: operatorIdSchema.optional(),
+  ...recordPage,
+});
+
 const getDecisions: Route = {
   ...KEYED_READ,
   path: "/v1/organization/decisions",
@@ -136,6 +156,65 @@ const getDashboard: Route = {
     return { status: 200, body };
   },
 };
+
+const count = z.int().min(0);
+const jisDifference = z.number().min(-100).max(100);
+
+const directionCounts = z.object({ higher: count, lower: count, same: count });
+
+const standing = z.object({
+  jis: points,
+  band: z.enum(BANDS),
+  compliance_status: complianceSchema.shape.status,
+});
+
+const shadowResponseSchema = z.object({
+  shadow: z.object({
+    model: modelReferenceSchema,
+    candidate: modelReferenceSchema,
+    since: isoTimestamp.meta({ description: "Start of this process, with which the comparison began." }),
+    interactions: z.object({
+      compared: count,
+      failed: count.meta({ description: "Scores and late labels on which the candidate failed." }),
+      missed: count.meta({
+        description: "Scores and late labels that there was no room for, or too many waited before.",
+      }),
+      restarts: count.meta({
+        description:
+          "How often an operator began anew from the stored state, after something was missed or another process recorded it.",
+      }),
+    }),
+    difference: z.object({
+      mean: jisDifference,
+      min: jisDifference,
+      p05: jisDifference,
+      p25: jisDifference,
+      median: jisDifference,
+      p75: jisDifference,
+      p95: jisDifference,
+      max: jisDifference,
+    }).nullable().meta({
+      description:
+        "JIS of the candidate minus that of the model in use, points, over all interactions compared; the mean exact to two decimals, the others to one.",
+    }),
+    operators: z.object({
+      compared: count,
+      band: directionCounts,
+      compliance_status: directionCounts,
+    }).meta({ description: "Operators by where the candidate places them, as of their newest interaction." }),
+    most_different: z.array(z.object({
+      operator_id: z.string(),
+      interactions: count.meta({ description: "Compared since the start." }),
+      difference: jisDifference,
+      model: standing,
+      candidate: standing,
+    })).meta({
+      description:
+        `The ${SHADOW_REPORTED_OPERATORS} operators whose newest interaction differs most, the largest difference first.`,
+    }),
+  }).nullable().meta({ description: "null: no candidate runs." }),
+  ...envelopeFields,
+}).meta({ id: "Shadow" });
 
 const getShadow: Route = {
   ...KEYED_READ,

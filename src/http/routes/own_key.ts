@@ -1,10 +1,23 @@
-/** An organization's own key: the organization replaces it or revokes it. */
+/**
+ * An organization's own key: the organization replaces it or revokes it.
+ * Source: specification, Self-serve admin; contract, sections 5 and 8.
+ */
 import * as z from "zod";
-import { alreadyProvisionedSchema, keyRevokedSchema, keyRotatedSchema } from "../../domain/administration.ts";
+import { isoTimestamp } from "../../domain/instant.ts";
+import { envelopeFields } from "../../domain/score.ts";
 import { revokeOwnKey, rotateOwnKey } from "../../operations/organizations/organization_states.ts";
 import type { Route } from "../exchange.ts";
 import { idempotentCall } from "../idempotency_key.ts";
+import { alreadyProvisionedSchema, keyPrefixSchema, keyRevokedSchema, newKeySchema } from "./key_answers.ts";
 import { KEYED_POST, selfServe } from "./shared.ts";
+
+const keyRotatedSchema = z.object({
+  new_api_key: newKeySchema,
+  prefix: keyPrefixSchema,
+  rotated_at: isoTimestamp,
+  warning: z.string(),
+  ...envelopeFields,
+}).meta({ id: "KeyRotated" });
 
 const postKeyRotation: Route = {
   ...KEYED_POST,

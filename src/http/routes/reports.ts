@@ -1,12 +1,11 @@
 /** Compliance: the report of a period, a report by its id, the list of reports, the measures of Article 14. */
-import { reportsParametersSchema, reportsResponseSchema } from "../../domain/record_list.ts";
+import * as z from "zod";
+import { instantSchema } from "../../domain/instant.ts";
+import { reportsResponseSchema } from "../../domain/record_list.ts";
 import {
   article14ResponseSchema,
   lastFullQuarter,
   type Period,
-  reportFormatSchema,
-  reportParametersSchema,
-  reportPathSchema,
   reportResponseSchema,
 } from "../../domain/report.ts";
 import { evidenceSchema } from "../../evidence/envelope.ts";
@@ -20,6 +19,7 @@ import {
 import { REPORT_PAGE_CSP, reportPage } from "../../pages/report.ts";
 import type { Reply, Route, Services } from "../exchange.ts";
 import { parseParameters, parseWith, validationFailed } from "../parse.ts";
+import { recordPage } from "./parameters.ts";
 import { KEYED_READ } from "./shared.ts";
 
 const reportSuccess = {
@@ -28,6 +28,17 @@ const reportSuccess = {
   schema: reportResponseSchema(evidenceSchema),
   otherTypes: ["text/html; charset=utf-8"],
 } as const;
+
+const reportFormatSchema = z.object({ format: z.enum(["json", "html"]).default("json") });
+
+const reportParametersSchema = z.object({
+  period_start: instantSchema.optional().meta({
+    description:
+      "Where the period starts, included. Given together with period_end; without both the period is the last full calendar quarter (UTC).",
+  }),
+  period_end: instantSchema.optional().meta({ description: "Where the period ends, not included." }),
+  ...reportFormatSchema.shape,
+});
 
 const getReport: Route = {
   ...KEYED_READ,
@@ -76,6 +87,13 @@ function periodOf(
   return { start, end };
 }
 
+const reportPathSchema = z.object({
+  report_id: z.string().regex(
+    /^[A-Za-z0-9_-]{1,64}$/,
+    "must be 1 to 64 letters, digits, hyphens or underscores",
+  ),
+});
+
 const getStoredReport: Route = {
   ...KEYED_READ,
   path: "/v1/compliance/report/{report_id}",
@@ -108,6 +126,8 @@ function shown(
   });
   return { status: 200, text, contentType: "text/html; charset=utf-8", policy: REPORT_PAGE_CSP };
 }
+
+const reportsParametersSchema = z.object(recordPage);
 
 const getReports: Route = {
   ...KEYED_READ,

@@ -1,20 +1,18 @@
-/** Scores: one interaction, a batch, and the commit of a score. */
+/**
+ * Scores: one interaction, a batch, and the commit of a score.
+ * Source: specification, Scoring and reads; contract, sections 4 and 8.
+ */
 import * as z from "zod";
+import type { BatchItem, BatchRequest } from "../../domain/batch.ts";
 import {
-  batchFrameSchema,
-  type BatchItem,
-  type BatchRequest,
-  batchRequestSchema,
-  batchResponseSchema,
-  flatBatchItemSchema,
-  nestedBatchItemSchema,
-} from "../../domain/batch.ts";
-import { commitPathSchema, commitRequestSchema } from "../../domain/commit.ts";
-import { BATCH_BODY_LIMIT_BYTES, BODY_LIMIT_BYTES } from "../../domain/limits.ts";
+  domainSchema,
+  interactionSchema,
+  operatorIdSchema,
+  sessionIdSchema,
+} from "../../domain/interaction.ts";
+import { BATCH_BODY_LIMIT_BYTES, BATCH_MAX, BODY_LIMIT_BYTES } from "../../domain/limits.ts";
 import {
-  flatScoreRequestSchema,
-  nestedScoreRequestSchema,
-  scoreCallSchema,
+  envelopeFields,
   scoreParametersSchema,
   scoreResponseSchema,
   skippedResponseSchema,
@@ -45,6 +43,28 @@ const SCORE_HEADERS = {
   role_tier: "X-Service-Role-Tier",
   mode_override: "X-Service-Mode-Override",
 } as const;
+
+/** The form of the specification: the interaction in an object of its own. */
+export const nestedScoreRequestSchema = z.object({
+  session_id: sessionIdSchema,
+  operator_id: operatorIdSchema,
+  domain: domainSchema,
+  interaction: interactionSchema,
+}).meta({ id: "ScoreRequest" });
+
+/** The flat variant: the interaction's fields at top level, `session_id` optional. */
+const flatScoreRequestSchema = interactionSchema.extend({
+  session_id: sessionIdSchema.optional(),
+  operator_id: operatorIdSchema,
+  domain: domainSchema,
+}).meta({ id: "FlatScoreRequest", description: "The flat variant; without a session_id one is generated." });
+
+/**
+ * Either form, for the OpenAPI document. The form of a request is determined before the request is validated.
+ */
+const scoreCallSchema = z.union([nestedScoreRequestSchema, flatScoreRequestSchema]).meta({
+  id: "ScoreCall",
+});
 
 const postScore: Route = {
   ...KEYED_POST,
@@ -115,6 +135,37 @@ function parseScoreBody(
   return { session_id: session_id ?? null, operator_id, domain, interaction };
 }
 
+const flatBatchItemSchema = interactionSchema.extend({ session_id: sessionIdSchema }).meta({
+  id: "BatchItem",
+  description: "The interaction's fields with `session_id` beside them.",
+});
+
+const nestedBatchItemSchema = z.object({
+  session_id: sessionIdSchema,
+  interaction: interactionSchema,
+}).meta({ id: "NestedBatchItem", description: "The interaction in an object of its own." });
+
+const batchRequestSchema = z.object({
+  operator_id: operatorIdSchema,
+  domain: domainSchema,
+  interactions: z.array(z.union([flatBatchItemSchema, nestedBatchItemSchema])).min(1).max(BATCH_MAX).meta({
+    description: "Applied in this order; a session_id may stand in it once.",
+  }),
+}).meta({ id: "BatchRequest" });
+
+/** The batch before its items are parsed; each item is then parsed by its own form. */
+const batchFrameSchema = batchRequestSchema.extend({
+  interactions: z.array(z.unknown()).min(1).max(BATCH_MAX),
+});
+
+const batchResponseSchema = z.object({
+  results: z.array(z.object({ session_id: sessionIdSchema, jis: z.number().min(0).max(100) })),
+  count: z.int(),
+  operator_id: operatorIdSchema,
+  evidence: batchEvidenceSchema,
+  ...envelopeFields,
+}).meta({ id: "BatchResponse" });
+
 const postBatch: Route = {
   ...KEYED_POST,
   path: "/v1/score/batch",
@@ -127,7 +178,7 @@ const postBatch: Route = {
     status: 200,
     description:
       "The scores, and compact evidence for each entry; an item's full result comes from its replay.",
-    schema: batchResponseSchema(batchEvidenceSchema),
+    schema: batchResponseSchema,
   },
   errors: ["CONFLICT", "GONE"],
   examples: [{
@@ -179,6 +230,15 @@ function refuseRepeated(items: readonly BatchItem[]): void {
   });
   if (details.length > 0) throw validationFailed(details);
 }
+
+const commitPathSchema = z.object({ session_id: sessionIdSchema });
+
+const commitRequestSchema = z.object({
+  outcome_correct: z.boolean("must be true, false or null").nullable().default(null).meta({
+    description:
+      "The late label: whether the human's decision proved right. Once for a score that came without an outcome; null is the same as leaving it out.",
+  }),
+}).meta({ id: "CommitRequest" });
 
 const postCommit: Route = {
   ...KEYED_POST,

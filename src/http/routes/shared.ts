@@ -1,4 +1,6 @@
 /** The fields that routes of one kind share; each route sets those that differ. */
+import * as z from "zod";
+import { IDEMPOTENCY_KEY_MAX_LENGTH } from "../../domain/limits.ts";
 import type { OrganizationCaller } from "../../operations/shared/call.ts";
 import type { Exchange } from "../exchange.ts";
 
@@ -57,6 +59,11 @@ export const MASTER_POST = {
 
 /** The idempotency key of the examples. */
 export const EXAMPLE_IDEMPOTENCY_KEY = "d6b1f0a2-5a37-4b0e-9f4e-2f1f5f6d7c11";
+
+/** The idempotency key in a body. */
+export const idempotencyKeySchema = z.string().min(1).max(IDEMPOTENCY_KEY_MAX_LENGTH).meta({
+  description: "The same as the Idempotency-Key header.",
+});
 
 /** The caller, with the actor that the audit log names on the routes of an organization's own key. */
 export function selfServe({ caller }: Exchange): OrganizationCaller {

@@ -1,16 +1,14 @@
 /** An organization's webhook destinations, and their deliveries. */
 import * as z from "zod";
-import { BODY_LIMIT_BYTES } from "../../domain/limits.ts";
+import { DELIVERY_STATUSES } from "../../domain/enums.ts";
+import { BODY_LIMIT_BYTES, DELIVERIES_PAGE_DEFAULT, DELIVERIES_PAGE_MAX } from "../../domain/limits.ts";
+import { envelopeFields } from "../../domain/score.ts";
 import {
-  deliveriesParametersSchema,
   deliveriesSchema,
-  deliveryPathSchema,
   redeliveredSchema,
   webhookAlreadyRegisteredSchema,
   webhookListSchema,
-  webhookPathSchema,
   webhookRegisteredSchema,
-  webhookRemovedSchema,
   webhookRequestSchema,
   webhookTestedSchema,
 } from "../../domain/webhook.ts";
@@ -19,6 +17,7 @@ import { listWebhooks, registerWebhook, removeWebhook } from "../../operations/w
 import type { Route } from "../exchange.ts";
 import { idempotentCall } from "../idempotency_key.ts";
 import { parseParameters, parseWith } from "../parse.ts";
+import { integerParameter } from "./parameters.ts";
 import { KEYED_DELETE, KEYED_POST, KEYED_READ, selfServe } from "./shared.ts";
 
 const postWebhook: Route = {
@@ -71,6 +70,16 @@ const getWebhooks: Route = {
   },
 };
 
+const webhookPathSchema = z.object({
+  id: z.string().regex(/^[A-Za-z0-9_-]{1,128}$/, "must be 1 to 128 letters, digits, hyphens or underscores"),
+});
+
+const webhookRemovedSchema = z.object({
+  deleted: z.literal(true),
+  id: z.string(),
+  ...envelopeFields,
+}).meta({ id: "WebhookRemoved" });
+
 const deleteWebhook: Route = {
   ...KEYED_DELETE,
   path: "/v1/admin/webhook/{id}",
@@ -112,6 +121,11 @@ const postWebhookTest: Route = {
   },
 };
 
+const deliveriesParametersSchema = z.object({
+  status: z.enum(DELIVERY_STATUSES, { error: `must be one of ${DELIVERY_STATUSES.join(", ")}` }).optional(),
+  limit: integerParameter({ min: 1, max: DELIVERIES_PAGE_MAX, fallback: DELIVERIES_PAGE_DEFAULT }),
+});
+
 const getDeliveries: Route = {
   ...KEYED_READ,
   path: "/v1/admin/webhook/{id}/deliveries",
@@ -139,6 +153,10 @@ const getDeliveries: Route = {
     return { status: 200, body: await listDeliveries(dependencies, selfServe(exchange), asked) };
   },
 };
+
+const deliveryPathSchema = webhookPathSchema.extend({
+  delivery_id: z.uuid("must be the UUID of a delivery"),
+});
 
 const postRedelivery: Route = {
   ...KEYED_POST,

@@ -6,8 +6,9 @@
 import type { Watching } from "../shared/tampering.ts";
 import type { Remembering } from "../organizations/registered.ts";
 import type { Reading, Secrets, Sending } from "../shared/capabilities.ts";
+import type { DELIVERY_STATUSES } from "../../domain/enums.ts";
 import { ServiceError, unavailable } from "../../domain/errors.ts";
-import { type DeliveriesParameters, type DeliveryAttempt, PING } from "../../domain/webhook.ts";
+import { type DeliveryAttempt, PING } from "../../domain/webhook.ts";
 import { backlogOf } from "../../store/backlogs.ts";
 import { newestDeliveriesQuery, readDelivery, readEventOfDelivery } from "../../store/deliveries.ts";
 import { type DeliveryRow, insertDeliveries, insertPing } from "../../store/outbox.ts";
@@ -36,6 +37,13 @@ interface About {
   readonly call: Call;
 }
 
+/** The newest deliveries that are asked for. */
+interface DeliverySelection {
+  /** Only those with this status; all if it is left out. */
+  readonly status?: (typeof DELIVERY_STATUSES)[number];
+  readonly limit: number;
+}
+
 interface RepeatableAbout extends About {
   readonly idempotency?: IdempotentCall | null;
 }
@@ -44,7 +52,7 @@ interface RepeatableAbout extends About {
 export async function listDeliveries(
   { database, world, writer }: Needs,
   caller: OrganizationCaller,
-  { id, call: { now }, parameters: { status, limit } }: About & { readonly parameters: DeliveriesParameters },
+  { id, call: { now }, parameters: { status, limit } }: About & { readonly parameters: DeliverySelection },
 ): Promise<Record<string, unknown>> {
   const { orgId } = caller;
   const draft = eventDraft(world, { type: "WEBHOOK_LISTED", caller, now, detail: { id } });

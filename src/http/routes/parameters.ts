@@ -1,5 +1,6 @@
-/** Query parameters that several calls share. */
+/** Query parameters that several routes share. */
 import * as z from "zod";
+import { RECORDS_PAGE_DEFAULT, RECORDS_PAGE_MAX } from "../../domain/limits.ts";
 
 /** A whole number given as text. Any other text is refused, never read in part. */
 export function integerParameter(
@@ -18,3 +19,13 @@ export function integerParameter(
       },
     });
 }
+
+/** The parameters of a list of records, newest first. */
+export const recordPage = {
+  limit: integerParameter({ min: 1, max: RECORDS_PAGE_MAX, fallback: RECORDS_PAGE_DEFAULT }),
+  cursor: z.string().regex(
+    /^(?:0|[1-9][0-9]{0,14})$/,
+    "must be the next_cursor of the page before, unchanged",
+  )
+    .transform(Number).optional().meta({ description: "`next_cursor` of the page before." }),
+};
