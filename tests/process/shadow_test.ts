@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { canonicalJson } from "../../src/evidence/canonical.ts";
 import { scoreRequest } from "../harness.ts";
+import { JIS_1_0_0 } from "../models.ts";
 import {
   createOrganization,
   freshDeployment,
@@ -11,7 +12,6 @@ import {
 } from "../program.ts";
 
 const REPORT = "/v1/organization/shadow";
-const BUILT_IN = await Deno.readTextFile(`${import.meta.dirname}/../../src/scoring/jis-1.0.0.json`);
 
 const CASES: readonly Record<string, unknown>[] = [
   {},
@@ -23,7 +23,7 @@ const CASES: readonly Record<string, unknown>[] = [
 
 // deno-lint-ignore no-explicit-any -- the document is changed by its names
 async function writeModel(path: string, change: (document: any) => void): Promise<void> {
-  const document = JSON.parse(BUILT_IN);
+  const document = structuredClone(JIS_1_0_0);
   change(document);
   await Deno.writeTextFile(path, JSON.stringify(document));
 }

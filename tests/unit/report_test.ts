@@ -8,12 +8,12 @@ import {
   type Period,
   reportSchema,
 } from "../../src/domain/report.ts";
-import earlier from "../../src/scoring/jis-1.0.0.json" with { type: "json" };
 import type { FullDimensions } from "../../src/scoring/dimensions.ts";
 import { DEFAULT_MODEL_DOCUMENT, type ModelDocument, modelSchema } from "../../src/scoring/model.ts";
 import { organizationRule } from "../../src/scoring/organization.ts";
 import type { PeriodData, PeriodRecord } from "../../src/scoring/period.ts";
 import { article14Of, reportOf } from "../../src/scoring/report.ts";
+import { JIS_1_0_0 } from "../models.ts";
 
 const DAY = 86_400_000;
 const SHA256 = "0".repeat(64);
@@ -148,7 +148,7 @@ Deno.test("a finding carries its share to four decimals, its counts and where it
 });
 
 Deno.test("a finding names a source only where it was read: nothing that speaks of the law in its place", () => {
-  for (const document of [DEFAULT_MODEL_DOCUMENT, earlier as unknown as ModelDocument]) {
+  for (const document of [DEFAULT_MODEL_DOCUMENT, JIS_1_0_0]) {
     const findings = [2012, 2024, 2026, 2028].flatMap((year) =>
       report(records(1), { document, period: YEAR(Date.UTC(year, 0, 1)) }).findings
     );
