@@ -4,14 +4,9 @@
  * commit gives the same bytes.
  */
 import { Buffer } from "node:buffer";
-import {
-  LAUNCH_ENVIRONMENT,
-  LAUNCH_OPTIONS,
-  RELEASE_PERMISSIONS,
-  SERVE_ENVIRONMENT,
-  UNSTABLE_FEATURES,
-} from "../src/cli/permissions.ts";
+import { RELEASE_PERMISSIONS, UNSTABLE_FEATURES } from "../src/cli/permissions.ts";
 import { writeDigest } from "./bundle.ts";
+import { LAUNCH_ENVIRONMENT, LAUNCH_OPTIONS, SERVE_ENVIRONMENT } from "./launch.ts";
 import { makeRelease } from "./sbom.ts";
 
 const ROOT = await Deno.realPath(`${import.meta.dirname}/..`);

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { filesUnder } from "../../scripts/web.ts";
 import { RELEASE_PERMISSIONS, UNSTABLE_FEATURES } from "../../scripts/compile.ts";
+import { LAUNCH_ENVIRONMENT, LAUNCH_OPTIONS, SERVE_ENVIRONMENT } from "../../scripts/launch.ts";
 import { launchOf } from "../../scripts/pack.ts";
-import { LAUNCH_ENVIRONMENT, LAUNCH_OPTIONS, SERVE_ENVIRONMENT } from "../../src/cli/permissions.ts";
 import { scoreRequest } from "../harness.ts";
 import {
   baseEnvironment,
