@@ -240,6 +240,16 @@ Deno.test("the document is OpenAPI 3.1 of the interface's version and holds exac
   assert.deepEqual(operations.sort(), [...catalogue, ...preflights].sort());
 });
 
+Deno.test("every route that a file of src/http/routes/ describes is in the catalogue, once", async () => {
+  const folder = `${import.meta.dirname}/../src/http/routes`;
+  const described: string[] = [];
+  for await (const { name } of Deno.readDir(folder)) {
+    const text = await Deno.readTextFile(`${folder}/${name}`);
+    described.push(...[...text.matchAll(/^ {2}operationId: "(\w+)",$/gm)].map(([, id]) => id!));
+  }
+  assert.deepEqual(described.sort(), ROUTES.map(({ operationId }) => operationId).sort());
+});
+
 // deno-lint-ignore no-explicit-any -- as they stand in the document
 const OPERATIONS: readonly any[] = Object.values<any>(document.paths).flatMap((path) => Object.values(path));
 
