@@ -1,7 +1,7 @@
 /**
- * Somebody wrote into the database's file, and an administrator accepts it as it stands: what is accepted is what the chain
- * proves. Rows that nobody wrote are removed, nobody's records are destroyed by another's name, and nothing is signed that
- * no signature holds.
+ * Somebody has altered the database's file, and an administrator acknowledges it. The service then keeps what
+ * the chain proves. It removes rows that have no entry, destroys no records of another operator, and signs
+ * nothing that no signature covers.
  */
 import assert from "node:assert/strict";
 import { acknowledgeRestore } from "../../src/operations/restoring/restores.ts";
@@ -19,7 +19,7 @@ interface Scene extends Harness {
   score(session: string, operator: string): Promise<Answer>;
   ask(path: string, method?: string): Promise<Answer>;
   accept(): Promise<Awaited<ReturnType<typeof acknowledgeRestore>>>;
-  /** What the online verification of a family finds; default: of the evidence. */
+  /** Findings of the online verification of a family; by default of the evidence chain. */
   findings(family?: string): Promise<readonly string[]>;
 }
 
@@ -83,7 +83,7 @@ function removed({ log }: Scene, table: string): unknown {
 
 // ---- rows that nobody wrote -----------------------------------------------------------------------------------
 
-Deno.test("an invented name for somebody's pseudonym is not sealed, and erases nobody", async () => {
+Deno.test("an acknowledgement removes an invented name for an existing pseudonym, and erasing that name erases nobody", async () => {
   const scene = await openScene();
   const held = await heldParts(scene, "bela");
   await scene.alter(
@@ -99,7 +99,7 @@ Deno.test("an invented name for somebody's pseudonym is not sealed, and erases n
   await scene.close();
 });
 
-Deno.test("an invented operator is not sealed, and counts nowhere", async () => {
+Deno.test("an acknowledgement removes an invented operator, who then counts nowhere", async () => {
   const scene = await openScene();
   const before = await scene.ask(DASHBOARD);
   await scene.alter(
@@ -119,7 +119,7 @@ Deno.test("an invented operator is not sealed, and counts nowhere", async () => 
   await scene.close();
 });
 
-Deno.test("an erasure that is repeated destroys nobody else's records", async () => {
+Deno.test("a repeated erasure destroys no records of another operator", async () => {
   const scene = await openScene();
   assert.equal((await scene.ask("/v1/operator/anna", "DELETE")).status, 200);
   const held = await heldParts(scene, "bela");
@@ -136,7 +136,7 @@ Deno.test("an erasure that is repeated destroys nobody else's records", async ()
   await scene.abandon();
 });
 
-Deno.test("rows are sealed by the inputs that the entries commit to, and by no other", async () => {
+Deno.test("an acknowledgement seals rows only by the inputs that the entries commit to", async () => {
   const scene = await openScene();
   const before = await scene.ask("/v1/operator/bela/profile");
   const [{ seq }] = await scene.rows(
@@ -154,20 +154,20 @@ Deno.test("rows are sealed by the inputs that the entries commit to, and by no o
   await scene.accept();
   const after = await scene.ask("/v1/operator/bela/profile");
   assert.equal(after.status, 200, after.text);
-  assert.equal(after.body.profile.total_interactions, 3, "what is not proven does not count");
+  assert.equal(after.body.profile.total_interactions, 3, "an altered input does not count");
   assert.notEqual(after.body.profile.jis, 99);
   assert.notEqual(before.body.profile.total_interactions, 3);
   const anna = await scene.ask("/v1/operator/anna/profile");
   assert.equal(anna.body.profile.total_interactions, 4);
   assert.equal((await scene.ask(REPORT)).status, 200);
-  // What was altered in the epoch that was accepted keeps nobody from being erased.
+  // The altered input lies in the epoch that was acknowledged. It must not prevent the erasure.
   assert.equal((await scene.ask("/v1/operator/bela", "DELETE")).status, 200);
   assert.equal(await heldParts(scene, "bela"), 0);
   assert.equal(await heldParts(scene, "anna"), 8);
   await scene.abandon();
 });
 
-Deno.test("over what no acknowledgement mends it says what it looked at, and where the rest is told", async (t) => {
+Deno.test("an acknowledgement that can mend nothing is refused, and says what it looked at and where the rest is reported", async (t) => {
   const scene = await openScene();
   assert.equal((await scene.ask(REPORT)).status, 200);
   const changes = {
@@ -193,7 +193,7 @@ Deno.test("over what no acknowledgement mends it says what it looked at, and whe
   await scene.close();
 });
 
-Deno.test("rows that were deleted are made anew, and repeats are known by them", async () => {
+Deno.test("an acknowledgement makes deleted rows anew from the chain, and repeated calls are recognised by them", async () => {
   const scene = await openScene();
   const first = await scene.score("bela-1", "bela");
   const { body: { report: before } } = await scene.ask(REPORT);
@@ -215,7 +215,7 @@ Deno.test("rows that were deleted are made anew, and repeats are known by them",
   await scene.close();
 });
 
-Deno.test("when a call came is taken from its record, and an id that nobody holds is not kept", async () => {
+Deno.test("an acknowledgement takes the time of a call from its record, and replaces a request id that was forged", async () => {
   const scene = await openScene();
   const sql = (table: string) =>
     `SELECT at, request_digest, r.request_id, e.id FROM ${table} AS r JOIN audit_entry AS e
@@ -238,7 +238,7 @@ Deno.test("when a call came is taken from its record, and an id that nobody hold
   await scene.close();
 });
 
-Deno.test("a part that is not even JSON keeps nobody from accepting the rest", async () => {
+Deno.test("a part that is not even JSON does not prevent an acknowledgement", async () => {
   const scene = await openScene();
   await scene.alter("UPDATE audit_part SET data = 'x' WHERE chain = 'org/acme' AND seq = 3", ALTERED);
   await scene.accept();
@@ -249,7 +249,7 @@ Deno.test("a part that is not even JSON keeps nobody from accepting the rest", a
 
 // ---- sizes ----------------------------------------------------------------------------------------------------
 
-Deno.test("the size at which an epoch ended is one that was signed, whatever checkpoints were written beside it", async () => {
+Deno.test("the size at which an epoch ended is one that was signed, whatever other checkpoints were written", async () => {
   const scene = await openScene();
   const [{ size }] = await scene.rows("SELECT size FROM audit_chain WHERE chain = 'org/acme'") as [
     { size: number },
@@ -285,7 +285,7 @@ const PARTS_BACK = `UPDATE audit_part SET (salt, data) = (SELECT salt, data FROM
 const rowsBack = (table: string) =>
   `INSERT INTO ${table} SELECT * FROM kept_${table} WHERE operator_id = 'anna'`;
 
-/** What is put back of an erased operator, and what the verification must say. */
+/** Data of an erased operator that is put back, and the finding that the verification must report. */
 const PUT_BACK: Readonly<Record<string, { readonly changes: readonly string[]; readonly found: RegExp }>> = {
   "the parts alone": { changes: [PARTS_BACK], found: /ROW_ALTERED a part of an entry outlived/ },
   "the name alone": {
@@ -296,7 +296,7 @@ const PUT_BACK: Readonly<Record<string, { readonly changes: readonly string[]; r
     changes: [PARTS_BACK, rowsBack("interaction")],
     found: /ROW_ALTERED a part of an entry outlived/,
   },
-  "everything, and that they were erased is forgotten": {
+  "everything, without the record of the erasure": {
     changes: [
       PARTS_BACK,
       ...(["subject", "operator", "interaction"] as const).map(rowsBack),
@@ -307,7 +307,7 @@ const PUT_BACK: Readonly<Record<string, { readonly changes: readonly string[]; r
 };
 
 for (const [what, { changes, found }] of Object.entries(PUT_BACK)) {
-  Deno.test(`an erased operator is found if put back, not erased by halves, and gone once that is accepted: ${what}`, async () => {
+  Deno.test(`verification finds data of an erased operator that was put back, and an acknowledgement removes it: ${what}`, async () => {
     const scene = await openScene();
     await scene.alter(...KEPT.map((table) => `CREATE TABLE kept_${table} AS SELECT * FROM ${table}`));
     assert.equal((await scene.ask("/v1/operator/anna", "DELETE")).status, 200);
@@ -328,7 +328,7 @@ for (const [what, { changes, found }] of Object.entries(PUT_BACK)) {
     assert.equal((await scene.ask("/v1/operator/anna/profile")).status, 404);
     for (const session of ["anna-0", "anna-3"]) {
       const { status, text } = await scene.score(session, "anna");
-      // What was put back told the names that stay used.
+      // The rows that were put back hold the names that stay used.
       if (!what.startsWith("the name")) assert.equal(status, 410, text);
     }
     assert.equal((await scene.ask(DASHBOARD)).status, 200);

@@ -27,7 +27,7 @@ const DASHBOARD = { ...SECRETS, adminDashboard: true };
 
 let sessions = 0;
 
-/** Scores so many interactions at the present instant. */
+/** Scores `count` interactions at the present instant. */
 async function score({ send }: Harness, key: string, count: number): Promise<void> {
   const { status, text } = await send("/v1/score/batch", {
     key,
@@ -44,7 +44,7 @@ async function score({ send }: Harness, key: string, count: number): Promise<voi
   assert.equal(status, 200, text);
 }
 
-/** So many days with one score each; it ends when the last of them is a day old. */
+/** Scores once a day for `days` days; returns when the last score is a day old. */
 async function useOn(harness: Harness, key: string, days: number): Promise<void> {
   for (let day = 0; day < days; day += 1) {
     await score(harness, key, 1);
@@ -60,7 +60,7 @@ async function alertsOf({ database }: Harness): Promise<readonly AlertRow[]> {
   return await database.read(alertsQuery({ all: true }));
 }
 
-/** Details of the alerts that stand in an organization's audit log. */
+/** Details of the raised alerts in an organization's audit log. */
 async function raisedOf({ database }: Harness, orgId: string): Promise<readonly unknown[]> {
   const rows = await database.read(
     query.selectFrom("audit_entry as e")
@@ -74,7 +74,7 @@ async function raisedOf({ database }: Harness, orgId: string): Promise<readonly 
   return rows.map(({ data, body }) => ({ ...JSON.parse(data!), actor: JSON.parse(body).actor }));
 }
 
-/** An organization whose usage stood out; returns its key and the alert's id. */
+/** Makes an organization with unusual usage; returns its key and the alert's id. */
 async function raised(harness: Harness, orgId = "acme") {
   const key = await harness.organization(orgId);
   await useOn(harness, key, 7);
@@ -87,7 +87,7 @@ async function raised(harness: Harness, orgId = "acme") {
 // ---- raising ----------------------------------------------------------------------------------------------
 
 Deno.test(
-  "ten times the p95 raises nothing, one score more an alert that stands in the table, the audit log and the log, and throttles nothing",
+  "ten times the p95 raises no alert; one score more raises one in the table, the audit log and the log, and throttles nothing",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await useOn(harness, key, 7);
@@ -130,7 +130,7 @@ Deno.test(
 );
 
 Deno.test(
-  "with scores on 6 of the days before nothing is raised, with 7 it is",
+  "unusual usage raises no alert with scores on 6 earlier days, and raises one with scores on 7",
   withHarness(async (harness) => {
     const [six, seven] = [await harness.organization("six"), await harness.organization("seven")];
     await useOn(harness, seven, 1);
@@ -146,7 +146,7 @@ Deno.test(
 );
 
 Deno.test(
-  "the last 24 hours are those before the run, to the millisecond, and the 30 days those before them",
+  "the last 24 hours end at the run, to the millisecond, and the 30 days end where those begin",
   withHarness(async (harness) => {
     const { clock } = harness;
     const key = await harness.organization("acme");
@@ -155,13 +155,17 @@ Deno.test(
     await score(harness, key, 11);
     clock.advance(DAY);
     await runUpkeep(harness);
-    assert.deepEqual(await alertsOf(harness), [], "exactly a day old, they are of the day before");
+    assert.deepEqual(
+      await alertsOf(harness),
+      [],
+      "scores that are exactly a day old belong to the day before",
+    );
     await score(harness, key, 1);
     clock.advance(-1);
     await raiseUsageAlerts(harness.dependencies, clock.now());
     assert.deepEqual((await alertsOf(harness)).map(({ detail }) => JSON.parse(detail).count_24h), [11]);
 
-    // 30 days and more after its first days: 6 of the 7 are left, and the two after them.
+    // The first days are now 30 days old or older: 6 of the 7 are left, and the two after them.
     clock.advance(23 * DAY + 1);
     await score(harness, key, 100);
     clock.advance(DAY - 1);
@@ -177,7 +181,7 @@ Deno.test(
 );
 
 Deno.test(
-  "what lies ahead of a clock that was set back is not counted yet",
+  "after a clock was set back, scores ahead of it are not counted until it passes them",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await useOn(harness, key, 7);
@@ -193,14 +197,14 @@ Deno.test(
 );
 
 Deno.test(
-  "an alert is raised once on a UTC day, and again on the next where usage still stands out",
+  "an alert is raised once on a UTC day, and again on the next if usage is still unusual",
   withHarness(async (harness) => {
     const { key } = await raised(harness);
     await score(harness, key, 100);
     await runUpkeep(harness);
     harness.clock.advance(15 * HOUR - 1);
     await runUpkeep(harness);
-    assert.equal((await alertsOf(harness)).length, 1, "a millisecond before midnight");
+    assert.equal((await alertsOf(harness)).length, 1, "a millisecond before midnight no new alert");
     harness.clock.advance(1);
     await runUpkeep(harness);
     const rows = await alertsOf(harness);
@@ -211,12 +215,12 @@ Deno.test(
     assert.equal((await raisedOf(harness, "acme")).length, 2);
     harness.clock.advance(2 * DAY);
     await runUpkeep(harness);
-    assert.equal((await alertsOf(harness)).length, 2, "nothing was scored since");
+    assert.equal((await alertsOf(harness)).length, 2, "no alert without new scores");
   }),
 );
 
 Deno.test(
-  "each organization is held against its own days, and two at once get one alert each",
+  "each organization is compared with its own days, and two with unusual usage get one alert each",
   withHarness(async (harness) => {
     const keys = [];
     for (const orgId of ["busy", "quiet", "other"]) keys.push(await harness.organization(orgId));
@@ -236,7 +240,7 @@ Deno.test(
   }),
 );
 
-Deno.test("two processes that look after one database raise one alert between them", () =>
+Deno.test("two processes over one database raise one alert between them", () =>
   withDirectory(async (directory) => {
     const over = { path: `${directory}/jiss.db`, lockPath: `${directory}/lock.db` };
     const first = await openHarness(over);
@@ -263,7 +267,7 @@ const call = (idempotencyKey: string) => ({
 });
 
 Deno.test(
-  "an acknowledged alert stays so with the instant of the first call, whatever comes again",
+  "an acknowledged alert keeps the instant of the first call, whichever calls follow",
   withHarness(async (harness) => {
     const { alertId } = await raised(harness);
     const { send, clock } = harness;
@@ -291,12 +295,16 @@ Deno.test(
     );
     assert.deepEqual(events.map((event) => JSON.parse(event.body).actor), ["admin-worker"]);
     await runUpkeep(harness);
-    assert.equal((await alertsOf(harness)).length, 1, "acknowledged, it is still the day's");
+    assert.equal(
+      (await alertsOf(harness)).length,
+      1,
+      "an acknowledged alert still counts as the alert of its day",
+    );
   }, DASHBOARD),
 );
 
 Deno.test(
-  "an alert_id that is none is 400 before the body is looked at, an unknown one 404, and nothing is written",
+  "a malformed alert_id is 400 before the body is read, an unknown one is 404, and nothing is written",
   withHarness(async (harness) => {
     const { alertId } = await raised(harness);
     const refused = [
@@ -330,7 +338,7 @@ Deno.test(
 );
 
 Deno.test(
-  "with the dashboard off an acknowledgement is 501 after authentication, and the alert stays open",
+  "an acknowledgement with the dashboard off is 501 after authentication, and the alert stays open",
   withHarness(async (harness) => {
     const { alertId } = await raised(harness);
     for (const id of [alertId, "unknown", "no%20id"]) {
@@ -352,7 +360,7 @@ Deno.test(
 // ---- what upkeep forgets ----------------------------------------------------------------------------------
 
 Deno.test(
-  "the answer to a master call is forgotten once a day, when it is 30 days old",
+  "the daily upkeep deletes the answer to a master call when it is 30 days old",
   withHarness(async (harness) => {
     const { clock, send, rowCounts } = harness;
     clock.advance(-9 * HOUR);
@@ -367,7 +375,7 @@ Deno.test(
     assert.equal((await create()).body.already_provisioned, true);
     clock.advance(1);
     await upkeep.run(clock.now());
-    assert.equal((await rowCounts()).idempotency, 0, "a new day");
+    assert.equal((await rowCounts()).idempotency, 0, "deleted on the new day");
     assert.equal((await create()).status, 409);
   }, SECRETS),
 );

@@ -1,6 +1,6 @@
 /**
- * Somebody has the database's file and no key: whatever he writes, an erasure destroys the records of the operator whom it
- * names, all of them, and nobody else's; or it is refused and destroys nothing.
+ * Somebody has the database's file and no key. Whatever he writes, an erasure either destroys all records of
+ * the operator that it names and of nobody else, or is refused and destroys nothing.
  */
 import assert from "node:assert/strict";
 import type { Database } from "../../src/store/database.ts";
@@ -17,7 +17,7 @@ interface Scene extends Harness {
   erase(operator: string): Promise<Answer>;
 }
 
-/** How many parts that name an operator are held. */
+/** Number of parts that are held and name an operator. */
 async function heldParts({ rows }: Scene, operator: string): Promise<number> {
   const [row] = await rows(
     `SELECT count(*) AS held FROM audit_part WHERE data IS NOT NULL AND data ->> '$.operator_id' = '${operator}'`,
@@ -25,7 +25,7 @@ async function heldParts({ rows }: Scene, operator: string): Promise<number> {
   return Number(row!.held);
 }
 
-/** Anna and bela, each with a record of every kind that an operator can have. */
+/** Two operators, anna and bela, each with a record of every kind. */
 async function openScene(options: HarnessOptions = {}): Promise<Scene> {
   const harness = await openHarness(options);
   const key = await harness.organization("acme");
@@ -82,7 +82,7 @@ function assertAltered({ status, body, text }: Answer, what: string): void {
 const pseudonymOf = async ({ rows }: Scene, operator: string) =>
   String((await rows(`SELECT pseudonym FROM subject WHERE operator_id = '${operator}'`))[0]!.pseudonym);
 
-/** Refused, with nothing destroyed, until it is put back. */
+/** Asserts that an erasure is refused and destroys nothing after the changes; then undoes the changes. */
 async function refusesErasure(
   scene: Scene,
   { operator = "bela", changes, back, what }: {
@@ -101,7 +101,7 @@ async function refusesErasure(
 
 // ---- entries that hide, and entries of others ---------------------------------------------------------------
 
-/** The entry of each kind of record of bela's, by the row that stands for it. */
+/** Query for the entry of each kind of bela's records, by the row that points to it. */
 const RECORDS: Readonly<Record<string, string>> = {
   "a score": "SELECT position FROM interaction WHERE session_id = 'bela-1'",
   "the last score": "SELECT position FROM interaction WHERE session_id = 'bela-y'",
@@ -112,7 +112,7 @@ const RECORDS: Readonly<Record<string, string>> = {
   "a commit": "SELECT position FROM score_commit WHERE session_id = 'bela-0'",
 };
 
-Deno.test("an erasure passes over no record whose entry was hidden from its pseudonym", async () => {
+Deno.test("an erasure is refused if an entry was moved to another pseudonym", async () => {
   const scene = await openScene();
   const pseudonym = await pseudonymOf(scene, "bela");
   for (const [what, sql] of Object.entries(RECORDS)) {
@@ -132,7 +132,7 @@ Deno.test("an erasure passes over no record whose entry was hidden from its pseu
   await scene.close();
 });
 
-Deno.test("an erasure passes over no score or label whose row is gone beside its hidden entry", async () => {
+Deno.test("an erasure is refused if the entry of a score or label was moved to another pseudonym and its row deleted", async () => {
   const scene = await openScene();
   const pseudonym = await pseudonymOf(scene, "bela");
   for (const table of ["interaction", "outcome_label"]) {
@@ -159,7 +159,7 @@ Deno.test("an erasure passes over no score or label whose row is gone beside its
   await scene.close();
 });
 
-Deno.test("an erasure destroys nobody else's records, whatever pseudonym their entries were given", async () => {
+Deno.test("an erasure is refused if another operator's entries were moved to the erased pseudonym", async () => {
   const scene = await openScene();
   const [anna, bela] = [await pseudonymOf(scene, "anna"), await pseudonymOf(scene, "bela")];
   const ofAnna = await heldParts(scene, "anna");
@@ -177,7 +177,7 @@ Deno.test("an erasure destroys nobody else's records, whatever pseudonym their e
   await scene.close();
 });
 
-Deno.test("an erasure is refused if a part is not what was recorded, or the tree or its signature is not", async () => {
+Deno.test("an erasure is refused if a part, an entry, the tree or a row of a record was altered", async () => {
   const scene = await openScene();
   const [{ seq }] = await scene.rows(
     "SELECT position AS seq FROM interaction WHERE session_id = 'bela-1'",
@@ -249,7 +249,7 @@ Deno.test("an erasure is refused if a part is not what was recorded, or the tree
 
 // ---- what is written while an erasure is on its way ---------------------------------------------------------
 
-/** A database that tells of each of its reads. */
+/** A database that calls `afterRead` after each of its reads. */
 function watched(database: Database, afterRead: () => Promise<void>): Database {
   return {
     ...database,
@@ -266,7 +266,7 @@ function watched(database: Database, afterRead: () => Promise<void>): Database {
   };
 }
 
-Deno.test("what another process scores while an erasure is on its way is erased with the rest, or is of an operator who came back", async () => {
+Deno.test("a score that another process writes during an erasure is erased with the rest, or belongs to a returned operator", async () => {
   const directory = await Deno.makeTempDir({ prefix: "jiss-erasures-" });
   const files = { path: `${directory}/jiss.db`, lockPath: `${directory}/lock.db` };
   const scene = await openScene(files);
@@ -303,7 +303,7 @@ Deno.test("what another process scores while an erasure is on its way is erased 
   await Deno.remove(directory, { recursive: true });
 });
 
-Deno.test("records of many pages are erased in one go, and counted", async () => {
+Deno.test("an erasure erases and counts records of many pages in one call", async () => {
   const scene = await openScene();
   for (let batch = 0; batch < 5; batch += 1) {
     await scene.post("/v1/score/batch", {

@@ -1,6 +1,7 @@
 /**
- * Somebody has the database's file and no key, and writes into the heads of chains, an organization's row, its webhooks'
- * or an alert's. Nothing is signed, opened or sent by it, also if he puts back what was there before.
+ * Somebody has the database's file and no key. He alters the heads of chains, an organization's row, its
+ * webhooks' or an alert's. The service signs, opens and sends nothing by what he wrote, also if he puts back
+ * an older row.
  */
 import assert from "node:assert/strict";
 import { anchorChains } from "../../src/operations/chains/anchoring.ts";
@@ -13,7 +14,7 @@ const HEAD = "origin, first_position, epoch, key_ordinal, peaks";
 
 interface Site extends Harness {
   readonly key: string;
-  /** Of the other organization. */
+  /** API key of the other organization. */
   readonly otherKey: string;
   readonly sent: readonly string[];
   score(session: string, key?: string): Promise<Answer>;
@@ -42,7 +43,7 @@ async function open(): Promise<Site> {
   return { ...harness, key, otherKey, sent, score };
 }
 
-/** Alters the heads of both evidence chains for a while. */
+/** Alters the heads of both evidence chains while `look` runs. */
 async function withHeads(
   { database }: Harness,
   changes: readonly string[],
@@ -74,7 +75,7 @@ function assertAltered({ status, body, text }: Answer): void {
   assert.match(body.error.message, /^The database was altered: /, text);
 }
 
-/** Alterations of a head, each with what the writer is asked for meanwhile. */
+/** Alterations of a head, each with its SQL. */
 const HEADS = [
   {
     what: "with another organization's origin",
@@ -99,12 +100,12 @@ const HEADS = [
 ];
 
 for (const { what, changes } of HEADS) {
-  Deno.test(`nothing is signed behind a head ${what}, and an alert tells of it`, async () => {
+  Deno.test(`a score behind a head ${what} is refused, and an alert is raised`, async () => {
     const site = await open();
     await withHeads(site, changes, async () => assertAltered(await site.score("second")));
     await site.dependencies.tampered!.inTurn(() => Promise.resolve());
     assert.deepEqual(await alertsIn(site), [{ severity: "HIGH", kind: "CHAIN_TAMPERED", acknowledged: 0 }]);
-    assert.equal((await site.score("second")).status, 200, "what was put back goes on");
+    assert.equal((await site.score("second")).status, 200, "after the head is put back, scores are accepted");
     assert.equal((await site.send(VERIFY, { key: site.key })).body.valid, true);
     await site.close();
   });
@@ -116,7 +117,7 @@ for (
     ["origin", "UPDATE audit_chain SET origin = 'jiss.test/nobody/org/acme' WHERE chain = 'org/acme'"],
   ] as const
 ) {
-  Deno.test(`a head with another ${what} is never anchored, the others are, and an alert tells of it`, async () => {
+  Deno.test(`a head with another ${what} is never anchored, the others are, and an alert is raised`, async () => {
     const site = await open();
     const { database, dependencies, clock } = site;
     await withHeads(site, [change], () => anchorChains(dependencies, clock.now()));
@@ -138,7 +139,7 @@ for (
 
 const ROW = "key_hash, pepper_id, prefix, api_key_version, api_key_rotated_at, seal";
 
-Deno.test("a key that was replaced opens nothing, also if its old row is put back", async () => {
+Deno.test("a key that was rotated is refused, also if its old row is put back", async () => {
   const site = await open();
   const { database, key } = site;
   await alter(database, `CREATE TABLE kept AS SELECT ${ROW} FROM organization WHERE org_id = 'acme'`);
@@ -159,11 +160,15 @@ Deno.test("a key that was replaced opens nothing, also if its old row is put bac
     kind: "ADMIN_CHAIN_TAMPERED",
     acknowledged: 0,
   }]);
-  assert.equal((await site.score("second", site.otherKey)).status, 200, "the other organization goes on");
+  assert.equal(
+    (await site.score("second", site.otherKey)).status,
+    200,
+    "the other organization is served as before",
+  );
   await site.abandon();
 });
 
-Deno.test("a webhook that was removed is sent nothing and listed nowhere, also if its row is put back", async () => {
+Deno.test("nothing is sent to a webhook that was removed, also if its row is put back, and the list is refused", async () => {
   const site = await open();
   const { database, key } = site;
   const body = { url: "https://review.acme.example/hook", secret: "a-secret-of-sixteen" };
@@ -179,7 +184,7 @@ Deno.test("a webhook that was removed is sent nothing and listed nowhere, also i
   await site.abandon();
 });
 
-Deno.test("an older checkpoint does not stand for the newest one", async () => {
+Deno.test("no answer uses an older checkpoint in place of the newest one", async () => {
   const site = await open();
   const { database, key } = site;
   assert.equal((await site.score("second")).status, 200);
@@ -192,7 +197,7 @@ Deno.test("an older checkpoint does not stand for the newest one", async () => {
   await site.abandon();
 });
 
-Deno.test("an alert counts as acknowledged by a signed entry that says so, whatever its columns say", async () => {
+Deno.test("an alert counts as acknowledged only by a signed entry, whatever its columns say", async () => {
   const site = await open();
   const { database, dependencies, key } = site;
   await alter(database, "UPDATE audit_part SET salt = zeroblob(32) WHERE chain = 'org/acme' AND seq = 1");
@@ -208,7 +213,7 @@ Deno.test("an alert counts as acknowledged by a signed entry that says so, whate
   await site.abandon();
 });
 
-Deno.test("an alert that somebody wrote keeps no other from being raised", async () => {
+Deno.test("an alert row that somebody wrote prevents no real alert from being raised", async () => {
   const site = await open();
   const { database, key, clock } = site;
   const day = Math.floor(clock.now() / 86_400_000);

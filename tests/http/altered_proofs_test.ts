@@ -1,6 +1,6 @@
 /**
- * Nothing that is altered in the database is answered as evidence: every proof that is made of stored rows is verified
- * at that moment, by keys that the process holds, and every answer is the one that was asked for.
+ * The service answers nothing as evidence that was altered in the database. It verifies every proof made of
+ * stored rows at that moment, by keys that the process holds, and gives the answer that was asked for.
  */
 import assert from "node:assert/strict";
 import { canonicalJson } from "../../src/evidence/canonical.ts";
@@ -45,11 +45,11 @@ const decision = (id: string) => ({
 interface Site {
   readonly harness: Harness;
   readonly key: string;
-  /** Asks for everything that answers with evidence of `org/acme`, each by its name. */
+  /** Requests whose answers hold evidence of `org/acme`, by name. */
   readonly ask: Readonly<Record<string, () => Promise<Answer>>>;
 }
 
-/** Two of each kind of record, so that one can be passed off as the other. */
+/** Two records of each kind, so that one can be passed off as the other. */
 async function openSite(): Promise<Site> {
   const harness = await openHarness();
   const key = await harness.organization("acme");
@@ -106,13 +106,16 @@ const EVIDENCE_TABLES = [
   "signing_key",
 ] as const;
 
-/** Everything is answered, then altered, then refused, then put back and answered as before. */
+/**
+ * Asserts that requests are answered, refused while the rows are altered, and answered as before once they
+ * are restored.
+ */
 async function refusesWhileAltered(
   { harness, ask }: Site,
   { tables = EVIDENCE_TABLES, changes, names, besides }: {
     readonly tables?: readonly string[];
     readonly changes: readonly string[];
-    /** What is asked for. */
+    /** Names of the requests. */
     readonly names: readonly string[];
     readonly besides?: () => Promise<void>;
   },
@@ -141,8 +144,9 @@ function quoted(text: string): string {
 }
 
 /**
- * What somebody without a key can do to a chain so that every hash fits: an entry's part, its commitment, every link after
- * it, the tree, and in each checkpoint the root; the signatures are what they were, or the stranger's own.
+ * Statements by which somebody without a key rewrites a chain so that every hash fits: an entry's part, its
+ * commitment, every later link, the tree, and the root in each checkpoint. The signatures stay as they were,
+ * or are the stranger's own.
  */
 async function rewriting(
   { database }: Harness,
@@ -232,7 +236,7 @@ const flatter = { name: "result", change: (data: Json) => data.jis = 99 } as con
 
 // ---- proofs -----------------------------------------------------------------------------------------------
 
-Deno.test("a tree that is altered gives no proof, whoever asks for one", async () => {
+Deno.test("no call returns a proof from an altered tree", async () => {
   const site = await openSite();
   await refusesWhileAltered(site, {
     changes: ["UPDATE audit_node SET hash = zeroblob(32) WHERE chain = 'org/acme'"],
@@ -245,7 +249,7 @@ Deno.test("a tree that is altered gives no proof, whoever asks for one", async (
   await site.harness.close();
 });
 
-Deno.test("a history that somebody without a key wrote anew, every hash of it, is not answered", async () => {
+Deno.test("a history that somebody without a key wrote anew, with every hash, is not answered", async () => {
   const site = await openSite();
   const place = { chain: "org/acme", seq: await seqOf(site.harness, "s-1"), part: flatter };
   const names = Object.keys(site.ask);
@@ -278,7 +282,7 @@ Deno.test("a history that somebody without a key wrote anew, every hash of it, i
   await site.harness.close();
 });
 
-Deno.test("nothing is recorded behind an end that the service's own keys did not sign", async () => {
+Deno.test("nothing is appended to a chain whose end the service's own keys did not sign", async () => {
   const site = await openSite();
   const { harness, key } = site;
   const place = { chain: "org/acme", seq: await seqOf(harness, "s-1"), part: flatter };
@@ -289,7 +293,7 @@ Deno.test("nothing is recorded behind an end that the service's own keys did not
   await harness.abandon();
 });
 
-Deno.test("a checkpoint that is not the service's own is not handed out, nor are keys that nothing certifies", async () => {
+Deno.test("a checkpoint that the service did not sign is not answered, nor are keys without a valid certificate", async () => {
   const { harness, key } = await openSite();
   const tables = EVIDENCE_TABLES;
   const [{ note }] = await select(
@@ -329,13 +333,13 @@ Deno.test("a checkpoint that is not the service's own is not handed out, nor are
   await harness.close();
 });
 
-Deno.test("after rotations the keys are those that certificates lead to from the one that is held", async () => {
+Deno.test("after rotations jwks.json lists the keys to which certificates lead from the key that is held", async () => {
   const { harness, key, ask } = await openSite();
   const next = buildWorld({ seed: "rotation" }).newSigner(1);
   const before = evidenceIn((await ask["score s-1"]!()).body);
   await harness.rotateSigningKey(next);
   await harness.send("/v1/score", { key, body: score("s-3") });
-  // From before the rotation: signed by the first key alone.
+  // Made before the rotation: signed by the first key alone.
   assert.equal(evidenceIn((await ask["score s-1"]!()).body), before);
   const { body } = await harness.send("/.well-known/jwks.json");
   assert.deepEqual(body.keys.map((one: Json) => one["x-jiss-until"]), [null, null]);
@@ -357,7 +361,7 @@ Deno.test("after rotations the keys are those that certificates lead to from the
 
 // ---- the answer that was asked for ------------------------------------------------------------------------
 
-/** Positions of two records change places. */
+/** Statements that exchange the positions of two records. */
 const swapped = (table: string, id: string, first: string, second: string) => {
   const position = (name: string) => `(SELECT position FROM ${table} WHERE ${id} = '${name}')`;
   return [
@@ -368,7 +372,7 @@ const swapped = (table: string, id: string, first: string, second: string) => {
   ];
 };
 
-Deno.test("no record is answered with the evidence of another, though both are the service's own", async () => {
+Deno.test("no record is answered with the evidence of another one, though both are the service's own", async () => {
   const site = await openSite();
   const { harness, ask } = site;
   const at = async (table: string, id: string, name: string) => {
@@ -430,7 +434,7 @@ Deno.test("no record is answered with the evidence of another, though both are t
   await harness.close();
 });
 
-Deno.test("a report is answered under its own id and for its own content alone", async () => {
+Deno.test("a report is answered only under its own id and for its own content", async () => {
   const { harness, key, ask } = await openSite();
   const other = "/v1/compliance/report?period_start=2026-10-01&period_end=2026-12-01";
   const { body: first } = await ask.report!();
@@ -464,7 +468,7 @@ Deno.test("a report is answered under its own id and for its own content alone",
   await harness.close();
 });
 
-Deno.test("a chain passed off as another organization's gives it no evidence", async () => {
+Deno.test("a chain that is relabelled as another organization's gives that organization no evidence", async () => {
   const { harness, ask } = await openSite();
   const key = await harness.organization("third");
   assert.equal((await harness.send("/v1/score", { key, body: score("s-1") })).status, 200);
@@ -485,7 +489,7 @@ Deno.test("a chain passed off as another organization's gives it no evidence", a
 
 // ---- what is gone -----------------------------------------------------------------------------------------
 
-Deno.test("what is said to be erased is told by an entry that stands in the chain, or it is not said", async () => {
+Deno.test("410 for erased records needs the entry of their erasure in the chain; without it they are refused with 503", async () => {
   const { harness, key } = await openSite();
   assert.equal((await harness.send("/v1/operator/operator-1", { method: "DELETE", key })).status, 200);
   const asks = [
@@ -521,7 +525,7 @@ Deno.test("what is said to be erased is told by an entry that stands in the chai
   await harness.close();
 });
 
-Deno.test("what is said to be pruned was cut by an entry of the chain, as far as that says", async () => {
+Deno.test("410 for pruned records needs an entry that cut the chain at least that far; without it they are refused with 503", async () => {
   const harness = await openHarness({ evidenceRetentionDays: 1 });
   const key = await harness.organization("acme");
   const send = (name: string) => harness.send("/v1/score", { key, body: score(name) });
@@ -548,7 +552,7 @@ Deno.test("what is said to be pruned was cut by an entry of the chain, as far as
 
 // ---- webhooks, and the log ----------------------------------------------------------------------------------
 
-Deno.test("a webhook tells of no record that was altered, and of none but its event's own", async () => {
+Deno.test("a webhook sends no altered record, and no record of another event", async () => {
   const recording = recordingDeliverer();
   const harness = await openHarness({ deliverer: recording });
   const key = await harness.organization("acme");
@@ -578,7 +582,7 @@ Deno.test("a webhook tells of no record that was altered, and of none but its ev
   await harness.close();
 });
 
-Deno.test("the log tells of each answer that is refused because it was altered", async () => {
+Deno.test("the log has a line for each answer that is refused because the database was altered", async () => {
   const { harness, ask } = await openSite();
   const changes = ["UPDATE audit_node SET hash = zeroblob(32) WHERE chain = 'org/acme'"];
   await whileAltered(harness.database, { tables: ["audit_node"], changes }, async () => {

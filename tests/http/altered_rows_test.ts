@@ -1,6 +1,7 @@
 /**
- * Verifying a chain while the service runs finds what is altered beside the entries: the tree, the columns that repeat
- * what an entry says, checkpoints, the chain's own row, keys, models, reports, tombstones. Each row is one alteration.
+ * Verifying a chain while the service runs finds alterations beside the entries: of the tree, the columns
+ * that repeat an entry's members, checkpoints, the chain's own row, keys, models, reports and tombstones.
+ * Each item is one alteration.
  * Source: evidence design, section 8.
  */
 import assert from "node:assert/strict";
@@ -27,7 +28,10 @@ const TABLES = [
   "tombstone",
 ] as const;
 
-/** Every kind of chain, of four days; the evidence chain's first is cut off, and one of its operators is erased. */
+/**
+ * Every kind of chain over four days. The first day of the evidence chain is pruned, and one operator is
+ * erased.
+ */
 async function openSite(): Promise<{ readonly harness: Harness; readonly key: string }> {
   const harness = await openHarness({ evidenceRetentionDays: 2 });
   const { clock, dependencies } = harness;
@@ -49,7 +53,7 @@ async function openSite(): Promise<{ readonly harness: Harness; readonly key: st
   const report = await harness.send(`/v1/compliance/report?period_start=${start}&period_end=${end}`, { key });
   assert.equal(report.status, 200, report.text);
   assert.equal((await harness.send("/v1/operator/operator-3", { method: "DELETE", key })).status, 200);
-  // Commits of one day, of which an auditor's bundle shows the last alone.
+  // Several commits of one day: an auditor's bundle shows only the last of them.
   for (let commits = 0; commits < 3; commits += 1) {
     await anchorChains(dependencies, clock.now());
     assert.equal((await harness.send("/v1/admin/audit-log", { key })).status, 200);
@@ -63,7 +67,7 @@ function verified({ dependencies, clock }: Harness, family: string, from = 0) {
 }
 
 interface Alteration {
-  /** `$own` is the condition that a row is of the chain, `$last` its last seq. */
+  /** `$own` stands for the condition that a row belongs to the chain, `$last` for its last seq. */
   readonly sql: string;
   readonly code: string;
   readonly detail: RegExp;
@@ -75,7 +79,7 @@ const CHECKPOINT = "$own AND size = $last";
 const NOTE_BEFORE =
   "(SELECT o.note FROM audit_checkpoint AS o WHERE o.chain = '$chain' AND o.size < $last ORDER BY o.size DESC LIMIT 1)";
 
-/** What can be altered of every chain. */
+/** Alterations that every chain can have. */
 const OF_EACH: readonly Alteration[] = [
   {
     sql: "UPDATE audit_node SET hash = zeroblob(32) WHERE $own AND idx = 0",
@@ -276,12 +280,12 @@ for (
     ["sys", [...OF_EACH, ...OF_SYSTEM]],
   ] as const
 ) {
-  Deno.test(`whatever is altered beside the entries of ${family} is found, and nothing else is`, async () => {
+  Deno.test(`verification finds each alteration beside the entries of ${family}, and reports nothing else`, async () => {
     const { harness } = await openSite();
     const intact = await verified(harness, family);
     assert.deepEqual([intact.valid, intact.findings.filter(({ fatal }) => fatal)], [true, []]);
     const size = intact.to_seq + 1;
-    // One before the newest, which is read whenever something is written.
+    // The checkpoint before the newest: the newest is read whenever something is written.
     const last = size - 2;
     for (const { sql, code, detail } of alterations) {
       const change = sql.replaceAll("$own", `chain = '${family}'`).replaceAll("$chain", family)
@@ -306,7 +310,7 @@ for (
   });
 }
 
-Deno.test("a verification that resumes finds what is altered of the tree and the columns from there on", async () => {
+Deno.test("a verification that resumes finds alterations of the tree and the columns from its start on", async () => {
   const { harness } = await openSite();
   const { to_seq } = await verified(harness, "sys");
   const seen = async (sql: string, from: number) => {
@@ -324,7 +328,7 @@ Deno.test("a verification that resumes finds what is altered of the tree and the
   await harness.close();
 });
 
-Deno.test("after rotations of the signing key every chain is whole, and each knows its own key", async () => {
+Deno.test("after rotations of the signing key every chain verifies, and each names its own key", async () => {
   const { harness, key } = await openSite();
   await harness.rotateSigningKey(buildWorld({ seed: "rotation" }).newSigner(1));
   for (const family of [EVIDENCE, "org/acme/admin", "sys"]) {
@@ -354,7 +358,7 @@ Deno.test("after rotations of the signing key every chain is whole, and each kno
   await harness.abandon();
 });
 
-Deno.test("an operator who came back and was erased again, or had frozen calls alone, leaves what verification asks for", async () => {
+Deno.test("tombstones of an operator who was erased several times, also with frozen calls alone, are what verification expects", async () => {
   const { harness, key } = await openSite();
   const score = (session: string, operator: string, search = "") =>
     harness.send(`/v1/score${search}`, {
@@ -363,7 +367,8 @@ Deno.test("an operator who came back and was erased again, or had frozen calls a
     });
   const erase = (operator: string) => harness.send(`/v1/operator/${operator}`, { method: "DELETE", key });
   const frozen = "?mode_override=incident_frozen";
-  // Erased once in the site; then with frozen calls alone, then with a score.
+  // The operator was erased once by `openSite`. Now once with frozen calls alone, then with a score, then
+  // with frozen calls again.
   for (const [session, search] of [["again-1", frozen], ["again-2", ""], ["again-3", frozen]] as const) {
     assert.equal((await score(session, "operator-3", search)).status, 200);
     assert.equal((await erase("operator-3")).status, 200);

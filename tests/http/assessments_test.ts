@@ -1,5 +1,5 @@
 /**
- * POST /assessments and GET /assessments/{sessionId}: the public demo, which belongs to nobody.
+ * POST /assessments and GET /assessments/{sessionId}: the public demo, which belongs to no organization.
  * Source: specification, Public demo and Errors; contract, section 5.
  */
 import assert from "node:assert/strict";
@@ -50,7 +50,7 @@ async function submit({ send }: Harness, body: unknown): Promise<Answer> {
   return answer;
 }
 
-/** Results without what moved them. */
+/** Results without their explanations. */
 function standings(results: readonly { readonly jis: number; readonly band: string }[]) {
   return results.map(({ jis, band }) => ({ jis, band }));
 }
@@ -62,7 +62,7 @@ async function look({ send }: Harness, sessionId = "visit-1"): Promise<Answer> {
 // ---- submitting and looking -------------------------------------------------------------------------------
 
 Deno.test(
-  "a run is taken without a key and shown with its records, defaults explicit, and its scores",
+  "a run is accepted without a key, and is shown with its records, explicit defaults and scores",
   withHarness(async (harness) => {
     const { body, headers } = await submit(harness, run({ ignored: 1 }));
     const { request_id, timestamp, ...submitted } = body;
@@ -77,7 +77,7 @@ Deno.test(
 
     harness.clock.advance(HOUR);
     const { request_id: _id, timestamp: at, summary, results, ...shown } = (await look(harness)).body;
-    assert.equal(at, "2026-11-20T10:00:00.000Z", "of the call that looks");
+    assert.equal(at, "2026-11-20T10:00:00.000Z", "the timestamp is that of the second call");
     const unmeasured = { hover_events: null, scroll_depth: null, alternative_views_checked: null };
     const defaults = {
       ai_recommendation_presented: true,
@@ -119,7 +119,7 @@ Deno.test(
 );
 
 Deno.test(
-  "its scores are those of a fresh reviewer in the domain general who sends the same records one by one",
+  "the scores of a run are those of a new reviewer in the domain general who sends the same records one by one",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     const records = Array.from({ length: 100 }, (_, index) => [CAREFUL, CARELESS, PLANTED][index % 3]!);
@@ -145,7 +145,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a run leaves one row and no trace in any organization, operator, usage figure or chain",
+  "a run writes one row and leaves no trace in any organization, operator, usage figure or chain",
   withHarness(async (harness) => {
     await harness.organization("acme");
     const before = await harness.rowCounts();
@@ -158,7 +158,7 @@ Deno.test(
 // ---- the first submission stands --------------------------------------------------------------------------
 
 Deno.test(
-  "the same run again is the same answer to the byte, however it is written; other records under its sessionId are 409",
+  "the same run again gets the same bytes, however it is written; other records under its sessionId are 409",
   withHarness(async (harness) => {
     const first = await submit(harness, run());
     const shown = (await look(harness)).body;
@@ -196,7 +196,7 @@ Deno.test(
 );
 
 Deno.test(
-  "of runs sent at once under one sessionId one stands: its twins get its answer, the others 409",
+  "of different runs sent at once under one sessionId one is kept: its repetitions get its answer, the others 409",
   withHarness(async (harness) => {
     const bodies = [run(), run({ records: [CARELESS] }), run(), run({ records: [CARELESS] }), run()];
     const answers = await Promise.all(bodies.map((body) => harness.send("/assessments", { body })));
@@ -210,7 +210,7 @@ Deno.test(
   }),
 );
 
-Deno.test("a run that another process takes between a submission's reads is the one that stands", () =>
+Deno.test("a run that another process stores between a submission's reads is kept", () =>
   withDirectory(async (directory) => {
     const over = { path: `${directory}/jiss.db`, lockPath: `${directory}/lock.db` };
     const first = await openHarness(over);
@@ -225,7 +225,7 @@ Deno.test("a run that another process takes between a submission's reads is the 
           if (readsUntilWrite === 0) await submit(first, run({ sessionId }));
         }),
     });
-    // After its own look-up, then after each read of its commit.
+    // It is stored after the submission's own look-up, then after each read of its commit.
     let taken = 0;
     for (const reads of [1, 2, 3, 4]) {
       for (const [name, records, status] of [["same", undefined, 200], ["other", [CARELESS], 409]] as const) {
@@ -285,7 +285,7 @@ for (const [name, body, names] of BAD) {
 }
 
 Deno.test(
-  "a body of exactly 1 MB with 100 records and a sessionId of 256 characters is taken, a byte more is 413",
+  "a body of exactly 1 MB with 100 records and a sessionId of 256 characters is accepted, a byte more is 413",
   withHarness(async (harness) => {
     const whole = run({
       sessionId: "a".repeat(256),
@@ -307,7 +307,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a body that is no JSON is 400, one of another type 415, an unknown run 404, a malformed sessionId 422, another method 405",
+  "a body that is not JSON is 400, another content type 415, an unknown run 404, a malformed sessionId 422, another method 405",
   withHarness(async (harness) => {
     const scenarios = [
       ["/assessments", { body: "{" }, 400, "INVALID_JSON", "JSON"],
@@ -331,7 +331,7 @@ Deno.test(
 );
 
 Deno.test(
-  "an address has its limit over both calls together, and is told when to come again",
+  "an address has one limit for both calls together, and its 429 carries Retry-After",
   withHarness(async (harness) => {
     await submit(harness, run());
     assert.equal((await look(harness)).status, 200);
@@ -349,7 +349,7 @@ Deno.test(
 // ---- as a page --------------------------------------------------------------------------------------------
 
 Deno.test(
-  "a client that prefers HTML gets the run as a page with the same figures, and any other the JSON",
+  "a client that prefers HTML gets the run as a page with the same figures, any other client gets JSON",
   withHarness(async (harness) => {
     await submit(harness, run());
     const ask = (accept: string) => harness.send("/assessments/visit-1", { headers: { Accept: accept } });
@@ -382,12 +382,12 @@ Deno.test(
 );
 
 Deno.test(
-  "no cache keeps a run and no search finds it: as JSON and as a page, where it fails too",
+  "no cache stores a run and no search engine lists it, as JSON and as a page, errors included",
   withHarness(async (harness) => {
     await submit(harness, run());
     for (const [path, status] of [["visit-1", 200], ["nobody", 404], ["no%20id", 422], ["visit-1", 429]]) {
       for (const accept of ["application/json", "text/html"]) {
-        // Each address has its own limit, of which the submission took one call.
+        // Each address has its own limit. The submission used one call of the first.
         const peer = accept === "text/html" ? "203.0.113.8" : "203.0.113.9";
         const answer = await harness.send(`/assessments/${path}`, { peer, headers: { Accept: accept } });
         assert.deepEqual(
@@ -406,7 +406,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a case without advice reads as decided without it, whatever decision was sent, and one that was handed on as that",
+  "the page shows a case without advice as decided without it, whatever decision was sent, and an escalation as one",
   withHarness(async (harness) => {
     const alone = { time_to_decision_ms: 9000, ai_recommendation_presented: false, outcome_correct: true };
     const decisions = ["accepted", "overridden", "escalated"];
@@ -429,7 +429,7 @@ Deno.test(
 );
 
 Deno.test(
-  "the page tells of each case what it moved, in the sentences of the JSON",
+  "the page explains what each case changed, in the sentences of the JSON",
   withHarness(async (harness) => {
     await submit(harness, run());
     const { results } = (await look(harness)).body;
@@ -456,7 +456,7 @@ function escaped(text: string): string {
 }
 
 Deno.test(
-  "what moved a run is told by the model that scored it: the one in use, one from before, or none",
+  "a run is explained by the model that scored it: the one in use, an earlier one, or not at all if its document is gone",
   withHarness(async (harness) => {
     await submit(harness, run());
     const before = (await look(harness)).body.results;
@@ -469,7 +469,11 @@ Deno.test(
         sessionId: "visit-1",
         now: harness.clock.now(),
       });
-    assert.deepEqual((await read({ model: changed })).results, before, "the document that was used is kept");
+    assert.deepEqual(
+      (await read({ model: changed })).results,
+      before,
+      "the document of the run's model is kept",
+    );
 
     const forgetful = Object.create(database, {
       read: {
@@ -483,7 +487,7 @@ Deno.test(
 );
 
 Deno.test(
-  "whoever prefers HTML gets failures as pages with the same status, under a policy of their own",
+  "a client that prefers HTML gets errors as pages with the same status and a policy of their own",
   withHarness(async (harness) => {
     const ask = (path: string, accept: string) => harness.send(path, { headers: { Accept: accept } });
     const scenarios = [
@@ -512,14 +516,14 @@ Deno.test(
       peer: "203.0.113.8",
       headers: { Accept: "text/html" },
     });
-    assert.equal(elsewhere.body.error.code, "UNAUTHORIZED", "JSON as ever");
+    assert.equal(elsewhere.body.error.code, "UNAUTHORIZED", "another route answers JSON");
   }, { rateLimitIp: 2 }),
 );
 
 // ---- the end of a run -------------------------------------------------------------------------------------
 
 Deno.test(
-  "a run is deleted by the day's upkeep once its retention is over, and its sessionId is free again",
+  "the daily upkeep deletes a run once its retention is over, and its sessionId is free again",
   withHarness(async (harness) => {
     const { clock } = harness;
     clock.advance(-9 * HOUR);
@@ -529,7 +533,7 @@ Deno.test(
     const dependencies = { ...harness.dependencies, assessmentRetentionDays: 3 };
     clock.advance(3 * DAY - 2);
     await new Upkeep(dependencies).run(clock.now());
-    assert.equal((await harness.rowCounts()).assessment, 2, "a millisecond before");
+    assert.equal((await harness.rowCounts()).assessment, 2, "a millisecond before the end");
     clock.advance(1);
     await new Upkeep(dependencies).run(clock.now());
     assert.equal((await look(harness)).status, 404);
@@ -540,7 +544,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a run past its retention is not there, and its sessionId is free, before it is deleted",
+  "a run past its retention is not shown and its sessionId is free, even before it is deleted",
   withHarness(async (harness) => {
     const { clock } = harness;
     await submit(harness, run());
@@ -555,7 +559,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a sessionId that was used anew before its old run was deleted keeps the new one",
+  "a sessionId that was used again before its old run was deleted keeps the new run",
   withHarness(async (harness) => {
     const { clock, database } = harness;
     await submit(harness, run());
@@ -586,7 +590,7 @@ Deno.test("by default a run is kept for 30 days", () => {
 });
 
 embeddedTest(
-  "of a deleted run no byte is left in the files of the database",
+  "after a run is deleted, no byte of it is left in the database's files",
   () =>
     withDirectory(async (directory) => {
       const path = `${directory}/jiss.db`;

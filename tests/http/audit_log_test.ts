@@ -1,5 +1,6 @@
 /**
- * GET /v1/admin/audit-log and its export: which events are told, to whom, in which order, and that it is recorded.
+ * GET /v1/admin/audit-log and its export: which events they show, to whom, in which order, and that each
+ * reading is recorded.
  * Source: specification, Audit event and Self-serve admin; contract, sections 5 and 8.13.
  */
 import assert from "node:assert/strict";
@@ -20,7 +21,7 @@ const DAY = 24 * HOUR;
 const PATH = "/v1/admin/audit-log";
 const EXPORT = `${PATH}/export`;
 
-/** Every name of the specification, then of the contract, then of what any chain may hold. */
+/** Every event type that the specification names, then the contract, then those that any chain may hold. */
 const NAMED = [
   "KEY_ROTATED",
   "KEY_REVOKED",
@@ -65,7 +66,7 @@ type Json = any;
 
 const iso = (at: number) => new Date(at).toISOString();
 
-/** Gives an organization so many new keys, each a millisecond after the one before; returns the last. */
+/** Rotates an organization's key `count` times, `everyMs` milliseconds apart; returns the last key. */
 async function rotate(
   { dependencies, clock }: Harness,
   orgId: string,
@@ -86,7 +87,7 @@ async function read({ send }: Harness, key: string, query: Record<string, string
   return body;
 }
 
-/** The events of an export, each from a line of its own. */
+/** Events of an export, one from each line. */
 async function exported(
   { send }: Harness,
   key: string,
@@ -100,7 +101,7 @@ async function exported(
 
 const typesOf = (events: readonly Json[]) => events.map(({ event_type }) => event_type);
 
-/** Everything before an instant, in pages of 500, each ending where the one before it began. */
+/** Every event before an instant, read in pages of 500. Each page ends where the one before it began. */
 async function paged(harness: Harness, key: string, until: string): Promise<readonly Json[]> {
   const events: Json[] = [];
   for (let before = until;;) {
@@ -114,7 +115,7 @@ async function paged(harness: Harness, key: string, until: string): Promise<read
 // ---- what is told -----------------------------------------------------------------------------------------
 
 Deno.test(
-  "the log tells what was done, newest first, field by field, with the filters as they were applied",
+  "the log shows each event with all its fields, newest first, and the filters as they were applied",
   withHarness(async (harness) => {
     const { clock, master } = harness;
     const key = await harness.organization("acme");
@@ -178,7 +179,7 @@ Deno.test(
 );
 
 Deno.test(
-  "an organization reads its own events alone, whatever it asks for, and no event of its scores",
+  "an organization reads only its own events, whatever it asks for, and none of its scores",
   withHarness(async (harness) => {
     const { clock, send } = harness;
     const [acme, other] = [await harness.organization("acme"), await harness.organization("other")];
@@ -200,19 +201,19 @@ Deno.test(
 // ---- filters ----------------------------------------------------------------------------------------------
 
 Deno.test(
-  "since is included and until excluded, to the millisecond, and until is now where it is left out",
+  "since is included and until excluded, to the millisecond, and until defaults to now",
   withHarness(async (harness) => {
     const { clock } = harness;
     await harness.organization("acme");
     clock.advance(HOUR - 1);
-    // At 10:00:00.000, .001 and .002.
+    // The rotations are at 10:00:00.000, .001 and .002.
     const key = await rotate(harness, "acme", { count: 3 });
     const at = (milliseconds: number) => `2026-11-20T10:00:00.00${milliseconds}Z`;
     const times = async (query: Record<string, string>) =>
       (await read(harness, key, { event_type: "KEY_ROTATED", ...query })).events
         .map(({ timestamp }: Json) => timestamp);
     assert.equal(iso(clock.now()), at(2));
-    assert.deepEqual(await times({}), [at(1), at(0)], "the present instant is not over");
+    assert.deepEqual(await times({}), [at(1), at(0)], "the present instant is excluded");
     clock.advance(1);
     assert.deepEqual(await times({}), [at(2), at(1), at(0)]);
     assert.deepEqual(await times({ since: at(1) }), [at(2), at(1)]);
@@ -229,18 +230,18 @@ Deno.test(
     );
     assert.deepEqual(await times({ since: "2026-11-20", until: "2026-11-21" }), [at(2), at(1), at(0)]);
     const between = "2026-11-20T10:00:00.000500Z";
-    assert.deepEqual(await times({ since: between }), [at(2), at(1)], "nothing before it");
-    assert.deepEqual(await times({ until: between }), [at(0)], "all before it");
+    assert.deepEqual(await times({ since: between }), [at(2), at(1)], "no event before the first");
+    assert.deepEqual(await times({ until: between }), [at(0)], "every event before now");
     assert.deepEqual(await times({ since: "2026-11-20T10:00:00.00100Z" }), [at(2), at(1)]);
     assert.deepEqual(await times({ since: "2026-11-20t10:00z" }), [at(2), at(1), at(0)]);
     assert.deepEqual(await times({ until: "2026-11-20" }), []);
     assert.deepEqual(await times({ since: "2026-11-21" }), []);
-    assert.deepEqual(await times({ since: at(1), limit: "1" }), [at(2)], "the newest");
+    assert.deepEqual(await times({ since: at(1), limit: "1" }), [at(2)], "only the newest");
   }),
 );
 
 Deno.test(
-  "the filters are told as they were applied: instants in UTC with milliseconds, what was left out as null or its default",
+  "the answer repeats the filters as applied: instants in UTC with milliseconds, omitted ones as null or their default",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     const filters = async (query: Record<string, string>) => (await read(harness, key, query)).filters;
@@ -270,7 +271,7 @@ Deno.test(
 );
 
 Deno.test(
-  "every event that is named can be asked for, and what is no event of the log is 422",
+  "every named event type can be asked for, and any other is 422",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     harness.clock.advance(1);
@@ -313,12 +314,12 @@ Deno.test(
 );
 
 Deno.test(
-  "limit is 1 to 500, 100 where it is left out, and takes the newest",
+  "limit is 1 to 500, is 100 by default, and selects the newest events",
   withHarness(async (harness) => {
     await harness.organization("acme");
     const key = await rotate(harness, "acme", { count: 499 });
     harness.clock.advance(1);
-    // 499 rotations, the creation and the beginning of the chain.
+    // 499 rotations, the creation and the genesis of the chain.
     const until = iso(harness.clock.now());
     const all = await exported(harness, key, { until });
     assert.equal(all.length, 501);
@@ -347,7 +348,7 @@ Deno.test(
 );
 
 Deno.test(
-  "what is no ISO instant, empty or given twice is 422, on both routes, and not even recorded as a reading",
+  "an instant that is not ISO, empty or given twice is 422 on both routes, and the attempt is not recorded",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     const instants = [
@@ -400,7 +401,7 @@ Deno.test(
 // ---- that it was read -------------------------------------------------------------------------------------
 
 Deno.test(
-  "each reading and each export is recorded with its filters, by self_serve, and tells nothing of itself",
+  "each reading and each export is recorded with its filters, by self_serve, and does not show itself",
   withHarness(async (harness) => {
     const { clock } = harness;
     const key = await harness.organization("acme");
@@ -476,7 +477,7 @@ Deno.test("a reading that cannot be recorded is not answered", async () => {
 // ---- the export -------------------------------------------------------------------------------------------
 
 Deno.test(
-  "an export is NDJSON: one event a line, as a file of the organization's name",
+  "an export is NDJSON with one event on a line, as a file named after the organization",
   withHarness(async (harness) => {
     await harness.organization("acme");
     const key = await rotate(harness, "acme", { count: 2 });
@@ -506,7 +507,7 @@ Deno.test(
 );
 
 Deno.test(
-  "an export holds exactly the events of the log, complete beyond 500: 1,200 rotations, as they are read in pages",
+  "an export of 1,200 rotations holds exactly the events that the log shows in pages",
   withHarness(async (harness) => {
     const { clock } = harness;
     await harness.organization("acme");
@@ -532,7 +533,7 @@ Deno.test(
   }),
 );
 
-Deno.test("after an acknowledged restore the log and its export are over both epochs", () =>
+Deno.test("after an acknowledged restore the log and its export cover both epochs", () =>
   withDirectory(async (directory) => {
     const [path, lockPath] = [`${directory}/jiss.db`, `${directory}/lock.db`];
     const start = (run: number) => openHarness({ path, lockPath, run, startsAt: EPOCH + run * HOUR });
@@ -566,12 +567,12 @@ Deno.test("after an acknowledged restore the log and its export are over both ep
     const rotations = await exported(harness, last, { ...acrossBoth, event_type: "KEY_ROTATED" });
     assert.equal(rotations.length, 41);
     const { events } = await read(harness, last, { until: iso(EPOCH + HOUR), limit: "10" });
-    assert.deepEqual(events, lines.slice(131, 141), "of the first epoch alone");
+    assert.deepEqual(events, lines.slice(131, 141), "events of the first epoch alone");
     await harness.close();
   }));
 
 Deno.test(
-  "over a pruned beginning the log and its export begin where the chain is kept from",
+  "after the chain's beginning was pruned, the log and its export begin at its first kept entry",
   withHarness(async (harness) => {
     const { clock, dependencies } = harness;
     await harness.organization("acme");
@@ -592,7 +593,7 @@ Deno.test(
   }),
 );
 
-/** Counts the pages of the log that are read. */
+/** A database that counts the pages of the log that are read. */
 function countingPages(database: Database, pages: { count: number }): Database {
   return {
     ...database,
@@ -603,21 +604,21 @@ function countingPages(database: Database, pages: { count: number }): Database {
   };
 }
 
-/** As many pages were read, and no more are. */
+/** Waits until `count` pages were read, and asserts that no more are. */
 async function settleAt(pages: { readonly count: number }, count: number, told?: string): Promise<void> {
   await until(() => pages.count >= count);
   for (let turn = 0; turn < 100; turn += 1) await nextTurn();
   assert.equal(pages.count, count, told ?? "pages");
 }
 
-Deno.test("an export is read as it is sent: who reads slowly makes the service hold no more than it sends, and who leaves ends it", async () => {
+Deno.test("an export is read from the database as it is sent: a slow reader holds up the reading, and one who leaves ends it", async () => {
   const pages = { count: 0 };
   const harness = await openHarness({ wrap: (database) => countingPages(database, pages) });
   await harness.organization("acme");
   const key = await rotate(harness, "acme", { count: 1_200 });
   harness.clock.advance(1);
   const { text: whole } = await harness.send(EXPORT, { key });
-  assert.equal(pages.count, 13, "of a hundred each");
+  assert.equal(pages.count, 13, "pages of a hundred events each");
 
   pages.count = 0;
   const ask = () => harness.app.request(EXPORT, { headers: { "X-API-Key": key } }, { peer: "203.0.113.7" });
@@ -641,7 +642,7 @@ Deno.test("an export is read as it is sent: who reads slowly makes the service h
   await harness.close();
 });
 
-Deno.test("an export whose reading fails on the way is cut short, so that nobody takes it for whole, and the log tells of it", async () => {
+Deno.test("an export whose reading fails on the way is cut off, and the log reports the failure", async () => {
   const pages = { count: 0 };
   let failsAt = Infinity;
   const harness = await openHarness({

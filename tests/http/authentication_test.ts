@@ -1,4 +1,4 @@
-/** Who gets in, and that every refusal looks the same and takes at least 80 ms. */
+/** Authentication: who is admitted, and that all refusals look the same and take at least 80 ms. */
 import assert from "node:assert/strict";
 import { createOrganizationSchema } from "../../src/domain/organization.ts";
 import { NoKeyMinted, storedKey } from "../../src/operations/organizations/key_issue.ts";
@@ -28,7 +28,7 @@ async function deactivate({ database, dependencies }: Harness, orgId: string): P
 }
 
 Deno.test(
-  "every authentication failure is the same 401, whatever the reason, and waits for the floor",
+  "every failed authentication is the same 401, whatever the reason, and takes at least the floor",
   withHarness(async (harness) => {
     const { send, organization, clock } = harness;
     const inactive = await organization("inactive");
@@ -54,7 +54,7 @@ Deno.test(
       const answer = await send(path, { body, ...(key === undefined ? {} : { key }) });
       assert.equal(answer.status, 401, name);
       assert.equal(answer.body.error.code, "UNAUTHORIZED");
-      assert.ok(clock.monotonic() - before >= 80, `${name}: the floor`);
+      assert.ok(clock.monotonic() - before >= 80, `${name}: before the floor`);
       shapes.push(refusalOf(answer));
     }
     for (const shape of shapes) assert.deepEqual(shape, shapes[0]);
@@ -62,7 +62,7 @@ Deno.test(
 );
 
 Deno.test(
-  "no organization can be given the key that a missing one is compared as: everybody without a key would have it",
+  "the key with which a missing key is compared can be given to no organization and opens none",
   withHarness(async ({ database, dependencies, clock, organization, send }) => {
     const nobody = `jis_${"0".repeat(26)}`;
     const create = createOrganization(dependencies, { actor: "system", orgId: null, prefix: null }, {
@@ -73,7 +73,7 @@ Deno.test(
       apiKey: nobody,
     });
     await assert.rejects(create, NoKeyMinted);
-    // An earlier program took such a key.
+    // An earlier version of the program may have stored such a key.
     const other = await organization("other");
     await database.batch([
       query.updateTable("organization").set(storedKey(nobody, dependencies.peppers[0]!)).compile(),
@@ -89,7 +89,7 @@ Deno.test(
   }),
 );
 
-Deno.test("how long it took to look at a key does not show in when its refusal leaves", async () => {
+Deno.test("the time of a refusal does not show how long the key's look-up took", async () => {
   let work = 0;
   const harness: Harness = await openHarness({
     wrap: (database) => ({
@@ -108,15 +108,15 @@ Deno.test("how long it took to look at a key does not show in when its refusal l
     assert.equal((await send("/v1/score", { key: UNKNOWN_KEY, body: scoreRequest() })).status, 401);
     left.push(clock.monotonic() - arrivedAt);
   }
-  // 5 past an instant of the grid, so the next one past the floor is 95 later; what takes longer than that leaves at
-  // one of the grid too.
+  // A request arrives 5 ms after an instant of the 100 ms grid, so the next one past the floor is 95 ms
+  // later. A refusal that takes longer than that leaves at an instant of the grid too.
   assert.deepEqual(left, [95, 95, 95, 95, 95, 95, 115]);
   work = 0;
   await harness.close();
 });
 
 Deno.test(
-  "a successful call is not held back",
+  "a successful call is not delayed",
   withHarness(async ({ send, organization, clock }) => {
     const key = await organization("acme");
     const before = clock.monotonic();
@@ -126,7 +126,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a refused key writes nothing at all",
+  "a call with a refused key writes nothing",
   withHarness(async ({ send, rowCounts }) => {
     const before = await rowCounts();
     await send("/v1/score", { key: UNKNOWN_KEY, body: scoreRequest() });
@@ -146,7 +146,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a body api_key is not accepted after its sunset",
+  "an api_key in the body is refused after its sunset",
   withHarness(async ({ send, organization }) => {
     const key = await organization("acme");
     assert.equal((await send("/v1/score", { body: { ...scoreRequest(), api_key: key } })).status, 401);
@@ -154,7 +154,7 @@ Deno.test(
 );
 
 Deno.test(
-  "of master keys that fail each organization's key has its own entry, and eight characters of one accuse nobody",
+  "a failed master key that is an organization's key is recorded with its prefix, one that only begins like it without",
   withHarness(async (harness) => {
     const { send, organization, dependencies } = harness;
     const [acme, bank] = [await organization("acme"), await organization("bank")];
@@ -174,7 +174,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a failed master key is in the system chain once for a window, with scope and the presented key's prefix",
+  "a failed master key is recorded once in the system chain for each window, with scope and the presented key's prefix",
   withHarness(async (harness) => {
     const { send, organization, clock, dependencies } = harness;
     const key = await organization("acme");
@@ -203,7 +203,7 @@ Deno.test(
 );
 
 Deno.test(
-  "the previous secret of a scope is honoured, another scope's is not, and an unset scope admits nobody",
+  "the previous secret of a scope is accepted, another scope's is not, and a scope without a secret accepts none",
   withHarness(async ({ send }) => {
     const attempt = (key: string, org_id: string) =>
       send("/v1/admin/org/create", {
@@ -219,7 +219,7 @@ Deno.test(
 );
 
 Deno.test(
-  "without any secret the scope is closed",
+  "a scope without any secret refuses every key",
   withHarness(async ({ send }) => {
     for (const key of ["", "undefined", MASTER_KEY]) {
       assert.equal((await send("/v1/admin/org/create", { key, body: organizationRequest() })).status, 401);
@@ -228,7 +228,7 @@ Deno.test(
 );
 
 Deno.test(
-  "beyond 1,000 failures waiting at once the answer is 429",
+  "beyond 1,000 delayed refusals at once the answer is 429",
   withHarness(async (harness) => {
     const release = Promise.withResolvers<void>();
     const { clock } = harness;
@@ -239,7 +239,7 @@ Deno.test(
       answered += 1;
       return answer;
     });
-    // Those over the limit answer although nobody was released.
+    // The requests over the limit are answered although the others still wait.
     const first = await Promise.race(attempts);
     assert.deepEqual([first.status, first.body.error.code], [429, "RATE_LIMITED"]);
     assert.equal(first.headers.get("Retry-After"), "1");

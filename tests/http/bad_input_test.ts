@@ -1,4 +1,7 @@
-/** Every bad input of the specification's status tables, on the routes that exist: refused, named, nothing written. */
+/**
+ * Every bad input of the specification's status tables, on the routes that exist: it is refused, the field is
+ * named, and nothing is written.
+ */
 import assert from "node:assert/strict";
 import * as z from "zod";
 import type { ServiceError } from "../../src/domain/errors.ts";
@@ -9,7 +12,7 @@ import { refuses, type Scenario } from "../scenario.ts";
 const MEGABYTE = 1_048_576;
 const invalid = { status: 422, code: "VALIDATION_FAILED" } as const;
 
-/** What makes an interaction unacceptable, with the field that the answer must name. */
+/** Invalid interactions, each with the field that the answer must name. */
 const BAD_INTERACTIONS:
   readonly (readonly [name: string, interaction: Record<string, unknown>, field: string])[] = [
     ["modification_extent above 1", { modification_extent: 1.01 }, "interaction.modification_extent"],
@@ -67,7 +70,7 @@ const BAD_PARAMETERS: readonly (readonly [query: string, headers: Record<string,
 
 const depth = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
 
-/** What no route takes as a body: status, code, and what is named. */
+/** Bodies that every route refuses: status, code, and the word that the answer must name. */
 const BAD_BODIES: readonly Omit<Scenario, "path">[] = [
   ["an empty body", "", 400, "INVALID_JSON", "empty"],
   ["text that is not JSON", "{", 400, "INVALID_JSON", "JSON"],
@@ -224,7 +227,7 @@ function organizationScenarios(): readonly Scenario[] {
 Deno.test("every bad input of POST /v1/score gets its status and code, names the field and writes nothing", async (t) => {
   const harness = await openHarness();
   const key = await harness.organization("acme");
-  // One good score first, so that there are rows which must stay as they are.
+  // One good score first, so that there are rows that must stay as they are.
   await harness.send("/v1/score", { key, body: scoreRequest({ session_id: "good" }) });
   for (const scenario of scoreScenarios(key)) await t.step(scenario.name, () => refuses(harness, scenario));
   await harness.close();
@@ -240,7 +243,7 @@ Deno.test("every bad input of POST /v1/admin/org/create gets its status and code
 });
 
 Deno.test(
-  "all problems of a request are told at once",
+  "one answer lists all problems of a request",
   withHarness(async ({ send, organization }) => {
     const key = await organization("acme");
     const { body } = await send("/v1/score", {
@@ -275,12 +278,12 @@ Deno.test(
       body: text,
       headers: { "Content-Length": String(MEGABYTE + 1) },
     });
-    assert.equal(wrongKey.status, 413, "the declared size is looked at before the key");
+    assert.equal(wrongKey.status, 413, "the declared size is checked before the key");
   }),
 );
 
 Deno.test(
-  "unknown fields are ignored, duplicate keys and __proto__ are harmless, 16 levels are fine",
+  "unknown fields are ignored, duplicate keys and __proto__ do no harm, and 16 levels of nesting are accepted",
   withHarness(async ({ send, organization }) => {
     const key = await organization("acme");
     const text = JSON.stringify(scoreRequest());
@@ -304,7 +307,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a refused value is told what it must be, null among that where it may be null",
+  "the message for a refused value says what it must be, and names null if that is allowed",
   withHarness(async ({ send, organization }) => {
     const key = await organization("acme");
     const told = async (path: string, options: { readonly body?: unknown }) => {
@@ -342,7 +345,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a number out of its range, and a text or list of another length, is told its limit in words",
+  "the message for a number out of range, or a text or list of a wrong length, states the limit",
   withHarness(async ({ send, organization }) => {
     const key = await organization("acme");
     const told = async (path: string, options: { readonly body?: unknown }) => {
@@ -393,7 +396,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a missing Content-Type is read as JSON, and any JSON type is taken",
+  "a missing Content-Type is read as JSON, and any JSON type is accepted",
   withHarness(async ({ send, organization }) => {
     const key = await organization("acme");
     for (
@@ -409,7 +412,7 @@ Deno.test(
 // ---- bodies that are in work at once ----------------------------------------------------------------------
 
 Deno.test(
-  "bodies beyond what is held at once are 503 and written nowhere; each is taken once the others are answered",
+  "bodies beyond the memory for bodies are 503 and write nothing; each is accepted once the others are answered",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     const large = (session: string) => ({
@@ -420,7 +423,7 @@ Deno.test(
     const sessions = ["a", "b", "c", "d", "e"];
     const answers = await Promise.all(sessions.map((session) => harness.send("/v1/score", large(session))));
     const refused = answers.filter(({ status }) => status === 503);
-    // Half of what there is: each counts with its bytes, and with as many again once it is parsed.
+    // Half of the memory: each body counts with its bytes, and with as many again once it is parsed.
     assert.equal(answers.filter(({ status }) => status === 200).length, 2);
     assert.equal(refused.length, 3);
     for (const { headers, body } of refused) {
@@ -436,7 +439,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a body that is encoded as it is, is taken; of another encoding the answer says which one is, on every route with a body",
+  "Content-Encoding identity is accepted; any other is 415 and the answer names identity, on every route with a body",
   withHarness(async ({ send, organization }) => {
     const key = await organization("acme");
     for (const [index, encoding] of ["identity", "Identity", " identity ", "", "identity,"].entries()) {

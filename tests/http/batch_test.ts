@@ -1,4 +1,4 @@
-/** POST /v1/score/batch: what it answers and proves, what a repeated batch gets, and what it refuses. */
+/** POST /v1/score/batch: its answer and evidence, repeated batches, and refusals. */
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { verifyDocument } from "../../src/evidence/document.ts";
@@ -16,7 +16,7 @@ interface Item extends Readonly<Record<string, unknown>> {
   readonly session_id: string;
 }
 
-/** The item of which the model's first worked example is made. */
+/** A batch item that holds the interaction of the model's first worked example. */
 function item(sessionId: string, fields: Record<string, unknown> = {}): Item {
   return {
     session_id: sessionId,
@@ -30,7 +30,7 @@ function item(sessionId: string, fields: Record<string, unknown> = {}): Item {
   };
 }
 
-/** Items that differ in what they are evidence of, so that their order matters. */
+/** Items of different kinds of evidence, so that their order matters. */
 function variedItems(count: number): readonly Item[] {
   const kinds = [
     {},
@@ -52,7 +52,7 @@ function batch(interactions: readonly unknown[], fields: Record<string, unknown>
   return { operator_id: "operator-1", domain: "general", interactions, ...fields };
 }
 
-/** The score request that a batch's item amounts to. */
+/** The score request with the same content as a batch item. */
 function single({ session_id, ...interaction }: Item) {
   return { session_id, operator_id: "operator-1", domain: "general", interaction };
 }
@@ -61,7 +61,7 @@ function sha256(...chunks: Uint8Array[]): Uint8Array {
   return new Uint8Array(hash("sha256", Uint8Array.from(chunks.flatMap((chunk) => [...chunk])), "buffer"));
 }
 
-/** The root that a path leads to, as RFC 9162 checks it (section 2.1.3.2); null where the path does not fit. */
+/** The root that a path leads to, as RFC 9162 checks it (section 2.1.3.2); null if the path does not fit. */
 function rootOfPath(
   { index, size, leaf, path }: {
     readonly index: number;
@@ -88,7 +88,10 @@ function rootOfPath(
   return last === 0 ? root : null;
 }
 
-/** Every item of a batch's compact evidence stands under its one signed checkpoint, in the order of the results. */
+/**
+ * Asserts that every item of a batch's compact evidence is under its one signed checkpoint, in the order of
+ * the results.
+ */
 function verifyBatchEvidence({ verifierKey }: Harness, { body }: Answer): void {
   const { evidence, results } = body;
   assert.deepEqual(Object.keys(evidence).sort(), ["checkpoint", "items", "v"]);
@@ -169,7 +172,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a batch scores what the same interactions score when they are posted one after another",
+  "a batch gets the same scores as the same interactions posted one after another",
   withHarness(async (harness) => {
     const { send, organization } = harness;
     const [together, apart] = [await organization("together"), await organization("apart")];
@@ -181,7 +184,7 @@ Deno.test(
       body.results,
       singles.map(({ session_id, jis }) => ({ session_id, jis })),
     );
-    assert.ok(new Set(singles.map(({ jis }) => jis)).size > 10, "the items move the score");
+    assert.ok(new Set(singles.map(({ jis }) => jis)).size > 10, "the items change the score");
     for (const [index, row] of items.entries()) {
       const { recorded } = (await replayOf(harness, together, row.session_id)).body;
       const { evidence: _evidence, request_id: _id, timestamp: _at, ...result } = singles[index];
@@ -197,7 +200,7 @@ Deno.test(
 );
 
 Deno.test(
-  "items with their fields beside the session and items with an interaction object may stand in one batch",
+  "a batch may mix items with fields beside the session and items with an interaction object",
   withHarness(async (harness) => {
     const { send, organization } = harness;
     const [mixed, flat] = [await organization("acme"), await organization("flat")];
@@ -228,7 +231,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a batch takes no parameters: each item is scored in full and never frozen",
+  "a batch ignores parameters: each item is scored in full and never frozen",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     const answer = await harness.send(`${PATH}?mode=lite&mode_override=incident_frozen`, {
@@ -247,7 +250,7 @@ Deno.test(
 );
 
 Deno.test(
-  "the full result of each item and its own evidence come from its replay",
+  "a replay of an item gives its full result and its own evidence",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     const { body } = await harness.send(PATH, { key, body: batch(variedItems(5)) });
@@ -266,7 +269,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a session that was only frozen can be scored in a batch",
+  "a session that was only frozen before can be scored in a batch",
   withHarness(async ({ send, organization }) => {
     const key = await organization("acme");
     await send("/v1/score?mode_override=incident_frozen", { key, body: single(item("s-0")) });
@@ -277,7 +280,7 @@ Deno.test(
 );
 
 Deno.test(
-  "sessions of a batch belong to its organization alone",
+  "two organizations can use the same session_ids in batches",
   withHarness(async ({ send, organization }) => {
     for (const org of ["one", "two"]) {
       const key = await organization(org);
@@ -288,7 +291,7 @@ Deno.test(
 );
 
 Deno.test(
-  "every item of a batch counts once for usage, and its repetition not at all",
+  "every item of a batch counts once for usage, and a repeated batch not at all",
   withHarness(async ({ send, organization }) => {
     const key = await organization("acme");
     for (let time = 0; time < 2; time += 1) await send(PATH, { key, body: batch(variedItems(7)) });
@@ -299,7 +302,7 @@ Deno.test(
 );
 
 Deno.test(
-  "batches, scores, labels and decisions of one operator sent at once are each applied whole and kept as answered",
+  "batches, scores, labels and decisions of one operator sent at once are each applied whole and stored as answered",
   withHarness(async (harness) => {
     const { send, organization } = harness;
     const key = await organization("acme");
@@ -350,7 +353,7 @@ Deno.test(
 // ---- 200: repeated ----------------------------------------------------------------------------------------
 
 Deno.test(
-  "the whole batch again gets the same bytes and counts nothing twice, in either form of its items",
+  "a repeated batch gets the same bytes and counts nothing twice, in either form of its items",
   withHarness(async (harness) => {
     const { send, organization, clock, rowCounts } = harness;
     const key = await organization("acme");
@@ -377,7 +380,7 @@ Deno.test(
 );
 
 Deno.test(
-  "the whole batch again gets the same bytes after later scores, commits, labels and decisions",
+  "a repeated batch gets the same bytes after later scores, commits, labels and decisions",
   withHarness(async (harness) => {
     const { send, organization, clock } = harness;
     const key = await organization("acme");
@@ -411,7 +414,7 @@ Deno.test(
 );
 
 Deno.test(
-  "an item posted alone with exactly its content gets the score that the batch stored",
+  "a score request with exactly an item's content gets the score that the batch stored",
   withHarness(async (harness) => {
     const { send, organization, verifierKey, rowCounts } = harness;
     const key = await organization("acme");
@@ -432,7 +435,7 @@ Deno.test(
 );
 
 Deno.test(
-  "two equal batches at once: one runs, and both get its answer",
+  "of two equal batches sent at once one runs, and both get its answer",
   withHarness(async ({ send, organization, rowCounts }) => {
     const key = await organization("acme");
     const answers = await Promise.all(
@@ -448,12 +451,12 @@ Deno.test(
 
 // ---- 409 --------------------------------------------------------------------------------------------------
 
-/** Another batch over sessions of one that was answered: 409, naming the session, nothing written. */
+/** A batch that must be 409, name the session and write nothing. */
 function conflict(key: string, name: string, body: Record<string, unknown>, session: string): Scenario {
   return { name, path: PATH, request: { key, body }, status: 409, code: "CONFLICT", names: session };
 }
 
-Deno.test("a batch that was answered and is sent again reordered, cut, grown or changed is 409 and writes nothing", async (t) => {
+Deno.test("an answered batch that is sent again reordered, cut, extended or changed is 409 and writes nothing", async (t) => {
   await withHarness(async (harness) => {
     const key = await harness.organization("acme");
     const items = variedItems(4);
@@ -485,7 +488,7 @@ Deno.test("a batch that was answered and is sent again reordered, cut, grown or 
 });
 
 Deno.test(
-  "a session that a single score used is 409 in a batch, with the same content too, and nothing is written",
+  "a batch with a session that a single score used is 409, also with the same content, and writes nothing",
   withHarness(async (harness) => {
     const { send, organization } = harness;
     const key = await organization("acme");
@@ -496,7 +499,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a session_id that names a decision is 409 in a batch, and nothing is written",
+  "a batch with a session_id that names a decision is 409 and writes nothing",
   withHarness(async (harness) => {
     const { send, organization } = harness;
     const key = await organization("acme");
@@ -510,7 +513,7 @@ Deno.test(
 );
 
 Deno.test(
-  "two different batches that share a session, at once: one is scored, the other is 409 and leaves nothing",
+  "of two different batches sent at once that share a session one is scored, the other is 409 and writes nothing",
   withHarness(async ({ send, organization, rowCounts }) => {
     const key = await organization("acme");
     const answers = await Promise.all([
@@ -529,7 +532,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a batch and a single score of one of its sessions at once: one is scored, the other is 409",
+  "of a batch and a single score of one of its sessions sent at once one is scored, the other is 409",
   withHarness(async ({ send, organization, rowCounts }) => {
     const key = await organization("acme");
     const [batched, alone] = await Promise.all([
@@ -612,22 +615,26 @@ const BAD_BATCHES: readonly (readonly [name: string, body: Record<string, unknow
     "interactions.1.interaction.scroll_depth",
   ],
   ["interaction null", batch([{ session_id: "s-0", interaction: null }]), "interactions.0.interaction"],
-  ["an item that is no object", batch([item("s-0"), 7]), "interactions.1"],
+  ["an item that is not an object", batch([item("s-0"), 7]), "interactions.1"],
   ["a null item", batch([null]), "interactions.0"],
-  ["a session twice", batch([item("s-0"), item("s-1"), item("s-0")]), "interactions.2.session_id"],
   [
-    "a session twice with different content",
+    "the same session in two items",
+    batch([item("s-0"), item("s-1"), item("s-0")]),
+    "interactions.2.session_id",
+  ],
+  [
+    "the same session in two items with different content",
     batch([item("s-0"), item("s-0", { decision: "rejected" })]),
     "interactions.1.session_id",
   ],
   [
-    "a session twice in two forms",
+    "the same session in two forms",
     batch([item("s-0"), nested(item("s-0"))]),
     "interactions.1.session_id",
   ],
 ];
 
-Deno.test("every bad batch is 422, names what to change by its place, and writes nothing", async (t) => {
+Deno.test("every bad batch is 422, names the field by its index, and writes nothing", async (t) => {
   await withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await harness.send(PATH, { key, body: batch([item("good")]) });
@@ -646,7 +653,7 @@ Deno.test("every bad batch is 422, names what to change by its place, and writes
 });
 
 Deno.test(
-  "the problems of all items are told at once",
+  "one answer lists the problems of all items",
   withHarness(async ({ send, organization }) => {
     const key = await organization("acme");
     const { body } = await send(PATH, {

@@ -1,6 +1,6 @@
 /**
- * A key in a POST body: accepted to the last millisecond before its sunset, with three headers that say so, and never
- * kept anywhere.
+ * A key in a POST body: it is accepted until the last millisecond before its sunset, with three headers that
+ * announce the sunset, and is never stored.
  * Source: specification, Authentication, rules 2, 3 and 7, and Versioning, rule 3; contract, section 3.
  */
 import assert from "node:assert/strict";
@@ -34,13 +34,13 @@ const announcedBy = ({ headers }: Answer) =>
 
 const MEGABYTE = 1_048_576;
 
-/** A request as text of exactly so many bytes. */
+/** A request as text of exactly `bytes` bytes. */
 function padded(body: Record<string, unknown>, bytes: number): string {
   const text = JSON.stringify({ ...body, beside: "" });
   return text.replace('"beside":""', `"beside":"${"x".repeat(bytes - text.length)}"`);
 }
 
-/** Every operation that takes a key in its body, with a body that is accepted in this order. */
+/** Every operation that accepts a key in its body, with a body that it accepts. They run in this order. */
 const OPERATIONS: readonly (readonly [path: string, status: number, body: Record<string, unknown>])[] = [
   ["/v1/score", 200, scoreRequest({}, { outcome_correct: null })],
   ["/v1/score/session-1/commit", 200, { outcome_correct: true }],
@@ -66,16 +66,16 @@ const OPERATIONS: readonly (readonly [path: string, status: number, body: Record
 
 async function isNowhere(harness: Harness, key: string): Promise<void> {
   const everything = await storedText(harness);
-  assert.ok(everything.includes(key.slice(0, 8)), "its prefix is stored");
+  assert.ok(everything.includes(key.slice(0, 8)), "the key's prefix is stored");
   assert.ok(!everything.includes(key.slice(8)));
   assert.ok(!everything.includes(new TextEncoder().encode(key).toHex()));
-  assert.ok(!everything.includes('api_key\\"'), "nor the name of the field");
+  assert.ok(!everything.includes('api_key\\"'), "the field's name is not stored");
 }
 
 // ---- until the sunset -------------------------------------------------------------------------------------
 
 Deno.test(
-  "at 2026-07-14T23:59:59.999Z a key in the body opens every operation that has one, with the three headers, and is kept nowhere",
+  "at 2026-07-14T23:59:59.999Z every operation that allows it accepts a key in the body, with the three headers, and stores it nowhere",
   withHarness(async (harness) => {
     assert.equal(new Date(harness.clock.now()).toISOString(), "2026-07-14T23:59:59.999Z");
     const key = await harness.organization("acme");
@@ -90,13 +90,13 @@ Deno.test(
       assert.equal(answer.headers.get("X-RateLimit-Limit"), "1000000", path);
       assert.ok(!answer.text.includes(key), path);
     }
-    assert.equal(harness.clock.now(), LAST.startsAt, "none is held back");
+    assert.equal(harness.clock.now(), LAST.startsAt, "no answer is delayed");
     await isNowhere(harness, key);
   }, LAST),
 );
 
 Deno.test(
-  "at 2026-07-15T00:00:00.000Z a key in the body is 401 like any refused one, and nothing is announced or written",
+  "at 2026-07-15T00:00:00.000Z a key in the body is 401 like any refused key, and nothing is announced or written",
   withHarness(async (harness) => {
     const { send, clock } = harness;
     assert.equal(new Date(clock.now()).toISOString(), "2026-07-15T00:00:00.000Z");
@@ -113,13 +113,17 @@ Deno.test(
     }
     assert.deepEqual(await harness.rowCounts(), counts);
     const answer = await send("/v1/score", { key, body: { ...scoreRequest(), api_key: key } });
-    assert.deepEqual([answer.status, announcedBy(answer)], [200, NOTHING], "in the header it goes on");
+    assert.deepEqual(
+      [answer.status, announcedBy(answer)],
+      [200, NOTHING],
+      "the key in the header is still accepted",
+    );
     await isNowhere(harness, key);
   }, SUNSET),
 );
 
 Deno.test(
-  "one key in one body: accepted a millisecond before the sunset, refused at it",
+  "a key in the body is accepted a millisecond before the sunset and refused at it",
   withHarness(async ({ send, organization, clock }) => {
     const key = await organization("acme");
     const ask = () => send("/v1/maintenance/recommend", { body: { operator_id: "nobody", api_key: key } });
@@ -132,7 +136,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a refusal behind the door announces the sunset too: 415, 422, 429",
+  "refusals after authentication announce the sunset too: 415, 422, 429",
   withHarness(async ({ send, organization }) => {
     const key = await organization("acme");
     const answers = [
@@ -149,7 +153,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a body without a key that counts is 401 like any refused one, and announces nothing",
+  "a body whose key does not count is 401 like any refused key, and announces nothing",
   withHarness(async (harness) => {
     const { send } = harness;
     const key = await harness.organization("acme");
@@ -188,7 +192,7 @@ Deno.test(
 // ---- beside a header --------------------------------------------------------------------------------------
 
 Deno.test(
-  "the header wins over the body: its key decides whose call it is, a wrong one is 401 beside a right one in the body",
+  "the header's key is used and the body's ignored: a wrong one in the header is 401 beside a right one in the body",
   withHarness(async ({ send, organization }) => {
     const [acme, other] = [await organization("acme"), await organization("other")];
     const answer = await send("/v1/score", { key: acme, body: { ...scoreRequest(), api_key: other } });
@@ -196,7 +200,7 @@ Deno.test(
     const profile = (key: string) => send("/v1/operator/operator-1/profile", { key });
     assert.deepEqual([(await profile(acme)).status, (await profile(other)).status], [200, 404]);
     const { error } = (await send("/v1/score", { key: acme, body: { api_key: 1 } })).body;
-    assert.ok(!JSON.stringify(error).includes("api_key"), "it is no field of the request");
+    assert.ok(!JSON.stringify(error).includes("api_key"), "api_key is not a field of the request");
     for (const key of ["nobody's", ""]) {
       const refused = await send("/v1/score", { key, body: { ...scoreRequest(), api_key: other } });
       assert.deepEqual([refused.status, announcedBy(refused)], [401, NOTHING]);
@@ -205,7 +209,7 @@ Deno.test(
 );
 
 Deno.test(
-  "where the key stands is no part of a request: the same one with its key in the header is a repetition",
+  "a request sent again with its key in the header in place of the body is a repetition",
   withHarness(async (harness) => {
     const { send } = harness;
     const key = await harness.organization("acme");
@@ -231,7 +235,7 @@ Deno.test(
 // ---- where it never counts --------------------------------------------------------------------------------
 
 Deno.test(
-  "no operation of the own key's administration and none of a master key takes its key from the body",
+  "no endpoint under /v1/admin accepts its key from the body",
   withHarness(async (harness) => {
     const { send } = harness;
     const key = await harness.organization("acme");
@@ -253,7 +257,7 @@ Deno.test(
 // ---- its size ---------------------------------------------------------------------------------------------
 
 Deno.test(
-  "a body with a key is held to its limit before it is believed: exactly the limit is accepted, a byte more is 413",
+  "the size limit is checked before a key in the body: a body at the limit is accepted, a byte more is 413",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     const body = { ...scoreRequest(), api_key: key };

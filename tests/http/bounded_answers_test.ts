@@ -1,4 +1,4 @@
-/** What is wrong with a body is told in an answer of bounded length, however much is wrong with it. */
+/** An answer that lists the problems of a body has a bounded length, however many problems there are. */
 import assert from "node:assert/strict";
 import { openApiDocument } from "../../src/http/openapi.ts";
 import type { Route } from "../../src/http/exchange.ts";
@@ -7,13 +7,13 @@ import { targetOf } from "../examples.ts";
 import { type Answer, type Harness, MASTER_KEYS, withHarness } from "../harness.ts";
 import { SHAPES } from "../heavy_bodies.ts";
 
-/** Bytes of an answer that says what is wrong, at most: 100 details, each with a path and a message. */
+/** Largest size of an error answer in bytes: 100 details, each with a path and a message. */
 const ANSWER_BYTES = 65_536;
 const DETAILS = 100;
 
 const HEAVY = ["whole numbers", "empty objects", "one object of many names", "one long string"] as const;
 
-/** Junk of each shape, made once: three times what an answer may have. */
+/** Invalid values of each shape, made once, each three times as large as an answer may be. */
 const JUNK = HEAVY.map((shape) => [shape, SHAPES[shape]!(200_000)] as const);
 
 const WITH_BODY = ROUTES.filter(({ body }) => body !== null);
@@ -23,7 +23,7 @@ type Json = Readonly<Record<string, unknown>>;
 // deno-lint-ignore no-explicit-any -- the document is walked by its names
 const document = openApiDocument("http://jiss.test") as any;
 
-/** Names of the members that a schema of the document knows, of each of its forms. */
+/** Names of the members in all forms of a schema of the document. */
 // deno-lint-ignore no-explicit-any -- as above
 function namesIn(schema: any): readonly string[] {
   if (schema === undefined) return [];
@@ -55,7 +55,7 @@ function assertBounded({ status, text, body }: Answer, what: string): void {
   assert.ok(!Array.isArray(details) || details.length <= DETAILS, `${what}: ${details.length} details`);
 }
 
-/** JSON of the body of a route's example, with one member given as JSON. */
+/** JSON of the body of a route's example, with one member replaced by the given JSON. */
 function bodyWith(route: Route, name: string, json: string): string {
   const rest = Object.entries(route.examples[0]!.body ?? {}).filter(([other]) => other !== name)
     .map(([other, value]) => `${JSON.stringify(other)}:${JSON.stringify(value)},`);
@@ -64,11 +64,11 @@ function bodyWith(route: Route, name: string, json: string): string {
 
 for (const route of WITH_BODY) {
   Deno.test(
-    `${route.method} ${route.path}: whatever a member holds, the answer says what is wrong in bounded length`,
+    `${route.method} ${route.path}: the error answer to any value of a member is bounded`,
     withHarness(async (harness) => {
       const key = await harness.organization("caller");
       const members = membersOf(route);
-      // Else nothing would be tried: a route's body has members, or is empty.
+      // The route's body has members or is optional. Otherwise this test would try nothing.
       assert.ok(members.length > 0 || route.body!.optional === true, route.path);
       for (const name of [...members, "interaction", "unknown"]) {
         for (const [shape, json] of JUNK) {
@@ -84,14 +84,14 @@ for (const route of WITH_BODY) {
   );
 }
 
-/** An item of which each member is wrong. */
+/** An item whose members are all wrong. */
 const ALL_WRONG: Json = Object.fromEntries(
   membersOf(ROUTES.find(({ operationId }) => operationId === "postDecision")!)
     .filter((name) => name !== "interaction").map((name) => [name, ["wrong"]]),
 );
 
 Deno.test(
-  "of more findings than an answer shows it shows the first, and says how many there are",
+  "an answer with more problems than it may show shows the first 100 and says how many more there are",
   withHarness(async ({ send, organization }) => {
     const key = await organization("acme");
     const interactions = Array.from({ length: 100 }, () => ALL_WRONG);
@@ -116,7 +116,7 @@ Deno.test(
 );
 
 Deno.test(
-  "an array of events is one finding if it is too long, and a finding for each that is wrong if it is not",
+  "an array of events that is too long is one problem; one of allowed length has a problem for each wrong event",
   withHarness(async ({ send, organization }) => {
     const key = await organization("acme");
     const register = (events: unknown) =>
@@ -138,7 +138,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a name that the caller chose is not said again at its length",
+  "an error shortens a long name that the caller chose",
   withHarness(async ({ send, organization }) => {
     const key = await organization("acme");
     const name = "n".repeat(900_000);

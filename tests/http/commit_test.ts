@@ -1,4 +1,7 @@
-/** POST /v1/score/{session_id}/commit: finalizing a score, and the late label that its operator's record learns from. */
+/**
+ * POST /v1/score/{session_id}/commit: committing a score, and the late label that updates its operator's
+ * state.
+ */
 import assert from "node:assert/strict";
 import { interactionSchema } from "../../src/domain/interaction.ts";
 import { canonicalJson } from "../../src/evidence/canonical.ts";
@@ -31,18 +34,18 @@ const WRONG = { outcome_correct: false };
 
 const commitPath = (sessionId: string) => `/v1/score/${sessionId}/commit`;
 
-/** A score request whose outcome nobody knows yet. */
+/** A score request without an outcome. */
 function unlabelled(sessionId: string, interaction: Record<string, unknown> = {}) {
   return scoreRequest({ session_id: sessionId }, { outcome_correct: null, ...interaction });
 }
 
-/** An organization `acme` and what a test does with it: scoring, committing. */
+/** An organization `acme` with functions that score and commit. */
 async function opened(harness: Harness) {
   const key = await harness.organization("acme");
   return {
     key,
     post: (body: unknown, path = SCORE) => harness.send(path, { key, body }),
-    /** Without a label: no body at all. */
+    /** Without `label` the request has no body. */
     commit: (sessionId: string, label?: unknown) =>
       harness.send(commitPath(sessionId), {
         key,
@@ -52,20 +55,20 @@ async function opened(harness: Harness) {
   };
 }
 
-/** What the evidence of an answer fails at, null where it verifies. */
+/** First check that the evidence of an answer fails; null if it verifies. */
 function faultOf({ verifierKey }: Harness, { body }: Answer) {
   const { origin } = parseCheckpoint(parseNote(parseProof(body.evidence.proof).note).text);
   return verifyDocument(nodeCrypto, body, { keysFor: () => [verifierKey(origin)] }).fault;
 }
 
-/** Types of the evidence chain's entries, in their order; every entry is verified on the way. */
+/** Types of the evidence chain's entries, in order; verifies every entry on the way. */
 async function eventsOf({ database, verifierKey }: Harness): Promise<readonly string[]> {
   const chains = await verifyDatabase(database, { publicKey: verifierKey("any").publicKey });
   const { entries } = chains.find(({ chain }) => chain === "org/acme")!;
   return entries.map(({ event_type }) => event_type);
 }
 
-/** Fifty scores, five of them with known truth: from now on scores are committed at once. */
+/** Scores fifty interactions, five of them with known truth. From then on scores are committed at once. */
 async function proveOperator({ send }: Harness, key: string): Promise<void> {
   const interactions = Array.from({ length: 50 }, (_, index) => ({
     session_id: `proof-${index}`,
@@ -130,7 +133,7 @@ Deno.test(
 );
 
 Deno.test(
-  "an item of a batch is committed like any other score",
+  "an item of a batch is committed like a single score",
   withHarness(async (harness) => {
     const { post, commit } = await opened(harness);
     const { interaction } = scoreRequest();
@@ -143,7 +146,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a commit changes nothing in the operator's record",
+  "a commit changes nothing in the operator's state",
   withHarness(async (harness) => {
     const { key, post, commit } = await opened(harness);
     await post(scoreRequest());
@@ -160,7 +163,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a commit takes no body, an empty one, {} and unknown fields alike",
+  "a commit accepts no body, an empty one, {} and unknown fields alike",
   withHarness(async (harness) => {
     const { key, post } = await opened(harness);
     const requests: readonly RequestOptions[] = [
@@ -181,7 +184,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a session may be called batch, and be committed",
+  "a session named batch can be scored and committed",
   withHarness(async (harness) => {
     const { post, commit } = await opened(harness);
     await post(scoreRequest({ session_id: "batch" }));
@@ -190,7 +193,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a commit again gets the same bytes, whatever happened meanwhile, and writes nothing",
+  "a repeated commit gets the same bytes, whatever happened meanwhile, and writes nothing",
   withHarness(async (harness) => {
     const { key, post, commit } = await opened(harness);
     await post(unlabelled("session-1"));
@@ -214,7 +217,7 @@ Deno.test(
 );
 
 Deno.test(
-  "after a commit the score posted again still answers as it did at first, provisional",
+  "after a commit a repeated score request gets its first, provisional answer",
   withHarness(async (harness) => {
     const { post, commit } = await opened(harness);
     const first = await post(unlabelled("session-1"));
@@ -227,7 +230,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a score that was committed at once is answered with the evidence of its scoring, and nothing is written",
+  "a commit of a score that was committed at once answers with the evidence of its scoring, and writes nothing",
   withHarness(async (harness) => {
     const { key, post, commit } = await opened(harness);
     await proveOperator(harness, key);
@@ -301,7 +304,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a first label after the commit answers the same score and writes one entry",
+  "a first label after the commit gets the same score and writes one entry",
   withHarness(async (harness) => {
     const { post, commit } = await opened(harness);
     await post(unlabelled("session-1"));
@@ -318,7 +321,7 @@ Deno.test(
     const { heads: _before, ...rows } = before;
     const { heads: _after, ...grown } = after;
     const added = Object.entries(grown).filter(([table, count]) => count !== rows[table]);
-    // An entry has one part here, its input, and with this size of the tree completes three nodes.
+    // An entry has one part here, its input. At this size of the tree it completes three nodes.
     assert.deepEqual(
       Object.fromEntries(added.map(([table, count]) => [table, Number(count) - Number(rows[table])])),
       {
@@ -334,7 +337,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a first label for a score that was committed at once is applied and answers that score",
+  "a first label for a score that was committed at once is applied, and gets that score",
   withHarness(async (harness) => {
     const { key, post, commit } = await opened(harness);
     await proveOperator(harness, key);
@@ -350,7 +353,7 @@ Deno.test(
 );
 
 Deno.test(
-  "the same label again is once, with the commit and without it",
+  "the same label sent again, or a commit without one, gets the first answer and writes nothing",
   withHarness(async (harness) => {
     const { post, commit } = await opened(harness);
     await post(unlabelled("session-1"));
@@ -369,7 +372,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a label that came after the commit is again the answer of its own call, and a commit without one that of the commit",
+  "a repeated label that came after the commit gets its own first answer, a commit without label that of the commit",
   withHarness(async (harness) => {
     const { key, post, commit } = await opened(harness);
     await post(unlabelled("late"));
@@ -434,7 +437,7 @@ Deno.test(
     const three = pure(labelled, third);
     const { body } = await post(third);
     for (const [name, value] of Object.entries(three.result)) assert.deepEqual(body[name], value, name);
-    assert.notEqual(body.jis, pure(two.state, third).result.jis, "the labels moved the score");
+    assert.notEqual(body.jis, pure(two.state, third).result.jis, "the labels change the score");
   }),
 );
 
@@ -456,7 +459,7 @@ Deno.test(
 );
 
 Deno.test(
-  "late labels are truth: with five of them the next score is no longer provisional",
+  "late labels are truth: after five of them the next score is not provisional",
   withHarness(async (harness) => {
     const { key, post, commit } = await opened(harness);
     const interactions = Array.from({ length: 50 }, (_, index) => ({
@@ -475,7 +478,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a label moves the domain in which its case was decided, and leaves the operator's last domain as it is",
+  "a label changes the domain in which its case was decided, and leaves the operator's last domain as it is",
   withHarness(async (harness) => {
     const { post, commit } = await opened(harness);
     await post({ ...unlabelled("legal", { decision: "rejected" }), domain: "legal" });
@@ -490,7 +493,7 @@ Deno.test(
 );
 
 Deno.test(
-  "an unaided case takes a label",
+  "an unaided case can be labelled",
   withHarness(async (harness) => {
     const { post, commit } = await opened(harness);
     await post(unlabelled("session-1", { scenario_type: "ai_withheld" }));
@@ -501,7 +504,7 @@ Deno.test(
 );
 
 Deno.test(
-  "two contradicting labels at once: one wins, the other is 409 and leaves nothing",
+  "of two contradicting labels sent at once one is applied, the other is 409 and writes nothing",
   withHarness(async (harness) => {
     const { post, commit } = await opened(harness);
     await post(unlabelled("session-1"));
@@ -527,7 +530,7 @@ Deno.test(
 );
 
 Deno.test(
-  "labels of several scores sent at once are each applied to what the one before left",
+  "labels of several scores sent at once are each applied to the state that the one before left",
   withHarness(async (harness) => {
     const { post, commit } = await opened(harness);
     const sessions = Array.from({ length: 8 }, (_, index) => `s-${index}`);
@@ -553,7 +556,7 @@ function unknown(key: string, name: string, session: string, request: RequestOpt
   };
 }
 
-Deno.test("what was never scored by this organization cannot be committed or labelled: 404, nothing written", async (t) => {
+Deno.test("a session or decision that this organization never scored cannot be committed or labelled: 404, nothing written", async (t) => {
   await withHarness(async (harness) => {
     const { key, post } = await opened(harness);
     const other = await harness.organization("other");
@@ -579,7 +582,7 @@ Deno.test("what was never scored by this organization cannot be committed or lab
 });
 
 Deno.test(
-  "a session that was skipped first and scored later is committed",
+  "a session that was frozen first and scored later can be committed",
   withHarness(async (harness) => {
     const { post, commit } = await opened(harness);
     await post(unlabelled("session-1"), FROZEN);
@@ -601,7 +604,7 @@ function contradiction(key: string, name: string, session: string, label: unknow
   };
 }
 
-Deno.test("a label for what is known already is 409 and writes nothing, not even a commit", async (t) => {
+Deno.test("a label for an outcome that is already known is 409 and writes nothing, not even a commit", async (t) => {
   await withHarness(async (harness) => {
     const { key, post } = await opened(harness);
     await post(unlabelled("injected", { scenario_type: "error_injected" }));
@@ -630,7 +633,7 @@ Deno.test("a label for what is known already is 409 and writes nothing, not even
 });
 
 Deno.test(
-  "a label that contradicts the first is 409 and writes nothing, and the score is committed all the same",
+  "a label that contradicts the first is 409 and writes nothing, and the score stays committed",
   withHarness(async (harness) => {
     const { key, post, commit } = await opened(harness);
     await post(unlabelled("session-1"));
@@ -642,7 +645,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a label that is 409 leaves its score to be committed without one",
+  "after a label is 409, its score can still be committed without one",
   withHarness(async (harness) => {
     const { key, post, commit } = await opened(harness);
     await post(scoreRequest());
@@ -652,7 +655,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a label for what was known at a score that was committed at once is 409",
+  "a label for an outcome that was known at scoring is 409 also if the score was committed at once",
   withHarness(async (harness) => {
     const { key, post } = await opened(harness);
     await proveOperator(harness, key);
@@ -663,7 +666,7 @@ Deno.test(
 
 // ---- 400, 415 and 422 -------------------------------------------------------------------------------------
 
-Deno.test("every bad commit gets its status and code, names what to change and writes nothing", async (t) => {
+Deno.test("every bad commit gets its status and code, names the field and writes nothing", async (t) => {
   await withHarness(async (harness) => {
     const { key, post } = await opened(harness);
     await post(unlabelled("session-1"));
@@ -701,7 +704,7 @@ Deno.test("every bad commit gets its status and code, names what to change and w
         names: "JSON",
       },
       {
-        name: "a body of another type",
+        name: "a body of another content type",
         path,
         request: { key, body: "{}", headers: { "Content-Type": "text/plain" } },
         status: 415,
@@ -721,12 +724,12 @@ Deno.test("every bad commit gets its status and code, names what to change and w
   })();
 });
 
-Deno.test("a score whose stored record was altered is neither committed nor labelled: nothing is signed anew", async () => {
+Deno.test("a score whose stored record was altered is neither committed nor labelled", async () => {
   for (
     const change of [
       "UPDATE audit_part SET data = json_set(data, '$.jis', 99) WHERE name = 'result' AND chain = 'org/acme'",
       "UPDATE audit_part SET data = json_set(data, '$.weights.omega', 9) WHERE name = 'input' AND chain = 'org/acme'",
-      // The entry's own text too: whoever alters both leaves its hash behind.
+      // This change alters the entry's text too, which then no longer matches its hash.
       "DROP TRIGGER audit_entry_stays",
     ]
   ) {
@@ -749,13 +752,13 @@ Deno.test("a score whose stored record was altered is neither committed nor labe
     });
     assert.deepEqual([status, body.error.code], [503, "SERVICE_UNAVAILABLE"]);
     assert.deepEqual(await harness.rowCounts(), before);
-    // Not the harness's own close, whose oracle would find what was altered.
+    // Closing the harness would run its oracle, which would find the alteration.
     await harness.abandon();
   }
 });
 
 Deno.test(
-  "outcome_correct null is no label: the same commit as without it",
+  "outcome_correct null is no label: the commit is the same as without it",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     const { send } = harness;
@@ -772,7 +775,7 @@ Deno.test(
     assert.equal(rows.outcome_label, 0);
     const again = await send(path("null"), { key, method: "POST" });
     assert.deepEqual([again.body, again.headers.get("Idempotency-Replayed")], [nulled.body, "true"]);
-    // It takes no label away either.
+    // Null removes no label either.
     const labelled = await send(path("null"), { key, body: { outcome_correct: true } });
     assert.equal(labelled.status, 200, labelled.text);
     assert.equal((await send(path("null"), { key, body: { outcome_correct: null } })).status, 200);
@@ -780,7 +783,7 @@ Deno.test(
   }),
 );
 
-Deno.test("an answer whose stored record was altered is not given again, as a score, a batch, a commit or a report", async () => {
+Deno.test("a stored answer whose record was altered is refused: of a score, a batch, a commit and a report", async () => {
   const harness = await openHarness();
   const key = await harness.organization("acme");
   const send = (path: string, body?: unknown) =>

@@ -7,7 +7,7 @@ const ORIGIN = "https://review.acme.example";
 const preflight = { "Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "x-api-key" };
 
 Deno.test(
-  "a preflight from a registered origin is granted, from any other 403 without Access-Control-Allow-Origin",
+  "a preflight from a registered origin is granted, from any other it is 403 without Access-Control-Allow-Origin",
   withHarness(async ({ send, organization }) => {
     await organization("acme", { allowed_origins: [ORIGIN] });
     const ask = (origin: string) =>
@@ -29,7 +29,7 @@ Deno.test(
 );
 
 Deno.test(
-  "an answer is readable from the authenticated organization's own origins only, errors included",
+  "an answer is readable only from the authenticated organization's own origins, errors included",
   withHarness(async ({ send, organization }) => {
     const key = await organization("acme", { allowed_origins: [ORIGIN] });
     const other = await organization("other");
@@ -48,14 +48,14 @@ Deno.test(
     assert.equal(
       (await from(other, ORIGIN, scoreRequest())).headers.get("Access-Control-Allow-Origin"),
       null,
-      "registered, but by another organization",
+      "the origin is registered by another organization",
     );
     assert.equal((await from("jis_bad", ORIGIN, {})).headers.get("Access-Control-Allow-Origin"), null);
   }),
 );
 
 Deno.test(
-  "OPTIONS that is no preflight is 405, and a preflight for an unknown path is 404",
+  "OPTIONS that is not a preflight is 405, and a preflight for an unknown path is 404",
   withHarness(async ({ send }) => {
     assert.equal((await send("/v1/score", { method: "OPTIONS" })).status, 405);
     const unknown = await send("/nowhere", { method: "OPTIONS", headers: { Origin: ORIGIN, ...preflight } });

@@ -1,5 +1,6 @@
 /**
- * GET /v1/organization/dashboard: its figures and its status, both at the instant asked and with no write.
+ * GET /v1/organization/dashboard: its figures and its status, both computed at the instant of the request
+ * without a write.
  * Source: specification, Organization dashboard; contract, section 4; scoring model, section 9.
  */
 import assert from "node:assert/strict";
@@ -9,7 +10,7 @@ import { resealed } from "../resealed.ts";
 const DAY = 86_400_000;
 const PATH = "/v1/organization/dashboard";
 
-/** Lets an error pass at once, without a look: with the careful acceptance before it, worked example 2. */
+/** Accepts a wrong advice quickly and without a look. After the careful acceptance it is worked example 2. */
 const CARELESS = { outcome_correct: false, time_to_decision_ms: 1400 };
 
 // deno-lint-ignore no-explicit-any -- an answer is whatever the service said
@@ -39,13 +40,13 @@ async function score(
   return answer.body;
 }
 
-/** 66.3: the model's first worked example. */
+/** Gives an operator a JIS of 66.3, by the model's first worked example. */
 async function adequate(harness: Harness, key: string, { operator, domain }: Case): Promise<void> {
   const { jis } = await score(harness, key, { operator, ...(domain === undefined ? {} : { domain }) });
   assert.equal(jis, 66.3);
 }
 
-/** 59.35: its second one. */
+/** Gives an operator a JIS of 59.35, by the model's second worked example. */
 async function atRisk(harness: Harness, key: string, { operator, domain = "general" }: Case): Promise<void> {
   await score(harness, key, { operator, domain });
   const { jis } = await score(harness, key, {
@@ -56,7 +57,7 @@ async function atRisk(harness: Harness, key: string, { operator, domain = "gener
   assert.equal(jis, 59.35);
 }
 
-/** The whole answer, without what is its own of each call. */
+/** The whole answer, without the members that differ in each call. */
 async function dashboardOf({ send }: Harness, key: string): Promise<Json> {
   const { status, body, text } = await send(PATH, { key });
   assert.equal(status, 200, text);
@@ -72,7 +73,7 @@ async function dashboardOf({ send }: Harness, key: string): Promise<Json> {
 const figuresOf = async (harness: Harness, key: string) => (await dashboardOf(harness, key)).dashboard;
 const statusOf = async (harness: Harness, key: string) => (await figuresOf(harness, key)).compliance_status;
 
-/** Runs a test whose stored scores no chain knows: closed without being verified. */
+/** Runs a test with scores that were written into the database; no chain verifies them at the end. */
 function withStoredScores(
   test: (harness: Harness, store: (operator: string, jis: number) => Promise<void>) => Promise<void>,
 ): () => Promise<void> {
@@ -133,7 +134,7 @@ Deno.test(
 );
 
 Deno.test(
-  "the figures of an odd and an even number of operators are those that a hand works out",
+  "mean and median of an odd and an even number of operators are those computed by hand",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await atRisk(harness, key, { operator: "a" });
@@ -144,7 +145,7 @@ Deno.test(
       tier: "standard",
       dashboard: {
         total_operators: 2,
-        // (59.35 + 66.3) / 2 = 62.825, of which the mean alone is rounded to two decimals.
+        // (59.35 + 66.3) / 2 = 62.825; only the mean is rounded to two decimals.
         mean_jis: 62.83,
         median_jis: 62.83,
         at_risk_count: 1,
@@ -160,7 +161,7 @@ Deno.test(
 );
 
 Deno.test(
-  "every operator is in one band, from 85, 75 and 60 on, and at_risk_count is that of the last",
+  "every operator is in one band, which begin at 85, 75 and 60, and at_risk_count is the count of the last",
   withStoredScores(async (harness, store) => {
     const key = await harness.organization("acme");
     const scores = [99.5, 85, 84.99, 75, 74.99, 60, 59.99, 12.25];
@@ -177,7 +178,7 @@ Deno.test(
 );
 
 Deno.test(
-  "the dashboard reads an operator's full-mode score, for lite calls too, and a frozen call adds nobody",
+  "the dashboard uses an operator's full-mode score, also for lite calls, and a frozen call adds no operator",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     const { send } = harness;
@@ -190,7 +191,7 @@ Deno.test(
 );
 
 Deno.test(
-  "an operator leaves the figures when 90 days have passed since the last interaction, with no write",
+  "an operator leaves the figures 90 days after the last interaction, without a write",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     const { clock } = harness;
@@ -208,13 +209,17 @@ Deno.test(
     assert.equal((await figuresOf(harness, key)).total_operators, 0);
     assert.deepEqual(await harness.rowCounts(), before);
     await score(harness, key, { operator: "leaves" });
-    assert.equal((await figuresOf(harness, key)).total_operators, 1, "and returns with the next interaction");
+    assert.equal(
+      (await figuresOf(harness, key)).total_operators,
+      1,
+      "the operator returns with the next interaction",
+    );
   }),
 );
 
 // ---- compliance_status ------------------------------------------------------------------------------------
 
-/** Ten operators of a high-risk domain, so many of them below 60, on records of 10 days. */
+/** Ten operators of a high-risk domain, `below` of them below 60, on records of 10 days. */
 async function tenHighRisk(harness: Harness, key: string, below: number): Promise<void> {
   for (let index = 0; index < 10; index += 1) {
     const operator = { operator: `o-${index}`, domain: "financial" };
@@ -224,7 +229,7 @@ async function tenHighRisk(harness: Harness, key: string, below: number): Promis
 }
 
 Deno.test(
-  "1 of 10 high-risk operators below 60 is compliant, 2 of 10 are not: more than 10 percent, strictly",
+  "1 of 10 high-risk operators below 60 is compliant, 2 of 10 are not: the limit is more than 10 percent",
   withHarness(async (harness) => {
     const [one, two] = [await harness.organization("one"), await harness.organization("two")];
     await tenHighRisk(harness, one, 1);
@@ -236,7 +241,7 @@ Deno.test(
 );
 
 Deno.test(
-  "an operator counts as high-risk from the tenth day on, which turns the status with no write",
+  "an operator counts as high-risk from the tenth day on, which changes the status without a write",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await atRisk(harness, key, { operator: "a", domain: "employment" });
@@ -245,7 +250,7 @@ Deno.test(
     assert.equal(await statusOf(harness, key), "compliant");
     harness.clock.advance(1);
     assert.equal(await statusOf(harness, key), "non_compliant");
-    // And with the operator's leaving it turns back.
+    // When the operator leaves the figures, the status changes back.
     harness.clock.advance(80 * DAY);
     assert.equal(await statusOf(harness, key), "non_compliant");
     harness.clock.advance(1);
@@ -266,7 +271,7 @@ Deno.test(
 );
 
 Deno.test(
-  "an operator of a domain that is not high-risk counts as high-risk by a tenth of grave cases",
+  "an operator of a domain that is not high-risk counts as high-risk if a tenth of the cases are grave",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await score(harness, key, { operator: "a", interaction: { ...CARELESS, scenario_type: "high_stakes" } });
@@ -289,7 +294,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a critical-decision operator at exactly 40 is not below it, a hundredth less is, on any amount of data",
+  "a critical-decision operator at exactly 40 is not below it, a hundredth less is, with any amount of data",
   withStoredScores(async (harness, store) => {
     const key = await harness.organization("acme");
     await score(harness, key, { operator: "a", interaction: { scenario_type: "critical" } });
@@ -301,14 +306,14 @@ Deno.test(
 );
 
 Deno.test(
-  "one critical-decision operator below 40 is non-compliance, until 90 days after the critical case",
+  "one critical-decision operator below 40 makes the organization non-compliant until 90 days after the critical case",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     const { clock } = harness;
     const blind = { ...CARELESS, hover_events: 0, scroll_depth: 0, alternative_views_checked: 0 };
     for (const operator of ["good-1", "good-2"]) await adequate(harness, key, { operator });
     await score(harness, key, { operator: "a", interaction: { ...blind, scenario_type: "critical" } });
-    // Enough others that the critical case is less than a tenth of all: it is not high-risk.
+    // Enough other cases that the critical one is less than a tenth: the operator is not high-risk.
     clock.advance(30 * DAY);
     let last: Json;
     for (let index = 0; index < 14; index += 1) {
@@ -332,7 +337,7 @@ Deno.test(
 // ---- isolation and authentication -------------------------------------------------------------------------
 
 Deno.test(
-  "a dashboard is of its organization alone: another's operators change nothing in it",
+  "other organizations' operators change nothing in a dashboard",
   withHarness(async (harness) => {
     const [own, other] = [await harness.organization("own"), await harness.organization("other")];
     await adequate(harness, own, { operator: "shared-name", domain: "financial" });

@@ -1,4 +1,7 @@
-/** POST /v1/decision/score: the risk of one decision, its route and policies; what it records, and that it changes nothing. */
+/**
+ * POST /v1/decision/score: the risk of one decision, its route and policies, its record, and that it changes
+ * no state.
+ */
 import assert from "node:assert/strict";
 import { interactionSchema } from "../../src/domain/interaction.ts";
 import { canonicalJson } from "../../src/evidence/canonical.ts";
@@ -33,7 +36,7 @@ const POLICIES = [
 // deno-lint-ignore no-explicit-any
 type Json = any;
 
-/** A decision that is valid as it stands: a careful acceptance. */
+/** A valid decision: a careful acceptance. */
 function decisionRequest(fields: Record<string, unknown> = {}) {
   return {
     decision_id: "decision-1",
@@ -48,7 +51,7 @@ function decisionRequest(fields: Record<string, unknown> = {}) {
   };
 }
 
-/** Scores `count` interactions of the operator, all alike. */
+/** Scores `count` equal interactions of the operator. */
 async function history(
   { send }: Harness,
   key: string,
@@ -65,7 +68,7 @@ async function history(
 const firedIn = ({ policy_triggers }: Json): readonly string[] =>
   policy_triggers.filter(({ triggered }: Json) => triggered).map(({ policy }: Json) => policy.slice(0, 2));
 
-/** The numbers of an answer, without what names this one decision. */
+/** The numbers of an answer, without the ids of this one decision. */
 function riskOf({ body }: Answer) {
   const { decision_risk_score, routing_decision, policy_triggers, factors, operator_uncertainty } = body;
   return { decision_risk_score, routing_decision, policy_triggers, factors, operator_uncertainty };
@@ -128,7 +131,7 @@ Deno.test(
 );
 
 Deno.test(
-  "the evidence of a decision verifies offline, and no longer once its route is changed",
+  "the evidence of a decision verifies offline, and no longer after its route is changed",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     const answer = await harness.send(PATH, { key, body: decisionRequest() });
@@ -141,7 +144,7 @@ Deno.test(
   }),
 );
 
-/** The vectors hold the routes' older names (scoring model, Read first, point 5). */
+/** The vectors use the routes' older names (scoring model, Read first, point 5). */
 const ROUTE_NAMES: Readonly<Record<string, string>> = {
   auto_proceed: "auto",
   standard_review: "review",
@@ -151,9 +154,9 @@ const ROUTE_NAMES: Readonly<Record<string, string>> = {
 
 for (const example of (examples.examples as Json[]).filter(({ kind }) => kind === "drs")) {
   Deno.test(
-    `worked example ${example.name} is answered over HTTP as the model works it out`,
+    `the answer over HTTP to worked example ${example.name} is the one that the model computes`,
     withAlterations(async (harness) => {
-      // The state of the example is put in place, and so follows from no entry.
+      // The state of the example is written into the database, so no entry leads to it.
       const { send, clock, database } = harness;
       clock.advance(Date.parse(example.now) - clock.now());
       const key = await harness.organization("acme");
@@ -186,7 +189,7 @@ for (const example of (examples.examples as Json[]).filter(({ kind }) => kind ==
 }
 
 Deno.test(
-  "a decision reads the operator's record as a gap leaves it, with the domain of the decision",
+  "a decision reads the operator's state after the decay of a gap, with the domain of the decision",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await history(harness, key, { count: 60, interaction: { decision: "rejected" } });
@@ -208,7 +211,7 @@ Deno.test(
 );
 
 Deno.test(
-  "decisions leave the operator's record, its profile and its next score as they were",
+  "decisions leave the operator's state, profile and next score as they were",
   withHarness(async (harness) => {
     const { send, organization, clock } = harness;
     const key = await organization("acme");
@@ -254,7 +257,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a decision of an unknown operator is scored, and leaves the operator unknown",
+  "a decision of an unknown operator is scored, and the operator stays unknown",
   withHarness(async (harness) => {
     const { send, organization } = harness;
     const key = await organization("acme");
@@ -276,7 +279,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a decision and a later score of one operator stand under one pseudonym",
+  "a decision and a later score of one operator have one pseudonym",
   withHarness(async ({ send, organization }) => {
     const key = await organization("acme");
     const decision = await send(PATH, { key, body: decisionRequest() });
@@ -320,7 +323,7 @@ Deno.test(
         [{ stakes: "high" }, high],
         [{ stakes: "critical" }, critical],
         [{ stakes: "low", scenario_type: "standard" }, standard],
-        // Both present: the graver.
+        // Both are given: the graver one counts.
         [{ stakes: "low", scenario_type: "high_stakes" }, high],
         [{ stakes: "medium", scenario_type: "critical" }, critical],
         [{ stakes: "high", scenario_type: "standard" }, high],
@@ -335,7 +338,7 @@ Deno.test(
 );
 
 Deno.test(
-  "ai_confidence and stakes are recorded as they came, and the confidence has no effect",
+  "ai_confidence and stakes are recorded as sent, and the confidence has no effect",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     const answers = [];
@@ -387,7 +390,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a decision without an id gets one, another each time",
+  "a decision without an id gets a new one each time",
   withHarness(async ({ send, organization }) => {
     const key = await organization("acme");
     const { decision_id: _absent, ...request } = decisionRequest();
@@ -422,14 +425,17 @@ Deno.test(
 
 // ---- 200: the policies ------------------------------------------------------------------------------------
 
-/** For each policy a decision that triggers it, all that it triggers, and the route that it is raised to at least. */
+/**
+ * For each policy: a decision that triggers it, all policies that this triggers, and the least route of the
+ * result.
+ */
 const TRIGGERS: readonly {
   readonly policy: string;
   readonly history?: { readonly count: number; readonly interaction: Record<string, unknown> };
   readonly fields: Record<string, unknown>;
   readonly fired: readonly string[];
   readonly minimum: string;
-  /** What its sentence must name. */
+  /** Words that the policy's sentence must contain. */
   readonly names: readonly string[];
 }[] = [
   {
@@ -468,7 +474,7 @@ const TRIGGERS: readonly {
   },
   {
     policy: "P5",
-    // Departures that all proved wrong: a credibility of 1/(b_C + 2).
+    // Six departures that were all wrong: the credibility becomes 1/(b_C + 2).
     history: { count: 6, interaction: { decision: "rejected", outcome_correct: false } },
     fields: { decision: "modified", modification_extent: 0.125 },
     fired: ["P3", "P5"],
@@ -494,7 +500,7 @@ const TRIGGERS: readonly {
 
 const ROUTES = ["auto", "review", "must_review", "escalation"];
 
-Deno.test("each policy is triggered by its own condition, says why, and raises the route", async (t) => {
+Deno.test("each policy is triggered by its own condition, explains itself, and raises the route", async (t) => {
   for (const { policy, history: before, fields, fired, minimum, names } of TRIGGERS) {
     await t.step(
       policy,
@@ -528,8 +534,8 @@ Deno.test("at the edge of its condition no policy is triggered", async (t) => {
       }, ["P6"]],
       ["P4 outside high-risk domains", { time_to_decision_ms: 1_000, hover_events: 0, scroll_depth: 0 }, []],
       ["P4 of a rejection", { domain: "financial", decision: "rejected", time_to_decision_ms: 1_999 }, []],
-      ["P5 of a stranger", { decision: "rejected" }, []],
-      // 0.3 of the 6600 ms that 40 hovers and one view take.
+      ["P5 of an unknown operator", { decision: "rejected" }, []],
+      // 0.3 of the 6600 ms that 40 hovers and one view need.
       ["P7 at three tenths of the time needed", {
         decision: "rejected",
         time_to_decision_ms: 1_980,
@@ -567,7 +573,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a low record is a graver matter in a high-risk domain and in a critical case",
+  "a low record raises the route further in a high-risk domain and in a critical case",
   withHarness(async (harness) => {
     const { send, organization } = harness;
     const key = await organization("acme");
@@ -589,7 +595,7 @@ Deno.test(
 // ---- 200: repeated ----------------------------------------------------------------------------------------
 
 Deno.test(
-  "the same decision again gets the stored answer, whatever was scored meanwhile, and writes nothing",
+  "a repeated decision gets the stored answer, whatever was scored meanwhile, and writes nothing",
   withHarness(async (harness) => {
     const { send, organization, clock, rowCounts } = harness;
     const key = await organization("acme");
@@ -615,7 +621,7 @@ Deno.test(
 );
 
 Deno.test(
-  "twins of one decision sent at once are one decision",
+  "equal decisions sent at once are one decision",
   withHarness(async ({ send, organization, rowCounts }) => {
     const key = await organization("acme");
     const answers = await Promise.all(
@@ -627,7 +633,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a decision_id belongs to its organization alone",
+  "two organizations can use the same decision_id",
   withHarness(async ({ send, organization }) => {
     const [one, two] = [await organization("one"), await organization("two")];
     await send(PATH, { key: one, body: decisionRequest() });
@@ -666,7 +672,7 @@ Deno.test("a different decision under a used decision_id is 409 and writes nothi
   })();
 });
 
-Deno.test("sessions and decisions share one name space: a used name is 409 in the other direction", async (t) => {
+Deno.test("sessions and decisions share one name space: a name used by one kind is 409 for the other", async (t) => {
   await withHarness(async (harness) => {
     const { send, organization } = harness;
     const key = await organization("acme");
@@ -694,12 +700,12 @@ Deno.test("sessions and decisions share one name space: a used name is 409 in th
     ];
     for (const scenario of scenarios) await t.step(scenario.name, () => refuses(harness, scenario));
     const later = await send("/v1/score", { key, body: score("frozen") });
-    assert.equal(later.status, 200, "a frozen session is still free to be scored");
+    assert.equal(later.status, 200, "a frozen session can still be scored");
   })();
 });
 
 Deno.test(
-  "a score, a frozen post and a decision under one name at once: never both kinds",
+  "of a score or frozen call and a decision sent at once under one name one is stored, the other is 409",
   withHarness(async ({ send, organization, rowCounts }) => {
     const key = await organization("acme");
     for (const [name, path] of [["scored", "/v1/score"], ["frozen", FROZEN]] as const) {
@@ -724,7 +730,7 @@ const BAD_DECISIONS: readonly (readonly [name: string, fields: Record<string, un
     { interaction: { time_to_decision_ms: 900, decision: "accepted" } },
     "interaction",
   ],
-  ["an interaction of null", { interaction: null }, "interaction"],
+  ["an interaction that is null", { interaction: null }, "interaction"],
   ["an empty interaction", { interaction: {} }, "interaction"],
   ["decision_id with a space", { decision_id: "a b" }, "decision_id"],
   ["an empty decision_id", { decision_id: "" }, "decision_id"],
@@ -744,7 +750,7 @@ const BAD_DECISIONS: readonly (readonly [name: string, fields: Record<string, un
   ["modification_extent above 1", { modification_extent: 1.01 }, "modification_extent"],
 ];
 
-Deno.test("every bad decision is 422, names what to change and writes nothing", async (t) => {
+Deno.test("every bad decision is 422, names the field and writes nothing", async (t) => {
   await withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await harness.send(PATH, { key, body: decisionRequest({ decision_id: "good" }) });

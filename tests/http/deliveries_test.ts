@@ -1,5 +1,6 @@
 /**
- * Deliveries of webhooks: what is sent when, how, how often, and what becomes of destinations that fail.
+ * Deliveries of webhooks: which events are sent, when, how and how often, and what happens to destinations
+ * that fail.
  * Source: specification, Events; contract, sections 5, 8.14 and 8.15.
  */
 import assert from "node:assert/strict";
@@ -17,12 +18,12 @@ import { storedEvents } from "../scenario.ts";
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 Deno.test(
-  "each committed score is told once, alone, of a batch, or at its commit, with the whole response; provisional, frozen and repeated ones are not",
+  "each committed score is sent once with the whole response: single, of a batch, or at its commit; provisional, frozen and repeated ones are not",
   withDeliveries(async (harness, { key, recording }) => {
     await settledOperator(harness, key);
     await register(harness, key);
     await harness.deliver();
-    assert.equal(recording.sent.length, 0, "what was scored before it was registered");
+    assert.equal(recording.sent.length, 0, "scores from before the registration are not sent");
 
     const alone = await score(harness, key, "alone");
     assert.equal(alone.committed, true);
@@ -75,7 +76,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a decision is told by its final route: must_review and escalation, and no other; a repeated one is not told again",
+  "a decision is sent if its final route is must_review or escalation; a repeated one is not sent again",
   withDeliveries(async (harness, { key, recording }) => {
     await settledOperator(harness, key);
     await register(harness, key);
@@ -106,7 +107,7 @@ Deno.test(
     });
     assert.deepEqual([reviewed.routing_decision, escalated.routing_decision], ["must_review", "escalation"]);
     assert.equal(await harness.deliver(), 2);
-    // Two at once come in no order.
+    // Two events that are sent at once have no fixed order.
     const sent = recording.sent.map(({ deliveryId, text }) => ({ deliveryId, body: JSON.parse(text) }));
     for (
       const { event, answer } of [
@@ -121,7 +122,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a destination gets the events that it takes, of its own organization, from its registration on, each under an id of its own",
+  "a destination gets the events that it subscribed to, of its own organization, after its registration, each under its own id",
   withDeliveries(async (harness, { key, recording }) => {
     const bank = await harness.organization("bank");
     for (const own of [key, bank]) await settledOperator(harness, own);
@@ -144,7 +145,7 @@ Deno.test(
 );
 
 Deno.test(
-  "without a destination that takes it an event is not written; with ten there is one row for it",
+  "an event without a destination that subscribed to it is not written; for ten destinations one row is written",
   withDeliveries(async (harness, { key }) => {
     await settledOperator(harness, key);
     const rows = async () => (await harness.rowCounts()).webhook_event;
@@ -166,7 +167,7 @@ Deno.test(
 );
 
 Deno.test(
-  "every body is what the OpenAPI document says of its event",
+  "every body matches the OpenAPI document's schema of its event",
   withDeliveries(async (harness, { key, recording }) => {
     await settledOperator(harness, key);
     const { id } = await register(harness, key);
@@ -201,7 +202,7 @@ Deno.test(
 // ---- attempts ---------------------------------------------------------------------------------------------
 
 Deno.test(
-  "a delivery is tried three times, 10 s and 60 s apart give or take a fifth, with one id and one body, and is dead then",
+  "a delivery is tried three times, 10 s and 60 s apart plus or minus a fifth, with one id and one body, and is then dead",
   withDeliveries(async (harness, { key, recording }) => {
     const { clock, send } = harness;
     await settledOperator(harness, key);
@@ -276,7 +277,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a receiver that answers 410 is disabled: nothing more is sent, what was queued is dead, and it stays so",
+  "a receiver that answers 410 is disabled: nothing more is sent, queued deliveries are dead, and it stays disabled",
   withDeliveries(async (harness, { key, recording }) => {
     await settledOperator(harness, key);
     const { id } = await register(harness, key);
@@ -305,7 +306,7 @@ Deno.test(
 );
 
 Deno.test(
-  "what was claimed for a receiver that answers 410 is dead with the rest, and given back it stays so",
+  "deliveries that were claimed for a receiver that answers 410 are dead, also after they are released",
   withDeliveries(async (harness, { key, recording }) => {
     await settledOperator(harness, key);
     const { id } = await register(harness, key);
@@ -330,7 +331,7 @@ Deno.test(
 );
 
 Deno.test(
-  "while an organization is inactive its events wait; once it is active again they are sent",
+  "the events of an inactive organization wait, and are sent once it is active again",
   withDeliveries(async (harness, { key, recording }) => {
     await settledOperator(harness, key);
     await register(harness, key);
@@ -351,7 +352,7 @@ Deno.test(
 );
 
 Deno.test(
-  "what was pruned before it was sent is cancelled, and what was sent and pruned since cannot be sent again",
+  "a delivery pruned before it was sent is cancelled, and one pruned after it was sent cannot be sent again",
   withDeliveries(async (harness, { key, recording }) => {
     const { clock, dependencies } = harness;
     await settledOperator(harness, key);
@@ -377,14 +378,14 @@ Deno.test(
 );
 
 Deno.test(
-  "after 20 failures in a row over 5 minutes a destination is paused: one uncounted probe a minute, and the first success drains the queue",
+  "after 20 failures in a row over 5 minutes a destination is paused: one uncounted probe a minute, and the first success sends the queue",
   withDeliveries(async (harness, { key, recording }) => {
     const { clock } = harness;
     await settledOperator(harness, key);
     const { id } = await register(harness, key);
     recording.answer = () => FAILED;
     const paused = async () => (await deliveriesOf(harness, key, id)).webhook.paused_since;
-    // Twenty failures at once are a bad moment, not a bad destination.
+    // Twenty failures at once may be a bad moment; they pause nothing yet.
     for (let n = 0; n < 25; n += 1) await score(harness, key, `early-${n}`);
     assert.equal(await harness.deliver(), 25);
     assert.equal(await paused(), null);
@@ -438,7 +439,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a paused destination is not claimed again before its next probe, whoever asks",
+  "a paused destination is not claimed again before its next probe",
   withDeliveries(async (harness, { key, recording }) => {
     const { clock, database } = harness;
     await settledOperator(harness, key);
@@ -465,7 +466,7 @@ Deno.test(
 );
 
 Deno.test(
-  "nineteen failures over an hour pause nothing, and a success in between begins the count anew",
+  "nineteen failures over an hour pause nothing, and a success in between starts the count anew",
   withDeliveries(async (harness, { key, recording }) => {
     await settledOperator(harness, key);
     const { id } = await register(harness, key);
@@ -486,7 +487,7 @@ Deno.test(
 // ---- a test, and what is refused --------------------------------------------------------------------------
 
 Deno.test(
-  "a test sends one signed ping and tells how it went; one that is taken ends a pause",
+  "a test sends one signed ping and answers with its result; a ping that succeeds ends a pause",
   withDeliveries(async (harness, { key, recording }) => {
     const { clock, send } = harness;
     await settledOperator(harness, key);
@@ -520,7 +521,7 @@ Deno.test(
     await score(harness, key, "told");
     for (let n = 0; n < 20; n += 1) await send(`/v1/admin/webhook/${id}/test`, { key, method: "POST" });
     assert.notEqual((await deliveriesOf(harness, key, id)).webhook.paused_since, null);
-    // Of a paused destination too a test is made once, and never again by itself.
+    // A test of a paused destination is sent once, too, and never retried.
     await send(`/v1/admin/webhook/${id}/test`, { key, method: "POST" });
     const { webhook, deliveries } = await deliveriesOf(harness, key, id);
     assert.equal(webhook.waiting, 1);
@@ -536,7 +537,7 @@ Deno.test(
 );
 
 Deno.test(
-  "one test of a webhook at a time, and 100 of all",
+  "a second test of one webhook at the same time is 409, and the 101st of all is 503",
   withDeliveries(async (harness, { recording }) => {
     const { send } = harness;
     const held = Promise.withResolvers<void>();
@@ -569,7 +570,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a webhook or delivery that is not the caller's own is 404, and a parameter out of its range 422",
+  "a webhook or delivery that is not the caller's own is 404, and a parameter out of range is 422",
   withDeliveries(async (harness, { key }) => {
     await settledOperator(harness, key);
     const bank = await harness.organization("bank");
@@ -607,7 +608,7 @@ Deno.test(
 // ---- erasure, removal, bounds -----------------------------------------------------------------------------
 
 Deno.test(
-  "an erasure cancels what is still to be told of the operator, and what was told cannot be told again",
+  "an erasure cancels waiting deliveries about the operator, and those already sent cannot be sent again",
   withDeliveries(async (harness, { key, recording }) => {
     for (const operator of ["operator-1", "operator-2"]) await settledOperator(harness, key, operator);
     const { id } = await register(harness, key);
@@ -649,7 +650,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a removed destination gets nothing more, and its deliveries are gone with it",
+  "a removed destination gets nothing more, and its deliveries are deleted",
   withDeliveries(async (harness, { key, recording }) => {
     await settledOperator(harness, key);
     const { id } = await register(harness, key);

@@ -1,6 +1,6 @@
 /**
- * Erasing an operator: DELETE /v1/operator/{operator_id}. What was personal is gone, rows, parts and bytes; what proves
- * stays whole; what was named stays used.
+ * Erasing an operator: DELETE /v1/operator/{operator_id}. Personal data is removed: rows, parts and bytes.
+ * The chain still verifies, and erased names stay used.
  * Source: contract, section 4; evidence design, "Read first", point 3.
  */
 import assert from "node:assert/strict";
@@ -24,7 +24,7 @@ type Json = any;
 
 // ---- fixtures ---------------------------------------------------------------------------------------------
 
-/** The requests of one operator's history, each session and decision named by `tag`. */
+/** Requests of one operator's history. Each session and decision is named by `tag`. */
 function historyOf(operator: string, tag: string) {
   const own = { operator_id: operator };
   return {
@@ -64,7 +64,7 @@ const CALLS: Readonly<Record<keyof History, string>> = {
   decision: "/v1/decision/score",
 };
 
-/** An operator with a record of every kind: nine entries. */
+/** Sends a record of every kind for an operator: nine entries. */
 async function seed(
   { send }: Harness,
   key: string,
@@ -95,7 +95,7 @@ async function told(harness: Harness, path: string, key: string): Promise<Json> 
   return answer.body;
 }
 
-/** A repeat that met an erasure: the answer of the first time, or that it is gone by that erasure's entry. */
+/** Asserts that a repeated call beside an erasure gets its first answer, or 410 with that erasure's entry. */
 function isFirstOrGone(
   { status, body }: { readonly status: number; readonly body: Json },
   { first, erasure, what }: { readonly first: Json; readonly erasure: Json; readonly what: string },
@@ -110,11 +110,14 @@ function isFirstOrGone(
   assert.deepEqual(body.error.details, { reason: "erased", entry: { seq: entry.seq, entry_hash } }, what);
 }
 
-/** Operators that are erased one after another, each while its calls are repeated this often before and after. */
+/**
+ * Number of operators that are erased one after another, and how often each of their calls is repeated before
+ * and after.
+ */
 const ERASED_BESIDE_REPEATS = 5;
 const REPEATS = 15;
 
-/** What is left of an erased record's name. */
+/** Asserts that a call about an erased record is 410 with the erasure's entry. */
 async function isGone(harness: Harness, path: string, options: Json, erasure: Json): Promise<void> {
   const { status, body } = await harness.send(path, options);
   assert.equal(status, 410, `${path}: ${JSON.stringify(body)}`);
@@ -129,7 +132,7 @@ const chainValid = async (harness: Harness, key: string) =>
 const usageOf = async ({ send }: Harness) =>
   (await send("/v1/admin/org/acme/usage", { key: USAGE_KEY })).body;
 
-/** Rows that name the operator, or a session of the operator, by table. */
+/** Number of rows that name the operator or one of the operator's sessions, by table. */
 async function rowsOf({ database }: Harness, operator: string): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (
@@ -188,7 +191,7 @@ async function pseudonymOf({ database }: Harness, orgId: string, operator: strin
 // ---- the answer -------------------------------------------------------------------------------------------
 
 Deno.test(
-  "an erasure answers when, what its entry says, and the evidence of a SUBJECT_ERASED entry by the system",
+  "an erasure answers with its time, its entry's detail, and the evidence of a SUBJECT_ERASED entry by the system",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await seed(harness, key);
@@ -225,7 +228,7 @@ Deno.test(
 );
 
 Deno.test(
-  "the audit log tells of an erasure by the pseudonym, and nowhere by the operator's id",
+  "the audit log shows an erasure by the pseudonym, and nowhere by the operator's id",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await seed(harness, key, { operator: "a-person-by-name", tag: "their-own" });
@@ -247,7 +250,7 @@ Deno.test(
 // ---- what is gone -----------------------------------------------------------------------------------------
 
 Deno.test(
-  "every session and decision of an erased operator is 410 with the erasure's own entry, however it is asked for",
+  "every session and decision of an erased operator is 410 with the erasure's entry, in every endpoint",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     const history = await seed(harness, key);
@@ -269,7 +272,7 @@ Deno.test(
       decision: "accepted",
     };
     for (const name of namesOf("s")) {
-      // Under another request and for somebody else, too.
+      // The name is gone also for another request and another operator.
       await isGone(harness, "/v1/score", { key, body: { ...other, session_id: name } }, erasure);
       await isGone(harness, "/v1/decision/score", { key, body: { ...other, decision_id: name } }, erasure);
       const batch = {
@@ -288,7 +291,7 @@ Deno.test(
 );
 
 Deno.test(
-  "an erased operator has no profile, no days, no recommendation, no copy, and cannot be erased again",
+  "an erased operator has no profile, sparkline, recommendation or copy, and cannot be erased again",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await seed(harness, key);
@@ -315,7 +318,7 @@ Deno.test(
 );
 
 Deno.test(
-  "list, dashboard, Article 14 and a new report do without an erased operator; a report that was issued stays",
+  "list, dashboard, Article 14 and a new report leave out an erased operator; an issued report stays as it was",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     for (const operator of ["operator-1", "operator-2"]) {
@@ -347,7 +350,7 @@ Deno.test(
 // ---- what stays -------------------------------------------------------------------------------------------
 
 Deno.test(
-  "erasing one operator leaves every other one as it was, and usage figures too",
+  "an erasure leaves other operators and usage figures as they were",
   withHarness(
     async (harness) => {
       const [key, other] = [await harness.organization("acme"), await harness.organization("other")];
@@ -388,12 +391,12 @@ Deno.test(
 );
 
 Deno.test(
-  "after erasures both chains of the organization verify, whatever was asked for before",
+  "after erasures both chains of the organization verify, also if they were verified before",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     for (const operator of ["operator-1", "operator-2", "operator-3"]) {
       await seed(harness, key, { operator, tag: operator });
-      // The audit log has entries about the operator, whose erasure is told on the other chain.
+      // The audit log has entries about the operator. The erasure itself is on the other chain.
       await told(harness, `/v1/operator/${operator}/export`, key);
     }
     for (const operator of ["operator-2", "operator-1"]) await erased(harness, key, operator);
@@ -405,7 +408,7 @@ Deno.test(
 );
 
 Deno.test(
-  "whoever comes back under an erased operator_id starts as a newcomer, under another pseudonym",
+  "an operator who returns under an erased operator_id starts anew, under another pseudonym",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await seed(harness, key);
@@ -425,7 +428,7 @@ Deno.test(
     assert.notEqual(returned.subject, newcomer.subject);
     const profile = await told(harness, "/v1/operator/operator-1/profile", key);
     assert.equal(profile.profile.total_interactions, 1);
-    // And can be erased once more, by an entry of its own.
+    // The operator can be erased once more, by another entry.
     const erasure = await erased(harness, key);
     assert.deepEqual([erasure.evidence.entry.subject, erasure.detail.entries], [returned.subject, 1]);
     await isGone(harness, "/v1/decision/replay/r-1", { key }, erasure);
@@ -433,7 +436,7 @@ Deno.test(
 );
 
 Deno.test(
-  "an operator with frozen calls alone, and one with decisions alone, can be erased",
+  "an operator with frozen calls alone and one with decisions alone can be erased",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     const frozen = scoreRequest({ operator_id: "frozen", session_id: "f" });
@@ -455,7 +458,7 @@ Deno.test(
 
 for (const place of [0, 10, 20]) {
   Deno.test(
-    `of 20 scores with an erasure after ${place} of them, sent at once, each is erased whole or stands whole`,
+    `of 20 scores sent at once with an erasure after ${place} of them, each is either erased or kept with all its rows`,
     withHarness(async (harness) => {
       const key = await harness.organization("acme");
       await seed(harness, key);
@@ -503,7 +506,7 @@ for (const place of [0, 10, 20]) {
 }
 
 Deno.test(
-  "what is asked again, committed or replayed at once with an erasure is answered as before it or is 410",
+  "calls repeated, committed or replayed at once with an erasure get their earlier answer or 410",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     const history = await seed(harness, key);
@@ -520,7 +523,7 @@ Deno.test(
     let isOver = false;
     const erasing = erase(harness, key).finally(() => isOver = true);
     const answers = await Promise.all([...early, ...ask()]);
-    // The records are proven before they are destroyed: what is asked meanwhile meets each step of that.
+    // The records are verified before they are destroyed. These calls meet each step of that.
     while (!isOver) answers.push(...await Promise.all(ask()));
     answers.push(...await Promise.all(ask()));
     assert.equal((await erasing).status, 200);
@@ -530,7 +533,7 @@ Deno.test(
   }),
 );
 
-Deno.test("over HTTP each of many repeats beside their operator's erasure is answered as the first time or is 410, and none fails", async () => {
+Deno.test("over HTTP many repeated calls beside their operator's erasure get their first answer or 410, and none fails", async () => {
   const deployment = await freshDeployment();
   const service = await startService(["serve"], deployment);
   try {
@@ -580,7 +583,7 @@ Deno.test("over HTTP each of many repeats beside their operator's erasure is ans
 });
 
 Deno.test(
-  "of two erasures at once one answers 200 and the other 404, and one entry tells of it",
+  "of two erasures sent at once one is 200 and the other 404, and each chain has one entry of it",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await seed(harness, key);
@@ -598,18 +601,21 @@ Deno.test(
 
 // ---- the bytes --------------------------------------------------------------------------------------------
 
-/** Whatever a record of these tests can be told by: ids, and numbers that occur nowhere else. */
+/** Marks by which a record of these tests is recognised: ids, and numbers that occur nowhere else. */
 const MARKS = /person-\d+-[a-z]*-end|(?:case|choice|frozen)-\d+-\d+-[a-z]*-end|\b\d{8}\.\d{5}\b/g;
 
-/** A filler by which rows have different lengths, as they do in life. */
+/** A filler that gives rows different lengths. */
 const filler = (index: number) => "abcdefghij".repeat(20).slice(0, (37 * index) % 180);
 
-/** Eight digits, and five after the point: no two alike, and none is a figure of the model. */
+/**
+ * Numbers with eight digits, and five after the point. They are all different, and none is a number of the
+ * model.
+ */
 const numberOf = (person: number, index: number) => 10_000_000 + 1000 * person + index + 0.54321;
 
 const personOf = (person: number) => `person-${person}-${filler(person)}-end`;
 
-/** Scores, a frozen call, a decision, a label of one person; returns the marks of all of them. */
+/** Sends scores, a frozen call, a decision and a label of one person; returns the marks of all of them. */
 async function seedPerson({ send }: Harness, key: string, person: number): Promise<readonly string[]> {
   const marks: string[] = [personOf(person)];
   const mark = (text: string) => {
@@ -648,7 +654,7 @@ async function seedPerson({ send }: Harness, key: string, person: number): Promi
   return marks;
 }
 
-/** Which of the marks stand in any byte of the installation's files. */
+/** Those of the marks that occur in any byte of the installation's files. */
 async function standing(directory: string, marks: readonly string[]): Promise<readonly string[]> {
   const found = new Set<string>();
   for await (const { name } of Deno.readDir(directory)) {
@@ -658,7 +664,7 @@ async function standing(directory: string, marks: readonly string[]): Promise<re
   return marks.filter((mark) => found.has(mark));
 }
 
-/** A service with its files in a directory of their own, which is thrown away. */
+/** Runs a test with a service in a directory of its own, and removes that. */
 async function withFiles(test: (harness: Harness, directory: string) => Promise<void>): Promise<void> {
   const directory = await makeQuickDir("jiss-erasure-");
   try {
@@ -675,7 +681,7 @@ async function withFiles(test: (harness: Harness, directory: string) => Promise<
 }
 
 embeddedTest(
-  "once an erasure is done no byte of any file, nor of the export, has an id or a number of the erased",
+  "after an erasure no byte of any file, nor of the export, holds an id or a number of the erased operator",
   async () => {
     await withFiles(async (harness, directory) => {
       const key = await harness.organization("acme");
@@ -683,12 +689,12 @@ embeddedTest(
       const people = 100;
       const marks: (readonly string[])[] = [];
       for (let person = 0; person < people; person += 1) marks.push(await seedPerson(harness, key, person));
-      // Once more for some, so that not everybody's records stand together.
+      // One more score for some, so that one person's records do not all lie together.
       for (let person = 0; person < people; person += 3) {
         const body = scoreRequest({ operator_id: personOf(person), session_id: `case-${person}-900--end` });
         assert.equal((await harness.send("/v1/score", { key, body })).status, 200);
       }
-      // Events that are told and forgotten leave their places behind, others wait.
+      // Some events are sent and deleted, which leaves their places in the file free; others wait.
       const events = async () => Number((await harness.rowCounts()).webhook_event);
       assert.ok(await events() >= people, "every person has events");
       while (await events() > people / 2) {
@@ -696,7 +702,11 @@ embeddedTest(
         await forgetOldDeliveries(harness.dependencies, harness.clock.now() + 8 * 86_400_000);
       }
       for (const person of [0, 50, 99]) {
-        assert.deepEqual(await standing(directory, marks[person]!), marks[person], "what is there is found");
+        assert.deepEqual(
+          await standing(directory, marks[person]!),
+          marks[person],
+          "the marks are found before the erasure",
+        );
       }
       const gone: string[] = [];
       for (let index = 0; index < 30; index += 1) {
@@ -727,7 +737,7 @@ embeddedTest(
 );
 
 embeddedTest(
-  "while a reader holds an older state the bytes are pending, and once it lets go the next upkeep ends them",
+  "while a reader holds an older state the physical erasure is pending, and the next upkeep after that ends it",
   async () => {
     await withFiles(async (harness, directory) => {
       const key = await harness.organization("acme");
@@ -739,7 +749,7 @@ embeddedTest(
         reader.prepare("SELECT count(*) FROM interaction").get();
         const erasure = await erased(harness, key, personOf(1));
         assert.equal(erasure.physical, "pending");
-        // Gone for whoever asks, and not yet from the disk.
+        // The rows are gone, but the bytes are still on the disk.
         assert.deepEqual(await rowsOf(harness, personOf(1)), NO_ROWS);
         assert.deepEqual(await standing(directory, marks[0]!), marks[0]);
         await upkeep.run(harness.clock.now());
@@ -753,7 +763,7 @@ embeddedTest(
   },
 );
 
-/** By name the calls that can be repeated, each after what must stand before it. */
+/** The calls that can be repeated, by name, each after the calls that it needs. */
 function repeatable(operator: string, tag: string) {
   const history = historyOf(operator, tag);
   const late = { path: CALLS.late, body: history.late };
@@ -769,7 +779,7 @@ function repeatable(operator: string, tag: string) {
   } as Readonly<Record<string, readonly { readonly path: string; readonly body?: unknown }[]>>;
 }
 
-/** A database that tells of each of its reads. */
+/** A database that calls `afterRead` after each of its reads. */
 function watched(database: Database, afterRead: () => Promise<void>): Database {
   return {
     ...database,
@@ -786,7 +796,7 @@ function watched(database: Database, afterRead: () => Promise<void>): Database {
   };
 }
 
-Deno.test("a replay of a labelled score has its label or is 410, whichever of its reads another process erases its operator after", () =>
+Deno.test("a replay of a labelled score shows its label or is 410, after whichever of its reads another process erases the operator", () =>
   withFiles(async (harness, directory) => {
     const key = await harness.organization("acme");
     const statuses: number[] = [];
@@ -826,7 +836,7 @@ Deno.test("a replay of a labelled score has its label or is 410, whichever of it
   }));
 
 for (const name of [...Object.keys(CALLS), "commit", "label"]) {
-  Deno.test(`a repeated call that is found (${name}) is answered as the first time or is 410, whichever of its reads another process erases its operator after`, () =>
+  Deno.test(`a repeated call (${name}) gets its first answer or 410, after whichever of its reads another process erases the operator`, () =>
     withFiles(async (harness, directory) => {
       const key = await harness.organization("acme");
       const statuses: number[] = [];
@@ -871,7 +881,7 @@ for (const name of [...Object.keys(CALLS), "commit", "label"]) {
 // ---- refusals ---------------------------------------------------------------------------------------------
 
 Deno.test(
-  "an erasure without a good key, of an unknown or another organization's operator, or of no id is refused",
+  "an erasure is refused without a good key, and for an unknown operator, another organization's, or a malformed id",
   withHarness(async (harness) => {
     const [key, other] = [await harness.organization("acme"), await harness.organization("other")];
     await seed(harness, other, { operator: "theirs" });

@@ -1,6 +1,6 @@
 /**
- * Calls that an incident froze: reports and Article 14 count each of them, whatever the clock did, whoever was erased, and
- * wherever the chain was cut; and verification finds whatever was done to their rows.
+ * Calls that are frozen during an incident. Reports and Article 14 count each of them also if the clock went
+ * back, an operator was erased or the chain was pruned, and verification finds alterations of their rows.
  */
 import assert from "node:assert/strict";
 import { acknowledgeRestore } from "../../src/operations/restoring/restores.ts";
@@ -32,7 +32,10 @@ async function freeze({ send }: Harness, key: string, session: string, operator 
   return answer;
 }
 
-/** What a report says of a period between two instants, epoch milliseconds. */
+/**
+ * The number of incident freezes that a report states for a period between two instants in epoch
+ * milliseconds.
+ */
 async function freezesBetween({ send }: Harness, key: string, start: number, end: number): Promise<number> {
   const period = new URLSearchParams({
     period_start: new Date(start).toISOString(),
@@ -50,7 +53,7 @@ async function findingsOf({ dependencies, clock }: Harness, family = "org/acme")
     sinceSize: null,
     now: clock.now(),
   });
-  // A cut is told of, too.
+  // Pruning has a finding of its own.
   return findings.filter(({ code }) => code !== "PRUNED_PREFIX").map(({ code, detail }) => [code, detail]);
 }
 
@@ -66,7 +69,7 @@ const linksOf = ({ database }: Harness) =>
   );
 
 Deno.test(
-  "a frozen call counts at the latest instant of those up to it, so that a clock that goes back moves none of them",
+  "a frozen call counts at the latest instant of the calls up to it, so that a clock that goes back moves none",
   withHarness(async (harness) => {
     const { clock } = harness;
     const key = await harness.organization("acme");
@@ -82,7 +85,7 @@ Deno.test(
       freezesBetween(harness, key, EPOCH + start * HOUR, EPOCH + end * HOUR);
     assert.equal(await told(-1, 10), 5);
     assert.equal(await told(-1, 1), 1);
-    // Of anna the second and the third, of bela the one.
+    // The second and the third call of anna, and the one of bela.
     assert.deepEqual([await told(1, 2), await told(2, 3)], [1, 2]);
     assert.deepEqual([await told(3, 10), await told(7, 10)], [1, 0]);
     assert.deepEqual((await linksOf(harness)).map(({ n, t1 }) => [n, Number(t1) / HOUR]), [
@@ -96,7 +99,7 @@ Deno.test(
 );
 
 Deno.test(
-  "frozen calls that come at once, beside scores and batches of the same operator, are each counted once",
+  "frozen calls sent at once with scores and batches of the same operator are each counted once",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     const sessions = Array.from({ length: 12 }, (_, index) => `frozen-${index}`);
@@ -114,7 +117,7 @@ Deno.test(
         },
       });
     const answers = await Promise.all([
-      // Each is sent twice: the second is the first one again.
+      // Each session is sent twice: the second call is a repetition.
       ...[...sessions, ...sessions].map((session) => freeze(harness, key, session)),
       ...["one", "two"].map(batch),
       harness.send("/v1/score", { key, body: scoreRequest({ session_id: "scored", operator_id: "anna" }) }),
@@ -129,7 +132,7 @@ Deno.test(
 );
 
 Deno.test(
-  "an erasure takes an operator's frozen calls out of every count, and the next call of that name is its first",
+  "an erasure removes an operator's frozen calls from every count, and the next call under that name is its first",
   withHarness(async (harness) => {
     const { clock, database } = harness;
     const key = await harness.organization("acme");
@@ -155,7 +158,7 @@ Deno.test(
 );
 
 Deno.test(
-  "where a cut took frozen calls away, those that are left are counted, and the next goes on from them",
+  "after pruning removed frozen calls the kept ones are counted, and the next one continues their count",
   withHarness(async (harness) => {
     const { clock, database } = harness;
     const key = await harness.organization("acme");
@@ -182,7 +185,7 @@ Deno.test(
   }, { evidenceRetentionDays: 30 }),
 );
 
-Deno.test("what an administrator accepts has its frozen calls counted anew from the chain, also after a cut", async () => {
+Deno.test("an acknowledgement counts frozen calls anew from the chain, also after pruning", async () => {
   const harness = await openHarness({ evidenceRetentionDays: 30 });
   const { clock, database, dependencies } = harness;
   const key = await harness.organization("acme");
@@ -204,7 +207,7 @@ Deno.test("what an administrator accepts has its frozen calls counted anew from 
   assert.deepEqual(
     await rowsOf(database, "SELECT operator_id, n FROM frozen_operator"),
     [{ operator_id: "anna", n: 3 }],
-    "of bela no record is left, and nobody was never there",
+    "bela has no record left, and nobody never existed",
   );
   for (const operator of ["anna", "bela"]) await freeze(harness, key, `next-${operator}`, operator);
   assert.equal(await told(), 5);
@@ -212,7 +215,7 @@ Deno.test("what an administrator accepts has its frozen calls counted anew from 
   await harness.close();
 });
 
-Deno.test("after a restore the frozen calls that the backup knows are counted, and the next goes on from them", async () => {
+Deno.test("after a restore the frozen calls in the backup are counted, and the next one continues their count", async () => {
   const directory = await Deno.makeTempDir();
   const [path, lockPath] = [`${directory}/jiss.db`, `${directory}/lock.db`];
   const start = (run: number) => openHarness({ path, lockPath, run });
@@ -274,7 +277,7 @@ for (
   ] as const
 ) {
   Deno.test(
-    `verification finds ${what}, and nothing else`,
+    `verification finds ${what}, and reports nothing else`,
     withAlterations(async (harness) => {
       const key = await harness.organization("acme");
       for (const session of ["s-0", "s-1", "s-2", "s-3", "s-4"]) {
@@ -289,7 +292,7 @@ for (
       assert.deepEqual(new Set(findings.map(([code]) => code)), new Set(["ROW_ALTERED"]));
       assert.match(String(findings[0]![1]), detail);
       if (statement.includes("frozen_operator")) return;
-      // A row that lies between the first and the last of a period bears on no count.
+      // A row between the first and the last of a period affects no count.
       assert.equal(findings.length, 1);
       assert.equal(await told(), 5);
     }),
@@ -299,7 +302,7 @@ for (
 for (
   const [what, ...statements] of [
     [
-      "a frozen call that does not go on from the one before it",
+      "a frozen call whose count does not follow the one before it",
       "UPDATE skipped_interaction SET n = 7, seal = NULL WHERE session_id = 's-1'",
     ],
     [
@@ -307,14 +310,14 @@ for (
       "UPDATE skipped_interaction SET previous = previous - 1, seal = NULL WHERE session_id = 's-2'",
     ],
     [
-      "an operator's row that does not say what the last frozen call says",
+      "an operator's row that differs from the last frozen call",
       "UPDATE frozen_operator SET n = 2, seal = NULL",
     ],
-    ["frozen calls of an operator who has no row", "DELETE FROM frozen_operator"],
+    ["frozen calls of an operator without a row", "DELETE FROM frozen_operator"],
   ] as const
 ) {
   Deno.test(
-    `verification holds frozen calls to the chain even if their seals are right: ${what}`,
+    `verification compares frozen calls with the chain even if their seals are valid: ${what}`,
     withAlterations(async (harness) => {
       const key = await harness.organization("acme");
       for (const session of ["s-0", "s-1", "s-2"]) await freeze(harness, key, session);
@@ -326,7 +329,7 @@ for (
   );
 }
 
-Deno.test("verification finds nothing in what is frozen and erased while it reads", async () => {
+Deno.test("verification finds nothing wrong with calls that are frozen or erased while it reads", async () => {
   let reads = 0;
   let meanwhile: { readonly at: number; readonly work: () => Promise<unknown> } | null = null;
   const harness = await openHarness({
@@ -341,7 +344,7 @@ Deno.test("verification finds nothing in what is frozen and erased while it read
   });
   const key = await harness.organization("acme");
   const erase = (operator: string) => harness.send(`/v1/operator/${operator}`, { key, method: "DELETE" });
-  // Each of these comes at each of the last moments between two reads, where the rows are looked at.
+  // Each of these changes is made after each of the last reads, which read the rows.
   for (let back = 1; back <= 7; back += 1) {
     for (
       const [index, work] of [
@@ -360,7 +363,7 @@ Deno.test("verification finds nothing in what is frozen and erased while it read
       meanwhile = { at: reads - back, work };
       reads = 0;
       assert.deepEqual(await findingsOf(harness), [], `${index}, ${back} reads before the end`);
-      assert.equal(meanwhile, null, "it was done meanwhile");
+      assert.equal(meanwhile, null, "the change was made meanwhile");
     }
   }
   await harness.close();

@@ -1,5 +1,5 @@
 /**
- * Hostile destinations at registration: each is refused with 422, and nothing is written.
+ * Registration of hostile destinations: each is refused with 422, and nothing is written.
  * Source: contract, sections 1 (`JISS_WEBHOOK_ALLOW`) and 8.14; issue: "Safe targets".
  */
 import assert from "node:assert/strict";
@@ -26,7 +26,7 @@ const OPTIONS: HarnessOptions = {
   ),
 };
 
-/** Whatever is allowed, these are refused. */
+/** Targets that are refused whatever JISS_WEBHOOK_ALLOW says. */
 const ALWAYS: readonly HostileTarget[] = [
   ...NEVER,
   ...misusedTargets("8.8.8.8"),
@@ -35,7 +35,7 @@ const ALWAYS: readonly HostileTarget[] = [
   ...ownListenerTargets(PORT),
 ];
 
-/** As it is looked up. */
+/** The host as it is looked up. */
 function hostOf(name: string): string {
   return new URL(`https://${name}/`).hostname;
 }
@@ -44,7 +44,7 @@ function urlOf({ name, reason }: HostileName): HostileTarget {
   return [`https://${name}${name.startsWith("own") ? `:${PORT}` : ""}/jiss`, reason];
 }
 
-/** Each is refused for its URL, in words that match, and not a row is added. */
+/** Asserts that each target is refused for its URL, with a matching message, and that no row is added. */
 async function assertRefused(
   harness: Harness,
   targets: readonly HostileTarget[],
@@ -65,19 +65,19 @@ async function assertRefused(
   assert.deepEqual(await harness.rowCounts(), before);
 }
 
-Deno.test("the hostile targets are as many as are asked for, each once", () => {
+Deno.test("there are at least 150 hostile targets, each once", () => {
   const urls = [...ALWAYS, ...NOT_PUBLIC].map(([url]) => url);
   assert.equal(new Set(urls).size, urls.length);
   assert.ok(urls.length >= 150, `${urls.length}`);
 });
 
 Deno.test(
-  "every hostile URL is refused at registration and leaves nothing behind",
+  "every hostile URL is refused at registration, and nothing is written",
   withHarness((harness) => assertRefused(harness, [...ALWAYS, ...NOT_PUBLIC]), OPTIONS),
 );
 
 Deno.test(
-  "what is hostile by its address, its form or as the service itself is refused though every network is allowed",
+  "a URL that is hostile by its address, its form or as the service itself is refused even if every network is allowed",
   withHarness((harness) => assertRefused(harness, ALWAYS), { ...OPTIONS, webhookAllow: ANYWHERE }),
 );
 
@@ -87,7 +87,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a name is refused where one of its addresses is, where it has none, and in the same words each time",
+  "a name is refused with the same message if one of its addresses is not public or if it has none",
   withHarness(
     (harness) =>
       assertRefused(
@@ -100,7 +100,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a name that leads to what is never called is refused though every network is allowed",
+  "a name with an address that is never called is refused even if every network is allowed",
   withHarness((harness) => assertRefused(harness, NEVER_NAMES.map(urlOf)), {
     ...OPTIONS,
     webhookAllow: ANYWHERE,
@@ -108,7 +108,7 @@ Deno.test(
 );
 
 Deno.test(
-  "what only the setting refuses is taken where every network is allowed",
+  "a URL that only the setting refuses is accepted if every network is allowed",
   withHarness(async (harness) => {
     const targets = [...NOT_PUBLIC, ...NOT_PUBLIC_NAMES.map(urlOf)];
     for (let first = 0; first < targets.length; first += 10) {

@@ -1,6 +1,7 @@
 /**
- * Idempotency-Key on what an organization does with its own key: done once, answered again, refused for anything else,
- * forgotten after its time, and nothing of an erased reviewer kept.
+ * Idempotency-Key on an organization's own calls: a call runs once, is repeated with the same answer, and
+ * refused for another request. The key is forgotten after its time, and nothing of an erased reviewer is
+ * kept.
  */
 import assert from "node:assert/strict";
 import { query } from "../../src/store/database.ts";
@@ -21,12 +22,12 @@ interface Setting {
 
 interface KeyedPost {
   readonly name: string;
-  /** What must be there before. @returns the path. */
+  /** Makes the records that the call needs. @returns the path. */
   prepare(setting: Setting): Promise<string> | string;
   readonly body?: Record<string, unknown>;
-  /** Another request that would be valid by itself; absent where there is only one. */
+  /** Another request that is valid by itself; absent if there is none. */
   readonly other?: Record<string, unknown>;
-  /** Of the first answer, what no other holds. */
+  /** Member of the first answer that a repeated answer leaves out. */
   readonly secret?: string;
   readonly status?: number;
 }
@@ -40,7 +41,7 @@ async function commitPath({ harness, key }: Setting): Promise<string> {
   return "/v1/score/late/commit";
 }
 
-/** Every POST that an organization changes something with, but those that end its key. */
+/** Every POST by which an organization changes something, except those that end its key. */
 const POSTS: readonly KeyedPost[] = [
   {
     name: "a score",
@@ -146,7 +147,10 @@ const post = (
 
 const isReplay = ({ headers }: Answer) => headers.get("Idempotency-Replayed") === "true";
 
-/** An answer as it is given again: without what is shown once, and where it held that, with a word that says so. */
+/**
+ * The answer as it is repeated: without the member that is shown once, and with `already_provisioned` in its
+ * place.
+ */
 function again({ body }: Answer, secret: string | undefined): Record<string, unknown> {
   if (secret === undefined) return body;
   const { [secret]: _shownOnce, ...rest } = body;
@@ -155,7 +159,7 @@ function again({ body }: Answer, secret: string | undefined): Record<string, unk
 
 for (const { name, prepare, body, other, secret, status = 200 } of POSTS) {
   Deno.test(
-    `${name} under an Idempotency-Key is done once and answered again; the key with anything else is refused`,
+    `${name} under an Idempotency-Key runs once and is answered again; the key with another request is refused`,
     withDeliveries(async (harness, { key, recording }) => {
       const setting = { harness, key, recording };
       const path = await prepare(setting);
@@ -181,7 +185,7 @@ for (const { name, prepare, body, other, secret, status = 200 } of POSTS) {
           names: "new key",
         });
       }
-      // A database that somebody reads tells neither the key nor what was shown once.
+      // The database holds neither the key nor the value that was shown once.
       const stored = await storedText(harness);
       assert.ok(!stored.includes(KEY));
       if (secret !== undefined) assert.ok(!stored.includes(first.body[secret]));
@@ -189,7 +193,7 @@ for (const { name, prepare, body, other, secret, status = 200 } of POSTS) {
   );
 
   Deno.test(
-    `${name}, sent ten times at once under one Idempotency-Key, is done once`,
+    `${name}, sent ten times at once under one Idempotency-Key, runs once`,
     withDeliveries(async (harness, { key, recording }) => {
       const setting = { harness, key, recording };
       const path = await prepare(setting);
@@ -199,7 +203,7 @@ for (const { name, prepare, body, other, secret, status = 200 } of POSTS) {
       const done = answers.filter((answer) => answer.status === status && !isReplay(answer));
       assert.equal(done.length, 1, answers.map(({ text }) => text).join("\n"));
       for (const answer of answers.filter((each) => each !== done[0])) {
-        // A test that is going on has no result to give yet.
+        // A webhook test that is still running has no result yet.
         if (answer.status === 409 && path.endsWith("/test")) continue;
         assert.deepEqual([answer.status, isReplay(answer)], [status, true], answer.text);
         assert.deepEqual(answer.body, again(done[0]!, secret));
@@ -212,7 +216,7 @@ for (const { name, prepare, body, other, secret, status = 200 } of POSTS) {
   if (other === undefined) continue;
 
   Deno.test(
-    `${name}: a refused call uses no Idempotency-Key up, and a key is forgotten after 30 days`,
+    `${name}: a refused call does not use its Idempotency-Key, and a key is forgotten after 30 days`,
     withDeliveries(async (harness, { key, recording }) => {
       const setting = { harness, key, recording };
       const path = await prepare(setting);
@@ -222,7 +226,7 @@ for (const { name, prepare, body, other, secret, status = 200 } of POSTS) {
       assert.deepEqual(await harness.rowCounts(), before);
       assert.equal((await post(setting, path, { body })).status, status);
       harness.clock.advance(30 * DAY);
-      // Whether or not it was deleted by then: the time alone counts.
+      // Only the time counts, not whether the row was deleted.
       const later = await post(setting, path, { body: other });
       assert.deepEqual([later.status, later.body.error?.code], [status, undefined], later.text);
       assert.equal((await harness.rowCounts()).keyed_call, 1);
@@ -232,7 +236,7 @@ for (const { name, prepare, body, other, secret, status = 200 } of POSTS) {
   );
 }
 
-/** No request of these is right with them. */
+/** Members that make each of these requests invalid. */
 const BAD = {
   operator_id: 7,
   outcome_correct: "yes",
@@ -241,7 +245,7 @@ const BAD = {
 };
 
 Deno.test(
-  "an Idempotency-Key is the organization's own and the endpoint's own, and says nothing without one",
+  "an Idempotency-Key belongs to one organization and one endpoint, and a call without one is not a repetition",
   withHarness(async (harness) => {
     const acme = { harness, key: await harness.organization("acme") };
     const beta = { harness, key: await harness.organization("beta") };
@@ -259,19 +263,19 @@ Deno.test(
     assert.deepEqual(
       [isReplay(spelled), spelled.body],
       [true, first.body],
-      "the same request in other words",
+      "the same request in another spelling",
     );
-    // Parameters belong to the request.
+    // The parameters are a part of the request.
     const lite = await post(acme, "/v1/score?mode=lite", { body: FLAT });
     assert.deepEqual([lite.status, lite.body.error.code], [422, "IDEMPOTENCY_KEY_REUSED"]);
   }),
 );
 
 Deno.test(
-  "an Idempotency-Key has 1 to 256 characters wherever it is honoured, and is not looked at elsewhere",
+  "an Idempotency-Key has 1 to 256 characters on endpoints that honour it, and is ignored elsewhere",
   withDeliveries(async (harness, { key, recording }) => {
     for (const [index, { name, prepare, body }] of POSTS.entries()) {
-      // One case each is enough of what is prepared in the same way.
+      // These two are prepared like another one, which is enough.
       if (name === "a commit with a label" || name === "a redelivery") continue;
       const path = await prepare({ harness, key, recording });
       for (const value of ["", "x".repeat(257)]) {
@@ -305,7 +309,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a key that is rotated twice at once under one Idempotency-Key is rotated once; the other call is told so without the key",
+  "key rotations sent at once under one Idempotency-Key are one rotation; the repeated answers do not show the new key",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     const path = "/v1/admin/key/rotate";
@@ -316,7 +320,7 @@ Deno.test(
     for (const answer of answers.filter(isReplay)) {
       assert.deepEqual(contentOf(answer), { prefix: minted!.body.prefix, already_provisioned: true });
     }
-    // Under the new key the call is the same, and the old one opens nothing any more.
+    // Under the new key the call is a repetition, and the old key is refused.
     const fresh = minted!.body.new_api_key;
     const repeated = await post({ harness, key: fresh }, path);
     assert.deepEqual([isReplay(repeated), repeated.body.prefix], [true, minted!.body.prefix]);
@@ -334,7 +338,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a session that was scored without a key is answered under one, which then stands for that request",
+  "a repeated score without a key can be sent under one, which from then on belongs to that request",
   withHarness(async (harness) => {
     const setting = { harness, key: await harness.organization("acme") };
     const plain = await harness.send("/v1/score", { key: setting.key, body: scoreRequest() });
@@ -348,7 +352,7 @@ Deno.test(
 // ---- erasure and retention ----------------------------------------------------------------------------------
 
 Deno.test(
-  "nothing of an erased reviewer stays in what is kept of keyed calls, and their keys are 410 with the erasure's entry",
+  "nothing of an erased reviewer is kept of keyed calls, and their keys are 410 with the erasure's entry",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     const setting = { harness, key };
@@ -405,7 +409,7 @@ Deno.test(
         assert.deepEqual(answer.body.error.details, { reason: "erased", entry: { seq, entry_hash } });
       }
     }
-    assert.equal((await harness.rowCounts()).operator, 1, "nobody came back by a repeated call");
+    assert.equal((await harness.rowCounts()).operator, 1, "a repeated call brings no operator back");
     const repeated = await post(setting, "/v1/score", {
       body: scoreRequest({ session_id: "stays", operator_id: "stays" }),
       name: "call-of-another",
@@ -415,7 +419,7 @@ Deno.test(
 );
 
 Deno.test(
-  "what was pruned is 410 to a repeated call, and is not done again",
+  "a repeated call for a pruned record is 410 and does not run again",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     const setting = { harness, key };
@@ -442,7 +446,7 @@ Deno.test(
 );
 
 Deno.test(
-  "calls are deleted after 30 days, however many, and not before",
+  "keyed calls are deleted after 30 days, however many, and not before",
   withHarness(async (harness) => {
     const setting = { harness, key: await harness.organization("acme") };
     for (let index = 0; index < 3; index += 1) {
@@ -474,7 +478,7 @@ Deno.test(
 // ---- rows that somebody altered -----------------------------------------------------------------------------
 
 Deno.test(
-  "a row that points elsewhere gives no answer: an event, a score and a decision are held to the chain",
+  "a keyed call whose row points to another record is refused: an event, a score and a decision",
   withAlterations(async (harness) => {
     const setting = { harness, key: await harness.organization("acme") };
     const note = (payload: Record<string, unknown>) => ({ event_type: "NOTE", payload });

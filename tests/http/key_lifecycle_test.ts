@@ -1,6 +1,7 @@
 /**
- * POST /v1/admin/key/rotate and /revoke: what becomes of the key, who is told, and that it is shown once.
- * Source: specification, Organization active flag, Self-serve admin and Authentication, rule 10; contract, section 8.11.
+ * POST /v1/admin/key/rotate and /revoke: the state of the key, its events, and that it is shown once.
+ * Source: specification, Organization active flag, Self-serve admin and Authentication, rule 10; contract,
+ * section 8.11.
  */
 import assert from "node:assert/strict";
 import { unavailable } from "../../src/domain/errors.ts";
@@ -16,7 +17,7 @@ import {
   storedText,
 } from "../scenario.ts";
 
-/** What was submitted before has been committed, or refused. */
+/** Waits until every job submitted so far is committed or refused. */
 function written({ dependencies: { writer } }: Harness): Promise<void> {
   return writer.submit({ needs: [], chains: [], plan: () => () => undefined });
 }
@@ -51,18 +52,22 @@ Deno.test(
       rotated_at: "2026-11-20T10:00:00.000Z",
       warning: WARNING,
     });
-    assert.equal(answer.headers.get("X-RateLimit-Limit"), "1000000", "Layer 2 counts it");
+    assert.equal(answer.headers.get("X-RateLimit-Limit"), "1000000", "Layer 2 counts the call");
     assert.equal(await statusWith(harness, key), 200);
     for (const path of [ROTATE, REVOKE, "/v1/score"]) {
       const refused = await harness.send(path, { key: old, body: scoreRequest() });
       assert.equal(refused.status, 401, path);
     }
-    assert.equal(await statusWith(harness, key), 200, "the old key revoked nothing");
+    assert.equal(
+      await statusWith(harness, key),
+      200,
+      "the refused revocation with the old key changed nothing",
+    );
   }),
 );
 
 Deno.test(
-  "each rotation counts the key's version up by one and says when it was",
+  "each rotation adds one to the key's version and records its time",
   withHarness(async (harness) => {
     let key = await harness.organization("acme");
     const created = await storedOrganization(harness, "acme");
@@ -133,7 +138,7 @@ Deno.test(
 );
 
 Deno.test(
-  "of rotations at once with one key one is answered, the others are 401 at the floor like any refused key",
+  "of rotations sent at once with one key one is answered, the others are 401 after the floor like any refused key",
   withHarness(async (harness) => {
     const { send, clock } = harness;
     const old = await harness.organization("acme", { allowed_origins: [ORIGIN] });
@@ -175,13 +180,13 @@ Deno.test(
   }, { rateLimitKey: 1 }),
 );
 
-Deno.test("a rotation for which no key is minted, or that cannot be written, is 500 and the key goes on working", async () => {
+Deno.test("a rotation that gets no new key, or cannot be written, is 500 and the key keeps working", async () => {
   let mint: (() => string) | null = null;
   let failing = false;
   const keys = ["jis_AAAA0000000000000000000001", "jis_BBBB0000000000000000000002"];
   let minted = 0;
   const harness = await openHarness({
-    // Sixteen candidates are drawn for each key.
+    // The service draws sixteen candidates for each key.
     mintKey: () => mint?.() ?? keys[Math.floor(minted++ / 16)]!,
     wrap: (database) => ({
       ...database,
@@ -215,7 +220,7 @@ Deno.test("a rotation for which no key is minted, or that cannot be written, is 
   await harness.close();
 });
 
-Deno.test("a key that cannot be stored anew while the database takes no writes works, and nothing is logged of it", async () => {
+Deno.test("while the database refuses writes, a key stored under an old pepper works, and nothing is logged", async () => {
   let refusing = false;
   const harness = await openHarness({
     wrap: (database) => ({
@@ -274,7 +279,7 @@ Deno.test(
 );
 
 Deno.test(
-  "after a revocation the key is 401 on every route that takes one, a second revocation included, and nothing is written",
+  "after a revocation the key is 401 on every route with a key, a second revocation included, and nothing is written",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     const other = await harness.organization("other");
@@ -297,7 +302,7 @@ Deno.test(
 );
 
 Deno.test(
-  "of two revocations at once one is answered, the other 401; of a rotation and a revocation at once likewise",
+  "of two revocations sent at once one is answered and the other 401; of a rotation and a revocation likewise",
   withHarness(async (harness) => {
     const both = [[REVOKE, REVOKE], [ROTATE, REVOKE], [REVOKE, ROTATE]] as const;
     for (const [index, paths] of both.entries()) {
@@ -315,7 +320,7 @@ Deno.test(
 );
 
 Deno.test(
-  "whoever revoked the own key comes back by a payment, with a new key",
+  "an organization that revoked its key is active again after a payment, with a new key",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await post(harness, REVOKE, key);
@@ -329,7 +334,7 @@ Deno.test(
 // ---- where the key stands ---------------------------------------------------------------------------------
 
 Deno.test(
-  "the own key is taken from the header alone: in a body it is 401, also before the sunset, and what a body says counts for nothing",
+  "rotation and revocation take the key only from the header: one in the body is 401 before the sunset too, and the body is ignored",
   withHarness(async (harness) => {
     const { send } = harness;
     const [key, other] = [await harness.organization("acme"), await harness.organization("other")];

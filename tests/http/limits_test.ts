@@ -1,4 +1,4 @@
-/** The two layers of rate limits at the door. */
+/** The two layers of rate limits of incoming requests. */
 import assert from "node:assert/strict";
 import { BreachLog, forgetBreachWindows } from "../../src/operations/organizations/breaches.ts";
 import { query } from "../../src/store/database.ts";
@@ -15,7 +15,7 @@ import {
 import { verifyDatabase } from "../oracle.ts";
 
 Deno.test(
-  "the 61st request of an address in 60 seconds is 429 with Retry-After, and one a minute later is not",
+  "the 61st request of an address in 60 seconds is 429 with Retry-After, and one a minute later is accepted",
   withHarness(async ({ send, clock }) => {
     for (let index = 0; index < 60; index += 1) {
       assert.equal((await send("/v1")).status, 200);
@@ -51,7 +51,7 @@ Deno.test(
 );
 
 Deno.test(
-  "behind a trusted proxy the forwarded address counts, from anybody else it is not believed",
+  "behind a trusted proxy the forwarded address counts, from any other peer it is ignored",
   withHarness(async ({ send }) => {
     const from = (peer: string, forwarded: string) =>
       send("/v1", { peer, headers: { "X-Forwarded-For": forwarded } });
@@ -64,7 +64,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a key's answers count down and the next beyond its limit is 429, audited once in its own admin chain",
+  "a key's remaining calls count down, and the next beyond its limit is 429, recorded once in its own admin chain",
   withHarness(async (harness) => {
     const { send, organization, dependencies } = harness;
     const [key, other] = [await organization("acme"), await organization("other")];
@@ -93,7 +93,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a breach by address is in the system chain once for a window",
+  "a breach by address is recorded in the system chain once for each window",
   withHarness(async (harness) => {
     for (let index = 0; index < 10; index += 1) await harness.send("/v1");
     await harness.dependencies.writer.submit({ needs: [], chains: [], plan: () => () => undefined });
@@ -112,7 +112,7 @@ Deno.test(
 );
 
 Deno.test(
-  "breaches after the first of a window are told when it is over, or at a stop",
+  "further breaches of a window are recorded when it is over, or at a stop",
   withHarness(async (harness) => {
     const { send, clock, flushBreaches, dependencies } = harness;
     for (let index = 0; index < 5; index += 1) await send("/v1");
@@ -124,7 +124,7 @@ Deno.test(
     flushBreaches(clock.now());
     for (let index = 0; index < 4; index += 1) await send("/v1");
     clock.advance(1_000);
-    // The instant is that of the stop, not of the first of them.
+    // The entry has the instant of the stop, not of its first breach.
     flushBreaches(clock.now(), { isLast: true });
     await dependencies.writer.submit({ needs: [], chains: [], plan: () => () => undefined });
     const { publicKey } = harness.verifierKey("any");
@@ -150,7 +150,7 @@ async function toldBreaches({ database, verifierKey, dependencies: { writer } }:
 }
 
 Deno.test(
-  "of processes over one database one tells of a subject in a window, and each count is told in the end",
+  "of several processes over one database one records a subject's breach at once in a window, and all counts are recorded in the end",
   withHarness(async (harness) => {
     const { dependencies } = harness;
     const [one, other] = [new BreachLog(dependencies), new BreachLog(dependencies)];
@@ -181,7 +181,7 @@ Deno.test(
 );
 
 Deno.test(
-  "addresses beyond those that are remembered are told of together, and none is left out",
+  "breaches of addresses beyond the limit of remembered ones are recorded together, and none is left out",
   withHarness(async (harness) => {
     const breaches = new BreachLog(harness.dependencies, { subjectLimit: 2 });
     for (const last of [1, 2, 3, 4, 5, 1]) {
@@ -198,7 +198,7 @@ Deno.test(
   }),
 );
 
-Deno.test("breaches that cannot be written are told of once they can", async () => {
+Deno.test("breaches that cannot be written are recorded once they can", async () => {
   let failing = true;
   const harness = await openHarness({
     wrap: (database) => ({
@@ -236,14 +236,18 @@ Deno.test(
 );
 
 Deno.test(
-  "with a full table an address that is not in it gets 503 with Retry-After, and no breach is recorded",
+  "an address beyond the full table gets 503 with Retry-After, and no breach is recorded",
   withHarness(async ({ send, log }) => {
     assert.equal((await send("/v1", { peer: "203.0.113.1" })).status, 200);
     assert.equal((await send("/v1", { peer: "2001:db8::1" })).status, 200);
     const refused = await send("/v1", { peer: "203.0.113.2" });
     assert.deepEqual([refused.status, refused.body.error.code], [503, "SERVICE_UNAVAILABLE"]);
     assert.equal(refused.headers.get("Retry-After"), "60");
-    assert.equal((await send("/v1", { peer: "2001:db8::2" })).status, 200, "of a /64 that is in it");
+    assert.equal(
+      (await send("/v1", { peer: "2001:db8::2" })).status,
+      200,
+      "an address of a /64 in the table",
+    );
     assert.deepEqual(log.filter(({ msg }) => msg === "authentication breach"), []);
   }, { addressWindow: memoryWindow(60, { subjectsMax: 2 }) }),
 );

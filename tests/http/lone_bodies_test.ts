@@ -1,4 +1,7 @@
-/** A body of whatever size and shape that comes alone is taken: there is no size from which on it is too heavy. */
+/**
+ * A body that comes alone is accepted at any size and shape below the limit: no single body is too heavy for
+ * the memory.
+ */
 import assert from "node:assert/strict";
 import { BATCH_BODY_LIMIT_BYTES, BODY_MEMORY_BYTES } from "../../src/domain/limits.ts";
 import { type Harness, withHarness } from "../harness.ts";
@@ -15,10 +18,13 @@ async function statusOf({ send }: Harness, key: string, { junk, name }: { junk: 
   return (await send("/v1/score/batch", { key, body: `${batch.slice(0, -1)},"note":${junk}}` })).status;
 }
 
-/** The lengths of this test are those at which the bound counts, divided by this as the bound is: it is a rule of shares. */
+/** The rule is one of shares: the test divides the lengths and the memory by this. */
 const SHARE = 16;
 
-/** Around the length from which on its parsed value counts for more than half of the memory, and the most there may be. */
+/**
+ * Lengths around the one from which the parsed value counts for more than half of the memory, and the
+ * largest.
+ */
 const LENGTHS = {
   "whole numbers": [4_600_000, 4_700_000, 4_800_000, 4_900_000, 5_000_000, 5_100_000, LONGEST],
   "empty arrays": [1_900_000, 2_000_000, 2_050_000, 2_100_000, 2_150_000, 2_200_000, 2_400_000, LONGEST],
@@ -38,7 +44,7 @@ async function assertTaken(harness: Harness, shape: string, lengths: readonly nu
 
 for (const [shape, lengths] of Object.entries(LENGTHS)) {
   Deno.test(
-    `a lone body of ${shape} is taken, of whatever share of the memory`,
+    `a lone body of ${shape} is accepted, whatever share of the memory it needs`,
     withHarness(
       (harness) => assertTaken(harness, shape, lengths.map((length) => Math.floor(length / SHARE))),
       { bodyMemoryBytes: BODY_MEMORY_BYTES / SHARE },
@@ -46,7 +52,7 @@ for (const [shape, lengths] of Object.entries(LENGTHS)) {
   );
 
   Deno.test(
-    `a lone body of ${shape} is taken, as long as may be`,
+    `a lone body of ${shape} is accepted at the largest length`,
     withHarness((harness) => assertTaken(harness, shape, [LONGEST])),
   );
 }

@@ -1,5 +1,5 @@
 /**
- * POST /v1/maintenance/recommend: who is eligible, and what is recommended.
+ * POST /v1/maintenance/recommend: who is eligible, and the recommendations.
  * Source: specification, Maintenance recommendation; contract, section 4; scoring model, section 8.
  */
 import assert from "node:assert/strict";
@@ -51,7 +51,7 @@ async function scoreMany(
 const recommend = ({ send }: Harness, key: string, operator = "operator-1") =>
   send(PATH, { key, body: { operator_id: operator } });
 
-/** The answer's own part, without what is its own of each call. */
+/** The answer without the members that differ in each call. */
 async function recommended(harness: Harness, key: string): Promise<Json> {
   const { status, body, text } = await recommend(harness, key);
   assert.equal(status, 200, text);
@@ -106,7 +106,7 @@ Deno.test(
 );
 
 Deno.test(
-  "10 days of monitoring make an operator with one interaction eligible, to the millisecond, with no write",
+  "10 days of monitoring make an operator with one interaction eligible, to the millisecond, without a write",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await score(harness, key);
@@ -114,7 +114,7 @@ Deno.test(
     harness.clock.advance(10 * DAY - 1);
     assert.equal((await recommend(harness, key)).status, 422);
     harness.clock.advance(1);
-    // One careful acceptance: error detection stands at 67, and only one case's truth is known.
+    // After one careful acceptance error detection is 67, and the truth of only one case is known.
     assert.deepEqual((await recommended(harness, key)).recommendation, {
       intervention_type: "error_injection",
       target_dimension: "error_detection",
@@ -126,7 +126,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a state has one recommendation: asked again, or half a year later, it is the same to the byte",
+  "a state has one recommendation: repeated, also half a year later, it is the same to the byte",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await scoreMany(harness, key, { count: 60, outcome_correct: true });
@@ -138,7 +138,7 @@ Deno.test(
 );
 
 Deno.test(
-  "the endpoint recommends what the operator's last full score did, as often, its trend considered",
+  "the endpoint gives the recommendation and frequency of the operator's last full score, with its trend",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     const agrees = async (way: Readonly<Record<string, unknown>>) => {
@@ -161,7 +161,7 @@ Deno.test(
     });
     await scoreMany(harness, key, { count: 60, ...injected });
     await agrees(injected);
-    // A good operator who declines: for a while nothing but the trend calls for anything.
+    // A good operator who gets worse: for a while only the trend gives a reason.
     const reasons = new Set<string>();
     for (let index = 0; index < 20; index += 1) {
       const scored = await agrees({ decision: "rejected", outcome_correct: false });
@@ -185,7 +185,7 @@ Deno.test(
 );
 
 Deno.test(
-  "an operator of whom no case's truth is known is sent injected errors",
+  "an operator without any case of known truth gets injected errors",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await scoreMany(harness, key, { count: 50, outcome_correct: null, time_to_decision_ms: 1000 });
@@ -198,7 +198,7 @@ Deno.test(
   }),
 );
 
-/** A worked example of the model, its state put in the operator's row past the service. */
+/** Runs a worked example of the model, whose state is written into the operator's row. */
 async function withExample(name: string, test: (answer: Json, expected: Json) => void): Promise<void> {
   const example: Json = examples.examples.find((row) => row.name === name);
   const harness = await openHarness();
@@ -268,10 +268,11 @@ Deno.test("worked example 20: an independent operator gets 2 percent hard unaide
 });
 
 Deno.test(
-  "an exercise that asks for the domain names the last interaction's",
+  "an exercise that needs a domain names that of the last interaction",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
-    // Right of late in every domain but this one: the domain's own confidence is what lacks most.
+    // The operator was right in every other domain lately: the confidence in this one is the lowest
+    // dimension.
     await scoreMany(harness, key, {
       count: 100,
       scenario_type: "error_injected",
@@ -292,7 +293,7 @@ Deno.test(
 // ---- 404 and 422 ------------------------------------------------------------------------------------------
 
 Deno.test(
-  "an operator without interactions, unknown, frozen only or another organization's, is 404",
+  "an unknown operator, one with frozen calls alone and another organization's are 404",
   withHarness(async (harness) => {
     const [key, other] = [await harness.organization("acme"), await harness.organization("other")];
     await score(harness, other, { operator: "theirs" });
@@ -316,7 +317,7 @@ Deno.test(
 );
 
 Deno.test(
-  "49 interactions within 9.99 days are 422 INSUFFICIENT_DATA, which says what is there and what is needed",
+  "49 interactions within 9.99 days are 422 INSUFFICIENT_DATA, with the counts there are and those needed",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await scoreMany(harness, key, { count: 49 });
@@ -360,7 +361,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a body without a valid operator_id is 422, one that is no JSON is 400",
+  "a body without a valid operator_id is 422, one that is not JSON is 400",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     const bodies: readonly (readonly [string, unknown])[] = [

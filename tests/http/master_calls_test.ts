@@ -1,7 +1,8 @@
 /**
- * The calls of master keys: who may make them, what each makes of an organization in each of its states, and that they
- * are safe to repeat.
- * Source: specification, Organization active flag and Master-key admin; contract, sections 5, 8.9 to 8.12 and 8.17.
+ * The calls of master keys: who may make them, how each changes an organization in each of its states, and
+ * that they are safe to repeat.
+ * Source: specification, Organization active flag and Master-key admin; contract, sections 5, 8.9 to 8.12 and
+ * 8.17.
  */
 import assert from "node:assert/strict";
 import { utf8 } from "../../src/evidence/crypto.ts";
@@ -44,7 +45,7 @@ const NOTE =
 interface Call {
   readonly method: "GET" | "POST";
   path(orgId: string): string;
-  /** The body under an Idempotency-Key. */
+  /** The body of a call under an Idempotency-Key. */
   body(orgId: string, idempotencyKey: string): Record<string, unknown> | undefined;
   readonly status: 200 | 201;
 }
@@ -90,7 +91,7 @@ const CALLS: Readonly<Record<MasterScope, Call>> = {
 };
 
 const MUTATING = MASTER_SCOPES.filter((scope) => scope !== "ORG_USAGE_READ");
-/** Answered with a key. */
+/** Scopes whose answers hold a key. */
 const MINTING: readonly MasterScope[] = ["ORG_CREATE", "BILLING_ROTATE", "ORG_FORCE_ROTATE"];
 const DASHBOARD = [
   "ORG_SUSPEND",
@@ -99,7 +100,7 @@ const DASHBOARD = [
   "ORG_FORCE_REVOKE",
   "ALERT_ACK",
 ] as const;
-/** What changes an organization's state. */
+/** Scopes that change an organization's state. */
 const CHANGING = [
   "BILLING_SUSPEND",
   "BILLING_ROTATE",
@@ -117,7 +118,7 @@ function freshKey(): string {
   return `own-${calls}`;
 }
 
-/** Makes a scope's call about an organization, with its own key unless told otherwise. */
+/** Makes a scope's call about an organization, by default with a new Idempotency-Key. */
 function make(
   harness: Harness,
   scope: MasterScope,
@@ -137,7 +138,7 @@ function make(
   });
 }
 
-/** An organization about which a scope's call succeeds; returns its key. */
+/** Makes an organization about which a scope's call succeeds; returns its key. */
 async function prepare(harness: Harness, scope: MasterScope, orgId: string): Promise<string> {
   const key = await harness.organization(orgId);
   if (scope === "ORG_REACTIVATE") await make(harness, "ORG_SUSPEND", { orgId });
@@ -148,12 +149,12 @@ async function prepare(harness: Harness, scope: MasterScope, orgId: string): Pro
 // ---- the state table --------------------------------------------------------------------------------------
 
 /**
- * What a call makes of a state: 409 and nothing, "repeat" (as it was, the instant of the first), or the reasons that
- * stand after it and what became of the key.
+ * Result of a call in a state: "409" if it is refused, "repeat" if it is answered with the first instant and
+ * changes nothing, or the reasons after it and the state of the key.
  */
 type Cell = "409" | "repeat" | `${string} ${"kept" | "destroyed" | "minted" | "none"}`;
 
-/** Reasons joined with +, in their stored order; a cell for each of {@link CHANGING}. */
+/** Reasons joined with +, in their stored order; each has a cell for every one of {@link CHANGING}. */
 const STATES: Readonly<Record<string, readonly [Cell, Cell, Cell, Cell, Cell, Cell]>> = {
   "active": [
     "billing destroyed",
@@ -246,7 +247,9 @@ const STATES: Readonly<Record<string, readonly [Cell, Cell, Cell, Cell, Cell, Ce
   ],
 };
 
-/** In which order the reasons come about; whoever was stopped before cannot revoke any more. */
+/**
+ * Order in which the reasons are added: an organization that is stopped cannot revoke its own key any more.
+ */
 const REACHED_BY: readonly (readonly [string, MasterScope | null])[] = [
   ["self_revoked", null],
   ["manual", "ORG_SUSPEND"],
@@ -282,7 +285,7 @@ const EVENTS: Readonly<Record<Changing, readonly [type: string, actor: string, r
   ORG_FORCE_REVOKE: ["ADMIN_ORG_FORCE_REVOKE", "admin-worker", "force_revoked"],
 };
 
-/** The answer's own fields; `at` is ISO 8601. */
+/** The fields of the answer; `at` is ISO 8601. */
 function expectedBody(
   scope: Changing,
   { orgId, at, newKey, remaining }: {
@@ -315,7 +318,7 @@ function expectedBody(
   }[scope];
 }
 
-/** What a refusal says makes the organization active does. */
+/** Follows the advice in a refusal's message, and asserts that the organization is active afterwards. */
 async function takeAdvice(harness: Harness, orgId: string, message: string): Promise<void> {
   const isForced = (await storedOrganization(harness, orgId)).reasons.includes("force_revoked");
   assert.equal(message.includes("only `jiss org reactivate`"), isForced, message);
@@ -332,7 +335,7 @@ async function takeAdvice(harness: Harness, orgId: string, message: string): Pro
 
 for (const [column, scope] of CHANGING.entries()) {
   Deno.test(
-    `${scope}: from every state the table's state, answer, key and audit event, and nothing where it is refused`,
+    `${scope}: in every state the table's state, answer, key and audit event, and no change if it is refused`,
     withHarness(async (harness) => {
       for (const [index, [state, cells]] of Object.entries(STATES).entries()) {
         const cell = cells[column]!;
@@ -396,7 +399,7 @@ for (const [column, scope] of CHANGING.entries()) {
           ...(isMinted ? { new_prefix: newKey.slice(0, 8) } : {}),
           ...(scope === "ORG_REACTIVATE" ? { remaining: reasonsOf(after!) } : {}),
         };
-        // Of the key that was there, or of the one that is there now.
+        // The prefix of the key before the call; if there was none, of the one after it.
         const prefix = before.prefix ?? stored;
         assert.deepEqual(
           told,
@@ -412,7 +415,7 @@ for (const [column, scope] of CHANGING.entries()) {
 }
 
 Deno.test(
-  "a call about an organization or an alert that there is not is 404 and writes nothing",
+  "a call about an unknown organization or alert is 404 and writes nothing",
   withHarness(async (harness) => {
     await harness.organization("acme");
     const before = await harness.rowCounts();
@@ -426,7 +429,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a suspension by hand and its end leave the key as it was; one for want of payment ends it for good",
+  "a manual suspension and its end keep the key; a billing suspension ends it for good",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     const run = async (scope: MasterScope) => {
@@ -453,7 +456,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a key that the administrator minted by hand meanwhile is destroyed by the next call that destroys keys, which is told",
+  "a key that an administrator minted by hand is destroyed by the next suspending or revoking call, whose event names its prefix",
   withHarness(async (harness) => {
     const { clock, dependencies } = harness;
     const ended = [["BILLING_SUSPEND", "suspended_at"], ["ORG_FORCE_REVOKE", "revoked_at"]] as const;
@@ -467,7 +470,7 @@ Deno.test(
       clock.advance(HOUR);
       const again = await make(harness, scope, { orgId });
       assert.equal(again.status, 200, again.text);
-      assert.equal(again.body[instant], first.body[instant], "inactive since the first");
+      assert.equal(again.body[instant], first.body[instant], "inactive since the first call");
       const row = await storedOrganization(harness, orgId);
       assert.deepEqual([row.active, row.reasons.length, row.prefix, row.key_hash], [0, 1, null, null], scope);
       const told = (await storedEvents(harness, `org/${orgId}/admin`)).at(-1)!;
@@ -478,7 +481,7 @@ Deno.test(
       const before = await harness.rowCounts();
       const third = await make(harness, scope, { orgId });
       assert.equal(third.body[instant], first.body[instant]);
-      assert.deepEqual((await harness.rowCounts()).heads, before.heads, "and then it is a repeat again");
+      assert.deepEqual((await harness.rowCounts()).heads, before.heads, "the third call is a repetition");
       await reactivateFully(dependencies, { actor: "system" }, byHand);
       assert.equal(await statusWith(harness, String(key)), 401, scope);
     }
@@ -511,7 +514,7 @@ const PREVIOUS = Object.fromEntries(
 ) as Readonly<Record<MasterScope, string>>;
 
 Deno.test(
-  "each scope's secret, the previous one too, opens its own endpoint and none of the other eight",
+  "each scope's secret, the previous one too, is accepted on its own endpoint and on none of the other eight",
   withHarness(async (harness) => {
     let opened = 0;
     for (const scope of MASTER_SCOPES) {
@@ -539,7 +542,7 @@ for (const adminDashboard of [true, false]) {
   Deno.test(
     `with the dashboard ${
       adminDashboard ? "on" : "off"
-    } an organization's key is 401 at the floor on all nine, and on the system chain with the scope and its prefix`,
+    } an organization's key is 401 after the floor on all nine endpoints, and is recorded on the system chain with the scope and its prefix`,
     withHarness(async (harness) => {
       const { clock, dependencies } = harness;
       const key = await harness.organization("acme");
@@ -572,7 +575,7 @@ for (const adminDashboard of [true, false]) {
 }
 
 Deno.test(
-  "with the dashboard off its five are 501 directly after authentication, whatever else is wrong, undelayed and unwritten",
+  "with the dashboard off its five endpoints are 501 directly after authentication, whatever else is wrong, without delay and without a write",
   withHarness(async (harness) => {
     const { clock } = harness;
     const key = await harness.organization("acme");
@@ -596,7 +599,7 @@ Deno.test(
             code: "NOT_IMPLEMENTED",
             names: "JISS_ADMIN_DASHBOARD=on",
           });
-          assert.equal(clock.monotonic(), before, "not held back");
+          assert.equal(clock.monotonic(), before, "no delay");
         }
       }
       const before = clock.monotonic();
@@ -676,7 +679,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a repeated call is the first answer byte for byte but for its own id and time; where that held a key, prefix and already_provisioned alone",
+  "a repeated call gets the first answer byte for byte with its own id and time; in place of a key it has prefix and already_provisioned",
   withHarness(async (harness) => {
     for (const scope of MUTATING) {
       const orgId = `org-${scope}`;
@@ -708,7 +711,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a call is repeated whatever came between: a suspension since lifted is not done again",
+  "a call is repeated whatever came between: a suspension that was lifted meanwhile is not made again",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await make(harness, "ORG_SUSPEND", { orgId: "acme", idempotencyKey: "s" });
@@ -716,14 +719,14 @@ Deno.test(
     const again = await make(harness, "ORG_SUSPEND", { orgId: "acme", idempotencyKey: "s" });
     assert.deepEqual([again.status, again.body.suspended_at], [200, "2026-11-20T09:00:00.000Z"]);
     assert.equal(await statusWith(harness, key), 200);
-    // Reactivated already: without the repetition it would be 409.
+    // The organization is active: without the repetition the answer would be 409.
     const reactivated = await make(harness, "ORG_REACTIVATE", { orgId: "acme", idempotencyKey: "r" });
     assert.deepEqual([reactivated.status, reactivated.headers.get("Idempotency-Replayed")], [200, "true"]);
   }, ON),
 );
 
 Deno.test(
-  "an Idempotency-Key with another body is 422 IDEMPOTENCY_KEY_REUSED; what is not read of a body does not make it another",
+  "an Idempotency-Key with another body is 422 IDEMPOTENCY_KEY_REUSED; unknown members and spaces do not make another body",
   withHarness(async (harness) => {
     await make(harness, "ORG_CREATE", { orgId: "acme", idempotencyKey: "once" });
     const own = CALLS.ORG_CREATE.body("acme", "once")!;
@@ -765,7 +768,7 @@ Deno.test(
 );
 
 Deno.test(
-  "of twenty calls at once with one Idempotency-Key one runs, all are answered, and one key is minted",
+  "of twenty calls sent at once with one Idempotency-Key one runs, all are answered, and one key is minted",
   withHarness(async (harness) => {
     for (const scope of MUTATING) {
       const orgId = `org-${scope}`;
@@ -788,7 +791,7 @@ Deno.test(
   }, ON),
 );
 
-Deno.test("of calls at once to two services over one database with one Idempotency-Key one runs, and all are answered with its prefix", () =>
+Deno.test("of calls sent at once to two services over one database with one Idempotency-Key one runs, and all are answered with its prefix", () =>
   withDirectory(async (directory) => {
     const files = { path: `${directory}/jiss.db`, lockPath: `${directory}/lock.db` };
     const first = await openHarness({ ...ON, ...files });
@@ -844,7 +847,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a call is repeated for 30 days less a millisecond, and runs anew after 30 days",
+  "a call is repeated until a millisecond before 30 days, and runs anew after 30 days",
   withHarness(async (harness) => {
     await harness.organization("acme");
     const rotate = () => make(harness, "BILLING_ROTATE", { orgId: "acme", idempotencyKey: "monthly" });
@@ -865,7 +868,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a refused call is not remembered: under the same Idempotency-Key it is done once it can be",
+  "a refused call is not remembered: under the same Idempotency-Key it runs once it is possible",
   withHarness(async (harness) => {
     const retry = (scope: MasterScope, orgId = "acme") =>
       make(harness, scope, { orgId, idempotencyKey: "retry" });
@@ -899,7 +902,7 @@ Deno.test(
 // ---- what is checked, and in which order ------------------------------------------------------------------
 
 Deno.test(
-  "the organization and the Idempotency-Key must be named once more in the body, and org_id be well formed: 422, nothing written",
+  "the body must repeat the organization and the Idempotency-Key, and org_id must be well formed: 422, nothing written",
   withHarness(async (harness) => {
     await prepare(harness, "ORG_REACTIVATE", "acme");
     const confirming = DASHBOARD.filter((scope) => scope !== "ALERT_ACK");
@@ -943,7 +946,7 @@ Deno.test(
 );
 
 Deno.test(
-  "checks come in order: key, Idempotency-Key, alert_id, body, existence, state; each refusal is of the first that fails",
+  "checks run in order: key, Idempotency-Key, alert_id, body, existence, state; the answer is that of the first that fails",
   withHarness(async (harness) => {
     const { send } = harness;
     await harness.organization("acme");
@@ -1003,7 +1006,10 @@ Deno.test(
 
 const GOOD_KEYS = ["jis_AAAA0000000000000000000001", "jis_BBBB0000000000000000000002"] as const;
 
-/** A service whose mint can be told what to give; otherwise it gives the first good key, then the second. */
+/**
+ * Runs a test with a service whose new keys the test can set. Otherwise they are the first good key, then the
+ * second.
+ */
 async function withMint(
   test: (harness: Harness, mint: { give: (() => string) | null }) => Promise<void>,
 ): Promise<void> {
@@ -1017,7 +1023,7 @@ async function withMint(
   }
 }
 
-Deno.test("a forced rotation for which nothing is minted is 502 upstream_protocol_violation, audited, and the key goes on working", () =>
+Deno.test("a forced rotation that gets no new key is 502 upstream_protocol_violation, is recorded, and the old key keeps working", () =>
   withMint(async (harness, mint) => {
     mint.give = () => "";
     const before = await storedOrganization(harness, "acme");
@@ -1047,11 +1053,11 @@ Deno.test("a forced rotation for which nothing is minted is 502 upstream_protoco
     assert.deepEqual(
       [again.status, contentOf(again)],
       [200, { prefix: "jis_BBBB", already_provisioned: true }],
-      "a repeated call mints nothing",
+      "a repeated call mints no key",
     );
   }));
 
-Deno.test("a forced rotation that is refused anyway is 404 or 409, and no violation, whatever the mint gives", () =>
+Deno.test("a forced rotation that is refused for its state is 404 or 409 and no violation, even if no key could be minted", () =>
   withMint(async (harness, mint) => {
     mint.give = () => "";
     assert.equal((await make(harness, "ORG_FORCE_ROTATE", { orgId: "nobody" })).status, 404);
@@ -1061,7 +1067,7 @@ Deno.test("a forced rotation that is refused anyway is 404 or 409, and no violat
     assert.deepEqual(events.map(({ type }) => type), ["ORG_CREATED", "ADMIN_ORG_SUSPEND"]);
   }));
 
-Deno.test("where the mint gives no key or fails, every other minting call is 500: nothing is written, and the same Idempotency-Key then succeeds", () =>
+Deno.test("every other call that gets no new key, or whose minting fails, is 500 and writes nothing, and the same Idempotency-Key then succeeds", () =>
   withMint(async (harness, mint) => {
     const broken: readonly (readonly [string, () => string, readonly MasterScope[]])[] = [
       ["nothing", () => "", ["ORG_CREATE", "BILLING_ROTATE"]],
@@ -1094,7 +1100,7 @@ Deno.test("where the mint gives no key or fails, every other minting call is 500
     assert.deepEqual([created.status, created.body.prefix], [201, "jis_CCCC"]);
   }));
 
-Deno.test("a mint whose keys begin as another organization's does is 409, and that organization keeps its key", () =>
+Deno.test("a new key that begins like another organization's is 409, and that organization keeps its key", () =>
   withMint(async (harness, mint) => {
     mint.give = () => GOOD_KEYS[1];
     await harness.organization("other");
@@ -1104,7 +1110,7 @@ Deno.test("a mint whose keys begin as another organization's does is 409, and th
       assert.deepEqual([refused.status, refused.body.error.code], [409, "CONFLICT"], scope);
     }
     let drawn = 0;
-    // The first candidate is taken, the second is not.
+    // The prefix of the first candidate is used, that of the second is not.
     const free = "jis_CCCC0000000000000000000003";
     mint.give = () => (drawn++ === 0 ? "jis_AAAA0000000000000000000009" : free);
     const created = await make(harness, "ORG_CREATE", { orgId: "third" });
@@ -1112,7 +1118,7 @@ Deno.test("a mint whose keys begin as another organization's does is 409, and th
     assert.equal(await statusWith(harness, GOOD_KEYS[0]), 200);
   }));
 
-Deno.test("a commit that fails is 500: nothing is written or remembered, and the same Idempotency-Key then succeeds", async () => {
+Deno.test("a call whose commit fails is 500 and writes nothing, and the same Idempotency-Key then succeeds", async () => {
   let faults = 0;
   const harness = await openHarness({
     ...ON,
@@ -1150,7 +1156,7 @@ Deno.test("a commit that fails is 500: nothing is written or remembered, and the
 });
 
 Deno.test(
-  "an Idempotency-Key is read as UTF-8, counted in characters, and stands nowhere as it was sent",
+  "an Idempotency-Key is read as UTF-8, counted in characters, and stored nowhere as it was sent",
   withHarness(async (harness) => {
     await harness.organization("acme");
     const octets = (text: string) => Array.from(utf8(text), (octet) => String.fromCharCode(octet)).join("");

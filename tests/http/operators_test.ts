@@ -27,7 +27,7 @@ type Json = any;
 
 let sessions = 0;
 
-/** Scores one careful, right acceptance, or what the fields make of it; returns the answer. */
+/** Scores one careful, right acceptance with the given fields changed; returns the answer. */
 async function score(
   { send }: Harness,
   key: string,
@@ -43,7 +43,7 @@ async function score(
   return answer.body;
 }
 
-/** Scores so many interactions of one operator at once, of which every fifth let an error pass. */
+/** Scores `count` interactions of one operator in a batch. Every fifth accepts a wrong advice. */
 async function scoreMany(
   { send }: Harness,
   key: string,
@@ -77,7 +77,7 @@ async function list(harness: Harness, key: string, query = ""): Promise<Json> {
 
 const idsOf = ({ operators }: Json): readonly string[] => operators.map((row: Json) => row.operator_id);
 
-/** Every page from the first to the last, `between` run after each of them. */
+/** Reads every page from the first to the last, and runs `between` after each. */
 async function pages(
   harness: Harness,
   key: string,
@@ -98,7 +98,7 @@ async function pages(
   return all;
 }
 
-/** Writes into an operator's stored state, past the service: what no short history reaches. */
+/** Writes fields into an operator's stored state that a short history cannot produce. */
 async function store(
   { database, dependencies }: Harness,
   operator: string,
@@ -115,7 +115,7 @@ async function store(
 
 const iso = (at: number) => new Date(at).toISOString();
 
-/** The refusals that all reads of one operator share. */
+/** Asserts the refusals that all reads of one operator share. */
 async function refusesOperators(harness: Harness, pathOf: (operator: string) => string): Promise<void> {
   const [key, other] = [await harness.organization("acme"), await harness.organization("other")];
   await score(harness, other, { operator: "theirs" });
@@ -149,7 +149,7 @@ async function refusesOperators(harness: Harness, pathOf: (operator: string) => 
 // ---- profile, 200 -----------------------------------------------------------------------------------------
 
 Deno.test(
-  "a profile's figures are those of the operator's last score, to the digit",
+  "a profile's figures are exactly those of the operator's last score",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     for (const decision of ["accepted", "modified", "rejected", "escalated"]) {
@@ -196,7 +196,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a profile spells the bands Exemplary, Proficient, Adequate and At Risk, from 85, 75 and 60 on",
+  "a profile names the bands Exemplary, Proficient, Adequate and At Risk, from 85, 75 and 60 on",
   withAlterations(async (harness) => {
     const key = await harness.organization("acme");
     await score(harness, key);
@@ -220,7 +220,7 @@ Deno.test(
 );
 
 Deno.test(
-  "minimum_data_met turns true with the 50th interaction",
+  "minimum_data_met becomes true with the 50th interaction",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await scoreMany(harness, key, { count: 49 });
@@ -232,7 +232,7 @@ Deno.test(
 );
 
 Deno.test(
-  "minimum_data_met turns true 10 days after the first interaction, to the millisecond, with no write",
+  "minimum_data_met becomes true 10 days after the first interaction, to the millisecond, without a write",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await score(harness, key);
@@ -289,7 +289,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a profile is of the last interaction's domain, its domain confidence too",
+  "a profile has the domain of the last interaction, and the confidence in it",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await score(harness, key, { domain: "healthcare", decision: "rejected", outcome_correct: false });
@@ -302,7 +302,7 @@ Deno.test(
 );
 
 Deno.test(
-  "neither a frozen call nor a decision nor a commit nor a repeated call changes a profile",
+  "a frozen call, a decision, a commit or a repeated call does not change a profile",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     const body = scoreRequest({ session_id: "kept" });
@@ -328,7 +328,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a late label moves a profile's dimensions at once and its score with the next interaction",
+  "a late label changes a profile's dimensions at once and its score with the next interaction",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     const scored = await score(harness, key, { decision: "rejected", outcome_correct: null });
@@ -346,7 +346,7 @@ Deno.test(
 );
 
 Deno.test(
-  "two organizations may each have an operator of one name: each sees its own, in every read",
+  "two organizations with an operator of the same id each see their own, in every read",
   withHarness(async (harness) => {
     const [one, two] = [await harness.organization("one"), await harness.organization("two")];
     await score(harness, one);
@@ -370,7 +370,7 @@ Deno.test(
   }),
 );
 
-Deno.test("a profile and its history are of one state, whatever is written between two reads", async () => {
+Deno.test("a profile and its history are of one state, also if another interaction is written between two reads", async () => {
   let armed = false;
   let written = 0;
   const harness = await openHarness({
@@ -379,7 +379,7 @@ Deno.test("a profile and its history are of one state, whatever is written betwe
         "org_id, operator_id, request_digest, request_id, domain, decision, scenario_type, mode, departure, " +
         "position, committed, low, high, d1, d2, d3, d4, d5, d6, d7, mean_c, t0, ground_truth, tcrit, " +
         "crit_count, share_hs, share_crit, departed, referred";
-      /** One more interaction, and the state after it. */
+      /** Writes one more interaction, and the state after it. */
       const write = async () => {
         if (!armed) return;
         written += 1;
@@ -429,7 +429,7 @@ Deno.test(
 // ---- sparkline, 200 ---------------------------------------------------------------------------------------
 
 Deno.test(
-  "a sparkline has one point for each UTC day that has a score: the last of the day",
+  "a sparkline has one point for each UTC day with a score: the last score of the day",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     const { clock } = harness;
@@ -493,7 +493,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a sparkline of 365 days reaches back to the day 364 days ago, and without days it has 30",
+  "a sparkline of 365 days begins on the day 364 days ago, and by default it has 30 days",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     const { clock } = harness;
@@ -548,7 +548,7 @@ Deno.test(
     assert.match(text, /<title>JIS of operator operator-1, last 7 days<\/title>/);
     assert.match(text, /<desc>[^<]+66\.3[^<]+<\/desc>/);
     const line = /<line x1="36" x2="420" y1="([\d.]+)" y2="([\d.]+)"[^>]*stroke-dasharray/.exec(text);
-    // 60 of 100 points up from the foot of the plot at 132 to its head at 14.
+    // 60 of 100 points up from the foot of the plot at 132 to its top at 14.
     assert.deepEqual([line?.[1], line?.[2]], ["61.2", "61.2"]);
     assert.match(text, /minimum 60/);
     assert.equal(text.match(/<circle /g)?.length, 2);
@@ -579,7 +579,7 @@ Deno.test(
 );
 
 Deno.test(
-  "an SVG of an unknown operator is 404 in the envelope",
+  "an SVG of an unknown operator is 404 in the JSON envelope",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await refuses(harness, {
@@ -594,7 +594,7 @@ Deno.test(
 );
 
 Deno.test(
-  "days that are no whole number from 1 to 365, and parameters empty or repeated, are 422",
+  "days that are not a whole number from 1 to 365, and parameters empty or repeated, are 422",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await score(harness, key);
@@ -692,7 +692,7 @@ Deno.test(
   }),
 );
 
-/** Six operators, ties among them in every order: two in JIS, two in their last instant. */
+/** Six operators with ties in every order: two have the same JIS, two the same last instant. */
 async function sixOperators(harness: Harness, key: string): Promise<void> {
   const wrong = { outcome_correct: false, time_to_decision_ms: 1400 };
   const right = {};
@@ -713,7 +713,7 @@ async function sixOperators(harness: Harness, key: string): Promise<void> {
 }
 
 const ORDERS = {
-  // The code points of the ids.
+  // In the order of the ids' code points.
   "operator_id": ["0", "B", "_x", "a", "c", "d"],
   "jis": ["a", "c", "0", "B", "_x", "d"],
   "-jis": ["d", "_x", "B", "0", "c", "a"],
@@ -721,7 +721,7 @@ const ORDERS = {
 } as const;
 
 Deno.test(
-  "the list goes by id, score or last interaction, equal ones by their id, and by id where nothing is said",
+  "the list can be sorted by id, score or last interaction, with ties by id; the default is by id",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await sixOperators(harness, key);
@@ -756,7 +756,7 @@ Deno.test(
 );
 
 Deno.test(
-  "paging visits those whom no score moves exactly once while scores arrive and operators come",
+  "paging visits every operator whose score does not change exactly once, while others are scored and added",
   withHarness(async (harness) => {
     for (const [sort, ids] of Object.entries(ORDERS)) {
       const key = await harness.organization(`paging-${sort}`);
@@ -764,7 +764,7 @@ Deno.test(
       let turn = 0;
       const between = () => {
         turn += 1;
-        // One operator moves to and fro in every order, and others appear on both sides of the cursor.
+        // One operator moves to and fro in every order, and others are added on both sides of the cursor.
         return Promise.all([
           score(harness, key, {
             operator: "d",
@@ -786,7 +786,7 @@ Deno.test(
 );
 
 Deno.test(
-  "paging holds where ids are as long as they may be, and where a filter and pictures go along",
+  "paging works with ids of the greatest length, and together with a filter and sparklines",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     const ids = ["a", "b", "c"].map((letter) => letter.repeat(256));
@@ -834,7 +834,7 @@ Deno.test(
 );
 
 Deno.test(
-  "unknown parameters of the list are ignored, empty and repeated ones too",
+  "unknown parameters of the list are ignored, also empty and repeated ones",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await score(harness, key);
@@ -858,7 +858,7 @@ Deno.test(
 );
 
 Deno.test(
-  "the list never shows another organization's operators, by no order, filter or cursor",
+  "the list never shows another organization's operators, in any order, filter or cursor",
   withHarness(async (harness) => {
     const [one, two] = [await harness.organization("one"), await harness.organization("two")];
     for (const operator of ["a", "b", "c"]) await score(harness, one, { operator });
@@ -870,7 +870,7 @@ Deno.test(
       const rows = all.flatMap(({ operators }) => operators);
       assert.deepEqual(rows.map(({ operator_id }: Json) => operator_id).toSorted(), ["a", "b", "c"]);
       assert.ok(rows.every(({ jis, sparkline }: Json) => jis === 66.3 && sparkline.join() === "66.3"));
-      // A cursor says where a page starts, never whose page it is.
+      // A cursor says where a page starts, not whose page it is.
       const [first] = await pages(harness, two, { query: `sort=${sort}&limit=1` });
       const rest = await list(harness, one, `?sort=${sort}&cursor=${first.next_cursor}`);
       assert.ok(idsOf(rest).every((id) => ["a", "b", "c"].includes(id)));
@@ -900,14 +900,14 @@ Deno.test(
     assert.deepEqual(await flags(), []);
     clock.advance(1);
     assert.deepEqual(await flags(), ["by-domain", "by-share", "tenth"]);
-    // The domain is the last interaction's.
+    // The domain is that of the last interaction.
     await score(harness, key, { operator: "by-domain" });
     assert.deepEqual(await flags(), ["by-share", "tenth"]);
   }),
 );
 
 Deno.test(
-  "critical_decision holds for 90 days after a critical case, to the millisecond, on any data, with no write",
+  "critical_decision holds for 90 days after a critical case, to the millisecond, with any data, without a write",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await score(harness, key, { operator: "critical", scenario_type: "critical" });
@@ -924,7 +924,7 @@ Deno.test(
 );
 
 Deno.test(
-  "critical_decision holds for good where critical cases are a habit: 3 of them, a fiftieth of late ones",
+  "critical_decision holds for good if critical cases are frequent: at least 3, and a fiftieth of recent cases",
   withAlterations(async (harness) => {
     const key = await harness.organization("acme");
     await score(harness, key);
@@ -945,7 +945,7 @@ const base64url = (text: string) =>
   new TextEncoder().encode(text).toBase64({ alphabet: "base64url", omitPadding: true });
 
 Deno.test(
-  "a parameter of the list that is not among its values is 422 and names what to change",
+  "a parameter of the list with an unknown value is 422 and is named",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await score(harness, key);
@@ -977,7 +977,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a cursor that is of another order, cut short, garbage or other JSON is 422",
+  "a cursor of another order, cut off, garbled or of other JSON is 422",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     for (const operator of ["a", "b"]) await score(harness, key, { operator });
@@ -999,7 +999,7 @@ Deno.test(
       ["garbage", "jis", "%C2%A4%C2%A4"],
       ["a space", "jis", "%20"],
       ["padded", "jis", `${own}====`],
-      ["bytes that are no UTF-8", "jis", "_____w"],
+      ["bytes that are not UTF-8", "jis", "_____w"],
       ["too long", "jis", "A".repeat(1025)],
       ...[
         "null",
@@ -1042,7 +1042,7 @@ Deno.test(
 // ---- authentication and headers ---------------------------------------------------------------------------
 
 Deno.test(
-  "all three reads need a key, tell what is left of its limit, and write nothing",
+  "all three reads need a key, state what is left of its limit, and write nothing",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await score(harness, key);

@@ -1,4 +1,4 @@
-/** POST /v1/admin/org/create: what it makes, shows once, and answers when it is repeated. */
+/** POST /v1/admin/org/create: what it creates, what it shows only once, and its repeated answer. */
 import assert from "node:assert/strict";
 import {
   EPOCH,
@@ -86,7 +86,7 @@ Deno.test(
 );
 
 Deno.test(
-  "the same call again answers without the key and creates nothing",
+  "the same call again gets an answer without the key and creates nothing",
   withHarness(async (harness) => {
     const first = await create(harness);
     const before = await harness.rowCounts();
@@ -113,7 +113,7 @@ Deno.test(
 );
 
 Deno.test(
-  "two calls at once with one Idempotency-Key: one runs, the other gets its answer",
+  "of three calls sent at once with one Idempotency-Key one runs, the others get its answer",
   withHarness(async (harness) => {
     const answers = await Promise.all([create(harness), create(harness), create(harness)]);
     assert.deepEqual(answers.map(({ status }) => status), [201, 201, 201]);
@@ -124,7 +124,7 @@ Deno.test(
 );
 
 Deno.test(
-  "two calls at once for one org_id with different keys: one creates, the other is 409",
+  "of two calls sent at once for one org_id with different Idempotency-Keys one creates, the other is 409",
   withHarness(async (harness) => {
     const answers = await Promise.all([
       create(harness, { idempotencyKey: "a" }),

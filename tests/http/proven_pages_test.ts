@@ -1,6 +1,7 @@
 /**
- * Lists, the audit log and a person's copy are made of entries that are proven at that moment: whatever somebody with the
- * database's file and no key writes into it, it is refused, or told as altered, and never shown as recorded.
+ * Lists, the audit log and a person's copy are made of entries that are verified at that moment. If somebody
+ * with the database's file and no key alters it, the result is refused or marked as altered, never shown as
+ * recorded.
  */
 import assert from "node:assert/strict";
 import { canonicalJson } from "../../src/evidence/canonical.ts";
@@ -19,7 +20,10 @@ const DECISIONS = "/v1/organization/decisions";
 const REPORTS = "/v1/compliance/reports";
 const LOG = "/v1/admin/audit-log";
 const COPY = "/v1/operator/anna/export";
-/** The rows that a test alters and puts back, by their table: what is written meanwhile stays. */
+/**
+ * Conditions of the rows that a test alters and puts back, by table. Rows outside them that are written
+ * meanwhile stay.
+ */
 type Rows = Readonly<Record<string, string>>;
 
 const EVIDENCE: Rows = {
@@ -31,13 +35,13 @@ const EVIDENCE: Rows = {
   compliance_report: "org_id = 'acme'",
   subject: "org_id = 'acme'",
 };
-/** Entries of the audit log that were there before anything was altered. */
+/** Entries of the audit log from before any alteration. */
 const OLD_EVENTS: Rows = {
   audit_entry: "chain = 'org/acme/admin' AND seq < 4",
   audit_part: "chain = 'org/acme/admin' AND seq < 4",
 };
 
-/** Alters rows, looks, and puts those rows back. */
+/** Alters rows, runs `look`, and puts those rows back. */
 async function whileRowsAltered(
   { database }: Harness,
   { rows, changes }: { readonly rows: Rows; readonly changes: readonly string[] },
@@ -70,7 +74,7 @@ interface Site {
   ask(path: string): Promise<Answer>;
 }
 
-/** Of two people: scores, a late label, a decision, a frozen call; and two reports. */
+/** Two people with scores, a late label, a decision and a frozen call; and two reports. */
 async function openSite(): Promise<Site> {
   const harness = await openHarness({ raisesTampering: true });
   const key = await harness.organization("acme");
@@ -114,7 +118,7 @@ function assertAltered({ status, body, text }: Answer, what: string): void {
   assert.match(body.error.message, /^The database was altered: /, what);
 }
 
-/** The alert that is open about a family of chains, as the process knows it. */
+/** Asserts that the process knows an alert about a family of chains and that it is stored; then clears it. */
 async function assertAlert({ dependencies, database }: Harness, family: string, what: string): Promise<void> {
   const tampered = dependencies.tampered!;
   await tampered.inTurn(() => Promise.resolve());
@@ -124,7 +128,7 @@ async function assertAlert({ dependencies, database }: Harness, family: string, 
   tampered.clear(family);
 }
 
-/** The seq of the entry of a score, and of a decision. */
+/** The seq of the entry of a score or decision. */
 async function seqOf({ database }: Harness, id: string): Promise<number> {
   const [row] = await select(
     database,
@@ -134,7 +138,7 @@ async function seqOf({ database }: Harness, id: string): Promise<number> {
   return Number(row!.position);
 }
 
-/** What rewrites a part, its entry's commitment to it and the entry's hash: all but the tree. */
+/** Statements that rewrite a part, its entry's commitment to it and the entry's hash, and leave the tree. */
 async function rewritten(
   { database }: Harness,
   { chain, seq, part, change }: {
@@ -166,7 +170,9 @@ async function rewritten(
   ];
 }
 
-/** Each change by itself: what is asked for is refused with an alert, and answered as before once it is put back. */
+/**
+ * Asserts for each change that the paths are refused with an alert, and answered as before once it is undone.
+ */
 async function refuses(
   { harness, ask }: Site,
   { paths, family, rows = EVIDENCE, changes }: {
@@ -197,7 +203,7 @@ const of = (chain: string, rest: string) => `chain = '${chain}' AND ${rest}`;
 
 // ---- lists ------------------------------------------------------------------------------------------------
 
-Deno.test("scores and decisions are listed as they were recorded, or not at all", async () => {
+Deno.test("a list of altered scores or decisions is refused", async () => {
   const site = await openSite();
   const seq = await seqOf(site.harness, "anna-1");
   const own = of("org/acme", `seq = ${seq}`);
@@ -218,7 +224,7 @@ Deno.test("scores and decisions are listed as they were recorded, or not at all"
       `UPDATE audit_entry SET body = json_set(body, '$.prefix', 'another!') WHERE ${own}`,
       await forged("result", (data) => data.jis = 99.99),
       await forged("input", (data) => data.interaction.decision = "rejected"),
-      // Another event's entry, relabelled in its column.
+      // The entry of another event, relabelled in its column.
       `UPDATE audit_entry SET event_type = 'SCORE_COMPUTED' WHERE event_type = 'SCORE_SKIPPED'`,
       `UPDATE audit_entry SET event_type = 'DRS_COMPUTED' WHERE event_type = 'OUTCOME_LABELLED'`,
       `UPDATE audit_node SET hash = zeroblob(32) WHERE ${of("org/acme", "idx >= 0")}`,
@@ -232,7 +238,7 @@ Deno.test("scores and decisions are listed as they were recorded, or not at all"
     family: "org/acme",
     changes: [`UPDATE audit_entry SET event_type = 'SCORE_COMPUTED' WHERE ${decided}`],
   });
-  // An operator of whom another's entries are said to be.
+  // The entry of another operator is moved to this one.
   await refuses(site, {
     paths: [`${DECISIONS}?operator_id=anna`],
     family: "org/acme",
@@ -247,7 +253,7 @@ Deno.test("scores and decisions are listed as they were recorded, or not at all"
   await site.harness.close();
 });
 
-Deno.test("reports are listed as they were issued, or not at all", async () => {
+Deno.test("a list of altered reports is refused", async () => {
   const site = await openSite();
   const [row] = await select(
     site.harness.database,
@@ -286,7 +292,7 @@ Deno.test("reports are listed as they were issued, or not at all", async () => {
 
 // ---- the audit log ----------------------------------------------------------------------------------------
 
-Deno.test("the audit log and its export tell what was recorded, or nothing", async () => {
+Deno.test("the audit log and its export are refused if their entries were altered", async () => {
   const site = await openSite();
   const { harness, ask } = site;
   for (let index = 0; index < 3; index += 1) await ask(LOG);
@@ -319,7 +325,7 @@ Deno.test("the audit log and its export tell what was recorded, or nothing", asy
     rows: OLD_EVENTS,
     changes: [`UPDATE audit_entry SET event_type = 'ORG_CREATED' WHERE ${of(chain, "seq = 2")}`],
   });
-  // An instant of a column, by which a page is looked for.
+  // The column of an instant, by which a page is found.
   await refuses(site, {
     paths: [`${LOG}?until=2026-11-20`, `${LOG}/export?until=2026-11-20`],
     family: chain,
@@ -330,7 +336,7 @@ Deno.test("the audit log and its export tell what was recorded, or nothing", asy
   await harness.close();
 });
 
-Deno.test("a long export that meets what was altered ends there, with an alert, and is no whole one", async () => {
+Deno.test("a long export that reaches an altered entry breaks off there, with an alert", async () => {
   const site = await openSite();
   const { harness, ask } = site;
   for (let index = 0; index < 250; index += 1) await ask(`${LOG}?limit=1`);
@@ -348,7 +354,7 @@ Deno.test("a long export that meets what was altered ends there, with an alert, 
   await harness.close();
 });
 
-Deno.test("the log of the service tells no event that is not what was recorded, and tells that there is one", async () => {
+Deno.test("the service's log does not show an altered audit event, and reports that there is one", async () => {
   const { harness, ask } = await openSite();
   const told: (readonly [string, unknown])[] = [];
   const write = (level: string) => (_: string, fields?: Json) => {
@@ -387,7 +393,7 @@ Deno.test("the log of the service tells no event that is not what was recorded, 
 
 // ---- a person's copy --------------------------------------------------------------------------------------
 
-/** Rows of the organization that a copy is made of. */
+/** Rows of the organization from which a copy is made. */
 const ROWS: Rows = {
   ...EVIDENCE,
   ...Object.fromEntries(
@@ -398,7 +404,7 @@ const ROWS: Rows = {
   ),
 };
 
-Deno.test("a person's copy tells each record that does not hold as altered, raises the alert, and shows the rest", async () => {
+Deno.test("a person's copy marks each altered record, raises the alert, and shows the other records", async () => {
   const { harness, ask } = await openSite();
   const one = of("org/acme", `seq = ${await seqOf(harness, "anna-1")}`);
   const forged = await rewritten(harness, {
@@ -435,7 +441,7 @@ Deno.test("a person's copy tells each record that does not hold as altered, rais
     [`UPDATE audit_part SET data = 'no json' WHERE ${one}`, ["SCORE_COMPUTED undefined"]],
     ["UPDATE audit_node SET hash = zeroblob(32) WHERE chain = 'org/acme'", evidence],
     ["DELETE FROM audit_checkpoint WHERE chain = 'org/acme'", evidence],
-    // What a column says besides is not told.
+    // The copy does not show the altered columns.
     [`UPDATE audit_entry SET event_type = 'DRS_COMPUTED', ts = '2020-01-01T00:00:00.000Z' WHERE ${one}`, []],
   ];
   for (const [change, altered] of cases) {
@@ -468,7 +474,7 @@ Deno.test("a person's copy tells each record that does not hold as altered, rais
   await harness.close();
 });
 
-Deno.test("no copy is made by a row of the operator, its name or the receivers that does not hold", async () => {
+Deno.test("a copy is refused if the operator's row, its pseudonym or the webhooks were altered", async () => {
   const site = await openSite();
   const { harness, key, ask } = site;
   for (const name of ["one", "two"]) {
@@ -493,7 +499,7 @@ Deno.test("no copy is made by a row of the operator, its name or the receivers t
   await harness.close();
 });
 
-Deno.test("a bundle without personal parts has none, whatever the columns call their entries", async () => {
+Deno.test("a bundle without personal parts has none, whatever event type the columns state", async () => {
   const { harness, ask } = await openSite();
   const path = "/v1/audit/chain/export?parts=structural";
   const partsOf = ({ status, text }: Answer) => {

@@ -1,6 +1,6 @@
 /**
- * What a record holds, page by page: GET /v1/organization/decisions and GET /v1/compliance/reports; and what they lead
- * to: a profile with its projection.
+ * The recorded decisions and reports, page by page: GET /v1/organization/decisions and GET
+ * /v1/compliance/reports; and a profile with its projection.
  */
 import assert from "node:assert/strict";
 import { type Harness, scoreRequest, withHarness } from "../harness.ts";
@@ -46,7 +46,7 @@ const ids = (body: { readonly decisions: readonly { readonly id: string }[] }) =
   body.decisions.map(({ id }) => id);
 
 Deno.test(
-  "scores and decisions are listed newest first with the figures that they were answered with",
+  "scores and decisions are listed newest first with the figures of their answers",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     const other = await harness.organization("other");
@@ -91,7 +91,7 @@ Deno.test(
 );
 
 Deno.test(
-  "pages of decisions join without a gap or a double, by kind and by operator, while others are appended",
+  "pages of decisions follow each other without a gap or a double, by kind and by operator, while others are appended",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     const all: string[] = [];
@@ -100,7 +100,7 @@ Deno.test(
       const operator = index % 3 === 0 ? "ben" : "ada";
       await (index % 4 === 1 ? decide : score)(harness, key, { session, operator });
       all.unshift(session);
-      // Several of one instant: their order is the chain's.
+      // Several of one instant keep the order of the chain.
       if (index % 2 === 0) harness.clock.advance(1000);
     }
     const read = async (query: string) => {
@@ -138,7 +138,7 @@ Deno.test(
 );
 
 Deno.test(
-  "what was erased is not listed, and every other row can be replayed",
+  "erased records are not listed, and every other row can be replayed",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     for (let index = 0; index < 4; index += 1) {
@@ -155,7 +155,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a list refuses what it does not know",
+  "a list refuses unknown values of its parameters",
   withHarness(async ({ send, organization }) => {
     const key = await organization("acme");
     for (
@@ -178,7 +178,7 @@ Deno.test(
 );
 
 Deno.test(
-  "reports are listed newest first, with what they said and when they were issued",
+  "reports are listed newest first, with their findings and their time of issue",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     const report = async (start: string) => {
@@ -191,7 +191,7 @@ Deno.test(
       return body;
     };
     const issued = [await report("2026-11-01"), await report("2026-11-02"), await report("2026-11-03")];
-    // The same report again is no other.
+    // The same report again adds none.
     await report("2026-11-02");
     const read = async (query: string) =>
       (await harness.send(`/v1/compliance/reports${query}`, { key })).body;

@@ -1,4 +1,7 @@
-/** GET /v1/decision/replay/{id}: every score and decision follows from its recorded input, whatever came after it. */
+/**
+ * GET /v1/decision/replay/{id}: every score and decision follows from its recorded input, whatever came after
+ * it.
+ */
 import assert from "node:assert/strict";
 import { DIMENSIONS } from "../../src/domain/enums.ts";
 import { canonicalJson } from "../../src/evidence/canonical.ts";
@@ -49,7 +52,7 @@ function decisionRequest(decisionId: string, fields: Record<string, unknown> = {
   };
 }
 
-/** An organization `acme` and what a test does with it. */
+/** An organization `acme` with functions that score, decide, commit and replay. */
 async function opened(harness: Harness) {
   const key = await harness.organization("acme");
   return {
@@ -64,12 +67,12 @@ async function opened(harness: Harness) {
   };
 }
 
-/** The checkpoint that the proof of an evidence block ends in. */
+/** The checkpoint in the proof of an evidence block. */
 function checkpointOf({ proof }: { proof: string }) {
   return parseCheckpoint(parseNote(parseProof(proof).note).text);
 }
 
-/** What a replay's recorded result, put together with its evidence, fails at; null where it verifies. */
+/** First check that a replay's recorded result with its evidence fails; null if it verifies. */
 function faultOf({ verifierKey }: Harness, { recorded, evidence }: Json) {
   return verifyDocument(nodeCrypto, { ...recorded, evidence }, {
     keysFor: () => [verifierKey(checkpointOf(evidence).origin)],
@@ -83,7 +86,7 @@ async function chainSize({ database }: Harness): Promise<number> {
   return row!.size;
 }
 
-/** A replay that says what it must of a record that is whole. */
+/** Asserts that a replay of an unaltered record matches and verifies. */
 function assertWhole(harness: Harness, { status, body, text }: Answer, kind: "score" | "decision"): void {
   assert.equal(status, 200, text);
   assert.equal(body.kind, kind);
@@ -96,7 +99,7 @@ function assertWhole(harness: Harness, { status, body, text }: Answer, kind: "sc
 // ---- 200: the answer --------------------------------------------------------------------------------------
 
 Deno.test(
-  "a replay answers with the recorded and the recomputed result, their differences, the reasons and the evidence",
+  "a replay answers with the recorded and the recomputed result, their differences, the explanation and the evidence",
   withHarness(async (harness) => {
     const { post, replay } = await opened(harness);
     const scored = await post(SCORE, scoreRequest());
@@ -131,7 +134,7 @@ Deno.test(
 );
 
 Deno.test(
-  "every kind of score and decision replays to what was recorded",
+  "every kind of score and decision replays to its recorded result",
   withHarness(async (harness) => {
     const { post, replay } = await opened(harness);
     const { interaction } = scoreRequest();
@@ -204,13 +207,13 @@ Deno.test(
     assert.deepEqual(
       [committed.provisional, committed.committed],
       [true, false],
-      "the score as it was scored",
+      "the result is the one of the scoring",
     );
   }),
 );
 
 Deno.test(
-  "the proof of a replay is against the current checkpoint, which grows with every entry",
+  "the proof of a replay is for the current checkpoint, which grows with every entry",
   withHarness(async (harness) => {
     const { post, commit, replay } = await opened(harness);
     const scored = await post(SCORE, scoreRequest({}, { outcome_correct: null }));
@@ -236,7 +239,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a replay writes nothing, and twice it is the same but for its own id",
+  "a replay writes nothing, and a second one differs only in its own id",
   withHarness(async (harness) => {
     const { post, replay } = await opened(harness);
     await post(SCORE, scoreRequest());
@@ -282,7 +285,7 @@ Deno.test(
 );
 
 Deno.test(
-  "ids of the full 256 characters are scored, committed, decided and replayed",
+  "ids of the full 256 characters can be scored, committed, decided and replayed",
   withHarness(async (harness) => {
     const { post, commit, replay } = await opened(harness);
     const [session, decision] = ["s".repeat(256), "_-9Z".repeat(64)];
@@ -296,7 +299,7 @@ Deno.test(
 );
 
 Deno.test(
-  "when the clock goes back what is scored, labelled and decided then replays too",
+  "what is scored, labelled and decided after the clock went back replays too",
   withHarness(async (harness) => {
     const { post, commit, replay } = await opened(harness);
     const { interaction } = scoreRequest({}, { outcome_correct: null });
@@ -362,7 +365,7 @@ Deno.test(
 );
 
 Deno.test(
-  "after a label the next score is explained from what the label left",
+  "the explanation of the next score after a label starts from the state after the label",
   withHarness(async (harness) => {
     const { post, commit, replay } = await opened(harness);
     const unlabelled = { outcome_correct: null };
@@ -383,7 +386,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a decision is explained in seven dimensions that it does not change, and that a gap may fade",
+  "a decision is explained in seven dimensions, which it does not change and a gap may decay",
   withHarness(async (harness) => {
     const { post, replay } = await opened(harness);
     const { body } = await post(SCORE, scoreRequest());
@@ -406,7 +409,7 @@ Deno.test(
       assert.equal(row.before, atOnce[index]!.before);
       assert.ok(row.after <= row.before);
     }
-    assert.ok(later.some((row: Json) => row.after < row.before), "120 days fade something");
+    assert.ok(later.some((row: Json) => row.after < row.before), "120 days decay something");
   }),
 );
 
@@ -421,7 +424,10 @@ function changedModel(): ModelDocument {
   return modelSchema.parse(document);
 }
 
-/** The application started again with another model, on the same database; sends like the harness. */
+/**
+ * Starts the application with another model on the same database; returns a function that sends requests to
+ * it.
+ */
 async function restartWith(
   { dependencies, clock }: Harness,
   document: ModelDocument,
@@ -472,7 +478,7 @@ Deno.test(
     const send = await restartWith(harness, changedModel());
     const current = await send(SCORE, { key, body: scoreRequest({ session_id: "new" }, unlabelled) });
     const newDecision = await send(DECISION, { key, body: decisionRequest("new-decision") });
-    // A case that the old model scored, labelled under the new one.
+    // A case that the old model scored is labelled under the new one.
     const commit = await send("/v1/score/old-labelled/commit", { key, body: { outcome_correct: false } });
     const afterLabel = await send(SCORE, { key, body: scoreRequest({ session_id: "after" }, unlabelled) });
     for (const { status, text } of [current, newDecision, commit, afterLabel]) {
@@ -500,12 +506,16 @@ Deno.test(
     }
     const { body: explained } = await replay("old");
     const { body: alike } = await send(replayPath("old"), { key });
-    assert.deepEqual(alike.explanation, explained.explanation, "explained by the model of its time too");
+    assert.deepEqual(
+      alike.explanation,
+      explained.explanation,
+      "the explanation uses the model of its time too",
+    );
   }),
 );
 
 Deno.test(
-  "after a change of the model a score, a batch, a commit and a decision sent again get what was stored",
+  "after a change of the model a repeated score, batch, commit and decision get the stored answer",
   withHarness(async (harness) => {
     const { key, post, commit } = await opened(harness);
     const { interaction } = scoreRequest();
@@ -533,7 +543,7 @@ Deno.test(
 );
 
 Deno.test(
-  "the replay of a labelled score says what the label moved, which the next score starts from",
+  "the replay of a labelled score shows how the label changed the state, from which the next score starts",
   withHarness(async (harness) => {
     const { post, replay, commit } = await opened(harness);
     const unlabelled = { outcome_correct: null };
@@ -550,12 +560,12 @@ Deno.test(
     assert.deepEqual(
       explanation.map((row: Json) => row.before),
       first.explanation.map((row: Json) => row.after),
-      "from where the score had left it",
+      "from the state after the score",
     );
     assert.deepEqual(
       explanation.map((row: Json) => row.after),
       second.explanation.map((row: Json) => row.before),
-      "to where the next one finds it",
+      "to the state before the next score",
     );
     const moved = explanation.filter((row: Json) => row.before !== row.after);
     assert.ok(moved.length >= 4);
@@ -567,7 +577,7 @@ Deno.test(
 );
 
 Deno.test(
-  "what a model document of an earlier program scored is replayed, though today's program would not take it",
+  "a score is replayed with the model document of an earlier program, even if today's program refuses that document",
   withHarness(async (harness) => {
     const { key, replay } = await opened(harness);
     const earlier = structuredClone(changedModel()) as Json;
@@ -586,12 +596,15 @@ Deno.test(
 
 type Tamper = (part: Json) => void;
 
-/** What a replay tells, beside the part's broken commitment, after a part of a record was changed in the database. */
+/**
+ * Differences that a replay reports beside the part's broken commitment, after a part of a record was
+ * changed.
+ */
 async function differencesAfter(
   tamper: Tamper,
   { name = "result", kind = "score" }: { name?: "result" | "input"; kind?: "score" | "decision" } = {},
 ): Promise<{ readonly body: Json; readonly differences: readonly Json[]; readonly fault: string | null }> {
-  // Closed by hand, as the oracle would refuse what was tampered with.
+  // Abandoned at the end, because the oracle would find the tampering.
   const harness = await openHarness();
   const { database } = harness;
   try {
@@ -620,7 +633,7 @@ async function differencesAfter(
   }
 }
 
-Deno.test("a recorded result that was tampered with is told by its differences and no longer verifies", async (t) => {
+Deno.test("a replay of a tampered result reports the differences, and the evidence no longer verifies", async (t) => {
   const cases: readonly (readonly [name: string, tamper: Tamper, differences: readonly unknown[]])[] = [
     ["a number raised", (part) => part.jis = 96.3, [{ path: "jis", recorded: 96.3, replayed: 66.3 }]],
     ["a dimension lowered", (part) => part.dimensions.error_detection = 1, [
@@ -677,7 +690,7 @@ Deno.test("a recorded result that was tampered with is told by its differences a
   }
 });
 
-Deno.test("a decision whose record was tampered with is told by its differences", async () => {
+Deno.test("a replay of a tampered decision reports the differences", async () => {
   const { body, differences, fault } = await differencesAfter((part) => {
     part.routing_decision = "auto";
     part.policy_triggers[6].triggered = true;
@@ -690,17 +703,17 @@ Deno.test("a decision whose record was tampered with is told by its differences"
   assert.equal(fault, "RESULT_MISMATCH");
 });
 
-Deno.test("a recorded input that was tampered with no longer leads to the recorded result", async () => {
+Deno.test("a tampered input no longer leads to the recorded result", async () => {
   const { body, differences } = await differencesAfter((part) => part.interaction.outcome_correct = false, {
     name: "input",
   });
   assert.equal(body.match, false);
   assert.deepEqual(body.recorded.jis, 66.3);
   assert.ok(differences.some(({ path }) => path === "jis"));
-  assert.deepEqual(body.explanation, [], "nothing is explained by what was altered");
+  assert.deepEqual(body.explanation, [], "an altered input is not explained");
 });
 
-Deno.test("a late label that was altered is told, though the score that it belongs to is whole", async () => {
+Deno.test("a replay reports an altered late label, although the score itself is unaltered", async () => {
   const harness = await openHarness();
   const { post, replay, commit } = await opened(harness);
   await post(SCORE, scoreRequest({}, { outcome_correct: null }));
@@ -715,7 +728,7 @@ Deno.test("a late label that was altered is told, though the score that it belon
   await harness.abandon();
 });
 
-Deno.test("a part that is no record any more is answered as altered, of a score, a label and a decision: 503", async (t) => {
+Deno.test("a part that is not a record any more is 503, of a score, a label and a decision", async (t) => {
   for (
     const [id, event] of [["session-1", "SCORE_COMPUTED"], ["session-1", "OUTCOME_LABELLED"], [
       "decision",
@@ -742,7 +755,7 @@ Deno.test("a part that is no record any more is answered as altered, of a score,
   }
 });
 
-Deno.test("an input altered where no number follows from it does not match either", async () => {
+Deno.test("an altered member of the input that changes no number does not match either", async () => {
   const { body, differences } = await differencesAfter(
     (part) => part.prior = { seq: 7, entry_hash: "0".repeat(64) },
     {
@@ -754,7 +767,7 @@ Deno.test("an input altered where no number follows from it does not match eithe
 
 // ---- 404 and 422 ------------------------------------------------------------------------------------------
 
-Deno.test("what was never scored by this organization is not replayed: 404", async (t) => {
+Deno.test("a replay of a session that this organization never scored is 404", async (t) => {
   await withHarness(async (harness) => {
     const { key, post } = await opened(harness);
     const other = await harness.organization("other");
@@ -775,7 +788,7 @@ Deno.test("what was never scored by this organization is not replayed: 404", asy
   })();
 });
 
-Deno.test("a bad id is 422 and named", async (t) => {
+Deno.test("a malformed id is 422 and is named", async (t) => {
   await withHarness(async (harness) => {
     const key = await harness.organization("acme");
     for (const id of ["a.b", "a%20b", "a%2Fb", "%E2%82%AC", "x".repeat(257), "a~"]) {

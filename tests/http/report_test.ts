@@ -1,5 +1,6 @@
 /**
- * GET /v1/compliance/report, …/report/{report_id} and …/article14: what the records say, kept and provable.
+ * GET /v1/compliance/report, …/report/{report_id} and …/article14: their figures and findings, how reports
+ * are kept, and their evidence.
  * Source: specification, Compliance report; contract, section 4; scoring model, section 10.
  */
 import assert from "node:assert/strict";
@@ -31,7 +32,7 @@ import { refuses } from "../scenario.ts";
 
 const DAY = 86_400_000;
 const PATH = "/v1/compliance/report";
-/** Holds the harness's clock, and the ten days after it. */
+/** The quarter of the harness's clock and of the ten days after it. */
 const QUARTER = { start: "2026-10-01", end: "2027-01-01" };
 
 const CARELESS = {
@@ -49,7 +50,7 @@ type Json = any;
 
 let sessions = 0;
 
-/** Scores a careful, right acceptance, or what the fields make of it. */
+/** Scores a careful, right acceptance with the given fields changed. */
 async function score(
   { send }: Harness,
   key: string,
@@ -64,7 +65,7 @@ async function score(
   return answer.body;
 }
 
-/** A record long enough for a verdict: two scores ten days apart, the second as the fields say. */
+/** Makes records long enough for a verdict: two scores ten days apart, the second with the given fields. */
 async function scoreTenDays(
   harness: Harness,
   key: string,
@@ -94,13 +95,13 @@ async function reportOf({ send }: Harness, key: string, asked: Asked = QUARTER):
   return answer;
 }
 
-/** What an answer says of its report, byte for byte. */
+/** The members of an answer that hold its report, byte for byte. */
 function issued({ body, text }: Answer) {
   const { report_id } = body.report;
   return { report_id, report: memberText(text, "report"), sha: body.report_sha256, evidence: body.evidence };
 }
 
-/** A member of the outermost object, as its bytes were sent. */
+/** A member of the outermost object, byte for byte as it was sent. */
 function memberText(text: string, name: string): string {
   let depth = 0;
   let quoted = false;
@@ -129,7 +130,7 @@ function memberText(text: string, name: string): string {
 
 const sha256 = (text: string) => createHash("sha256").update(text, "utf8").digest("hex");
 
-/** The events of the organization's evidence chain, verified by other means than those that wrote them. */
+/** The entries of the organization's evidence chain, verified by the oracle. */
 async function eventsOf({ database, verifierKey }: Harness, orgId: string) {
   const chains = await verifyDatabase(database, { publicKey: verifierKey("any").publicKey });
   const { entries, parts } = chains.find(({ chain }) => chain === `org/${orgId}`)!;
@@ -232,7 +233,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a report's figures are those of the last score in the period of each operator long enough on record",
+  "a report's figures are those of the last score in the period, of each operator with a record of sufficient length",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     for (const operator of ["a", "b"]) await score(harness, key, { operator });
@@ -242,7 +243,7 @@ Deno.test(
     await score(harness, key, { operator: "short" });
     const { profile } = (await harness.send("/v1/operator/a/profile", { key })).body;
     const { report } = (await reportOf(harness, key)).body;
-    assert.notEqual(profile.jis, a.jis, "the full-mode score stands for a lite call too");
+    assert.notEqual(profile.jis, a.jis, "a lite call counts with its full-mode score");
     const hundredths = Math.round(profile.jis * 100) + Math.round(b.jis * 100);
     assert.deepEqual(report.figures.jis, {
       mean: Math.floor(hundredths / 2 + 0.5) / 100,
@@ -266,7 +267,7 @@ Deno.test(
 );
 
 Deno.test(
-  "9 of 10 passing is compliant, 8 of 10 partial, 7 of 10 non-compliant, by what the records say",
+  "9 of 10 operators who pass are compliant, 8 of 10 partial, 7 of 10 non-compliant",
   withHarness(async (harness) => {
     const [nine, eight, seven] = [
       await harness.organization("nine"),
@@ -319,7 +320,7 @@ Deno.test(
     assert.deepEqual(
       await statusesOf(),
       ["compliant", "partial", "compliant"],
-      "an operator who is not judged",
+      "an operator without a verdict",
     );
     await score(harness, key, { operator: "a", decision: "rejected" });
     assert.deepEqual(await statusesOf(), ["compliant", "compliant", "compliant"]);
@@ -327,7 +328,7 @@ Deno.test(
 );
 
 Deno.test(
-  "an organization without data has a report that says insufficient_data, and evidence of it",
+  "an organization without data gets a report with insufficient_data, and evidence of it",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     const { body } = await reportOf(harness, key);
@@ -358,12 +359,12 @@ Deno.test(
 );
 
 Deno.test(
-  "records too short for a verdict are no verdict: insufficient_data, and a caveat that says so",
+  "records too short for a verdict give insufficient_data, and a caveat that says so",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await score(harness, key, CARELESS);
     harness.clock.advance(10 * DAY);
-    // Ten days later the operator's record would do; the record in the period does not.
+    // Ten days later the operator's record is long enough, but the record in the period is not.
     const { report } = (await reportOf(harness, key)).body;
     assert.equal(report.overall_status, "insufficient_data");
     assert.deepEqual([report.population.operators, report.population.insufficient_data], [1, 1]);
@@ -372,7 +373,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a framework speaks of its domains alone: Local Law 144 of employment, SR 11-7 of finance",
+  "a framework covers only its domains: Local Law 144 employment, SR 11-7 finance",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await scoreTenDays(harness, key, { operators: ["a"] });
@@ -384,13 +385,13 @@ Deno.test(
     const after = (await reportOf(harness, key)).body.report;
     assert.equal(statusOf(after, "NYC Local Law 144"), "compliant");
     assert.equal(findingsBy(after, "NYC Local Law 144")[0].operators, 1);
-    // The organization's own domain still calls for it, and no record is left that it speaks of.
+    // The organization's own domain still requires it, although it covers no record any more.
     assert.equal(statusOf(after, "SR 11-7"), "insufficient_data");
   }),
 );
 
 Deno.test(
-  "in_force and the citation go by the period's last day: Colorado on 2027-01-01, the EU on 2027-12-02",
+  "in_force and the citation depend on the period's last day: Colorado on 2027-01-01, the EU on 2027-12-02",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     const lawAt = async (end: string) => {
@@ -451,7 +452,7 @@ Deno.test(
 );
 
 Deno.test(
-  "the same period over the same records is the same report, bytes, hash and evidence, and one entry",
+  "the same period over the same records gives the same report, bytes, hash and evidence, and one entry",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await scoreTenDays(harness, key, { operators: ["a", "b"] });
@@ -475,7 +476,7 @@ Deno.test(
 );
 
 Deno.test(
-  "asked eight times at once, a period has one report and one entry",
+  "a period that is asked for eight times at once has one report and one entry",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await scoreTenDays(harness, key, { operators: ["a"] });
@@ -512,7 +513,7 @@ Deno.test(
 );
 
 Deno.test(
-  "two periods over the same records are two reports",
+  "two periods over the same records give two reports",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await score(harness, key);
@@ -524,7 +525,7 @@ Deno.test(
 );
 
 Deno.test(
-  "data outside the period, before and after it, leaves its report the same",
+  "records before and after the period leave its report the same",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     const { clock } = harness;
@@ -545,7 +546,7 @@ Deno.test(
 );
 
 Deno.test(
-  "each kind of record inside the period gives a new report, and older ones stay readable, byte for byte",
+  "each kind of record inside the period gives a new report, and older ones can still be read, byte for byte",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await scoreTenDays(harness, key, { operators: ["a"] });
@@ -630,7 +631,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a past period's report reads the operator as at its last record, whatever came later",
+  "the report of a past period uses the operator's state at its last record, whatever came later",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await scoreTenDays(harness, key, { operators: ["a"] });
@@ -652,13 +653,15 @@ Deno.test(
   }),
 );
 
-Deno.test("counts and records of a report are of one state, whatever is written between reads", async () => {
-  /** Writes that are still to come: after the reads of one report, and not between those of its own commit. */
+Deno.test("counts and records of a report are of one state, also if records are written between its reads", async () => {
+  /**
+   * Number of writes still to make: one after each read of the report, none between the reads of its commit.
+   */
   let left = 0;
   let written = 0;
   const harness = await openHarness({
     wrap(database) {
-      /** An operator more, with one departure inside the period. */
+      /** Writes one more operator, with one departure inside the period. */
       const write = async () => {
         if (left === 0) return;
         left -= 1;
@@ -703,8 +706,8 @@ Deno.test("counts and records of a report are of one state, whatever is written 
       assert.equal(report.population.insufficient_data, operators);
       seen.push(operators);
     }
-    assert.equal(new Set(seen).size, 4, "writes land between the reports");
-    assert.equal(written, 12, "and within them");
+    assert.equal(new Set(seen).size, 4, "records are written between the reports");
+    assert.equal(written, 12, "records are written within each report");
   } finally {
     await harness.abandon();
   }
@@ -712,7 +715,7 @@ Deno.test("counts and records of a report are of one state, whatever is written 
 
 // ---- evidence ---------------------------------------------------------------------------------------------
 
-/** The first check of a report's evidence that fails, by the steps that its page tells a reader to take. */
+/** First check of a report's evidence that fails, by the steps on its page; null if it verifies. */
 function faultOf({ verifierKey }: Harness, body: Json, bytes: string): string | null {
   const { evidence } = body;
   if (sha256(bytes) !== body.report_sha256) return "the report";
@@ -733,12 +736,12 @@ function faultOf({ verifierKey }: Harness, body: Json, bytes: string): string | 
 }
 
 Deno.test(
-  "a report's evidence verifies offline over its id and hash, and no longer once anything is changed",
+  "a report's evidence verifies offline over its id and hash, and no longer after any change",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await scoreTenDays(harness, key, { operators: ["a"] });
     const first = await reportOf(harness, key);
-    // Evidence is against the checkpoint of its commit, whatever the chain has grown to since.
+    // The evidence is for the checkpoint of its commit, however far the chain has grown since.
     for (let more = 0; more < 3; more += 1) await score(harness, key);
     const stored = await harness.send(`${PATH}/${first.body.report.report_id}`, { key });
     for (const { body, text } of [first, stored]) {
@@ -822,7 +825,7 @@ Deno.test(
 );
 
 Deno.test(
-  "what an organization is called cannot become markup of the page",
+  "an organization's name cannot become markup of the page",
   withHarness(async (harness) => {
     const created = await harness.send("/v1/admin/org/create", {
       headers: { "X-API-Key": MASTER_KEY, "Idempotency-Key": "1" },
@@ -841,7 +844,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a page asked for first issues the report that its JSON then has",
+  "a page that is asked for first issues the report that the JSON then has",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     const { text } = await reportOf(harness, key, { ...QUARTER, format: "html" });
@@ -853,7 +856,7 @@ Deno.test(
 
 // ---- refusals ---------------------------------------------------------------------------------------------
 
-/** The quarters before these instants, whose last millisecond and first are told apart. */
+/** Instants around a quarter's end, and the quarters before them. */
 const BEFORE: readonly (readonly [now: string, start: string, end: string])[] = [
   ["2026-11-20T09:00:00.000Z", "2026-07-01", "2026-10-01"],
   ["2026-12-31T23:59:59.999Z", "2026-07-01", "2026-10-01"],
@@ -865,7 +868,7 @@ const BEFORE: readonly (readonly [now: string, start: string, end: string])[] = 
 
 for (const [now, start, end] of BEFORE) {
   Deno.test(
-    `without a period the report at ${now} is that of the last full quarter, from ${start} to ${end}`,
+    `without a period the report at ${now} covers the last full quarter, from ${start} to ${end}`,
     withHarness(async (harness) => {
       const key = await harness.organization("acme");
       const { status, body, text } = await harness.send(PATH, { key });
@@ -885,7 +888,7 @@ for (const [now, start, end] of BEFORE) {
 }
 
 Deno.test(
-  "a period that is half given, empty, repeated, no date, without offset, reversed or of no length is 422",
+  "a period that is half given, empty, repeated, not a date, without offset, reversed or empty is 422",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     const start = "period_start=2026-10-01";
@@ -910,7 +913,7 @@ Deno.test(
       [both("2026-10-01T00:60:00Z", "2027-01-01"), "period_start"],
       [both("2026-10-01T00:00:00%2B24:00", "2027-01-01"), "period_start"],
       [both("2026-10-01T00:00:00%2B0200", "2027-01-01"), "period_start"],
-      // An unencoded plus is a space.
+      // A plus that is not encoded means a space.
       [both("2026-10-01T00:00:00+02:00", "2027-01-01"), "period_start"],
       [both("2026-10-01%2000:00:00Z", "2027-01-01"), "period_start"],
       [both("2026-10-1", "2027-01-01"), "period_start"],
@@ -948,7 +951,7 @@ Deno.test(
 );
 
 Deno.test(
-  "an edge that its offset moves out of the years 0000 to 9999 is 422: no ISO date-time could say it",
+  "a date-time whose offset moves it out of the years 0000 to 9999 is 422: ISO could not express it",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     for (
@@ -970,7 +973,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a report_id that is unknown or another organization's is 404 in both formats, one out of its pattern 422",
+  "a report_id that is unknown or another organization's is 404 in both formats, a malformed one is 422",
   withHarness(async (harness) => {
     const [key, other] = [await harness.organization("acme"), await harness.organization("other")];
     const theirs = (await reportOf(harness, other)).body.report.report_id;
@@ -1001,7 +1004,7 @@ Deno.test(
 );
 
 Deno.test(
-  "two organizations have a report each, and neither counts anything of the other's",
+  "two organizations have separate reports, and neither counts records of the other",
   withHarness(async (harness) => {
     const [one, two] = [await harness.organization("one"), await harness.organization("two")];
     const empty = await reportOf(harness, two);
@@ -1025,7 +1028,7 @@ Deno.test(
 );
 
 Deno.test(
-  "lite calls are reported as full ones are, their intervals too",
+  "lite calls are reported like full ones, their intervals too",
   withHarness(async (harness) => {
     const [lite, full] = [await harness.organization("lite"), await harness.organization("full")];
     for (const [key, query] of [[lite, "?mode=lite"], [full, ""]] as const) {
@@ -1057,7 +1060,7 @@ Deno.test(
 );
 
 Deno.test(
-  "reports and Article 14 need an organization's key, before a word of the query is read",
+  "reports and Article 14 need an organization's key before the query is read",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     const { report_id } = (await reportOf(harness, key)).body.report;
@@ -1154,7 +1157,7 @@ Deno.test(
 );
 
 Deno.test(
-  "Article 14 reads the last 90 days at the instant asked: an operator leaves it with no write",
+  "Article 14 covers the last 90 days before the request: an operator leaves it without a write",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await scoreTenDays(harness, key, { operators: ["a"], decision: "escalated" });
@@ -1178,7 +1181,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a referral that is more than 90 days old no longer lifts 14(4)(d) and 14(4)(e) beyond partial",
+  "a referral older than 90 days no longer raises 14(4)(d) and 14(4)(e) above partial",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await score(harness, key, { operator: "a", decision: "escalated" });
@@ -1207,7 +1210,7 @@ Deno.test(
   }),
 );
 
-/** Gives a scored operator so many others beside it, with the same row and the same score. */
+/** Gives a scored operator `count` other operators with the same rows. */
 async function multiply({ database, dependencies }: Harness, count: number): Promise<void> {
   for (const table of ["subject", "operator", "interaction"]) {
     const columns = (await rowsOf(database, `SELECT name FROM pragma_table_info('${table}')`)).map((
@@ -1229,11 +1232,11 @@ async function multiply({ database, dependencies }: Harness, count: number): Pro
   await resealed(dependencies);
 }
 
-/** A database server's answer has a limit, which so many rows are beyond; the embedded database's has none. */
+/** Exceeds the limit that a database server's answer has. The embedded database has none. */
 const MANY = IS_SERVER ? 40_000 : 2_000;
 
 Deno.test(
-  `what is said of ${MANY} operators is said of all of them`,
+  `a report and the dashboard count all of ${MANY} operators`,
   withAlterations(async (harness) => {
     const key = await harness.organization("acme");
     await score(harness, key);

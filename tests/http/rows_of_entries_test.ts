@@ -1,8 +1,7 @@
 /**
- * Somebody has the database's file and no key. The rows that say whether a score was committed or labelled, whether a
- * batch was answered, and what came of a call with an Idempotency-Key are held like every other: none can be taken out,
- * put in or turned so that a label counts twice or a repeated call is answered otherwise. Verification finds what no
- * single call can.
+ * Somebody has the database's file and no key. Commits, labels, batches and calls with an Idempotency-Key
+ * have rows. None of these rows can be removed, added or changed so that a label counts twice or a repeated
+ * call gets another answer. Verification finds what no single call can.
  */
 import assert from "node:assert/strict";
 import { acknowledgeRestore } from "../../src/operations/restoring/restores.ts";
@@ -22,7 +21,7 @@ interface Scene extends Harness {
   /** Scores an interaction whose truth is not known yet. */
   score(session: string, operator?: string, fields?: Record<string, unknown>): Promise<Answer>;
   commit(session: string, label?: boolean | null): Promise<Answer>;
-  /** Runs statements past the service, as whoever holds the file can. */
+  /** Runs statements directly on the database, as somebody with the file can. */
   change(...statements: readonly string[]): Promise<void>;
 }
 
@@ -54,7 +53,7 @@ async function openScene(options: HarnessOptions = {}): Promise<Scene> {
   return scene;
 }
 
-/** A score whose session the service names. */
+/** A score request without a session_id, which the service then makes. */
 function unnamed(operator = "bela"): Record<string, unknown> {
   const { session_id: _, interaction, ...head } = scoreRequest({ operator_id: operator });
   return { ...head, ...interaction };
@@ -70,7 +69,7 @@ function assertAnswered(answer: Answer, what: string): Answer {
   return answer;
 }
 
-/** What the check of the organization's evidence tells of its rows. */
+/** Details of the fatal findings of the organization's evidence. */
 async function found(scene: Scene): Promise<readonly string[]> {
   const { body, text } = await scene.ask("/v1/audit/chain/verify");
   const details = body.findings.filter(({ fatal }: { fatal: boolean }) => fatal)
@@ -93,14 +92,14 @@ const L1 = "session_id = 'l1'";
 
 interface Case {
   readonly name: string;
-  /** Statements before the score is committed and labelled; those after it. */
+  /** Statements before the score is committed and labelled; `statements` come after it. */
   readonly before?: readonly string[];
   readonly statements: readonly string[];
-  /** What verification says. */
+  /** The finding of the verification. */
   readonly finding: RegExp;
 }
 
-/** Each after l1 was committed and labelled false, and l2 labelled. */
+/** Alterations after l1 was committed and labelled false, and l2 was labelled. */
 const LATE: readonly Case[] = [
   {
     name: "the label is deleted",
@@ -108,19 +107,19 @@ const LATE: readonly Case[] = [
     finding: /^a row of outcome_label is missing$/,
   },
   {
-    name: "the label is deleted, and the score's row of before it is put back",
+    name: "the label is deleted, and the score's earlier row is put back",
     before: [keep("interaction", L1)],
     statements: ["PRAGMA defer_foreign_keys = ON", without("outcome_label", L1), putBack("interaction")],
     finding: /^a row of (outcome_label is missing|interaction was altered)$/,
   },
   {
-    name: "the score's row of before the label is put back",
+    name: "the score's row from before the label is put back",
     before: [keep("interaction", L1)],
     statements: ["PRAGMA defer_foreign_keys = ON", putBack("interaction")],
     finding: /^a row of interaction was altered$/,
   },
   {
-    name: "all that is known of the score and its operator is as it was before the label",
+    name: "all rows of the score and its operator are those from before the label",
     before: [keep("interaction", L1), keep("operator", "operator_id = 'bela'")],
     statements: [
       "PRAGMA defer_foreign_keys = ON",
@@ -132,12 +131,12 @@ const LATE: readonly Case[] = [
     finding: /./,
   },
   {
-    name: "the label is turned round",
+    name: "the label is inverted",
     statements: [`UPDATE outcome_label SET outcome_correct = 1 WHERE ${L1}`],
     finding: /^a row of outcome_label was altered$/,
   },
   {
-    name: "the label names another place",
+    name: "the label names another position",
     statements: [`UPDATE outcome_label SET position = position - 1 WHERE ${L1}`],
     finding: /^a row of outcome_label was altered$/,
   },
@@ -158,7 +157,7 @@ const LATE: readonly Case[] = [
 ];
 
 for (const { name, before = [], statements, finding } of LATE) {
-  Deno.test(`a label is given once, and it is final: ${name}`, async () => {
+  Deno.test(`a further label is refused if ${name}`, async () => {
     const scene = await openScene();
     if (before.length > 0) await scene.change(...before);
     assertAnswered(await scene.commit("l1", false), "the label");
@@ -172,13 +171,13 @@ for (const { name, before = [], statements, finding } of LATE) {
     if (!name.startsWith("all")) assert.equal(altered, jis);
     const told = await found(scene);
     assert.ok(told.some((detail) => finding.test(detail)), `${told}`);
-    // Others go on.
+    // Other operators can still be labelled.
     assertAnswered(await scene.commit("c1", true), "another operator's label");
     await scene.abandon();
   });
 }
 
-Deno.test("a label that nobody gave is neither repeated nor shown", async () => {
+Deno.test("an invented label is neither repeated nor shown", async () => {
   const scene = await openScene();
   await scene.change(
     `INSERT INTO outcome_label (org_id, session_id, outcome_correct, request_id, at, position)
@@ -192,7 +191,7 @@ Deno.test("a label that nobody gave is neither repeated nor shown", async () => 
   await scene.abandon();
 });
 
-Deno.test("a replay tells of no other label than the one that was given", async () => {
+Deno.test("a replay is refused if its label was deleted or inverted", async () => {
   const scene = await openScene();
   assertAnswered(await scene.commit("l1", false), "label");
   assert.equal(
@@ -206,7 +205,7 @@ Deno.test("a replay tells of no other label than the one that was given", async 
   await scene.abandon();
 });
 
-Deno.test("thirty labels of two scores move the JIS twice, whatever is deleted between them", async () => {
+Deno.test("thirty labels of two scores change the JIS twice, whatever is deleted between them", async () => {
   const scene = await openScene();
   assertAnswered(await scene.commit("l1", false), "l1");
   assertAnswered(await scene.commit("l2", false), "l2");
@@ -232,7 +231,7 @@ const COMMITS: readonly Case[] = [
     finding: /^a row of score_commit is missing$/,
   },
   {
-    name: "the commit is deleted, and the score's row of before it is put back",
+    name: "the commit is deleted, and the score's earlier row is put back",
     before: [keep("interaction", L1)],
     statements: ["PRAGMA defer_foreign_keys = ON", without("score_commit", L1), putBack("interaction")],
     finding: /^a row of (score_commit is missing|interaction was altered)$/,
@@ -253,7 +252,7 @@ const COMMITS: readonly Case[] = [
 ];
 
 for (const { name, before = [], statements, finding } of COMMITS) {
-  Deno.test(`a score is committed once: ${name}`, async () => {
+  Deno.test(`a further commit is refused if ${name}`, async () => {
     const scene = await openScene();
     if (before.length > 0) await scene.change(...before);
     assertAnswered(await scene.commit("l1"), "the commit");
@@ -272,7 +271,7 @@ for (const { name, before = [], statements, finding } of COMMITS) {
   });
 }
 
-Deno.test("a commit that nobody made is not repeated", async () => {
+Deno.test("an invented commit is not repeated", async () => {
   const scene = await openScene();
   assertAnswered(await scene.commit("l1"), "commit");
   await scene.change(
@@ -283,7 +282,7 @@ Deno.test("a commit that nobody made is not repeated", async () => {
   await scene.abandon();
 });
 
-Deno.test("verification finds two labels of one score, even if the chain looked otherwise as the second was given", async () => {
+Deno.test("verification finds two labels of one score, even if the first was hidden when the second was given", async () => {
   const scene = await openScene();
   await scene.change(keep("interaction", L1));
   assertAnswered(await scene.commit("l1", false), "label");
@@ -297,7 +296,7 @@ Deno.test("verification finds two labels of one score, even if the chain looked 
     keep("audit_part", `chain = 'org/acme' AND ${parts}`),
     `UPDATE audit_part SET data = replace(data, '"l1"', '"xx"') WHERE chain = 'org/acme' AND ${parts}`,
   );
-  // Nothing that the call reads says any more that there was a label.
+  // The call reads nothing that still shows the first label.
   assertAnswered(await scene.commit("l1", false), "the second label");
   await scene.change(
     `UPDATE audit_part SET data = (SELECT data FROM kept_audit_part AS k
@@ -359,7 +358,7 @@ for (
     "UPDATE score_batch SET seal = NULL",
   ]
 ) {
-  Deno.test(`a batch is answered again as it was, or not at all: ${change}`, async () => {
+  Deno.test(`a repeated batch is refused after ${change}`, async () => {
     const scene = await openScene();
     const batch = () => scene.ask("/v1/score/batch", { body: BATCH });
     const first = assertAnswered(await batch(), "batch");
@@ -380,7 +379,7 @@ for (
     "UPDATE keyed_call SET seal = NULL",
   ]
 ) {
-  Deno.test(`what came of a call under a key is told as it was, or not at all: ${change}`, async () => {
+  Deno.test(`a repeated call under an Idempotency-Key is refused after ${change}`, async () => {
     const scene = await openScene();
     const calls = [
       () =>
@@ -408,7 +407,7 @@ for (
   });
 }
 
-Deno.test("an erasure ends the calls of whom it erases, sealed, and keeps nothing of them", async () => {
+Deno.test("an erasure empties and seals the operator's keyed calls", async () => {
   const scene = await openScene();
   const body = unnamed("anna");
   const call = () => scene.ask("/v1/score", { once: "key-1", body });
@@ -423,7 +422,7 @@ Deno.test("an erasure ends the calls of whom it erases, sealed, and keeps nothin
   await scene.close();
 });
 
-Deno.test("an erasure keeps no call that another process remembered while it was planned", async () => {
+Deno.test("an erasure keeps nothing of a keyed call that another process stored while it was planned", async () => {
   let isErasing = false;
   const scene: Scene = await openScene({
     wrap: (database) => ({
@@ -449,7 +448,7 @@ Deno.test("an erasure keeps no call that another process remembered while it was
   await scene.close();
 });
 
-Deno.test("an erasure goes by no row of a call that somebody altered", async () => {
+Deno.test("an erasure that meets an altered row of a keyed call is refused", async () => {
   const scene = await openScene();
   assertAnswered(
     await scene.ask("/v1/score", { once: "k", body: scoreRequest({ session_id: "s", operator_id: "anna" }) }),
@@ -486,7 +485,7 @@ Deno.test("verification finds a part that an erasure left behind", async () => {
       `UPDATE audit_entry SET body = (SELECT body FROM bodies AS b WHERE b.seq = audit_entry.seq)
         WHERE chain = 'org/acme' AND seq IN (SELECT seq FROM bodies)`,
     );
-    // If the erasure itself saw it, so much the better.
+    // The erasure may have found the alteration itself, which is good too.
     if (erased.status === 200) {
       const told = await found(scene);
       assert.ok(told.includes("a part of an entry outlived its operator"), `${hidden}: ${told}`);
@@ -543,7 +542,7 @@ for (const [name, statements, finding] of BESIDE) {
   });
 }
 
-Deno.test("verification finds rows of whom was erased, put back as they were", async () => {
+Deno.test("verification finds rows of an erased operator that were put back", async () => {
   const scene = await openScene();
   assertAnswered(await scene.commit("l1", false), "label");
   assertAnswered(await scene.ask("/v1/score/batch", { body: BATCH }), "batch");
@@ -574,7 +573,7 @@ Deno.test("verification finds rows of whom was erased, put back as they were", a
   await scene.abandon();
 });
 
-Deno.test("what is done by rule is no finding: commits, labels, erasure, a new start under the name, retention", async () => {
+Deno.test("verification has no finding after commits, labels, an erasure, a new start under the name and pruning", async () => {
   const scene = await openScene({ evidenceRetentionDays: 3 });
   const call = { once: "k", body: unnamed() };
   assertAnswered(await scene.ask("/v1/score", call), "call under a key");
@@ -594,7 +593,7 @@ Deno.test("what is done by rule is no finding: commits, labels, erasure, a new s
   assertAnswered(await scene.score("again", "cora"), "a new start");
   assert.deepEqual(await found(scene), []);
   scene.clock.advance(2 * DAY);
-  // The score of l3 is cut off below, its label is not.
+  // The score of l3 is pruned below, its label is not.
   assertAnswered(await scene.commit("l3", true), "a label of later");
   scene.clock.advance(2 * DAY);
   await pruneChains(scene.dependencies, scene.clock.now());
@@ -609,7 +608,7 @@ Deno.test("what is done by rule is no finding: commits, labels, erasure, a new s
   await scene.close();
 });
 
-Deno.test("rows of commits, labels and batches are made anew from the chain, and those of no entry are taken away", async () => {
+Deno.test("sealing anew restores the rows of commits, labels and batches from the chain, and removes those without an entry", async () => {
   const scene = await openScene();
   assertAnswered(await scene.commit("l1", false), "l1");
   assertAnswered(await scene.commit("l2", true), "l2");
@@ -644,7 +643,7 @@ Deno.test("rows of commits, labels and batches are made anew from the chain, and
   await scene.close();
 });
 
-Deno.test("an administrator accepts altered rows of labels and commits, and they are made anew from the chain", async () => {
+Deno.test("an acknowledgement makes altered rows of labels and commits anew from the chain", async () => {
   const scene = await openScene();
   assertAnswered(await scene.commit("l1", false), "l1");
   assertAnswered(await scene.commit("l2", true), "l2");
@@ -660,7 +659,7 @@ Deno.test("an administrator accepts altered rows of labels and commits, and they
     assertAnswered(await scene.commit("l3", true), "another").headers.get("Idempotency-Replayed"),
     null,
   );
-  // In the epoch after it a label of before is still known.
+  // In the next epoch an earlier label is still known.
   await scene.change(without("outcome_label", L1));
   assertAltered(await scene.commit("l1", false), "after");
   await assert.rejects(async () => {

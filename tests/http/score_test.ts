@@ -1,4 +1,4 @@
-/** POST /v1/score: what it answers, what it writes, and what a repeated call gets. */
+/** POST /v1/score: its answer, its records, and the answer to a repeated call. */
 import assert from "node:assert/strict";
 import { canonicalJson } from "../../src/evidence/canonical.ts";
 import { verifyDocument } from "../../src/evidence/document.ts";
@@ -83,7 +83,7 @@ Deno.test(
 );
 
 Deno.test(
-  "the evidence of a score verifies offline, and no longer once a digit of the answer is changed",
+  "the evidence of a score verifies offline, and no longer after a digit of the answer is changed",
   withHarness(async ({ send, organization, verifierKey }) => {
     const key = await organization("acme");
     for (const session of ["a", "b", "c", "d", "e"]) {
@@ -148,7 +148,7 @@ Deno.test(
 );
 
 Deno.test(
-  "lite mode reports D1, D4 and D7 renormalised, and moves the state as full mode does",
+  "lite mode reports D1, D4 and D7 renormalised, and changes the state as full mode does",
   withHarness(async (harness) => {
     const { send, organization } = harness;
     const [lite, full] = [await organization("lite"), await organization("full")];
@@ -208,7 +208,7 @@ Deno.test(
 );
 
 Deno.test(
-  "the flat variant is scored like the nested one, and without a session_id gets one",
+  "the flat variant is scored like the nested one, and gets a session_id if it has none",
   withHarness(async ({ send, organization }) => {
     const key = await organization("acme");
     const { interaction, ...rest } = scoreRequest();
@@ -237,7 +237,7 @@ Deno.test(
 );
 
 Deno.test(
-  "the same request again gets the stored answer and counts nothing twice",
+  "a repeated request gets the stored answer and counts nothing twice",
   withHarness(async ({ send, organization, clock, rowCounts }) => {
     const key = await organization("acme");
     const first = await send("/v1/score", { key, body: scoreRequest() });
@@ -245,7 +245,7 @@ Deno.test(
     const before = await rowCounts();
     clock.advance(86_400_000);
     const { interaction, ...rest } = scoreRequest();
-    // Defaults made explicit or left out, unknown fields and the flat form are the same request.
+    // Explicit or omitted defaults, unknown fields and the flat form are the same request.
     const { modification_extent: _extent, ai_available: _available, ...sparse } = interaction;
     for (
       const body of [
@@ -289,7 +289,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a session_id belongs to its organization alone",
+  "two organizations can use the same session_id",
   withHarness(async ({ send, organization }) => {
     const [one, two] = [await organization("one"), await organization("two")];
     assert.equal((await send("/v1/score", { key: one, body: scoreRequest() })).status, 200);
@@ -300,7 +300,7 @@ Deno.test(
 );
 
 Deno.test(
-  "incident_frozen is recorded, computes nothing, touches no operator and leaves its session free",
+  "incident_frozen is recorded, computes nothing, changes no operator and leaves its session free",
   withHarness(async (harness) => {
     const { send, organization } = harness;
     const key = await organization("acme");
@@ -329,7 +329,7 @@ Deno.test(
     const scored = await send("/v1/score", { key, body: scoreRequest() });
     assert.equal(scored.status, 200);
     assert.equal(scored.body.jis, 66.3);
-    assert.deepEqual((await frozen()).body, first.body, "a retry of the frozen post still gets its answer");
+    assert.deepEqual((await frozen()).body, first.body, "a repeated frozen call still gets its answer");
     const other = await send("/v1/score?mode_override=incident_frozen", {
       key,
       body: scoreRequest({}, { decision: "rejected" }),
@@ -341,7 +341,7 @@ Deno.test(
 );
 
 Deno.test(
-  "scores sent at once are each applied to the state that the one before left, and each proves itself",
+  "scores sent at once are each applied to the state that the one before left, and each evidence verifies",
   withHarness(async ({ send, organization, verifierKey, rowCounts }) => {
     const key = await organization("acme");
     const sessions = Array.from({ length: 40 }, (_, index) => `s-${index}`);
@@ -365,7 +365,7 @@ Deno.test(
 );
 
 Deno.test(
-  "twins of one request sent at once are scored once",
+  "equal requests sent at once are scored once",
   withHarness(async ({ send, organization, rowCounts }) => {
     const key = await organization("acme");
     const answers = await Promise.all(
@@ -379,7 +379,7 @@ Deno.test(
 );
 
 Deno.test(
-  "when the clock goes back the chain's time stands still and the score still follows from its input",
+  "after the clock went back the chain's time stands still, and the score still follows from its input",
   withHarness(async ({ send, organization, clock }) => {
     const key = await organization("acme");
     const first = await send("/v1/score", { key, body: scoreRequest() });

@@ -1,6 +1,6 @@
 /**
- * Somebody has the database's file and no key. Whatever he writes into its rows, nothing is scored, reported, erased or
- * sent by it: what is asked for is refused, and the rest goes on.
+ * Somebody has the database's file and no key. Whatever he writes into its rows, nothing is scored, reported,
+ * erased or sent by it. Requests that read altered rows are refused, others are answered.
  */
 import assert from "node:assert/strict";
 import { acknowledgeRestore } from "../../src/operations/restoring/restores.ts";
@@ -17,13 +17,13 @@ const DAY = 86_400_000;
 interface Scene extends Harness {
   readonly key: string;
   readonly otherKey: string;
-  /** Runs statements past the service, as whoever holds the file can. */
+  /** Runs statements directly on the database, as somebody with the file can. */
   alter(...statements: readonly string[]): Promise<void>;
   score(session: string, operator: string, fields?: Record<string, unknown>): Promise<Answer>;
   ask(path: string, options?: { readonly body?: unknown; readonly method?: string }): Promise<Answer>;
 }
 
-/** Two organizations; in acme anna accepts whatever the AI says, and bela judges. */
+/** Two organizations. In acme anna accepts every advice, and bela judges. */
 async function openScene(options: HarnessOptions = {}): Promise<Scene> {
   const harness = await openHarness({
     startsAt: Date.parse("2026-11-20T09:00:00.000Z") - 12 * DAY,
@@ -62,7 +62,7 @@ function assertAltered(answer: Answer, what: string): void {
   assert.match(answer.body.error.message, /^The database was altered: /, what);
 }
 
-/** The check of the organization's chains tells of it, too. */
+/** Asserts that verifying the organization's chains finds the alteration, too. */
 async function assertFound(scene: Scene): Promise<void> {
   const found = await Promise.all(
     ["org/acme", "org/acme/admin"].map(async (family) =>
@@ -73,10 +73,13 @@ async function assertFound(scene: Scene): Promise<void> {
   assert.ok(codes.includes("ROW_ALTERED"), `${codes}`);
 }
 
-/** What is refused after an alteration, each as `METHOD path`, or the name of a score's operator. */
+/**
+ * Requests that are refused after an alteration: each a path, a verb with a name, or the name of a score's
+ * operator.
+ */
 interface Attack {
   readonly name: string;
-  /** Done before the rows are altered. */
+  /** Runs before the rows are altered. */
   readonly before?: (scene: Scene) => Promise<void>;
   readonly statements: readonly string[];
   readonly refused: readonly string[];
@@ -89,7 +92,7 @@ const MAINTENANCE_BELA = "maintenance bela";
 const OPERATORS = "/v1/organization/operators";
 const PROFILE_BELA = "/v1/operator/bela/profile";
 
-/** Keeps a copy of a row, to be put back later. */
+/** Keeps a copy of rows, to be put back later. */
 const kept = (
   table: string,
   where: string,
@@ -97,7 +100,7 @@ const kept = (
 
 const ATTACKS: readonly Attack[] = [
   {
-    name: "figures of scores are made better",
+    name: "figures of scores are improved",
     statements: [
       "UPDATE interaction SET jis = 95, low = 90, high = 99, d1 = 95, d2 = 95 WHERE operator_id = 'anna'",
     ],
@@ -136,7 +139,7 @@ const ATTACKS: readonly Attack[] = [
     served: [PROFILE_BELA],
   },
   {
-    name: "an operator's old row is put back, seal and all",
+    name: "an operator's old row is put back with its seal",
     before: async (scene) => {
       await scene.alter(...kept("operator", "operator_id = 'bela'"));
       for (let index = 0; index < 4; index += 1) {
@@ -195,7 +198,7 @@ const ATTACKS: readonly Attack[] = [
     served: [DASHBOARD],
   },
   {
-    name: "scores are deleted as if their time were past",
+    name: "scores are deleted as if they were pruned",
     statements: [
       "UPDATE audit_chain SET min_index = 8 WHERE chain = 'org/acme'",
       "DELETE FROM interaction WHERE position < 8",
@@ -210,7 +213,7 @@ const ATTACKS: readonly Attack[] = [
     served: [DASHBOARD],
   },
   {
-    name: "what the head holds is taken away, and the seals with it",
+    name: "the digest in the head is removed with the seals",
     statements: [
       "UPDATE operator SET seal = NULL, jis = 99",
       "UPDATE audit_chain SET held = NULL WHERE family = 'org/acme'",
@@ -258,14 +261,14 @@ const ATTACKS: readonly Attack[] = [
     served: [DASHBOARD],
   },
   {
-    name: "all frozen calls of an operator are deleted, and that there were any",
+    name: "all frozen calls of an operator are deleted, with the row that counts them",
     before: (scene) => freeze(scene, "dora", 2),
     statements: ["DELETE FROM skipped_interaction", "DELETE FROM frozen_operator"],
     refused: [REPORT, ARTICLE_14, DASHBOARD],
     served: [PROFILE_ANNA, "anna", "freeze anna"],
   },
   {
-    name: "that an operator has frozen calls is deleted, and the calls are not",
+    name: "the row that counts an operator's frozen calls is deleted, and the calls are not",
     before: async (scene) => {
       await freeze(scene, "anna", 1);
       await freeze(scene, "bela", 1);
@@ -275,7 +278,7 @@ const ATTACKS: readonly Attack[] = [
     served: ["freeze bela"],
   },
   {
-    name: "the newest frozen call is deleted, and what told of it is what it was before",
+    name: "the newest frozen call is deleted, and the row that counts them is put back",
     before: async (scene) => {
       await freeze(scene, "anna", 2);
       await scene.alter(...kept("frozen_operator", "operator_id = 'anna'"));
@@ -289,7 +292,7 @@ const ATTACKS: readonly Attack[] = [
     served: [PROFILE_ANNA, "anna"],
   },
   {
-    name: "it is altered how many frozen calls an operator has",
+    name: "the number of an operator's frozen calls is altered",
     before: (scene) => freeze(scene, "anna", 3),
     statements: ["UPDATE frozen_operator SET n = 1"],
     refused: [REPORT, ARTICLE_14, DASHBOARD, "freeze anna"],
@@ -303,14 +306,14 @@ const ATTACKS: readonly Attack[] = [
     served: [DASHBOARD],
   },
   {
-    name: "frozen calls are counted anew",
+    name: "the count in each frozen call is altered",
     before: (scene) => freeze(scene, "anna", 3),
     statements: ["UPDATE skipped_interaction SET n = 1"],
     refused: [REPORT, ARTICLE_14],
     served: [DASHBOARD],
   },
   {
-    name: "frozen calls are deleted as if their time were past",
+    name: "frozen calls are deleted as if they were pruned",
     before: (scene) => freeze(scene, "anna", 3),
     statements: [
       `UPDATE audit_chain SET min_index = (SELECT position + 1 FROM skipped_interaction
@@ -321,7 +324,7 @@ const ATTACKS: readonly Attack[] = [
     served: [DASHBOARD],
   },
   {
-    name: "a frozen call of before an erasure is put back before those that came since",
+    name: "a frozen call from before an erasure is put back before the later ones",
     before: async (scene) => {
       await freeze(scene, "anna", 2);
       await scene.alter(...kept("skipped_interaction", "session_id = 'frozen-anna-0'"));
@@ -336,7 +339,7 @@ const ATTACKS: readonly Attack[] = [
 
 const FREEZE = "/v1/score?mode_override=incident_frozen";
 
-/** Calls of an operator that an incident freezes, an hour apart; `count` of them in all. */
+/** Freezes calls of an operator, an hour apart, from number `first` up to `count`. */
 async function freeze(scene: Scene, operator: string, count: number, first = 0): Promise<void> {
   for (let index = first; index < count; index += 1) {
     const session_id = `frozen-${operator}-${index}`;
@@ -346,7 +349,7 @@ async function freeze(scene: Scene, operator: string, count: number, first = 0):
   }
 }
 
-/** Asks as an attack's list says. */
+/** Sends the request that an item of an attack's list names. */
 async function asked(scene: Scene, what: string): Promise<Answer> {
   if (what.startsWith("/")) return await scene.ask(what);
   const [verb, name] = what.split(" ");
@@ -369,7 +372,7 @@ async function asked(scene: Scene, what: string): Promise<Answer> {
 }
 
 for (const { name, before, statements, refused, served } of ATTACKS) {
-  Deno.test(`nothing is answered from altered rows: ${name}`, async () => {
+  Deno.test(`altered rows are not used for an answer: ${name}`, async () => {
     const scene = await openScene();
     await before?.(scene);
     for (const what of [...refused, ...served]) {
@@ -382,9 +385,9 @@ for (const { name, before, statements, refused, served } of ATTACKS) {
     await assertFound(scene);
     for (const what of served) {
       const answer = await asked(scene, what);
-      assert.equal(answer.status, 200, `${what} goes on: ${answer.text}`);
+      assert.equal(answer.status, 200, `${what} is still answered: ${answer.text}`);
     }
-    // The other organization notices nothing.
+    // The other organization is not affected.
     const other = await scene.send("/v1/score", {
       key: scene.otherKey,
       body: scoreRequest({ session_id: "s-1", operator_id: "cleo" }),
@@ -394,7 +397,7 @@ for (const { name, before, statements, refused, served } of ATTACKS) {
   });
 }
 
-Deno.test("a report says what it said before once what was altered is put back", async () => {
+Deno.test("a report is as it was once its altered rows are put back", async () => {
   const scene = await openScene();
   const before = await scene.ask(REPORT);
   await scene.alter(
@@ -410,7 +413,7 @@ Deno.test("a report says what it said before once what was altered is put back",
   await scene.close();
 });
 
-Deno.test("an erasure destroys nobody else's parts, whatever pseudonym is written beside a name", async () => {
+Deno.test("an erasure is refused if another operator's pseudonym was written beside the name", async () => {
   const scene = await openScene();
   await scene.alter(
     `UPDATE subject SET pseudonym = (SELECT pseudonym FROM subject WHERE operator_id = 'bela')
@@ -425,7 +428,7 @@ Deno.test("an erasure destroys nobody else's parts, whatever pseudonym is writte
   await scene.abandon();
 });
 
-Deno.test("an erasure is refused where the pseudonym of an earlier operator of that name was put back", async () => {
+Deno.test("an erasure is refused if the pseudonym of an earlier operator of that name was put back", async () => {
   const scene = await openScene();
   await scene.alter("CREATE TABLE put_by AS SELECT * FROM subject WHERE operator_id = 'anna'");
   assert.equal((await scene.ask("/v1/operator/anna", { method: "DELETE" })).status, 200);
@@ -438,7 +441,7 @@ Deno.test("an erasure is refused where the pseudonym of an earlier operator of t
   await scene.abandon();
 });
 
-Deno.test("an operator whose pseudonym was taken away is neither scored under another nor erased in part", async () => {
+Deno.test("an operator whose pseudonym was replaced is neither scored nor erased", async () => {
   const scene = await openScene();
   await scene.alter(
     "CREATE TABLE operator_by AS SELECT * FROM operator WHERE operator_id = 'anna'",
@@ -453,10 +456,10 @@ Deno.test("an operator whose pseudonym was taken away is neither scored under an
   await scene.abandon();
 });
 
-Deno.test("of an operator whose pseudonym alone was taken away nothing is said to be stored, nor listed as nothing", async () => {
+Deno.test("a copy and a list are refused if the operator's pseudonym alone was removed", async () => {
   const scene = await openScene({ raisesTampering: true });
   await scene.alter(
-    // Without the rule that an operator has a pseudonym, as whoever holds the file can do without it.
+    // Without the foreign key, which somebody with the file can drop.
     "CREATE TABLE operator_by AS SELECT * FROM operator",
     "DROP TABLE operator",
     "DELETE FROM subject WHERE operator_id = 'bela'",
@@ -477,7 +480,7 @@ Deno.test("of an operator whose pseudonym alone was taken away nothing is said t
   await scene.abandon();
 });
 
-Deno.test("a report that was issued and whose row was taken away, or given to another organization, is not said to be none", async () => {
+Deno.test("an issued report whose row was deleted or given to another organization is refused with 503, not 404", async () => {
   for (const change of ["DELETE FROM compliance_report", "UPDATE compliance_report SET org_id = 'other'"]) {
     const scene = await openScene();
     const { report } = (await scene.ask(REPORT)).body;
@@ -492,7 +495,7 @@ Deno.test("a report that was issued and whose row was taken away, or given to an
   }
 });
 
-Deno.test("a key opens no other organization, whichever row its hash is written into", async () => {
+Deno.test("a key whose hash was written into another organization's row is refused", async () => {
   const scene = await openScene();
   await scene.alter(
     "UPDATE organization SET prefix = NULL, key_hash = NULL WHERE org_id = 'acme'",
@@ -536,7 +539,7 @@ Deno.test("nothing is sent to an address that was written over a webhook's own",
   await scene.abandon();
 });
 
-Deno.test("a start seals no row anew of a database whose rows are sealed", async () => {
+Deno.test("a start does not seal rows anew in a database whose rows are sealed", async () => {
   const directory = await Deno.makeTempDir();
   const files = { path: `${directory}/jiss.db`, lockPath: `${directory}/lock.db` };
   const scene = await openScene(files);
@@ -552,7 +555,7 @@ Deno.test("a start seals no row anew of a database whose rows are sealed", async
   await Deno.remove(directory, { recursive: true });
 });
 
-Deno.test("a start records no change of a model that only the database's file speaks of", async () => {
+Deno.test("a start records no model change that only the database's file shows", async () => {
   const directory = await Deno.makeTempDir();
   const files = { path: `${directory}/jiss.db`, lockPath: `${directory}/lock.db` };
   const scene = await openScene(files);
@@ -583,7 +586,7 @@ async function countOf({ database }: Pick<Harness, "database">, eventType: strin
   return rows as [{ entries: number }];
 }
 
-Deno.test("verification tells of an origin that no organization registered", async () => {
+Deno.test("verification finds an origin that no organization registered", async () => {
   const scene = await openScene();
   await scene.alter(
     "INSERT INTO organization_origin (origin, org_id) VALUES ('https://evil.example', 'acme')",
@@ -592,19 +595,19 @@ Deno.test("verification tells of an origin that no organization registered", asy
   await scene.abandon();
 });
 
-Deno.test("a cut that the database's file speaks of, and no checkpoint, is never signed", async () => {
+Deno.test("pruning is not signed if a size in the database's file has no checkpoint", async () => {
   const scene = await openScene({ evidenceRetentionDays: 3 });
   await scene.alter("UPDATE audit_ladder SET size = size + 1 WHERE chain = 'org/acme'");
   await pruneChains(scene.dependencies, scene.clock.now());
   const cut = await scene.database.read(
     query.selectFrom("audit_entry").select("chain").where("event_type", "=", "RETENTION_PRUNED").compile(),
   );
-  // The other organization's chain, of which nothing was altered, is cut all the same.
+  // The other organization's chain, which was not altered, is pruned.
   assert.deepEqual(cut.map(({ chain }) => chain), ["org/other"]);
   await scene.abandon();
 });
 
-Deno.test("what an administrator accepts is made anew from the chain; altered keys and addresses end", async () => {
+Deno.test("an acknowledgement makes rows anew from the chain, and deactivates altered keys and webhooks", async () => {
   const scene = await openScene();
   const registered = await scene.ask("/v1/admin/webhook/register", {
     body: {
@@ -629,7 +632,7 @@ Deno.test("what an administrator accepts is made anew from the chain; altered ke
   assert.deepEqual(after.body.report.figures, before.body.report.figures);
   const { body } = await scene.ask("/v1/admin/webhook/list");
   assert.deepEqual(body.webhooks.map(({ active }: { active: boolean }) => active), [false]);
-  // The other organization's chains go on in their next epochs, too.
+  // The other organization's chains continue in their next epochs, too.
   assert.equal((await scene.send(DASHBOARD, { key: scene.otherKey })).status, 200);
   await scene.alter("UPDATE organization SET name = 'Somebody Else Bank' WHERE org_id = 'acme'");
   await acknowledgeRestore(scene.dependencies, { reason: "altered again", now: scene.clock.now() });

@@ -1,4 +1,4 @@
-/** What the service says of itself, and what every answer carries. */
+/** The service's descriptions of itself, and the headers and members of every answer. */
 import assert from "node:assert/strict";
 import { EPOCH, withHarness } from "../harness.ts";
 
@@ -94,7 +94,7 @@ Deno.test(
 );
 
 Deno.test(
-  "pages for people are served to anybody however often, under a policy that lets no other origin and nothing inline in",
+  "pages for people have no rate limit, under a policy that allows neither another origin nor anything inline",
   withHarness(async ({ send }) => {
     const documents = ["/docs/verify-offline", "/docs/evidence-format", "/docs/formulas"];
     for (
@@ -162,7 +162,7 @@ Deno.test(
 );
 
 Deno.test(
-  "over TLS every answer asks browsers to stay with it",
+  "over TLS every answer tells browsers to keep to TLS",
   withHarness(async ({ send }) => {
     assert.equal((await send("/")).headers.get("Strict-Transport-Security"), "max-age=31536000");
   }, { servesTls: true }),
@@ -184,7 +184,7 @@ Deno.test(
 );
 
 Deno.test(
-  "once the service drains, what comes gets 503 with Retry-After",
+  "once the service drains, new requests get 503 with Retry-After",
   withHarness(async ({ send, drain }) => {
     drain();
     for (const path of ["/", "/v1", "/v1/score"]) {
@@ -196,7 +196,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a Host header that holds more than a host is 400 and chooses no route",
+  "a Host header with more than a host is 400 and selects no route",
   withHarness(async ({ send }) => {
     for (const host of ["x/v1?", "x/v1/score?mode=lite&z=", "a b", "user@x", "x#", ""]) {
       const { status, body } = await send("/", { headers: { Host: host } });

@@ -1,6 +1,4 @@
-/**
- * GET /v1/organization/shadow: what a candidate model would change, and that it changes nothing.
- */
+/** GET /v1/organization/shadow: how a candidate model would score, and that it changes nothing. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { applyLabel, type LateLabel } from "../../src/scoring/label.ts";
@@ -16,7 +14,7 @@ import { JIS_1_0_0 } from "../models.ts";
 const PATH = "/v1/organization/shadow";
 const FROZEN = "/v1/score?mode_override=incident_frozen";
 
-/** Other priors, other weights, other bands: every score differs. */
+/** A candidate with other priors, weights and bands: every score differs. */
 const CANDIDATE = changed((document) => {
   document.version = "candidate-1";
   for (const bucket of ["H", "C", "P"]) document.buckets[bucket].prior_mean = 0.75;
@@ -28,7 +26,10 @@ const CANDIDATE = changed((document) => {
   document.bands.proficient = 71;
 });
 
-/** At a loss with every interaction, which no document is that is valid: a rate that is no number of JSON once it is rounded. */
+/**
+ * A candidate that fails on every interaction: its decay rate becomes infinite when it is rounded. Such a
+ * document is not valid.
+ */
 const FAILING = unchecked((document) => {
   document.version = "candidate-2";
   for (const row of Object.values<Record<string, number>>(document.domains)) row.decay_rate = 1e308;
@@ -56,7 +57,7 @@ async function withShadow(
   await harness.close();
 }
 
-/** The report, once everything that was recorded is worked off. */
+/** The report, after the shadow model has processed every record. */
 async function reported(harness: Harness, key: string) {
   await harness.dependencies.shadow?.settled();
   const { status, body, text } = await harness.send(PATH, { key });
@@ -78,7 +79,7 @@ interface Expected {
   readonly scored: Scored;
 }
 
-/** What a model makes of a case, from a state of its own. */
+/** The candidate's or the model's result of a case, from its own state. */
 function scoredBy(
   model: ModelDocument,
   state: OperatorState | null,
@@ -100,7 +101,7 @@ async function post(harness: Harness, key: string, body: unknown, path = "/v1/sc
   return answer;
 }
 
-Deno.test("without a candidate there is nothing to tell", async () => {
+Deno.test("without a candidate the report is null", async () => {
   const harness = await openHarness();
   const key = await harness.organization("acme");
   await post(harness, key, scoreRequest());
@@ -108,7 +109,7 @@ Deno.test("without a candidate there is nothing to tell", async () => {
   await harness.close();
 });
 
-Deno.test("each interaction is compared with what the candidate makes of it, from a state of its own", () =>
+Deno.test("each interaction is compared with the candidate's result, from the candidate's own state", () =>
   withShadow({}, async (harness, key) => {
     let state: OperatorState | null = null;
     const differences: number[] = [];
@@ -177,7 +178,7 @@ Deno.test("a batch counts each of its interactions, and a frozen call none", () 
       null,
     )!;
     assert.equal(shadow.most_different[0].candidate.jis, state.scored.result.jis);
-    // The same again is answered from what is stored, and is nothing new.
+    // A repeated call gets its stored answer and counts nothing.
     await post(
       harness,
       key,
@@ -187,7 +188,10 @@ Deno.test("a batch counts each of its interactions, and a frozen call none", () 
     assert.equal((await reported(harness, key)).interactions.compared, CASES.length);
   }));
 
-/** A case, its late label and one more case; the last one's JIS under the candidate, and how that could have come out. */
+/**
+ * Scores a case, labels it late and scores another. Returns the last one's JIS under the candidate, and the
+ * JIS with each kind of weights.
+ */
 async function labelledLate(options: HarnessOptions) {
   const harness = await openHarness({ candidate: CANDIDATE, ...options });
   const key = await harness.organization("acme");
@@ -219,17 +223,17 @@ async function labelledLate(options: HarnessOptions) {
   return { jis: row.candidate.jis, ...outcomes };
 }
 
-Deno.test("a late label counts with the candidate's own weights, and nothing is compared for it", async () => {
+Deno.test("a late label counts with the candidate's own weights, and adds no comparison", async () => {
   const { jis, own } = await labelledLate({});
   assert.equal(jis, own);
 });
 
-Deno.test("a late label counts with the recorded weights where the candidate's are kept no more", async () => {
+Deno.test("a late label counts with the recorded weights if the candidate's are not kept any more", async () => {
   const { jis, recorded } = await labelledLate({ shadowBounds: { operators: 10, queue: 10, weights: 1 } });
   assert.equal(jis, recorded);
 });
 
-Deno.test("an operator who was scored before begins as the model in use has left him", async () => {
+Deno.test("an operator who was scored before starts from the state of the model in use", async () => {
   const directory = await Deno.makeTempDir();
   const path = `${directory}/jiss.db`;
   const before = await openHarness({ path });
@@ -239,7 +243,7 @@ Deno.test("an operator who was scored before begins as the model in use has left
   await before.close();
 
   const harness = await openHarness({ path, run: 1, candidate: CANDIDATE });
-  // Of a case that the candidate has not scored the recorded weights count.
+  // The candidate has not scored this case, so the recorded weights count.
   await post(harness, key, { outcome_correct: true }, "/v1/score/before/commit");
   await post(harness, key, scoreRequest({ session_id: "after" }));
   const labelled = applyLabel(CANDIDATE, first.state, {
@@ -255,7 +259,7 @@ Deno.test("an operator who was scored before begins as the model in use has left
   await Deno.remove(directory, { recursive: true });
 });
 
-Deno.test("answers and evidence are byte for byte those without a candidate, and so they are with one that fails", async () => {
+Deno.test("answers and evidence are byte for byte those without a candidate, also with one that fails", async () => {
   const run = async (options: HarnessOptions) => {
     const harness = await openHarness(options);
     const key = await harness.organization("acme");
@@ -286,14 +290,14 @@ Deno.test("answers and evidence are byte for byte those without a candidate, and
   assert.deepEqual(shadowed.said, plain.said);
   assert.deepEqual(failing.said, plain.said);
   assert.deepEqual([shadowed.counts!.failed, shadowed.failures], [0, []]);
-  // The label is taken: it makes no rate.
+  // The label is accepted: it needs no decay rate.
   assert.equal(failing.counts!.failed, CASES.length);
   assert.deepEqual(failing.failures.map(({ msg }) => msg), [
     "the candidate model failed on an interaction; real scores go on without it",
   ]);
 });
 
-Deno.test("a candidate that fails is told of in the report, and leaves no figures", () =>
+Deno.test("a failing candidate is counted in the report, which has no figures", () =>
   withShadow({ candidate: FAILING }, async (harness, key) => {
     await post(harness, key, scoreRequest());
     await post(harness, key, scoreRequest({ session_id: "second" }));
@@ -306,7 +310,7 @@ Deno.test("a candidate that fails is told of in the report, and leaves no figure
     assert.equal(harness.log.filter(({ level }) => level === "error").length, 2);
   }));
 
-Deno.test("who is erased is gone from the report with all figures, and may come back as somebody new", () =>
+Deno.test("an erased operator leaves the report with all figures, and can return as a new one", () =>
   withShadow({}, async (harness, key) => {
     for (const operator_id of ["operator-1", "operator-2"]) {
       for (const [index, fields] of CASES.entries()) {
@@ -340,7 +344,7 @@ Deno.test("who is erased is gone from the report with all figures, and may come 
   }));
 
 embeddedTest(
-  "what another process scored is a gap, and who was erased by it is told of no more",
+  "a score by another process is a gap, and an operator erased by it leaves the report",
   async () => {
     const directory = await Deno.makeTempDir();
     const path = `${directory}/jiss.db`;
@@ -372,7 +376,7 @@ embeddedTest(
   },
 );
 
-Deno.test("what comes too fast is missed and counted, and the operator begins anew from the stored state", () =>
+Deno.test("interactions beyond the queue are missed and counted, and the operator starts again from the stored state", () =>
   withShadow({ shadowBounds: { operators: 10, queue: 2, weights: 10 } }, async (harness, key) => {
     const interactions = CASES.map((fields, index) => ({
       session_id: `b${index}`,
@@ -396,7 +400,7 @@ Deno.test("what comes too fast is missed and counted, and the operator begins an
     assert.equal(shadow.most_different[0].candidate.jis, scoredBy(CANDIDATE, stored, {}).scored.result.jis);
   }));
 
-Deno.test("no more operators are followed than there is room for, and an erasure makes room", () =>
+Deno.test("no more operators are followed than the bound allows, and an erasure frees a place", () =>
   withShadow({ shadowBounds: { operators: 1, queue: 100, weights: 1 } }, async (harness, key) => {
     const unlabelled = { outcome_correct: null };
     for (const [index, operator_id] of ["one", "two", "one"].entries()) {
@@ -410,7 +414,7 @@ Deno.test("no more operators are followed than there is room for, and an erasure
     assert.deepEqual(after.most_different.map((row: { operator_id: string }) => row.operator_id), ["two"]);
   }));
 
-Deno.test("operators are counted by direction, the ones that differ most come first, and each organization sees its own", () =>
+Deno.test("operators are counted by direction, the most different come first, and each organization sees its own", () =>
   withShadow({}, async (harness, key) => {
     const careless = {
       decision: "accepted",
@@ -433,7 +437,7 @@ Deno.test("operators are counted by direction, the ones that differ most come fi
     assert.deepEqual(sizes, sizes.toSorted((one, other) => other - one));
     const { compared, band, compliance_status } = shadow.operators;
     assert.equal(compared, 22);
-    // 66.3 and 71.65, a band higher; 58.05 and 63.05, above the minimum.
+    // 66.3 and 71.65: a band higher. 58.05 and 63.05: above the minimum.
     assert.deepEqual(band, { higher: 11, lower: 0, same: 11 });
     assert.deepEqual(compliance_status, { higher: 11, lower: 0, same: 11 });
     const other = await harness.organization("other");
@@ -441,7 +445,7 @@ Deno.test("operators are counted by direction, the ones that differ most come fi
     assert.deepEqual([theirs.interactions.compared, theirs.most_different], [0, []]);
   }));
 
-/** Something that happens to one of two operators; `kind` says what. */
+/** One event of one of two operators; `kind` names it. */
 const happening = fc.record({
   operator: fc.constantFrom("operator-1", "operator-2"),
   kind: fc.constantFrom(
@@ -459,13 +463,13 @@ const happening = fc.record({
   fields: fc.constantFrom(...CASES),
 });
 
-Deno.test("a candidate with the same numbers never differs, fails or loses track, whatever happens", async () => {
+Deno.test("a candidate with the same numbers never differs, fails or restarts, in any sequence of events", async () => {
   const same = changed((document) => document.version = "the-same-1");
   await fc.assert(
     fc.asyncProperty(fc.array(happening, { minLength: 1, maxLength: 30 }), async (happenings) => {
       const harness = await openHarness({ candidate: same });
       const key = await harness.organization("acme");
-      /** Of each operator: what was scored since it was erased last, and what can be labelled. */
+      /** By operator: number of scores since the last erasure, and the sessions that can be labelled. */
       const counts = new Map<string, number>();
       const unlabelled = new Map<string, string[]>();
       for (const [index, { operator, kind, fields }] of happenings.entries()) {

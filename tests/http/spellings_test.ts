@@ -1,4 +1,7 @@
-/** Other spellings of a decision or a domain: taken wherever one is sent, and answered and recorded in the service's own. */
+/**
+ * Other spellings of a decision or a domain: they are accepted in every request, and answered and recorded in
+ * the service's own spelling.
+ */
 import assert from "node:assert/strict";
 import { type Decision, DECISIONS, type Domain, DOMAINS } from "../../src/domain/enums.ts";
 import { scoreInputSchema } from "../../src/evidence/record.ts";
@@ -16,7 +19,7 @@ const DECISION_PAIRS: readonly (readonly [theirs: string, ours: Decision])[] = [
 const THEIR_DOMAIN = "government";
 const OUR_DOMAIN: Domain = "public_sector";
 
-/** Each way in which an interaction comes, with a name that is used once. */
+/** Each request that holds an interaction, under a name that is used once. */
 const WAYS: readonly {
   readonly name: string;
   readonly path: string;
@@ -69,7 +72,7 @@ const WAYS: readonly {
   },
 ];
 
-/** What the chain holds of a record. */
+/** The recorded parts of a session or decision. */
 async function recordedOf({ database }: Harness, id: string): Promise<Record<string, unknown>> {
   const rows = await database.read<{ data: string }>({
     sql: "SELECT data FROM audit_part WHERE name = 'input' AND data LIKE ?",
@@ -83,7 +86,7 @@ async function recordedOf({ database }: Harness, id: string): Promise<Record<str
 
 for (const { name, path, bodyOf } of WAYS) {
   Deno.test(
-    `${name} takes every other spelling, records ours, and is the same request in either`,
+    `${name} accepts every other spelling, records ours, and is the same request in either`,
     withHarness(async (harness) => {
       const key = await harness.organization("acme");
       for (const [index, [theirs, ours]] of DECISION_PAIRS.entries()) {
@@ -113,7 +116,7 @@ for (const { name, path, bodyOf } of WAYS) {
 }
 
 Deno.test(
-  "an organization whose domain is government is one of the public sector, in its answers and its evidence",
+  "the domain government becomes public_sector in the organization's answers and evidence",
   withHarness(async (harness) => {
     const body = organizationRequest({ domain: THEIR_DOMAIN });
     const created = await harness.master("ORG_CREATE", "/v1/admin/org/create", {
@@ -125,7 +128,7 @@ Deno.test(
       key: created.body.api_key,
     });
     assert.equal(dashboard.domain, OUR_DOMAIN);
-    // The same call in the service's own spelling is the same call.
+    // The same call in the service's own spelling is a repetition.
     const again = await harness.master("ORG_CREATE", "/v1/admin/org/create", {
       body: { ...body, domain: OUR_DOMAIN },
       idempotencyKey: "one",
@@ -136,7 +139,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a run of the public demo takes every other spelling, and shows ours",
+  "a run of the public demo accepts every other spelling, and shows ours",
   withHarness(async (harness) => {
     const records = (words: readonly string[]) =>
       words.map((decision) => ({ time_to_decision_ms: 5000, decision }));
@@ -157,7 +160,7 @@ Deno.test(
 );
 
 Deno.test(
-  "evidence is in our words alone: a recorded input with another spelling is none",
+  "evidence has only our spelling: a recorded input with another one is not valid",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await harness.send("/v1/score", { key, body: scoreRequest({}, { decision: "accept" }) });
@@ -172,7 +175,7 @@ Deno.test(
 );
 
 Deno.test(
-  "what is no spelling is 422, however near it comes, and the message names what is taken",
+  "a word that is no spelling is 422, however similar, and the message lists the accepted ones",
   withHarness(async ({ send, organization }) => {
     const key = await organization("acme");
     for (
@@ -191,7 +194,7 @@ Deno.test(
 );
 
 Deno.test(
-  "the API's document shows the spellings where they are taken, and ours alone where they are answered",
+  "the API's document shows the spellings in requests, and only ours in answers",
   withHarness(async ({ send }) => {
     const { body } = await send("/openapi.json");
     const {

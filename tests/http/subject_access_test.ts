@@ -1,6 +1,6 @@
 /**
- * Subject access: GET /v1/operator/{operator_id}/export. Everything that is kept about one reviewer and nothing about
- * anybody else, as data and as a page, sent as it is read.
+ * Subject access: GET /v1/operator/{operator_id}/export. The copy holds everything about one reviewer and
+ * nothing about anybody else, as data and as a page, and is sent as it is read.
  * Source: contract, section 4; Regulation (EU) 2016/679, Article 15.
  */
 import assert from "node:assert/strict";
@@ -68,7 +68,7 @@ async function seed(harness: Harness, key: string, { operator = "operator-1", ta
   });
 }
 
-/** So many scores of one reviewer, in batches. */
+/** Scores `count` interactions of one reviewer, in batches. */
 async function seedMany(
   harness: Harness,
   key: string,
@@ -106,7 +106,7 @@ const shownOf = ({ records }: Json) =>
 // ---- everything -------------------------------------------------------------------------------------------
 
 Deno.test(
-  "a copy has every entry about the reviewer, in order, with its parts as they are stored and the ids of its row",
+  "a copy has every entry about the reviewer, in order, with its stored parts and the ids of its row",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await seed(harness, key, { operator: "colleague", tag: "c" });
@@ -169,7 +169,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a copy is one JSON object of the document's schema with the envelope, and says nothing beyond it",
+  "a copy is one JSON object of the document's schema with the envelope, and has no other members",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await seed(harness, key);
@@ -184,7 +184,7 @@ Deno.test(
 );
 
 Deno.test(
-  "what a copy says moved a score, a label or a decision is what its replay says",
+  "a copy explains a score, a label or a decision as its replay does",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await seed(harness, key);
@@ -212,7 +212,7 @@ Deno.test(
 );
 
 Deno.test(
-  "the profile is the one that GET profile shows, the state the stored one, and a row's figures and call are beside it",
+  "a copy has the profile of GET profile, the stored state, and the figures and call of each row",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await seed(harness, key);
@@ -247,7 +247,7 @@ Deno.test(
         },
       });
     }
-    // In lite mode the result has three dimensions, and what is kept beside it has all.
+    // In lite mode the result has three dimensions, and the stored row has all.
     const lite = copy.records.find(({ session_id }: Json) => session_id === "s-lite");
     assert.equal(Object.keys(lite.result.dimensions).length, 3);
     assert.equal(Object.keys(lite.full_mode.dimensions).length, 7);
@@ -259,7 +259,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a reviewer of whom there are frozen calls or decisions alone gets a copy with neither profile nor state",
+  "a reviewer with frozen calls or decisions alone gets a copy with neither profile nor state",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     const frozen = scoreRequest({ operator_id: "frozen", session_id: "f" });
@@ -289,7 +289,7 @@ Deno.test(
 // ---- and nothing else -------------------------------------------------------------------------------------
 
 Deno.test(
-  "neither colleagues, erased ones too, nor another organization's operator of the same id are in a copy",
+  "a copy holds nothing about colleagues, erased ones too, nor about another organization's operator of the same id",
   withHarness(async (harness) => {
     const [key, other] = [await harness.organization("acme"), await harness.organization("foreign")];
     await seed(harness, key, { operator: "colleague", tag: "colleague" });
@@ -310,7 +310,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a reviewer who came back after an erasure is told nothing of the time before it",
+  "a copy for a reviewer who returned after an erasure holds nothing from before it",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await seed(harness, key, { tag: "before" });
@@ -362,7 +362,7 @@ Deno.test(
 );
 
 Deno.test(
-  "what cannot be copied is refused before anything is sent or recorded",
+  "a copy that cannot be made is refused before anything is sent or recorded",
   withHarness(async (harness) => {
     const [key, other] = [await harness.organization("acme"), await harness.organization("other")];
     await seed(harness, key);
@@ -372,7 +372,7 @@ Deno.test(
         ["an unknown operator", pathOf("nobody"), key, 404, "NOT_FOUND", "nobody"],
         ["as a page", pathOf("nobody", "?format=html"), key, 404, "NOT_FOUND", "nobody"],
         ["another organization's operator", pathOf("theirs"), key, 404, "NOT_FOUND", "theirs"],
-        ["an id too long", pathOf("a".repeat(257)), key, 422, "VALIDATION_FAILED", "operator_id"],
+        ["an id that is too long", pathOf("a".repeat(257)), key, 422, "VALIDATION_FAILED", "operator_id"],
         ["an encoded slash", pathOf("a%2Fb"), key, 422, "VALIDATION_FAILED", "operator_id"],
         ["an unknown format", pathOf("operator-1", "?format=pdf"), key, 422, "VALIDATION_FAILED", "format"],
         ["an empty format", pathOf("operator-1", "?format="), key, 422, "VALIDATION_FAILED", "format"],
@@ -403,7 +403,7 @@ Deno.test(
 // ---- what is told beside it -------------------------------------------------------------------------------
 
 Deno.test(
-  "a copy tells what for, how, how long, to whom, how to contest, and what the score must not be used for",
+  "a copy states the purpose, the method, the storage time, the recipients, how to contest, and for what the score must not be used",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await seed(harness, key);
@@ -445,7 +445,7 @@ Deno.test(
 );
 
 Deno.test(
-  "where the organization's evidence has a retention the copy names it, and what is past it is in no copy",
+  "a copy names the retention of the organization's evidence, and holds nothing past it",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await post(harness, "/v1/score", key, scoreRequest({ session_id: "old" }));
@@ -464,11 +464,11 @@ Deno.test(
 );
 
 Deno.test(
-  "records of every epoch are in a copy, the older first",
+  "a copy holds the records of every epoch, the older first",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await post(harness, "/v1/score", key, scoreRequest({ session_id: "one" }));
-    // The lock knows of a size that the database never had: as after a restore.
+    // The lock knows a size that the database never had, as after a restore.
     const origin = originOf(harness.dependencies, "org/acme");
     const checkpoint = { origin, size: 3, root: new Uint8Array(32) };
     harness.dependencies.lock.record([{
@@ -494,7 +494,7 @@ Deno.test(
 // ---- altered ----------------------------------------------------------------------------------------------
 
 Deno.test(
-  "a record that is not what was recorded is shown as it is stored, says so, and keeps nobody from the rest",
+  "an altered record is shown as it is stored and marked, and the rest of the copy is complete",
   withAlterations(async (harness) => {
     const key = await harness.organization("acme");
     await post(harness, "/v1/score", key, scoreRequest({ operator_id: "colleague", session_id: "theirs" }));
@@ -535,7 +535,7 @@ Deno.test(
       if (!altered) continue;
       assert.deepEqual([explanation, session_id, request_id, full_mode], [null, null, null, null]);
     }
-    // What an altered record claims lays nothing open of the colleague whom it names.
+    // The claims of an altered record reveal nothing about the colleague whom it names.
     const theirs = (await copyOf(harness, key, "colleague")).records[0];
     assert.ok(!text.includes(theirs.request_id) && !text.includes(theirs.entry_hash));
 
@@ -548,11 +548,11 @@ Deno.test(
 );
 
 Deno.test(
-  "a score whose model document is not what it was is told without what moved it",
+  "a score whose model document was altered is shown without an explanation",
   withAlterations(async (harness) => {
     const key = await harness.organization("acme");
     await seed(harness, key);
-    // Made under a document that is in use no more, and that somebody has touched.
+    // The score was made under a document that is no longer in use and was altered.
     const { dependencies } = harness;
     const model = { ...dependencies.model, sha256: "0".repeat(64) };
     await harness.database.batch([{
@@ -588,7 +588,7 @@ function escaped(text: string): string {
 
 const VOID = new Set(["meta", "link"]);
 
-/** Every element that is opened is closed, in order, and nothing looks like a tag that is none. */
+/** Asserts that every opened element is closed, in order, and that no stray "<" or "&" occurs. */
 function isWellFormed(page: string): void {
   const open: string[] = [];
   const text = page.replace(/^<!DOCTYPE html>\n/, "").replace(/<style>[^<]*<\/style>/, "");
@@ -645,14 +645,16 @@ Deno.test(
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
 
-/** The text that a reader sees before anything is unfolded: no style, no tags, one space between words. */
+/**
+ * The text that a reader sees before anything is unfolded: without style and tags, one space between words.
+ */
 function readable(html: string): string {
   return html.replace(/<style>.*?<\/style>/s, "").replace(/<details>.*?<\/details>/gs, " ")
     .replace(/<[^>]*>/g, " ").replace(/&#39;/g, "'").replace(/\s+/g, " ");
 }
 
 Deno.test(
-  "the page says in words what was measured, what each score said, what moved it and what it was used for",
+  "the page says in words what was measured, how each score came about and for what it was used",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await seed(harness, key);
@@ -684,7 +686,7 @@ Deno.test(
     ) {
       assert.ok(text.includes(said), `${said}\n${text.slice(0, 20_000)}`);
     }
-    // Raw data come after the words, and folded away.
+    // Raw data come after the words, and are folded away.
     const page = await pageOf(harness, key);
     for (const data of ["effective_n", "model_sha256", records[0].entry_hash]) {
       assert.ok(page.includes(data) && !text.includes(data), data);
@@ -693,7 +695,7 @@ Deno.test(
 );
 
 Deno.test(
-  "what an organization is called cannot become markup of the page",
+  "an organization's name cannot become markup of the page",
   withHarness(async (harness) => {
     const name = `<script>alert("1")</script></title><img src=x onerror='y'> & Sons`;
     const created = await harness.send("/v1/admin/org/create", {
@@ -713,7 +715,7 @@ Deno.test(
 
 // ---- long ones --------------------------------------------------------------------------------------------
 
-Deno.test("a copy whose reviewer is erased before anything of it was sent is 404, as is the next one", async () => {
+Deno.test("a copy whose reviewer is erased before anything of it was sent is 404, and so is the next one", async () => {
   let erase: (() => Promise<unknown>) | null = null;
   const harness = await openHarness({
     wrap: (database) => ({
@@ -735,7 +737,7 @@ Deno.test("a copy whose reviewer is erased before anything of it was sent is 404
   await seedMany(harness, key, { operator: "leaving", count: 3 });
   erase = () => harness.send("/v1/operator/leaving", { key, method: "DELETE" });
   const first = await harness.send("/v1/operator/leaving/export", { key });
-  assert.equal(erase, null, "it was erased on the way");
+  assert.equal(erase, null, "the reviewer was erased during the request");
   const next = await harness.send("/v1/operator/leaving/export", { key });
   assert.deepEqual(
     [first, next].map(({ status, body }) => [status, body.error.code]),
@@ -748,7 +750,7 @@ Deno.test("a copy whose reviewer is erased before anything of it was sent is 404
 });
 
 interface Watched extends HarnessOptions {
-  /** Rows of the largest answer of the database since it was last set to 0, and how many there were. */
+  /** Size of the database's largest answer in rows since `largest` was set to 0, and the number of reads. */
   readonly seen: { rows: number; reads: number };
 }
 
@@ -774,7 +776,7 @@ function watched(): Watched {
   return { wrap, seen };
 }
 
-Deno.test("a copy is read in pages: ten times the records are ten times the reads, none of them larger", async () => {
+Deno.test("a copy is read in pages: ten times the records need ten times the reads, none of them larger", async () => {
   const { wrap, seen } = watched();
   const harness = await openHarness({ wrap: wrap! });
   const key = await harness.organization("acme");
@@ -788,7 +790,7 @@ Deno.test("a copy is read in pages: ten times the records are ten times the read
   };
   for (const query of ["", "?format=html"]) {
     const [short, long] = [await cost(pathOf("short", query)), await cost(pathOf("long", query))];
-    // The newest 100 points of the profile's history are the largest of them, for either.
+    // In both cases the largest answer is the newest 100 points of the profile's history.
     assert.equal(short.rows, 100);
     assert.equal(long.rows, 100);
     assert.ok(
@@ -799,7 +801,7 @@ Deno.test("a copy is read in pages: ten times the records are ten times the read
   await harness.close();
 });
 
-Deno.test("an entry of a page is found by the index of its pseudonym, however many others the chain has", async () => {
+Deno.test("the entries of a page are found by the index of their pseudonym, however many others the chain has", async () => {
   const statements: string[] = [];
   const harness = await openHarness({
     wrap: (database) => ({
@@ -831,7 +833,7 @@ Deno.test("an entry of a page is found by the index of its pseudonym, however ma
 });
 
 Deno.test(
-  "others are served while a long copy is made, and what is scored meanwhile is not in it",
+  "other requests are answered while a long copy is made, and scores made meanwhile are not in it",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await seedMany(harness, key, { operator: "long", count: 400 });
@@ -854,7 +856,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a copy whose reviewer is erased while it is made ends early, as no copy, with the page that had been read",
+  "a copy whose reviewer is erased while it is made ends early and is incomplete, after the page that had been read",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await seedMany(harness, key, { operator: "long", count: 100 });
@@ -869,7 +871,7 @@ Deno.test(
         told.push(session_id!);
         if (told.length > 1) continue;
         assert.equal((await harness.send("/v1/operator/long", { key, method: "DELETE" })).status, 200);
-        // Somebody new under the same id does not make it go on.
+        // A new operator under the same id does not continue it.
         await post(harness, "/v1/score", key, scoreRequest({ operator_id: "long", session_id: "new" }));
       }
     }, { code: "NOT_FOUND" });

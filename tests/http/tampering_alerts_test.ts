@@ -1,6 +1,7 @@
 /**
- * A chain in the database that is not what was signed raises a HIGH alert, whoever finds it: a verification, a request that
- * reads what was altered, a webhook, or the service's own round. Source: evidence design, section 8.
+ * An altered chain in the database raises a HIGH alert, whether a verification, a request, a webhook or the
+ * service's own round finds it.
+ * Source: evidence design, section 8.
  */
 import assert from "node:assert/strict";
 import { anchorChains } from "../../src/operations/chains/anchoring.ts";
@@ -18,7 +19,7 @@ import { type Harness, MASTER_SECRETS, openHarness, scoreRequest } from "../harn
 
 const DAY_MS = 86_400_000;
 const VERIFY = "/v1/audit/chain/verify";
-/** One note of an older commit, which nothing else is read for. */
+/** Alters the salt of the genesis entry's part, which only a verification reads. */
 const PART_OF = (chain: string) =>
   `UPDATE audit_part SET salt = zeroblob(32) WHERE chain = '${chain}' AND seq = 0`;
 
@@ -63,7 +64,7 @@ const acknowledge = (harness: Harness, path: string) =>
 const verifySystem = ({ dependencies, clock }: Harness) =>
   verifyChain(dependencies, { family: "sys", from: 0, sinceSize: null, now: clock.now() });
 
-Deno.test("what a verification finds raises one HIGH alert for a chain and UTC day, with its event, and takes nobody out", async () => {
+Deno.test("a verification that finds an alteration raises one HIGH alert for each chain and UTC day, with its event, and readiness stays", async () => {
   const { harness, key, tampered } = await open();
   assert.equal((await harness.send(VERIFY, { key })).body.valid, true);
   assert.deepEqual([tampered.families, await alertsOf(harness)], [[], []]);
@@ -89,7 +90,7 @@ Deno.test("what a verification finds raises one HIGH alert for a chain and UTC d
     "org/acme",
   ]);
   assert.deepEqual([tampered.families, tampered.mustLeaveRotation], [["org/acme"], false]);
-  // An organization goes on: what it does from now on is evidence as ever.
+  // An organization is still served, and its new records have evidence.
   const next = await harness.send("/v1/score", { key, body: scoreRequest({ session_id: "s-2" }) });
   assert.equal(next.status, 200);
   harness.clock.advance(DAY_MS);
@@ -98,7 +99,7 @@ Deno.test("what a verification finds raises one HIGH alert for a chain and UTC d
   await harness.abandon();
 });
 
-Deno.test("a request that meets what was altered raises the alert, too, once for many requests", async () => {
+Deno.test("requests that read an altered chain raise one alert, too, however many they are", async () => {
   const { harness, key, tampered } = await open();
   await alter(harness.database, "UPDATE audit_node SET hash = zeroblob(32) WHERE chain = 'org/acme'");
   const asked = Array.from({ length: 5 }, () => harness.send("/v1/score", { key, body: scoreRequest() }));
@@ -111,7 +112,7 @@ Deno.test("a request that meets what was altered raises the alert, too, once for
   await harness.abandon();
 });
 
-Deno.test("a replay that tells of an altered part raises the alert, too, of a score, a label and a decision", async (t) => {
+Deno.test("a replay of an altered part raises the alert, too, of a score, a label and a decision", async (t) => {
   const parts = [
     ["unlabelled", "SCORE_COMPUTED", "commit.input"],
     ["unlabelled", "OUTCOME_LABELLED", "label.commit.input"],
@@ -150,10 +151,10 @@ Deno.test("a replay that tells of an altered part raises the alert, too, of a sc
   }
 });
 
-Deno.test("where the audit log itself cannot be written, the alert's event stands on the system chain", async () => {
+Deno.test("if the audit log itself cannot be written, the alert's event is on the system chain", async () => {
   const { harness, tampered } = await open();
   await alter(harness.database, "UPDATE audit_chain SET head = zeroblob(32) WHERE chain = 'org/acme/admin'");
-  // As another process, which has not written to the chain itself.
+  // Like another process, which has not written to the chain itself.
   const found = {
     chain: "org/acme/admin",
     code: "ROOT_MISMATCH",
@@ -168,12 +169,12 @@ Deno.test("where the audit log itself cannot be written, the alert's event stand
   await harness.abandon();
 });
 
-Deno.test("an altered system chain takes the service out of rotation, until an administrator has acknowledged it", async () => {
+Deno.test("an altered system chain makes the service not ready, until an administrator has acknowledged the alert", async () => {
   const { harness, tampered } = await open();
   await alter(harness.database, PART_OF("sys"));
   assert.equal((await verifySystem(harness)).valid, false);
   assert.deepEqual([tampered.families, tampered.mustLeaveRotation], [["sys"], true]);
-  assert.deepEqual(await alertsOf(harness), [], "it belongs to no organization");
+  assert.deepEqual(await alertsOf(harness), [], "the alert belongs to no organization");
   const [alert, ...others] = await systemAlerts(harness.dependencies);
   assert.deepEqual([others, alert!.kind, alert!.acknowledged_at], [[], "SYSTEM_CHAIN_TAMPERED", null]);
 
@@ -181,7 +182,7 @@ Deno.test("an altered system chain takes the service out of rotation, until an a
   const answer = await acknowledge(harness, path);
   assert.deepEqual([answer.status, answer.body?.acknowledged], [200, true], answer.text);
   assert.deepEqual([tampered.families, tampered.mustLeaveRotation], [[], false]);
-  // The same again is known; something else is not.
+  // The acknowledged finding does not count again; another one does.
   harness.clock.advance(DAY_MS);
   assert.equal((await verifySystem(harness)).valid, false);
   assert.deepEqual(tampered.families, []);
@@ -191,7 +192,7 @@ Deno.test("an altered system chain takes the service out of rotation, until an a
   await harness.abandon();
 });
 
-Deno.test("chains of two organizations take the service out of rotation; found whole again, they no longer do", async () => {
+Deno.test("altered chains of two organizations make the service not ready, until they are found whole again", async () => {
   const { harness, key, tampered } = await open();
   const other = await harness.organization("other");
   const salts = await select(
@@ -209,13 +210,13 @@ Deno.test("chains of two organizations take the service out of rotation; found w
   }
   assert.equal((await harness.send(VERIFY, { key })).body.valid, true);
   assert.deepEqual([tampered.families, tampered.mustLeaveRotation], [["org/other"], false]);
-  // What was found whole is not taken up again from the alert that stands.
+  // The open alert does not bring back a chain that was found whole.
   await followTampering(harness.dependencies);
   assert.deepEqual(tampered.families, ["org/other"]);
   await harness.abandon();
 });
 
-Deno.test("another process counts an open alert from its start on, and its acknowledgement only where it is signed", async () => {
+Deno.test("another process counts an open alert from its start on, and its acknowledgement only if it is signed", async () => {
   const { harness, key } = await open();
   await alter(harness.database, PART_OF("org/acme"));
   await harness.send(VERIFY, { key });
@@ -239,7 +240,7 @@ Deno.test("another process counts an open alert from its start on, and its ackno
   await harness.abandon();
 });
 
-Deno.test("the service's own round finds what nobody asked for, each chain once a day, and ends when it is told to", async () => {
+Deno.test("the service's own round verifies each chain once a day, finds what no request reads, and stops when it is told to", async () => {
   const { harness, tampered } = await open();
   const watch = new ChainWatch(harness.dependencies);
   watch.start(harness.clock.now());
@@ -252,7 +253,7 @@ Deno.test("the service's own round finds what nobody asked for, each chain once 
   );
   watch.start(harness.clock.now());
   await watch.idle();
-  assert.deepEqual(tampered.families, [], "it was there today");
+  assert.deepEqual(tampered.families, [], "found on the same day");
   harness.clock.advance(DAY_MS);
   watch.start(harness.clock.now());
   await watch.idle();

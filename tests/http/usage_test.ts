@@ -57,7 +57,7 @@ async function usageOf({ send }: Harness, orgId = "acme"): Promise<Json> {
 const countOf = async (harness: Harness, orgId = "acme") =>
   (await usageOf(harness, orgId)).interaction_count_current_period;
 
-/** Moves the clock to an instant after the harness's start. */
+/** Moves the clock to an instant, an ISO date-time. */
 function moveTo({ clock }: Harness, instant: string): void {
   clock.advance(Date.parse(instant) - clock.now());
 }
@@ -102,7 +102,7 @@ Deno.test(
 );
 
 Deno.test(
-  "neither a repeated call, a frozen one, a decision, a commit, a label, a read nor a refused call counts",
+  "repeated calls, frozen ones, decisions, commits, labels, reads and refused calls do not count",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     const { send } = harness;
@@ -139,14 +139,14 @@ Deno.test(
       assert.equal(answer.status, status, `${path}: ${answer.text}`);
       assert.equal(await countOf(harness), 5, path);
     }
-    // Once the incident is over, the session that it froze is scored, and counts.
+    // After the incident the session that it froze is scored, and counts.
     await send("/v1/score", { key, body: scoreRequest({ session_id: "frozen" }) });
     assert.equal(await countOf(harness), 6);
   }, OPTIONS),
 );
 
 Deno.test(
-  "scores sent at once all count, twins of one request once",
+  "scores sent at once all count, equal requests once",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     const twin = scoreRequest({ session_id: "twin" });
@@ -159,7 +159,7 @@ Deno.test(
 );
 
 Deno.test(
-  "usage is of its organization alone",
+  "usage counts one organization alone",
   withHarness(async (harness) => {
     const [one, two] = [await harness.organization("one"), await harness.organization("two")];
     await score(harness, one);
@@ -172,7 +172,7 @@ Deno.test(
 // ---- the window -------------------------------------------------------------------------------------------
 
 Deno.test(
-  "a score counts from its own millisecond until 30 days later, and no longer then, with no write",
+  "a score counts from its own millisecond until 30 days later, without a write at its end",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     harness.clock.advance(23 * 60_000 + 4567);
@@ -190,7 +190,7 @@ Deno.test(
 );
 
 Deno.test(
-  "the window's edges are exact on the hour and beside it, where scores stand on both",
+  "the window's edges are exact, on the hour and beside it",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     const instants = [
@@ -205,7 +205,7 @@ Deno.test(
       await score(harness, key);
     }
     assert.equal(await countOf(harness), 5);
-    // 30 days later, before and after each of them: what is exactly 30 days old has left.
+    // 30 days later, before and after each of them: what is exactly 30 days old no longer counts.
     for (const [index, instant] of instants.entries()) {
       const edge = Date.parse(instant) + 30 * DAY;
       moveTo(harness, new Date(edge - 1).toISOString());
@@ -217,7 +217,7 @@ Deno.test(
 );
 
 Deno.test(
-  "counts stay exact while old instants are given up: whenever a new hour begins, 31 days back",
+  "counts stay exact while old instants are deleted, at the beginning of each hour, 31 days back",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     const scored: number[] = [];
@@ -225,7 +225,7 @@ Deno.test(
       const now = harness.clock.now();
       return scored.filter((at) => at > now - 30 * DAY && at <= now).length;
     };
-    // Every 7 hours 13 minutes for 70 days, and a batch now and then.
+    // Every 7 hours 13 minutes for 70 days, and sometimes a batch.
     for (let index = 0; index < 233; index += 1) {
       scored.push(harness.clock.now());
       if (index % 40 === 0) {
@@ -245,12 +245,12 @@ Deno.test(
 );
 
 Deno.test(
-  "a count over a window that a step back of the clock has moved is of the instants in it",
+  "after the clock went back the count is that of the instants in the moved window",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await score(harness, key);
     harness.clock.advance(-HOUR);
-    assert.equal(await countOf(harness), 0, "what is an hour ahead is not yet in the window");
+    assert.equal(await countOf(harness), 0, "a score an hour ahead is not yet in the window");
     await score(harness, key);
     assert.equal(await countOf(harness), 1);
     harness.clock.advance(HOUR);
@@ -263,11 +263,11 @@ Deno.test(
 interface Counters {
   readonly harness: Harness;
   readonly key: string;
-  /** Sets what was scored at each instant. */
+  /** Sets how many interactions were scored at each instant. */
   count(rows: readonly (readonly [at: number, count: number])[]): Promise<void>;
 }
 
-/** Runs a test on counters that no score wrote, and so closed without being verified. */
+/** Runs a test on counters that no score wrote; nothing is verified at its end. */
 function withCounters(test: (counters: Counters) => Promise<void>, tier: string): () => Promise<void> {
   return withAlterations(async (harness) => {
     const created = await harness.send("/v1/admin/org/create", {
@@ -295,7 +295,7 @@ for (
   const [tier, limit] of [["starter", 10_000], ["standard", 100_000], ["enterprise", 1_000_000]] as const
 ) {
   Deno.test(
-    `threshold_crossed turns true at exactly ${limit} interactions in the tier ${tier}`,
+    `threshold_crossed becomes true at exactly ${limit} interactions in the tier ${tier}`,
     withCounters(async ({ harness, count }) => {
       const now = harness.clock.now();
       const record = async (...rows: readonly (readonly [number, number])[]) => {
@@ -308,7 +308,7 @@ for (
       assert.deepEqual(await record([now - 10 * DAY, limit - 1]), [limit - 1, (limit - 1) / limit, false]);
       assert.deepEqual(await record([now - DAY, 1]), [limit, 1, true]);
       assert.deepEqual(await record([now, limit / 2]), [limit * 1.5, 1.5, true]);
-      // And false again, when what crossed it is 30 days old.
+      // And false again, once the last interaction is 30 days old.
       harness.clock.advance(20 * DAY);
       assert.deepEqual(await record(), [limit / 2 + 1, (limit / 2 + 1) / limit, false]);
     }, tier),
@@ -328,7 +328,7 @@ Deno.test(
 // ---- who may ask ------------------------------------------------------------------------------------------
 
 Deno.test(
-  "usage carries no rate-limit headers, is never stored, and reading it writes nothing",
+  "usage carries no rate-limit headers, is never cached, and reading it writes nothing",
   withHarness(async (harness) => {
     await harness.organization("acme");
     const before = await harness.rowCounts();
@@ -342,7 +342,7 @@ Deno.test(
 );
 
 Deno.test(
-  "an inactive organization has its usage told, with active false",
+  "the usage of an inactive organization is answered, with active false",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await score(harness, key);
@@ -433,7 +433,7 @@ Deno.test(
 );
 
 Deno.test(
-  "without a secret of its scope usage is closed to everybody",
+  "without a secret of its scope usage is refused to every key",
   withHarness(async (harness) => {
     await harness.organization("acme");
     for (const key of [USAGE_KEY, MASTER_KEY]) {

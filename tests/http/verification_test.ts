@@ -1,6 +1,6 @@
 /**
- * Verifying a chain while the service runs: what is altered in the database beneath it is found, and told with its
- * code and its place; what is asked for beyond the chain is refused; proofs that it hands out verify.
+ * Verifying a chain while the service runs: it finds alterations of the database, with code and position; it
+ * refuses positions beyond the chain; and the proofs that it answers verify.
  * Source: contract, section 4; evidence design, section 8.
  */
 import assert from "node:assert/strict";
@@ -42,7 +42,7 @@ interface Site {
   readonly path: string;
 }
 
-/** Another entry of each chain. */
+/** Appends one more entry to each chain. */
 async function grow({ dependencies, clock }: Harness): Promise<string> {
   const call = directCall("acme", { now: clock.now(), requestId: "" });
   const { body } = await rotateByHand(dependencies, { actor: "system" }, call);
@@ -50,7 +50,7 @@ async function grow({ dependencies, clock }: Harness): Promise<string> {
   return String(body.new_api_key);
 }
 
-/** Three chains of four entries, each its own commit: two of one day, two of the next. */
+/** Runs a test with three chains of four entries, each its own commit: two of one day, two of the next. */
 function withSite(test: (site: Site) => Promise<void>): () => Promise<void> {
   return () =>
     withDirectory(async (directory) => {
@@ -71,7 +71,7 @@ function withSite(test: (site: Site) => Promise<void>): () => Promise<void> {
     });
 }
 
-/** What verifying a chain answers: over HTTP where an organization has a path to it, which it has not to `sys`. */
+/** The answer of verifying a chain: over HTTP, or directly for `sys`, which no organization can ask for. */
 async function verified(
   { harness, key }: Pick<Site, "harness" | "key">,
   family: string,
@@ -101,7 +101,7 @@ function columnsOf(file: DatabaseSync, table: string): string {
   return rows.map(({ name }) => name).join(", ");
 }
 
-/** As whoever holds the file can: no trigger stands in the way, and all of them are there afterwards. */
+/** Changes the file without its triggers, as somebody with the file can, and restores them. */
 function withoutTriggers(file: DatabaseSync, change: () => void): void {
   const triggers = file.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").all();
   file.exec("BEGIN IMMEDIATE");
@@ -111,7 +111,7 @@ function withoutTriggers(file: DatabaseSync, change: () => void): void {
   file.exec("COMMIT");
 }
 
-/** Alters the file beneath the open service, looks, and puts every row of the evidence back. */
+/** Alters the file while the service runs, calls `look`, and puts every row of the evidence back. */
 async function whileAltered<Seen>(path: string, sql: string, look: () => Promise<Seen>): Promise<Seen> {
   using file = new DatabaseSync(path, { enableForeignKeyConstraints: false });
   const changes = () => Number(file.prepare("SELECT total_changes() AS n").get()!.n);
@@ -133,7 +133,7 @@ async function whileAltered<Seen>(path: string, sql: string, look: () => Promise
   }
 }
 
-/** `CODE@seq`, `CODE[first,last]`, or `CODE`. */
+/** A finding as `CODE@seq`, `CODE[first,last]`, or `CODE`. */
 function brief({ code, seq, range }: Json): string {
   if (range !== null) return `${code}[${range}]`;
   return seq === null ? code : `${code}@${seq}`;
@@ -143,7 +143,7 @@ function brief({ code, seq, range }: Json): string {
 
 interface Alteration {
   readonly what: string;
-  /** `$own` is the condition that a row is of the chain. */
+  /** `$own` stands for the condition that a row belongs to the chain. */
   readonly sql: string;
   readonly code: string;
   readonly first: number | null;
@@ -152,7 +152,7 @@ interface Alteration {
 const OWN_PART = "$own AND seq = 2 AND name IN ('result', 'detail')";
 const COLUMNS = "chain, seq, id, entry_hash, prev_hash, event_type, ts, body";
 
-/** Entry 3 is entry 4 now, and 3 is a copy of 2. */
+/** Entry 3 becomes entry 4, and a copy of 2 takes its place. */
 const INSERTED = `
   UPDATE audit_entry SET seq = 4, body = replace(body, '"seq":3,', '"seq":4,') WHERE $own AND seq = 3;
   UPDATE audit_part SET seq = 4 WHERE $own AND seq = 3;
@@ -163,7 +163,7 @@ const INSERTED = `
   INSERT INTO audit_part (chain, seq, name, salt, data)
     SELECT chain, 3, name, salt, data FROM audit_part WHERE $own AND seq = 2;`;
 
-/** Entries 2 and 3 are each in the other's row; so are their parts, which go with the seq. */
+/** Entries 2 and 3 change rows. So do their parts, which belong to the seq. */
 const SWAPPED = ["audit_entry", "audit_part"].map((table) => `
   UPDATE ${table} SET seq = 9 WHERE $own AND seq = 2;
   UPDATE ${table} SET seq = 2 WHERE $own AND seq = 3;
@@ -339,7 +339,7 @@ const sqlOf = (family: string, { sql }: Pick<Alteration, "sql">) =>
 
 for (const family of FAMILIES) {
   embeddedTest(
-    `whatever is altered of ${family} in the database is found, with its code and its place, and nothing is written`,
+    `verification finds each alteration of ${family} in the database, with its code and position, and writes nothing`,
     withSite(async (site) => {
       const before = await site.harness.rowCounts();
       const intact = await verified(site, family);
@@ -365,13 +365,13 @@ for (const family of FAMILIES) {
         }
       }
       assert.deepEqual(await site.harness.rowCounts(), before);
-      assert.equal((await verified(site, family)).valid, true, "all is put back");
+      assert.equal((await verified(site, family)).valid, true, "all rows are put back");
     }),
   );
 }
 
 embeddedTest(
-  "what is altered of one chain is found in no other, and the log tells of it once for each look",
+  "an alteration of one chain is found in no other, and the log reports it once for each verification",
   withSite(async (site) => {
     const { harness, path } = site;
     const sql = sqlOf("org/acme/admin", { sql: "UPDATE audit_part SET salt = zeroblob(32) WHERE $own" });
@@ -412,7 +412,7 @@ const HEADS: readonly (readonly [what: string, sql: string, seq: number])[] = [
 ];
 
 embeddedTest(
-  "a stored head that is not what was signed is found, though every entry is",
+  "verification finds a stored head that is not what was signed, even if every entry is",
   withSite(async (site) => {
     for (const family of FAMILIES) {
       for (const [what, sql, seq] of HEADS) {
@@ -437,7 +437,7 @@ embeddedTest(
 );
 
 embeddedTest(
-  "a stored head that is not what was signed is found where verification resumes at the end, too",
+  "a verification that resumes at the end finds a stored head that is not what was signed, too",
   withSite(async (site) => {
     const sql = sqlOf("org/acme", { sql: HEADS[0]![1] });
     const body = await whileAltered(site.path, sql, () => verified(site, "org/acme", "?from=4"));
@@ -451,7 +451,10 @@ embeddedTest(
 
 // ---- checkpoints that are gone ----------------------------------------------------------------------------
 
-/** The program as a process of its own, with one organization; its directory and it are gone after the test. */
+/**
+ * Runs a test with the program as a process of its own, with one organization; removes its directory
+ * afterwards.
+ */
 async function withService(
   test: (running: {
     readonly service: RunningService;
@@ -478,7 +481,7 @@ async function withService(
 const BESIDE = { timeout: 5000, enableForeignKeyConstraints: false } as const;
 
 embeddedTest(
-  "where the checkpoints are gone a verification says so, an export is refused, and the service goes on",
+  "if the checkpoints are gone a verification says so, an export is refused, and the service keeps running",
   () =>
     withService(async ({ service, env, key, path }) => {
       const other = await createOrganization(service, env, "other");
@@ -511,7 +514,7 @@ embeddedTest(
 );
 
 embeddedTest(
-  "an export that breaks off at an entry that is gone has no trailer, so that nobody takes it for whole",
+  "an export that reaches a missing entry breaks off without a trailer, so that it is not taken for complete",
   () =>
     withDirectory((directory) =>
       withService(async ({ service, key, path }) => {
@@ -549,7 +552,10 @@ embeddedTest(
 
 // ---- after a restore --------------------------------------------------------------------------------------
 
-/** Two epochs of each chain: two or three entries of the first, and a restore that lost one of them. */
+/**
+ * Runs a test with two epochs of each chain: two or three entries of the first, one of them lost by a
+ * restore.
+ */
 function withRestored(test: (site: Site) => Promise<void>): () => Promise<void> {
   return () =>
     withDirectory(async (directory) => {
@@ -575,11 +581,11 @@ function withRestored(test: (site: Site) => Promise<void>): () => Promise<void> 
     });
 }
 
-/** How many entries each epoch of a family has. */
+/** Number of entries in each epoch of a family. */
 const EPOCHS = [["org/acme", 3, 2], ["org/acme/admin", 3, 2], ["sys", 2, 2]] as const;
 
 Deno.test(
-  "after an acknowledged restore a verification covers every epoch, and tells of the newest how far it goes",
+  "after an acknowledged restore a verification covers every epoch, and says how far the newest goes",
   withRestored(async (site) => {
     for (const [family, earlier, newest] of EPOCHS) {
       const body = await verified(site, family);
@@ -596,7 +602,7 @@ Deno.test(
 );
 
 embeddedTest(
-  "after an acknowledged restore what is altered of the first epoch is found, and said to be of it",
+  "after an acknowledged restore alterations of the first epoch are found, and named as such",
   withRestored(async (site) => {
     const { path } = site;
     for (const [family, size] of EPOCHS) {
@@ -634,7 +640,7 @@ embeddedTest(
 );
 
 embeddedTest(
-  "after an acknowledged restore what is altered of the newest epoch is found, and said to be of it",
+  "after an acknowledged restore alterations of the newest epoch are found, and named as such",
   withRestored(async (site) => {
     for (const [family] of EPOCHS) {
       const chain = `${family}/e2`;
@@ -647,9 +653,9 @@ embeddedTest(
 );
 
 embeddedTest(
-  "after an acknowledged restore an earlier epoch that does not end where the newest began is found",
+  "after an acknowledged restore an earlier epoch that does not end at the size on which the newest began is found",
   withRestored(async (site) => {
-    // As if one entry more had been lost than the restore's record says.
+    // As if the restore had lost one entry more than its record says.
     const sql = sqlOf("org/acme", { sql: "DELETE FROM audit_checkpoint WHERE $own AND size = 3" });
     const body = await whileAltered(site.path, sql, () => verified(site, "org/acme"));
     assert.deepEqual([body.valid, body.code, body.first_bad], [false, "TRUNCATED", 2]);
@@ -660,7 +666,7 @@ embeddedTest(
 );
 
 embeddedTest(
-  "after an acknowledged restore a verification that resumes is of the newest epoch alone",
+  "after an acknowledged restore a verification that resumes covers the newest epoch alone",
   withRestored(async (site) => {
     const sql = sqlOf("org/acme", { sql: "UPDATE audit_part SET salt = zeroblob(32) WHERE $own" });
     await whileAltered(site.path, sql, async () => {
@@ -674,7 +680,7 @@ embeddedTest(
 // ---- resuming ---------------------------------------------------------------------------------------------
 
 embeddedTest(
-  "a verification resumes at the last checkpoint at or before the entry that it is asked for",
+  "a verification resumes at the last checkpoint at or before the given entry",
   withSite(async (site) => {
     const resumed = async (query: string, family = "org/acme") => {
       const body = await verified(site, family, query);
@@ -684,7 +690,7 @@ embeddedTest(
     };
     for (const family of ["org/acme", "org/acme/admin"]) {
       assert.deepEqual(await resumed("?from=0", family), [4, 0, 3]);
-      // The organization came about in one commit, of two entries of its audit log.
+      // The organization was created in one commit, of two entries of its audit log.
       assert.deepEqual(await resumed("?from=1", family), family === "org/acme" ? [3, 1, 3] : [4, 0, 3]);
       assert.deepEqual(await resumed("?from=2", family), [2, 2, 3]);
       assert.deepEqual(await resumed("?from=3", family), [1, 3, 3]);
@@ -696,7 +702,7 @@ embeddedTest(
 );
 
 embeddedTest(
-  "a verification that resumes finds what is altered from there on, and not what is altered before",
+  "a verification that resumes finds alterations from its start on, and not before it",
   withSite(async (site) => {
     const altered = (seq: number) =>
       sqlOf("org/acme", { sql: `UPDATE audit_part SET salt = zeroblob(32) WHERE $own AND seq = ${seq}` });
@@ -707,7 +713,7 @@ embeddedTest(
     assert.deepEqual(await seen(1, "?from=2"), [true, null, null]);
     assert.deepEqual(await seen(2, "?from=2"), [false, "COMMITMENT_MISMATCH", 2]);
     assert.deepEqual(await seen(3, "?from=2"), [false, "COMMITMENT_MISMATCH", 3]);
-    // The tree that it resumes from is held against the checkpoint there.
+    // The tree from which it resumes is compared with the checkpoint there.
     const nodes = sqlOf("org/acme", {
       sql: "UPDATE audit_node SET hash = zeroblob(32) WHERE $own AND idx = 2",
     });
@@ -719,7 +725,7 @@ embeddedTest(
 // ---- bounds -----------------------------------------------------------------------------------------------
 
 Deno.test(
-  "what is asked for beyond the chain, or as no whole number, is refused by its parameter's name",
+  "a position beyond the chain, or one that is not a whole number, is refused and the parameter named",
   withSite(async ({ harness, key }) => {
     const whole = "must be a whole number without sign";
     for (const path of [VERIFY, VERIFY_ADMIN]) {
@@ -758,7 +764,7 @@ Deno.test(
 const rootAt = (note: string) => parseCheckpoint(parseNote(note).text);
 
 Deno.test(
-  "the proof since a size leads from the checkpoint that was kept there to the newest one, and from no other root",
+  "a consistency proof leads from the checkpoint of the given size to the newest one, and from no other root",
   withHarness(async (harness) => {
     let key = await harness.organization("acme");
     const kept = new Map<string, string[]>([["evidence", []], ["admin", []]]);
@@ -809,13 +815,13 @@ Deno.test(
         assert.notEqual(strayed?.toHex(), newest.root.toHex(), `${chain} since ${from}, another root`);
       }
       const { body } = await harness.send(path, { key });
-      assert.ok(!("consistency" in body), "it is given where it is asked for");
+      assert.ok(!("consistency" in body), "the bundle has the proof if it was asked for");
     }
   }),
 );
 
 Deno.test(
-  "every entry of both chains is proven under the newest checkpoint, and of no other is there a proof",
+  "every entry of both chains has an inclusion proof for the newest checkpoint, and no other entry has one",
   withSite(async ({ harness, key }) => {
     for (const chain of ["evidence", "admin"]) {
       const { note, size } = (await harness.send(`${CHECKPOINT}?chain=${chain}`, { key })).body;
@@ -841,7 +847,7 @@ Deno.test(
 );
 
 embeddedTest(
-  "an organization verifies its own chains, whatever is altered of another's",
+  "an organization verifies its own chains, whatever is altered in another's",
   withSite(async (site) => {
     const { harness, path } = site;
     const other = await harness.organization("other");

@@ -1,5 +1,6 @@
 /**
- * POST /v1/admin/webhook/register, GET /v1/admin/webhook/list, DELETE /v1/admin/webhook/{id}: destinations and their secrets.
+ * POST /v1/admin/webhook/register, GET /v1/admin/webhook/list, DELETE /v1/admin/webhook/{id}: destinations
+ * and their secrets.
  * Source: specification, Self-serve admin, Webhook destination and Limits; contract, sections 5 and 8.14.
  */
 import assert from "node:assert/strict";
@@ -64,7 +65,7 @@ Deno.test(
 );
 
 Deno.test(
-  "two destinations with one shared secret are signed with secrets of their own, and neither is in the database",
+  "two destinations with one shared secret sign with different secrets, and neither is in the database",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     const first = await registered(harness, key);
@@ -81,7 +82,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a destination takes the events that were asked for, each once, in one order; it is another organization's secret",
+  "a destination gets the events that were asked for, each once, in one order; another organization derives another secret",
   withHarness(async (harness) => {
     const [acme, bank] = [await harness.organization("acme"), await harness.organization("bank")];
     const webhook = await registered(harness, acme, {
@@ -101,7 +102,7 @@ Deno.test(
 );
 
 Deno.test(
-  "an organization has ten destinations, of many at once too, and one more once one is removed",
+  "an organization can have ten destinations, also if many are sent at once, and one more after one is removed",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     const answers = await Promise.all(Array.from({ length: 12 }, () => register(harness, key)));
@@ -141,7 +142,7 @@ const REFUSED: readonly (readonly [name: string, body: Record<string, unknown>, 
 const HOSTS = { "within.example": ["10.0.0.5"], "mixed.example": ["198.41.0.4", "10.0.0.5"] };
 
 Deno.test(
-  "what is refused says what to change, and changes nothing",
+  "a refused registration names the field, and changes nothing",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     const before = await harness.rowCounts();
@@ -170,7 +171,7 @@ Deno.test(
 );
 
 Deno.test(
-  "the key goes in the header: one in the body is none, before its sunset too",
+  "a key in the body is refused, before its sunset too",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     const options: RequestOptions = { body: { url: URL_TEXT, secret: SHARED, api_key: key } };
