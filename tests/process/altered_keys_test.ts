@@ -1,6 +1,7 @@
 /**
- * Somebody alters what the database says of signing keys and of the model: no command vouches for it, a start says what it
- * is, and `jiss restore --acknowledge` makes it anew from the keys at hand and the system chain.
+ * Somebody alters the rows of signing keys or of the model in the database. The doctor and a start report it,
+ * no command relies on it, and `jiss restore --acknowledge` makes the rows anew from the keys at hand and the
+ * system chain.
  */
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
@@ -24,11 +25,11 @@ interface Site {
   readonly env: Environment;
   alter(...texts: readonly string[]): Promise<void>;
   run(...args: readonly string[]): ReturnType<typeof runProgram>;
-  /** The states of the doctor's checks that are wrong, by their names. */
+  /** Names of the doctor's checks whose state is wrong. */
   wrong(): Promise<readonly string[]>;
 }
 
-/** A deployment whose signing key was rotated once, in the overlap. */
+/** A deployment whose signing key was rotated once and is in the overlap. */
 function withSite(test: (site: Site) => Promise<void>): () => Promise<void> {
   return async () => {
     const { directory, env, remove } = await freshDeployment();
@@ -60,7 +61,10 @@ async function readiness(service: RunningService): Promise<readonly [status: num
   return [response.status, (await response.json()).status];
 }
 
-/** It starts and records. An alert that was recorded stands until the service's own round has found the chain whole. */
+/**
+ * Asserts that a service starts, makes an organization and stops. It may not be ready: an open alert stays
+ * until the service's own round has found the chain whole.
+ */
 async function assertWorks({ env }: Site, orgId: string): Promise<void> {
   const service = await startService(["serve"], { env });
   await createOrganization(service, env, orgId);
@@ -69,7 +73,7 @@ async function assertWorks({ env }: Site, orgId: string): Promise<void> {
 
 const STRANGE_KEY = "x'3b6a27bcceb6a42d62a3a8d02a6f0d73653215771de243a63ac048a18b59da29'";
 
-/** What is altered, and whether a service starts on it. */
+/** SQL of each alteration, and whether a service starts after it. */
 const ALTERED_KEYS: readonly (readonly [sql: string, starts: boolean])[] = [
   ["UPDATE signing_key SET until_size = 100", true],
   ["UPDATE signing_key SET from_size = 5 WHERE ordinal = 2", true],
@@ -85,7 +89,7 @@ const ALTERED_KEYS: readonly (readonly [sql: string, starts: boolean])[] = [
 
 for (const [sql, starts] of ALTERED_KEYS) {
   Deno.test(
-    `nobody vouches for an altered table of keys, and a restore makes it anew: ${sql.slice(0, 60)}`,
+    `altered signing keys are found by the doctor and restored by an acknowledgement: ${sql.slice(0, 60)}`,
     withSite(async (site) => {
       const honest = (await site.run("checkpoint")).stdout.split("\n")[1];
       const before = await rowsIn(site.data, "SELECT * FROM signing_key ORDER BY ordinal");
@@ -115,7 +119,7 @@ for (const [sql, starts] of ALTERED_KEYS) {
 }
 
 Deno.test(
-  "a start makes a table of keys anew of which nothing is left",
+  "a start makes the signing keys anew if every row was deleted",
   withSite(async (site) => {
     const before = await rowsIn(site.data, "SELECT * FROM signing_key ORDER BY ordinal");
     await site.alter("DELETE FROM signing_key");
@@ -225,7 +229,7 @@ Deno.test(
 );
 
 Deno.test(
-  "without a key at hand, or with another one, no checkpoint is printed",
+  "without a signing key, or with another one, no checkpoint is printed",
   withSite(async ({ data, env, run }) => {
     const strange = await freshDeployment();
     const other = await startService(["serve"], { env: strange.env });
@@ -253,7 +257,7 @@ const NO_MODEL = "0".repeat(64);
 for (
   const [what, ...texts] of [
     [
-      "the installation names another",
+      "the installation names another model",
       `INSERT INTO model_document (sha256, document, first_used_at) VALUES ('${NO_MODEL}', '{}', 0)`,
       `UPDATE installation SET model_sha256 = '${NO_MODEL}'`,
     ],
@@ -261,7 +265,7 @@ for (
   ]
 ) {
   Deno.test(
-    `a model that cannot be told is said to be that, and a restore goes on with the one in use: ${what}`,
+    `an unreadable model gives no stack trace, and an acknowledgement continues with the model in use: ${what}`,
     withSite(async (site) => {
       await site.alter(...texts);
       assert.ok((await site.wrong()).includes("models"));
@@ -278,7 +282,7 @@ for (
 
 Deno.test({
   name:
-    "a model whose row is gone is said to be that, and a restore goes on [needs the embedded database's file]",
+    "a missing model is named by a refusal, and an acknowledgement continues with the model in use [needs the embedded database's file]",
   ignore: IS_SERVER,
   fn: withSite(async (site) => {
     deleteRows(site.data, "DELETE FROM model_document");

@@ -1,6 +1,6 @@
 /**
- * A schema that was altered behind the program's back, by tables and triggers that are gone or that somebody added: no
- * start goes on with it, and every command says the same words.
+ * A schema that was altered: tables and triggers are missing or were added. No start accepts it, and every
+ * command reports it in the same words.
  */
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
@@ -19,7 +19,7 @@ const statement = (sql: string) => ({ sql, parameters: [] });
 const PUT_BACK = "put the database, or a backup of it, back";
 
 Deno.test(
-  "a start refuses a schema with a missing table or trigger, or with a trigger of somebody else, in words; so do the commands; what is put back serves again",
+  "a start and the commands refuse a schema with a missing table or trigger, or a foreign trigger, and name it; once it is restored the service starts",
   async () => {
     const { directory, env, remove } = await freshDeployment();
     const data = `${directory}/data`;
@@ -31,7 +31,7 @@ Deno.test(
       data,
       "SELECT name, tbl_name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid",
     );
-    /** What makes an object, and what hangs on it, again. */
+    /** Statements that make an object and its dependents anew. */
     const made = (name: string) =>
       objects.filter((row) => row.name === name || row.tbl_name === name).map(({ sql }) => statement(sql));
     const dropped = (type: string, name: string) => ({
@@ -86,7 +86,7 @@ Deno.test(
     assert.deepEqual(
       [readable.code, readable.stderr],
       [0, ""],
-      "what can be read is carried away as it stands",
+      "an export reads what can still be read",
     );
     await changeRows(
       data,
@@ -100,7 +100,7 @@ Deno.test(
   },
 );
 
-embeddedTest("a backup whose schema was altered is not put back", async () => {
+embeddedTest("a backup whose schema was altered is refused", async () => {
   const { directory, env, remove } = await freshDeployment();
   const service = await startService(["serve"], { env });
   assert.equal(await service.stop(), 0);

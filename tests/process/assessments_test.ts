@@ -1,10 +1,10 @@
-/** The public demo in the running program: its links lead somewhere, and its retention is the administrator's. */
+/** The public demo in the running program: its links work, and the administrator sets its retention. */
 import assert from "node:assert/strict";
 import { freshDeployment, startService } from "../program.ts";
 
 const RUN = { sessionId: "visit-1", records: [{ time_to_decision_ms: 900, decision: "accepted" }] };
 
-Deno.test("the shareUrl leads to the run where the service listens, after a kill and a restart too, or at JISS_BASE_URL", async () => {
+Deno.test("the shareUrl works at the service's address, also after a kill and a restart, or begins with JISS_BASE_URL", async () => {
   const { env, remove } = await freshDeployment();
   const first = await startService(["serve"], { env });
   const submitted = await first.send("/assessments", { body: RUN });

@@ -1,6 +1,6 @@
 /**
- * `jiss backup FILE` and `jiss restore FILE --acknowledge REASON`: the drill that an administrator should have done
- * before it is needed, and what is refused.
+ * `jiss backup FILE` and `jiss restore FILE --acknowledge REASON`: the drill that an administrator should do
+ * before it is needed, and the refusals.
  */
 import { DatabaseSync } from "node:sqlite";
 import assert from "node:assert/strict";
@@ -21,7 +21,7 @@ import {
 } from "../program.ts";
 
 interface Site {
-  /** Beside the data directory. */
+  /** The directory that holds the data directory. */
   readonly directory: string;
   readonly data: string;
   readonly env: Readonly<Record<string, string>>;
@@ -54,7 +54,7 @@ async function scored(
   return body;
 }
 
-/** Scores until it is told to stop. */
+/** Scores until `stop` is called. */
 function load(service: RunningService, key: string): { stop(): Promise<readonly string[]> } {
   let stopped = false;
   const acknowledged: string[] = [];
@@ -75,7 +75,7 @@ function load(service: RunningService, key: string): { stop(): Promise<readonly 
 }
 
 drill(
-  "a backup made under load is put back elsewhere: it verifies, checkpoints of before agree, and the service goes on in the next epoch",
+  "a backup made under load is restored on another machine: it verifies, earlier checkpoints agree, and the service continues in the next epoch",
   async ({ directory, data, env, run }) => {
     const service = await startService(["serve"], { env });
     const key = await createOrganization(service, env);
@@ -94,7 +94,7 @@ drill(
     const lost = await save(directory, "lost.json", await scored(service, key, "after"));
     await service.stop();
 
-    // Another machine: the backup, the signing key and the secrets, and nothing else.
+    // Another machine: it has the backup, the signing key and the secrets, and nothing else.
     const elsewhere = `${directory}/elsewhere`;
     await Deno.mkdir(elsewhere, { mode: 0o700 });
     await Deno.copyFile(`${data}/signing-key.pem`, `${elsewhere}/signing-key.pem`);
@@ -123,13 +123,13 @@ drill(
       return [code, report.documents[0].place];
     };
     assert.deepEqual(await visit(known), [0, "held"]);
-    // Nobody there knows how much was issued: whoever kept an answer of it does.
+    // Nothing there shows how much was issued. An answer that a client kept does.
     assert.deepEqual(await visit(lost), [2, "beyond"]);
   },
 );
 
 drill(
-  "where a database is, what is put back takes its place, and the one of before is kept",
+  "a restore replaces an existing database and keeps the old one",
   async (site) => {
     const { directory, data, env, run } = site;
     let service = await startService(["serve"], { env });
@@ -148,10 +148,10 @@ drill(
     const aside = /^What was there is (\S+): delete it/m.exec(restored.stdout)![1]!;
     assert.match(aside, new RegExp(`^${data}/jiss\\.db\\.replaced-20`));
     service = await startService(["serve"], { env });
-    assert.equal((await service.send("/v1/decision/replay/two", { key })).status, 404, "it is lost");
-    assert.equal((await scored(service, key, "two")).session_id, "two", "and may be scored");
+    assert.equal((await service.send("/v1/decision/replay/two", { key })).status, 404, "the score is lost");
+    assert.equal((await scored(service, key, "two")).session_id, "two", "the session can be scored again");
     await service.stop();
-    // What was replaced is a whole database.
+    // The database that was replaced can itself be restored.
     await Deno.remove(`${data}/lock.db`);
     const back = await run("restore", aside, "--acknowledge", "the first one was the right one");
     assert.equal(back.code, 0, back.stderr);
@@ -161,58 +161,61 @@ drill(
   },
 );
 
-drill("what is no sound backup of this installation is refused, and nothing is changed", async (site) => {
-  const { directory, data, env, run } = site;
-  const service = await startService(["serve"], { env });
-  const key = await createOrganization(service, env);
-  for (let count = 0; count < 40; count += 1) await scored(service, key, `session-${count}`);
-  const backup = `${directory}/backup.db`;
-  assert.equal((await run("backup", backup)).code, 0);
-  const there = await run("backup", backup);
-  assert.deepEqual([there.code, there.stderr], [
-    1,
-    `jiss: ${backup} is there already, and was left as it is\n`,
-  ]);
-  await service.stop();
-  const before = await Deno.readFile(`${data}/jiss.db`);
-  const refused = async (file: string, why: RegExp) => {
-    const { code, stdout, stderr } = await run("restore", file, "--acknowledge", "a drill");
-    assert.deepEqual([code, stdout], [1, ""], stderr);
-    assert.match(stderr, why);
-    assert.deepEqual(await Deno.readFile(`${data}/jiss.db`), before);
-    assert.deepEqual(
-      [...Deno.readDirSync(data)].map(({ name }) => name).filter((name) => /restoring|replaced/.test(name)),
-      [],
-    );
-  };
-  await refused(`${directory}/nothing.db`, /there is no file \S+nothing\.db/);
-  const text = await save(directory, "text.db", "this is no database");
-  await refused(text, /is damaged, or no database/);
-  // For SQLite an empty file is a database in order, and so is anybody else's.
-  const empty = await save(directory, "empty.db", "");
-  await refused(empty, /it holds no chain: it is no backup of this service/);
-  const foreign = `${directory}/foreign.db`;
-  const another = new DatabaseSync(foreign);
-  another.exec("CREATE TABLE organization (id INTEGER PRIMARY KEY)");
-  another.close();
-  await refused(foreign, /it holds no chain: it is no backup of this service/);
+drill(
+  "a file that is not a sound backup of this installation is refused, and nothing is changed",
+  async (site) => {
+    const { directory, data, env, run } = site;
+    const service = await startService(["serve"], { env });
+    const key = await createOrganization(service, env);
+    for (let count = 0; count < 40; count += 1) await scored(service, key, `session-${count}`);
+    const backup = `${directory}/backup.db`;
+    assert.equal((await run("backup", backup)).code, 0);
+    const there = await run("backup", backup);
+    assert.deepEqual([there.code, there.stderr], [
+      1,
+      `jiss: ${backup} is there already, and was left as it is\n`,
+    ]);
+    await service.stop();
+    const before = await Deno.readFile(`${data}/jiss.db`);
+    const refused = async (file: string, why: RegExp) => {
+      const { code, stdout, stderr } = await run("restore", file, "--acknowledge", "a drill");
+      assert.deepEqual([code, stdout], [1, ""], stderr);
+      assert.match(stderr, why);
+      assert.deepEqual(await Deno.readFile(`${data}/jiss.db`), before);
+      assert.deepEqual(
+        [...Deno.readDirSync(data)].map(({ name }) => name).filter((name) => /restoring|replaced/.test(name)),
+        [],
+      );
+    };
+    await refused(`${directory}/nothing.db`, /there is no file \S+nothing\.db/);
+    const text = await save(directory, "text.db", "this is no database");
+    await refused(text, /is damaged, or no database/);
+    // For SQLite an empty file is a sound database. So is the database of another program.
+    const empty = await save(directory, "empty.db", "");
+    await refused(empty, /it holds no chain: it is no backup of this service/);
+    const foreign = `${directory}/foreign.db`;
+    const another = new DatabaseSync(foreign);
+    another.exec("CREATE TABLE organization (id INTEGER PRIMARY KEY)");
+    another.close();
+    await refused(foreign, /it holds no chain: it is no backup of this service/);
 
-  const bytes = await Deno.readFile(backup);
-  const cut = `${directory}/cut.db`;
-  await Deno.writeFile(cut, bytes.slice(0, Math.floor(bytes.length / 2)));
-  await refused(cut, /is damaged, or no database/);
-  // A score that was made better than it was: every page is sound.
-  const forged = `${directory}/forged.db`;
-  const found = new TextDecoder("latin1").decode(bytes).indexOf('"decision":"accepted"');
-  assert.ok(found > 0);
-  const changed = bytes.slice();
-  changed.set(new TextEncoder().encode('"decision":"rejected"'), found);
-  await Deno.writeFile(forged, changed);
-  await refused(forged, /its evidence does not verify\. \S+: \w+, /);
-});
+    const bytes = await Deno.readFile(backup);
+    const cut = `${directory}/cut.db`;
+    await Deno.writeFile(cut, bytes.slice(0, Math.floor(bytes.length / 2)));
+    await refused(cut, /is damaged, or no database/);
+    // A score with an improved decision: every page is sound.
+    const forged = `${directory}/forged.db`;
+    const found = new TextDecoder("latin1").decode(bytes).indexOf('"decision":"accepted"');
+    assert.ok(found > 0);
+    const changed = bytes.slice();
+    changed.set(new TextEncoder().encode('"decision":"rejected"'), found);
+    await Deno.writeFile(forged, changed);
+    await refused(forged, /its evidence does not verify\. \S+: \w+, /);
+  },
+);
 
 drill(
-  "before a new program brings the schema up to date it keeps a copy, from which the old one can go on",
+  "before a start migrates the schema it keeps a copy, which the earlier program can use",
   async (site) => {
     const { data, env } = site;
     let service = await startService(["serve"], { env });
@@ -226,7 +229,7 @@ drill(
       "SELECT max(version) AS version FROM schema_migration",
     );
     assert.equal(before[0]!.version, version);
-    // Of an upgrade that was gone back on.
+    // Left by an upgrade that was undone.
     await Deno.writeTextFile(`${data}/jiss.db.schema-${version}`, "an older copy", { mode: 0o600 });
 
     service = await startService(["serve"], { env });
@@ -241,12 +244,15 @@ drill(
     await database.close();
 
     service = await startService(["serve"], { env });
-    assert.ok(!service.log().some(({ msg }) => String(msg).includes("it was copied first")), "once");
+    assert.ok(
+      !service.log().some(({ msg }) => String(msg).includes("it was copied first")),
+      "copied only once",
+    );
     await service.stop();
   },
 );
 
-/** Makes a stopped service's database that of an earlier schema step. */
+/** Replaces a stopped service's database by the same at an earlier schema step. */
 async function takenBackTo(version: number, data: string): Promise<void> {
   const path = `${data}/jiss.db`;
   const today = openEmbedded({ path, onFatal: () => {} });
@@ -256,7 +262,7 @@ async function takenBackTo(version: number, data: string): Promise<void> {
 }
 
 drill(
-  "a backup is put back whose chains ended before a rotation that is over: the system chain holds their ends",
+  "a backup whose chains ended before a finished rotation is restored: the system chain holds their ends",
   async ({ directory, env, run }) => {
     const service = await startService(["serve"], { env });
     const key = await createOrganization(service, env);
@@ -273,7 +279,7 @@ drill(
 );
 
 drill(
-  "a backup of another installation than lock.db is refused before anything is moved, and put back once what lies there is aside",
+  "a backup of another installation than lock.db is refused before anything is moved, and restored once those files are moved away",
   async ({ directory, data, env, run }) => {
     let service = await startService(["serve"], { env });
     const key = await createOrganization(service, env);
@@ -281,7 +287,7 @@ drill(
     await service.stop();
     assert.equal((await run("backup", `${directory}/night.db`)).code, 0);
 
-    // Another machine, on which somebody started the service before the restore: that made an installation of its own.
+    // Another machine, on which a service was started before the restore and made its own installation.
     const there = `${directory}/there`;
     await Deno.mkdir(there, { mode: 0o700 });
     await Deno.copyFile(`${data}/signing-key.pem`, `${there}/signing-key.pem`);
@@ -315,7 +321,7 @@ drill(
   },
 );
 
-drill("what is no ordinary file is no backup", async ({ env, run }) => {
+drill("a backup that is not an ordinary file is refused", async ({ env, run }) => {
   await (await startService(["serve"], { env })).stop();
   const refused = await run("restore", "/dev/null", "--acknowledge", "a drill");
   assert.equal(refused.code, 1);

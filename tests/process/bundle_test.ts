@@ -1,4 +1,4 @@
-/** The release's form: one file, run where nothing else is, with the release's permissions and no more. */
+/** The released form: one file that runs alone, with the release's permissions only. */
 import assert from "node:assert/strict";
 import { filesUnder } from "../../scripts/web.ts";
 import { RELEASE_PERMISSIONS, UNSTABLE_FEATURES } from "../../scripts/compile.ts";
@@ -14,7 +14,7 @@ import {
   watch,
 } from "../program.ts";
 
-Deno.test("the bundle serves from an empty directory, with no npm, no cache, no network and only its own files", async () => {
+Deno.test("the bundle serves from an empty directory, without npm, a cache or remote modules, with its own files only", async () => {
   const place = await Deno.makeTempDir({ prefix: "jiss-bundle-" });
   const deployment = await freshDeployment();
   await putBundle(`${place}/jiss.js`);
@@ -29,7 +29,7 @@ Deno.test("the bundle serves from an empty directory, with no npm, no cache, no 
       "--no-remote",
       "--no-npm",
       "--cached-only",
-      // What `serve` needs: its data directory, the network, the environment.
+      // `serve` needs its data directory, the network and the environment.
       `--allow-read=${data}`,
       `--allow-write=${data}`,
       "--allow-net",
@@ -48,7 +48,7 @@ Deno.test("the bundle serves from an empty directory, with no npm, no cache, no 
   const key = await createOrganization(service, deployment.env);
   const { status, body } = await service.send("/v1/score", { key, body: scoreRequest() });
   assert.deepEqual([status, body.jis], [200, 66.45]);
-  // Its pages, and all that they load, are inside.
+  // Its pages, and everything that they load, are inside.
   for (const path of ["/console", "/docs", "/demo"]) {
     const page = await (await fetch(service.url + path)).text();
     const assets = [...page.matchAll(/(?:src|href|data-\w+)="(\/(?:assets\/|collector)[^"]+)"/g)];
@@ -64,14 +64,14 @@ Deno.test("the bundle serves from an empty directory, with no npm, no cache, no 
   await Deno.remove(place, { recursive: true });
 });
 
-/** The lines that init ends with. */
+/** The next step that `init` prints at its end. */
 function nextStepOf(stdout: string): string {
   const [, step] = stdout.split("Start the service with them:\n");
   assert.ok(step !== undefined, stdout);
   return step;
 }
 
-/** Runs a step whose last line is the service, as a reader would paste it. */
+/** Runs a step as if pasted into a shell; its last line starts the service. */
 async function startBy(step: string): Promise<void> {
   const lines = step.trim().split("\n");
   lines.push(`exec ${lines.pop()}`);
@@ -88,7 +88,7 @@ async function startBy(step: string): Promise<void> {
   assert.equal(await service.stop(), 0);
 }
 
-Deno.test("what init tells to run next starts the service: for a bundle, with its launcher or without, and in a clone", async () => {
+Deno.test("the next step that init prints starts the service: for a bundle with or without its launcher, and in a clone", async () => {
   const place = await Deno.makeTempDir({ prefix: "jiss init " });
   await putBundle(`${place}/jiss.js`);
   const bare = await runProgram(["init", `${place}/one`], { bundle: `${place}/jiss.js` });
@@ -110,7 +110,8 @@ Deno.test("what init tells to run next starts the service: for a bundle, with it
     await Deno.writeTextFile(`${place}/bin/${name}`, script, { mode: 0o755 });
   }
   const { success, stdout, stderr } = await new Deno.Command("sh", {
-    // A service behind the task would have to be stopped through it: which program it is can be told without one.
+    // A service behind the task could only be stopped through the task. `version` shows which program it is,
+    // and ends.
     args: [
       "-euc",
       `${step.replace(" serve)", " version)")}\ntest -n "$JISS_KEY_PEPPER" && test -d "$JISS_DATA_DIR"`,
@@ -133,8 +134,9 @@ async function compileStep(args: readonly string[]): Promise<void> {
   assert.ok(success, new TextDecoder().decode(stderr));
 }
 
-Deno.test("the compile step builds an executable from the bundle, given any base binary, also for a named target", async () => {
-  // Without Deno's download host only a full deno is at hand: what is built then is not the program, and is not run.
+Deno.test("the compile step builds an executable from the bundle with any base binary, also for a named target", async () => {
+  // Without Deno's download host only a full deno is at hand. The result is not the program then, and is not
+  // run.
   const output = await Deno.makeTempDir({ prefix: "jiss-compile-" });
   await compileStep([`${output}/jiss`]);
   await compileStep([`${output}/jiss-named`, Deno.build.target]);
@@ -146,7 +148,7 @@ Deno.test("the compile step builds an executable from the bundle, given any base
   await Deno.remove(output, { recursive: true });
 });
 
-Deno.test("what the program disposes of at the end of a block the bundle disposes of too", async () => {
+Deno.test("the bundle keeps each `using` of the sources", async () => {
   const root = `${import.meta.dirname}/../..`;
   const sources = (await filesUnder("src")).filter((path) =>
     /\.ts$/.test(path) && !path.startsWith("src/web/")
@@ -156,12 +158,15 @@ Deno.test("what the program disposes of at the end of a block the bundle dispose
   const place = await Deno.makeTempDir({ prefix: "jiss-bundle-" });
   await putBundle(`${place}/jiss.js`);
   const kept = (await Deno.readTextFile(`${place}/jiss.js`)).match(/\busing [\w$]+ ?=/g) ?? [];
-  // A minifier that puts a value in the place of its only use loses it: close that one in a `finally`.
-  assert.ok(written >= 5 && kept.length === written, `${written} are written, ${kept.length} left`);
+  // A minifier that inlines a value with only one use drops its `using`: close that value in a `finally`.
+  assert.ok(
+    written >= 5 && kept.length === written,
+    `the sources have ${written}, the bundle has ${kept.length}`,
+  );
   await Deno.remove(place, { recursive: true });
 });
 
-Deno.test("the release asks for read, write, net and env, of sys for free space alone, and never for run or ffi", () => {
+Deno.test("the release asks for read, write, net and env, of sys only for the free space, and never for run or ffi", () => {
   assert.deepEqual(RELEASE_PERMISSIONS, [
     "--allow-read",
     "--allow-write",
@@ -172,7 +177,7 @@ Deno.test("the release asks for read, write, net and env, of sys for free space 
   ]);
 });
 
-Deno.test("whatever runs the program has the release's permissions: tasks, documentation, the launchers, the image", async () => {
+Deno.test("tasks, documentation, launchers and image start the program with the release's permissions", async () => {
   const root = `${import.meta.dirname}/../..`;
   const { tasks } = JSON.parse(await Deno.readTextFile(`${root}/deno.json`));
   const commands = ["start", "jiss"].map((name): string => tasks[name].command);
@@ -196,14 +201,14 @@ Deno.test("whatever runs the program has the release's permissions: tasks, docum
     const flags = command.match(/--(?:allow|deny)-[^" ]+/g);
     assert.deepEqual(flags, RELEASE_PERMISSIONS, command);
   }
-  // Local testing may open a browser besides, and start nothing else.
+  // Local testing may also open a browser, and start nothing else.
   assert.deepEqual(tasks.dev.command.match(/--(?:allow|deny)-[^" ]+/g), [
     ...RELEASE_PERMISSIONS,
     "--allow-run=xdg-open,open,explorer",
   ]);
 });
 
-Deno.test("what the release denies cannot be connected to, whatever the program does", async () => {
+Deno.test("addresses that the release denies cannot be connected to", async () => {
   const denied = ["169.254.0.1", "169.254.169.254", "100.100.100.200", "168.63.129.16", "fd00:ec2::254"];
   const program = `
     for (const hostname of ${JSON.stringify(denied)}) {
@@ -222,7 +227,7 @@ Deno.test("what the release denies cannot be connected to, whatever the program 
   assert.deepEqual(new TextDecoder().decode(stdout).trim().split("\n"), denied.map(() => "NotCapable"));
 });
 
-Deno.test("Deno still takes no IPv6 range in --deny-net; when it does, fe80::/10 joins the release's permissions", async () => {
+Deno.test("Deno still refuses an IPv6 range in --deny-net; once it accepts one, fe80::/10 joins the release's permissions", async () => {
   const { code, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["run", "--no-config", "--deny-net=169.254.0.0/16,fe80::/10", "data:text/javascript,0"],
     stdout: "null",

@@ -1,4 +1,4 @@
-/** `jiss calibrate`: from a labelled history over HTTP to the scores of a service that runs with what was fitted. */
+/** `jiss calibrate`: from a labelled history over HTTP to the scores of a service with the fitted model. */
 import assert from "node:assert/strict";
 import { sql } from "kysely";
 import type { Interaction } from "../../src/domain/interaction.ts";
@@ -26,7 +26,7 @@ const HISTORY = 200;
 const BATCH = 100;
 const MINUTES_3 = 180_000;
 
-/** Reviewers of cases that take about three minutes, and two who approve in a second. */
+/** Reviewers who take about three minutes for a case, and two who approve in a second. */
 const REVIEWERS = [
   ...Array.from(
     { length: 8 },
@@ -61,7 +61,7 @@ function histories(): readonly History[] {
   });
 }
 
-/** Sends the histories, one outcome in ten of them later than its score; returns each operator's last JIS. */
+/** Sends the histories; one outcome in ten comes later than its score. Returns each operator's last JIS. */
 async function score(service: RunningService, key: string): Promise<ReadonlyMap<string, number>> {
   const last = new Map<string, number>();
   for (const { name, interactions } of histories()) {
@@ -88,7 +88,7 @@ async function score(service: RunningService, key: string): Promise<ReadonlyMap<
   return last;
 }
 
-Deno.test("a labelled history is calibrated, and a service started with the document scores by it, with the change on its chain", async () => {
+Deno.test("calibrate fits a model to a labelled history, and a service started with it scores by it and records the change", async () => {
   const deployment = await freshDeployment();
   const { directory, env } = deployment;
   const bare = { JISS_DATA_DIR: env.JISS_DATA_DIR! };
@@ -114,7 +114,7 @@ Deno.test("a labelled history is calibrated, and a service started with the docu
     assert.ok(stdout.includes(`${report.to.version}, SHA-256 ${report.to.sha256}`));
   }
 
-  // What was fitted: the time of those who judge, and nothing but it.
+  // Only the time of the reviewers who judge was fitted.
   const cases = new LabelledCases(builtIn);
   for (const { name, interactions } of histories()) {
     for (const row of interactions) cases.add(name, "financial", row);
@@ -134,18 +134,18 @@ Deno.test("a labelled history is calibrated, and a service started with the docu
   assert.match(report.to.version, /^jis-1\.1\.0\+cal\.[0-9a-f]{12}$/);
   assert.notEqual(report.to.version, builtIn.version);
 
-  // Scores before are those that the service gave.
+  // The earlier scores are those that the service answered.
   assert.equal(report.scores.operators, 10);
   assert.deepEqual(
     new Map(report.scores.largest.map((row: Record<string, unknown>) => [row.operator_id, row.before])),
     last,
   );
   for (const row of report.scores.largest) {
-    assert.ok(row.after <= row.before, "a longer reference raises nobody");
+    assert.ok(row.after <= row.before, "a longer reference raises no score");
     assert.ok(written.stdout.includes(row.operator_id));
   }
 
-  // Nothing is replaced, and the same history gives the same document.
+  // No file is replaced, and the same history gives the same document.
   const again = await calibrate("-o", path);
   assert.equal(again.code, 1);
   assert.match(again.stderr, /is there already, and was left as it is/);
@@ -172,14 +172,14 @@ Deno.test("a labelled history is calibrated, and a service started with the docu
     assert.deepEqual([replay.status, replay.body.match, replay.body.model], [200, true, body.model]);
   }
 
-  // Calibrated again, the document in use is where it starts from, and the values are the same.
+  // Calibrated again from the document in use, the values are the same.
   const later = await calibrate("-o", `${directory}/later.json`);
   assert.equal(later.code, 0, later.stderr);
   assert.match(later.stdout, new RegExp(`model in use +${report.to.version.replaceAll(/[.+]/g, "\\$&")}`));
   assert.match(later.stdout, /\nThe model in use already has these values: there is nothing to write\.\n$/);
   await assert.rejects(Deno.stat(`${directory}/later.json`), Deno.errors.NotFound);
 
-  // An operator who is erased is in no report any more.
+  // An erased operator is in no further report.
   const erased = await calibrated.send("/v1/operator/stamper-0", { key, method: "DELETE" });
   assert.equal(erased.status, 200, JSON.stringify(erased.body));
   const { times: left } = JSON.parse((await calibrate("--json")).stdout);
@@ -195,7 +195,7 @@ Deno.test("a labelled history is calibrated, and a service started with the docu
   const { code } = await verifyProgram([bundle, "--key", await save(directory, "jwks.json", jwks)]);
   assert.equal(code, 0, "scores of both models replay");
 
-  // A record that somebody altered moves no bar.
+  // An altered record ends the calibration.
   await changeRows(
     env.JISS_DATA_DIR!,
     sql`UPDATE audit_part SET data = replace(data, '"time_to_decision_ms":', '"time_to_decision_ms":1')
@@ -208,7 +208,7 @@ Deno.test("a labelled history is calibrated, and a service started with the docu
   await deployment.remove();
 });
 
-Deno.test("calibrate says what it lacks, and writes nothing", async () => {
+Deno.test("calibrate names what is missing, and writes nothing", async () => {
   const deployment = await freshDeployment();
   const { directory, env } = deployment;
   const bare = { JISS_DATA_DIR: env.JISS_DATA_DIR! };

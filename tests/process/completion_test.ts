@@ -1,4 +1,4 @@
-/** `jiss --version`, and what completes the command line: in the shells themselves, against what `--help` says. */
+/** `jiss --version`, and the completion of command lines in the shells themselves, compared with `--help`. */
 import assert from "node:assert/strict";
 import { succeeds } from "../disks.ts";
 import { runProgram } from "../program.ts";
@@ -11,15 +11,15 @@ Deno.test("--version is one line with the program's version, and needs no config
   }
 });
 
-/** What `--help` of a command lists. */
+/** Commands and flags in the `--help` of a command. */
 interface Listed {
-  /** The words that lead to it, after `jiss`. */
+  /** The words of the command after `jiss`. */
   readonly path: readonly string[];
   readonly commands: readonly string[];
   readonly flags: readonly string[];
 }
 
-/** Every command, as `--help` tells of it. */
+/** Every command with the commands and flags that its `--help` lists. */
 async function listed(path: readonly string[] = []): Promise<readonly Listed[]> {
   const { stdout } = await runProgram([...path, "--help"]);
   const chapter = (title: string) =>
@@ -37,14 +37,16 @@ async function listed(path: readonly string[] = []): Promise<readonly Listed[]> 
 
 let known: Promise<readonly Listed[]> | undefined;
 
-/** As {@link listed}, asked once. */
+/** The result of {@link listed}, asked only once. */
 async function everyCommand(): Promise<readonly Listed[]> {
   const all = await (known ??= listed());
   assert.ok(all.length > 20 && all.some(({ path }) => path.join(" ") === "org create"));
   return all;
 }
 
-/** Runs a program of a shell with the script of `jiss completion` as the file `$COMPLETION`; returns its lines. */
+/**
+ * Runs a script in a shell with the output of `jiss completion` as the file `$COMPLETION`; returns its lines.
+ */
 async function inShell(shell: string, program: string): Promise<readonly string[]> {
   const directory = await Deno.makeTempDir({ prefix: "jiss-completion-" });
   const { code, stdout } = await runProgram(["completion", shell]);
@@ -64,7 +66,10 @@ async function inShell(shell: string, program: string): Promise<readonly string[
   return said!.trimEnd().split("\n");
 }
 
-/** What is typed before the word that is completed → what is offered, by `ask`, which is one command of the shell. */
+/**
+ * The words that the shell offers after each of the typed ones. `ask` makes the shell's command that lists
+ * them.
+ */
 async function offers(
   shell: string,
   { setup, ask, typed }: {
@@ -79,7 +84,7 @@ async function offers(
   return answers.map((answer) => answer.split("\n").filter((line) => line !== "").sort());
 }
 
-/** Cases that every shell answers alike: what is typed, and what comes. */
+/** Cases that every shell answers alike: the typed words, and those offered. */
 const VALUES: readonly (readonly [typed: readonly string[], offered: readonly string[]])[] = [
   [["export", "--chain", ""], ["admin", "evidence", "system"]],
   [["export", "--org", "acme", "--chain", "e"], ["evidence"]],
@@ -87,7 +92,7 @@ const VALUES: readonly (readonly [typed: readonly string[], offered: readonly st
   [["completion", ""], ["bash", "fish", "zsh"]],
   [["org", "create", "--name", ""], []],
   [["serve", ""], []],
-  // A value that is also a command's name is no command.
+  // A value that is also a command's name is not taken for the command.
   [["org", "create", "list", "--ti"], ["--tier"]],
 ];
 
@@ -98,7 +103,7 @@ async function holdsAgainstHelp(
   const commands = await everyCommand();
   const flags = await offers(shell, { ...how, typed: commands.map(({ path }) => [...path, "-"]) });
   commands.forEach(({ path, flags: expected }, index) => {
-    // A long flag alone is offered by some shells for a command's two.
+    // If a command has two flags, some shells offer only the long one.
     const long = (all: readonly string[]) => all.filter((flag) => flag.startsWith("--")).sort();
     assert.deepEqual(long(flags[index]!), long(expected), path.join(" "));
   });
@@ -134,7 +139,7 @@ Deno.test({
         }) COMP_CWORD=${words.length}; _jiss; printf '%s\\n' "\${COMPREPLY[@]}"`,
     };
     await holdsAgainstHelp("bash", how);
-    // As bash takes --chain=ev apart.
+    // Bash splits `--chain=ev` into words.
     const typed = [["export", "--chain", "="], ["export", "--chain", "=", "ev"]];
     assert.deepEqual(await offers("bash", { ...how, typed }), [["admin", "evidence", "system"], [
       "evidence",
@@ -158,7 +163,7 @@ Deno.test({
   name: "zsh completes commands, flags, words and files as a user types them [needs zsh]",
   ignore: !succeeds("zsh", ["--version"]),
   async fn() {
-    // A terminal of its own: a tab after what is typed, once, where one word fits.
+    // In a terminal of its own: one tab after the typed text, where one word fits.
     const typed: readonly (readonly [typed: string, completed: string])[] = [
       ["jiss exp", "jiss export "],
       ["jiss org rea", "jiss org reactivate "],
@@ -191,7 +196,7 @@ zpty -d shell`,
   },
 });
 
-Deno.test("each shell's script is written anew from the commands, and another shell is refused", async () => {
+Deno.test("the script of each shell is written from the commands, and an unknown shell is refused", async () => {
   for (const shell of ["bash", "zsh", "fish"]) {
     const { code, stdout, stderr } = await runProgram(["completion", shell]);
     assert.deepEqual([code, stderr], [0, ""]);

@@ -1,6 +1,6 @@
 /**
- * Files that were changed behind the program's back, byte by byte: it says so and what to do, writes over nothing, and
- * says nothing that was not signed.
+ * Files that were damaged byte by byte. The program reports the damage and what to do, overwrites nothing,
+ * and answers nothing that was not signed.
  */
 import assert from "node:assert/strict";
 import { issuedPlaces } from "../../src/store/lock.ts";
@@ -31,7 +31,7 @@ function stoppedTest(name: string, test: (site: Site) => Promise<void>): void {
   });
 }
 
-/** Changes a file where it stands: whoever has it open sees it. */
+/** Changes a file in place, so that a process that has it open sees the change. */
 function spoil(path: string, change: (bytes: Uint8Array) => void): void {
   const bytes = Deno.readFileSync(path);
   change(bytes);
@@ -58,7 +58,7 @@ function flip(at: number): (bytes: Uint8Array) => void {
 const serve = ({ env }: Site) => runProgram(["serve"], { env: { ...env, JISS_PORT: "0" } });
 
 stoppedTest(
-  "a database with a flipped byte in its header, a spoiled first or inner page, half its length, or nothing but zeros is refused with advice, and left as it is",
+  "a database with a flipped byte in its header, a damaged first or inner page, half its length, or only zeros is refused with advice, and left unchanged",
   async (site) => {
     const { env, data } = site;
     const path = `${data}/jiss.db`;
@@ -95,7 +95,7 @@ stoppedTest(
 );
 
 stoppedTest(
-  "damage that shows while the service runs ends it with 74 and is told with advice; the next start refuses, and a backup is put back in its place",
+  "damage found while the service runs ends it with 74 and advice; the next start refuses, and a backup can be restored",
   async (site) => {
     const { env, data, directory, acknowledged } = site;
     const backup = `${directory}/backup.db`;
@@ -125,7 +125,7 @@ stoppedTest(
 );
 
 stoppedTest(
-  "a byte flipped within a record is found by the chain's verification, here and offline, and the record is not said again",
+  "a byte flipped within a record is found by the chain's verification, here and offline, and the record is not answered again",
   async (site) => {
     const { env, data, directory, key } = site;
     const text = new TextEncoder().encode('"session_id":"session-3"');
@@ -138,7 +138,11 @@ stoppedTest(
     assert.deepEqual([status, body.valid, body.first_bad === null], [200, false, false]);
     const again = await new Acknowledged(key).score(service, "session-3");
     assert.notEqual(again.status, 200);
-    assert.equal((await new Acknowledged(key).score(service, "another")).status, 200, "others are served");
+    assert.equal(
+      (await new Acknowledged(key).score(service, "another")).status,
+      200,
+      "other requests are served",
+    );
     assert.equal(await service.stop(), 0);
     const bundle = `${directory}/bundle.ndjson`;
     assert.equal((await runProgram(["export", "--org", "acme", "-o", bundle], { env })).code, 0);
@@ -149,7 +153,7 @@ stoppedTest(
 );
 
 stoppedTest(
-  "of a write-ahead log with a flipped byte SQLite takes what stands before it; the service knows that more was issued, and refuses writes",
+  "after a flipped byte in the write-ahead log SQLite uses only what is before it; the service knows that more was issued, and refuses writes",
   async ({ env, data, key, acknowledged }) => {
     const killed = await startService(["serve"], { env });
     for (let count = 0; count < 10; count += 1) await acknowledged.score(killed);
@@ -163,18 +167,18 @@ stoppedTest(
     const service = await startService(["serve"], { env });
     assert.ok(linesOf(service, /^ROLLBACK_DETECTED/).length > 0);
     assertUnavailable(await acknowledged.score(service));
-    // What stands there is of before: single records are read, and nothing is said of all operators.
+    // The database is older now: single records are read, but no figure over all operators is answered.
     assert.equal((await service.send("/v1/organization/operators", { key })).status, 200);
     assertUnavailable(await service.send("/v1/organization/dashboard", { key }));
     const verified = await service.send("/v1/audit/chain/verify", { key });
     assert.deepEqual([verified.status, verified.body.valid], [200, false]);
     assert.equal(await service.stop(), 0);
-    assert.ok(issued() >= size, "nothing made the lock forget it");
+    assert.ok(issued() >= size, "the lock still knows the issued size");
   },
 );
 
 stoppedTest(
-  "a damaged lock.db is refused at the start with advice, and told by the doctor; without it the start says what is not known any more",
+  "a damaged lock.db is refused at the start with advice, and reported by the doctor; without it the start names what is not known any more",
   async (site) => {
     const { env, data, acknowledged } = site;
     const path = `${data}/lock.db`;

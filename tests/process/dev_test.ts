@@ -1,4 +1,4 @@
-/** `jiss dev`: the first thing that anybody runs. */
+/** `jiss dev`: the first command that a newcomer runs. */
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { parseEnv } from "node:util";
@@ -19,10 +19,10 @@ const ROOT = await Deno.realPath(`${import.meta.dirname}/../..`);
 
 interface Printed {
   readonly key: string;
-  /** Scores an interaction. */
+  /** Curl line that scores an interaction. */
   readonly curl: string;
   readonly dashboard: string;
-  /** Writes report.html. */
+  /** Curl line that writes report.html. */
   readonly report: string;
 }
 
@@ -33,13 +33,13 @@ function printedBy(service: RunningService): Printed {
   return { key, curl, dashboard, report };
 }
 
-/** Waits until the greeting, which follows the listening line, is printed whole. */
+/** Waits until the whole greeting is printed. It follows the listening line. */
 async function greeted(service: RunningService): Promise<Printed> {
   while (!/^curl .*report\.html\n/m.test(service.output())) await new Promise((next) => setTimeout(next, 5));
   return printedBy(service);
 }
 
-/** Pastes a line into a shell, as a reader would. */
+/** Runs a line in a shell, as if a reader pasted it. */
 async function run(line: string, cwd: string): Promise<string> {
   const { stdout, code } = await new Deno.Command("sh", { args: ["-c", line], cwd }).output();
   assert.equal(code, 0);
@@ -58,7 +58,7 @@ async function hasCurl(): Promise<boolean> {
   }
 }
 
-Deno.test("dev prints a key and a curl that answers 200 with a JIS, seven integer dimensions and evidence", async () => {
+Deno.test("dev prints a key and a curl line that answers 200 with a JIS, seven integer dimensions and evidence", async () => {
   const directory = await Deno.makeTempDir({ prefix: "jiss-dev-" });
   const options = { cwd: directory };
   const service = await startService(["dev"], options);
@@ -72,7 +72,7 @@ Deno.test("dev prints a key and a curl that answers 200 with a JIS, seven intege
     for (const value of dimensions) assert.ok(Number.isInteger(value) && value >= 0 && value <= 100);
     assert.equal((body.evidence as Record<string, unknown>).v, "jis.evidence/1");
     assert.equal(body.provisional, false, "the demo's operators have a history");
-    assert.deepEqual(await paste(curl), body, "pasted twice it is the same answer");
+    assert.deepEqual(await paste(curl), body, "pasted twice it gets the same answer");
     const { dashboard: figures } = await paste(dashboard) as { dashboard: Record<string, number> };
     assert.ok(figures.total_operators! >= 10);
     await run(report, directory);
@@ -83,7 +83,7 @@ Deno.test("dev prints a key and a curl that answers 200 with a JIS, seven intege
   }
   assert.equal(await service.stop(), 0);
   const files = [...Deno.readDirSync(`${directory}/data/dev`)].map(({ name }) => name).sort();
-  // Each of them is among those that --fresh removes, but the locks, which hold nothing.
+  // --fresh removes each of them except the locks, which hold no data.
   assert.deepEqual(files, [
     "dev-address.txt",
     "dev.lock",
@@ -114,7 +114,7 @@ Deno.test("dev prints a key and a curl that answers 200 with a JIS, seven intege
   await Deno.remove(directory, { recursive: true });
 });
 
-Deno.test("dev on a database that was put back behind its lock ends with a message that says what to do, and --fresh starts over", async () => {
+Deno.test("dev on a database older than its lock ends with a message that says what to do, and --fresh starts over", async () => {
   const directory = await Deno.makeTempDir({ prefix: "jiss-dev-" });
   const options = { cwd: directory };
   const data = `${directory}/data/dev`;
@@ -122,7 +122,7 @@ Deno.test("dev on a database that was put back behind its lock ends with a messa
   await greeted(first);
   assert.equal(await first.stop(), 0);
   await Deno.copyFile(`${data}/jiss.db`, `${directory}/backup.db`);
-  // Each run mints a key, which is one entry more.
+  // Each run mints a key, which is one more entry.
   const second = await startService(["dev"], options);
   await greeted(second);
   assert.equal(await second.stop(), 0);
@@ -184,11 +184,11 @@ Deno.test("a second dev on one data directory is refused with the first one's ad
   assert.equal(await first.stop(), 0);
 
   const next = await startService(["dev"], options);
-  assert.equal(await next.stop(), 0, "what the first one left behind stops nobody");
+  assert.equal(await next.stop(), 0, "files that the first one left do not prevent a start");
   await Deno.remove(directory, { recursive: true });
 });
 
-Deno.test("a dev whose port is taken, whose configuration is wrong or whose key is none has made and changed nothing", async () => {
+Deno.test("a dev whose port is taken, or whose configuration or key is invalid, changes nothing", async () => {
   const directory = await Deno.makeTempDir({ prefix: "jiss-dev-" });
   const taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const JISS_PORT = String(taken.addr.port);
@@ -208,7 +208,7 @@ Deno.test("a dev whose port is taken, whose configuration is wrong or whose key 
     for (const key of ["", "jis_short", FIXED_KEY.toLowerCase(), `jis_${"0".repeat(26)}`]) {
       const told = await failure(["dev", "--fresh", "--key", key], { cwd: directory });
       assert.match(told, /^jiss: --key /);
-      assert.ok(key === "" || !told.includes(key), "a key is no matter for an error");
+      assert.ok(key === "" || !told.includes(key), "no error shows the key");
     }
   };
   await attempts();
@@ -224,8 +224,12 @@ Deno.test("a dev whose port is taken, whose configuration is wrong or whose key 
       JISS_DATA_DIR: `${directory}/data/dev`,
     },
   });
-  assert.equal((await again.send("/v1/score", { key, body: scoreRequest() })).status, 200, "the key stands");
-  // A service works there: what it works with is not removed.
+  assert.equal(
+    (await again.send("/v1/score", { key, body: scoreRequest() })).status,
+    200,
+    "the key still works",
+  );
+  // A service uses the directory: its files are not removed.
   for (const args of [["dev"], ["dev", "--fresh"]]) {
     const told = await failure(args, { cwd: directory });
     assert.match(told, /another process works with what is in \.\/data\/dev/);
@@ -236,7 +240,7 @@ Deno.test("a dev whose port is taken, whose configuration is wrong or whose key 
   await Deno.remove(directory, { recursive: true });
 });
 
-Deno.test("a deployment that dev did not make is left alone, and an empty JISS_DATA_DIR counts as none", async () => {
+Deno.test("a deployment that dev did not make is left alone, and an empty JISS_DATA_DIR counts as not set", async () => {
   const directory = await Deno.makeTempDir({ prefix: "jiss-dev-" });
   assert.equal((await runProgram(["init", `${directory}/real`])).code, 0);
   const env = { JISS_DATA_DIR: `${directory}/real` };
@@ -259,7 +263,7 @@ Deno.test("a deployment that dev did not make is left alone, and an empty JISS_D
   await Deno.remove(directory, { recursive: true });
 });
 
-Deno.test("a first dev that was killed while it wrote the demo's history is made whole by the next", async () => {
+Deno.test("a first dev that was killed while it wrote the demo's history is completed by the next", async () => {
   const directory = await Deno.makeTempDir({ prefix: "jiss-dev-" });
   const data = `${directory}/data/dev`;
   const found = (sql: string) => rowsIn(data, sql);
@@ -272,7 +276,7 @@ Deno.test("a first dev that was killed while it wrote the demo's history is made
     stdout: "null",
     stderr: "null",
   }).spawn();
-  // Read only: a connection that may write makes the file, and dev leaves alone what it did not make.
+  // Read only: a connection that may write would make the file, and dev refuses a file that it did not make.
   const hasBegun = () => {
     try {
       const database = new DatabaseSync(`${data}/jiss.db`, { readOnly: true });
@@ -306,7 +310,7 @@ Deno.test("a first dev that was killed while it wrote the demo's history is made
   await Deno.remove(directory, { recursive: true });
 });
 
-Deno.test("a fixed key is the demo's from run to run, by --key, and gives way to a minted one without it", async () => {
+Deno.test("a key fixed by --key is the demo's in every run, and without it a minted one replaces it", async () => {
   const directory = await Deno.makeTempDir({ prefix: "jiss-dev-" });
   const options = { cwd: directory };
   const rotations = () =>
@@ -332,7 +336,11 @@ Deno.test("a fixed key is the demo's from run to run, by --key, and gives way to
       assert.ok(await works(service, key), `${attempt}`);
       assert.ok(!JSON.stringify(service.log()).includes(FIXED_KEY));
     });
-    assert.deepEqual((await rotations()).map(({ n }) => Number(n)), [0], "the same key again is no rotation");
+    assert.deepEqual(
+      (await rotations()).map(({ n }) => Number(n)),
+      [0],
+      "the same key again is not a rotation",
+    );
   }
   let minted = "";
   await run([], async (service, key) => {
@@ -345,7 +353,7 @@ Deno.test("a fixed key is the demo's from run to run, by --key, and gives way to
   });
   assert.deepEqual((await rotations()).map(({ n }) => Number(n)), [2]);
 
-  // An organization that its own key ended takes no key: the run says so.
+  // An organization that revoked its own key accepts no key: the run says so.
   await run(["--key", FIXED_KEY], async (service) => {
     const { status } = await service.send("/v1/admin/key/revoke", { key: FIXED_KEY, method: "POST" });
     assert.equal(status, 200);
@@ -360,7 +368,7 @@ Deno.test("a fixed key is the demo's from run to run, by --key, and gives way to
 
 Deno.test({
   name:
-    "with --open the task opens the console in a browser; the release may not, and says where it is [needs Linux]",
+    "with --open the task opens the console in a browser; the release may not, and prints its address [needs Linux]",
   ignore: Deno.build.os !== "linux",
   async fn() {
     const directory = await Deno.makeTempDir({ prefix: "jiss-dev-" });
@@ -403,7 +411,7 @@ Deno.test({
       `${service.url}/console\n`,
       "the address alone, without the key",
     );
-    assert.equal(await service.stop(), 0, "nobody waits for the browser");
+    assert.equal(await service.stop(), 0, "the service does not wait for the browser");
 
     await opener("exit 3");
     const failed = await task();
@@ -418,7 +426,7 @@ Deno.test({
   },
 });
 
-Deno.test("upkeep runs soon after a start: it leaves the demo's history whole, and cuts what is past a retention that is set", async () => {
+Deno.test("upkeep runs soon after a start: it leaves the demo's history whole, and prunes it if a retention is set", async () => {
   const directory = await Deno.makeTempDir({ prefix: "jiss-dev-" });
   const data = `${directory}/data/dev`;
   const entries = (where: string) =>
@@ -438,15 +446,15 @@ Deno.test("upkeep runs soon after a start: it leaves the demo's history whole, a
   const run = async (env: Readonly<Record<string, string>>, isSo: () => Promise<boolean>) => {
     const service = await startService(["dev"], { cwd: directory, env });
     const wasSo = await withinAMinute(isSo);
-    // What runs at that moment ends before the program does.
+    // Work that runs at that moment ends before the program does.
     assert.equal(await service.stop(), 0);
     return wasSo;
   };
-  // Its first step anchors the chains; retention is its last.
+  // The first step of upkeep anchors the chains, the last one prunes.
   const anchored = async () => (await entries("event_type = 'ORG_CHECKPOINTS'")).length > 0;
   assert.ok(await run({}, anchored));
   assert.equal((await entries("event_type = 'RETENTION_PRUNED'")).length, 0);
-  assert.equal((await genesis()).length, 2, "of the evidence and of the admin chain");
+  assert.equal((await genesis()).length, 2, "of the evidence chain and of the admin chain");
 
   const pruned = async () => (await entries("event_type = 'RETENTION_PRUNED'")).length > 0;
   assert.ok(await run({ JISS_AUDIT_RETENTION_DAYS: "90" }, pruned));

@@ -1,6 +1,7 @@
 /**
- * `jiss doctor`: what it finds of secrets that were rotated, keys that are lost and files that are open, beside a
- * running service, and that it changes nothing. Source: contract, section 1.
+ * `jiss doctor`: its findings about rotated secrets, lost keys and readable files, beside a running service,
+ * and that it changes nothing.
+ * Source: contract, section 1.
  */
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
@@ -21,9 +22,9 @@ type Environment = Readonly<Record<string, string>>;
 interface Site {
   readonly data: string;
   readonly env: Environment;
-  /** Runs the doctor; returns its exit code and what it found, by check. */
+  /** Runs the doctor; returns its exit code and its findings, by check. */
   examine(env?: Environment): Promise<Examination>;
-  /** Runs `work` beside a service. */
+  /** Runs `work` while a service runs. */
   serving(
     env: Environment,
     work: (service: Awaited<ReturnType<typeof startService>>) => Promise<void>,
@@ -87,7 +88,7 @@ function withSite(test: (site: Site) => Promise<void>): () => Promise<void> {
   };
 }
 
-/** Of the machine that the tests run on. */
+/** Checks whose result depends on the machine that runs the tests. */
 const OF_THE_MACHINE = ["durability", "free_space", "descriptors"];
 
 const statesOf = ({ found }: Examination) =>
@@ -96,7 +97,9 @@ const statesOf = ({ found }: Examination) =>
       .map(([name, { state }]) => [name, state]),
   );
 
-/** Every byte of the database, or every row where the bytes are a server's, and the names of the files beside it. */
+/**
+ * Digest of the database's bytes, or every row if it is on a server, with the names of the files beside it.
+ */
 async function contentsOf(data: string): Promise<string> {
   const names = [...Deno.readDirSync(data)].map(({ name }) => name).sort();
   if (IS_SERVER) return `${names.join()} ${await everyRow(data)}`;
@@ -113,7 +116,7 @@ async function everyRow(data: string): Promise<string> {
 }
 
 Deno.test(
-  "in a deployment in order everything is ok, in one line for each check, and nothing is written",
+  "in a sound deployment every check is ok, with one line each, and nothing is written",
   withSite(async ({ data, env, examine, serving }) => {
     await serving({}, async (service) => {
       await createOrganization(service, env);
@@ -149,7 +152,7 @@ Deno.test(
 );
 
 Deno.test(
-  "keys on a previous pepper are counted and named until each was used, and those on one that is not configured are wrong, which a start warns of",
+  "keys on a previous pepper are counted and named until each was used, and keys on an unknown pepper are wrong, of which a start warns",
   withSite(async ({ data, env, examine, serving }) => {
     const keys: string[] = [];
     await serving({}, async (service) => {
@@ -206,7 +209,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a key that was stored before its pepper was recorded is recorded by its next use under the present one",
+  "a key without a recorded pepper gets the present one recorded by its next use",
   withSite(async ({ data, env, examine, serving }) => {
     let key = "";
     await serving({}, async (service) => {
@@ -223,7 +226,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a secrets key that opens nothing, a strange signing key, an overlap, a rotation cut short and previous master secrets are told with how to mend them",
+  "a useless secrets key, a foreign signing key, an overlap, a rotation cut short and previous master secrets are reported with advice",
   withSite(async ({ data, env, examine, serving }) => {
     await serving({}, () => Promise.resolve());
     const lost = await examine({ JISS_KEY_PEPPER: "another-pepper-0123456789-0123456789" });
@@ -284,7 +287,7 @@ Deno.test(
       what: `the group can read ${data}/signing-key.pem (0640)`,
       mend: `chmod go= ${data}/signing-key.pem`,
     });
-    // Of a database on a server no file is looked at but the lock.
+    // If the database is on a server, the lock is the only file that is checked.
     const database = IS_SERVER ? "lock.db" : "jiss.db";
     await Deno.chmod(`${data}/jiss.env`, 0o644);
     await Deno.chmod(`${data}/${database}`, 0o620);
@@ -305,7 +308,7 @@ Deno.test(
 );
 
 Deno.test(
-  "an altered row of the installation or of the signing key is wrong; the service says which, is not ready, and goes on once it is put back",
+  "an altered row of the installation or of the signing key is wrong; the service names it, is not ready, and works again once it is restored",
   withSite(async ({ data, env, examine, serving }) => {
     const observed = { JISS_METRICS_ADDR: "127.0.0.1:0" };
     await serving({}, async (service) => void await createOrganization(service, env));
@@ -346,7 +349,7 @@ Deno.test(
 );
 
 Deno.test(
-  "an altered deployment id is wrong; the start and a command say that the database was altered, and blame no setting",
+  "an altered deployment id is wrong; a start and a command say that the database was altered, and name no setting",
   withSite(async ({ data, env, examine, serving }) => {
     await serving({}, async (service) => void await createOrganization(service, env));
     const [row] = await rowsIn<{ deployment_id: string }>(data, "SELECT deployment_id FROM installation");
@@ -365,7 +368,7 @@ Deno.test(
   }),
 );
 
-Deno.test("a secret's own file is looked at like the others", async () => {
+Deno.test("a secret's own file is checked like the others", async () => {
   const { directory, env, remove } = await freshDeployment();
   const { JISS_KEY_PEPPER, ...rest } = env;
   const path = `${directory}/pepper`;
@@ -379,7 +382,7 @@ Deno.test("a secret's own file is looked at like the others", async () => {
   await remove();
 });
 
-Deno.test("few file descriptors are noted, with how many connections they are enough for", async () => {
+Deno.test("few file descriptors are noted, with the number of connections that they allow", async () => {
   const { env, remove } = await freshDeployment();
   assert.equal(await (await startService(["serve"], { env })).stop(), 0);
   const { code, stdout } = await runProgram(["doctor", "--json"], { env, descriptors: 1_024 });
@@ -394,7 +397,7 @@ Deno.test("few file descriptors are noted, with how many connections they are en
   await remove();
 });
 
-Deno.test("without a database, or with a configuration that is wrong, the doctor ends with 78 and says why", async () => {
+Deno.test("without a database, or with an invalid configuration, the doctor ends with 78 and says why", async () => {
   const { env, remove } = await freshDeployment();
   const early = await runProgram(["doctor"], { env });
   assert.deepEqual([early.code, early.stdout], [78, ""]);
@@ -406,7 +409,7 @@ Deno.test("without a database, or with a configuration that is wrong, the doctor
 });
 
 Deno.test(
-  "a lock that is missing or ahead of the database, a clock that is off, and proxies that are everybody are wrong; the default limit is noted",
+  "a missing or newer lock, a wrong clock, and trusting all proxies are wrong; the default limit is noted",
   withSite(async ({ data, env, examine, serving }) => {
     await serving({}, async (service) => {
       await createOrganization(service, env);
@@ -416,7 +419,7 @@ Deno.test(
     const missing = await examine();
     assert.deepEqual([missing.code, statesOf(missing)], [1, { checkpoints: "wrong" }]);
     assert.match(missing.found.checkpoints.what, /lock\.db is not there/);
-    // What a power cut leaves right after a first start.
+    // A power cut right after a first start leaves an empty file.
     await Deno.writeFile(`${data}/lock.db`, new Uint8Array(), { mode: 0o600 });
     assert.deepEqual(statesOf(await examine()), {});
     await Deno.writeFile(`${data}/lock.db`, lock, { mode: 0o600 });
@@ -441,7 +444,7 @@ Deno.test(
     await requireOff(/ when the service ran last: nothing is recorded$/);
     ranLast(Date.now() - 2 * DAY_MS, 1);
     await requireOff(/ when the service ran last: nothing is recorded$/);
-    // It fell behind, and is back where the last entry is.
+    // It was wrong, and now agrees with the last entry.
     await changeRows(data, atLast(Date.now() - 60_000));
     assert.deepEqual(statesOf(await examine()), {});
     ranLast(Date.now() - 399 * DAY_MS, 0);

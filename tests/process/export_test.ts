@@ -1,4 +1,4 @@
-/** `jiss export` and `jiss checkpoint`: evidence carried away from the data directory, beside a running service. */
+/** `jiss export` and `jiss checkpoint`: evidence copied from the data directory, beside a running service. */
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { MIGRATIONS } from "../../migrations/mod.ts";
@@ -22,7 +22,7 @@ interface Site {
   readonly service: RunningService;
   readonly key: string;
   readonly directory: string;
-  /** The whole environment of a command: no secret. */
+  /** The whole environment of a command: it has no secret. */
   readonly env: Readonly<Record<string, string>>;
   /** The path of the public keys. */
   readonly jwks: string;
@@ -51,13 +51,13 @@ function withSite(test: (site: Site) => Promise<void>): () => Promise<void> {
   };
 }
 
-/** The system chain grows by itself, as the service anchors the others in it. */
+/** Compares sizes: the system chain may be larger, because the service anchors the others in it. */
 function hasSize(chain: string, size: number, expected: number): boolean {
   return chain === "sys" ? size >= expected : size === expected;
 }
 
 Deno.test(
-  "every chain is exported beside the running service, without a secret, and verifies; the file is its owner's alone",
+  "every chain is exported beside the running service, without a secret, and verifies; only its owner can read the file",
   withSite(async ({ directory, env, jwks }) => {
     for (
       const [args, chain, entries, retention] of [
@@ -92,7 +92,7 @@ Deno.test(
 );
 
 Deno.test(
-  "without a file the bundle goes to standard output, and who reads only its beginning is told nothing",
+  "without a file the bundle goes to standard output, and a reader that leaves early causes no message",
   withSite(async ({ directory, env, jwks }) => {
     const { code, stdout, stderr } = await runProgram(["export", "--org", "acme"], { env });
     assert.deepEqual([code, stderr], [0, ""]);
@@ -126,7 +126,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a file that is there is left as it is, and nothing half-written stays behind",
+  "an existing file is left unchanged, and a failed export leaves no partial file",
   withSite(async ({ directory, env }) => {
     const path = await save(directory, "kept.ndjson", "mine");
     const { code, stdout, stderr } = await runProgram(["export", "--org", "acme", "-o", path], { env });
@@ -143,7 +143,7 @@ Deno.test(
 );
 
 Deno.test(
-  "`-o -` is standard output, and no file of that name",
+  '"-o -" is standard output, not a file of that name',
   withSite(async ({ directory, env, jwks }) => {
     const cwd = `${directory}/here`;
     await Deno.mkdir(cwd);
@@ -151,7 +151,7 @@ Deno.test(
     assert.deepEqual([code, stderr], [0, ""]);
     assert.ok(
       stdout.split("\n").slice(0, -1).every((line) => line.startsWith("{")),
-      "the bundle and no more",
+      "the bundle and nothing else",
     );
     const { report } = await verifyProgram(["-", "--key", jwks, "--json"], { stdin: stdout });
     const [{ chain, entries, verdict }] = report.bundles;
@@ -161,7 +161,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a file that cannot be made is named as it was given, with 1, and nothing stays behind",
+  "a file that cannot be made is named as it was given, with 1, and no partial file stays",
   withSite(async ({ directory, env }) => {
     const cwd = `${directory}/here`;
     await Deno.mkdir(cwd);
@@ -178,7 +178,7 @@ Deno.test(
 );
 
 Deno.test(
-  "an unknown organization is told so, and no other is named; what names no one chain is a mistake of the command line",
+  "an unknown organization is refused with 1 and names no other; arguments that do not select one chain are refused with 2",
   withSite(async ({ env }) => {
     for (const org of ["acm", "acme/admin", "ACME", "acme ", "../sys"]) {
       const { code, stdout, stderr } = await runProgram(["export", "--org", org], { env });
@@ -202,10 +202,10 @@ Deno.test(
   }),
 );
 
-/** Those that carry evidence away. */
+/** Commands that copy evidence. */
 const COMMANDS = [["export", "--org", "acme"], ["checkpoint"]];
 
-/** The commands end with 78, and make nothing. */
+/** Asserts that the commands end with 78 and make nothing. */
 async function assertRefused(env: Readonly<Record<string, string>>, why: RegExp): Promise<void> {
   for (const args of COMMANDS) {
     const { code, stdout, stderr } = await runProgram(args, { env });
@@ -215,7 +215,7 @@ async function assertRefused(env: Readonly<Record<string, string>>, why: RegExp)
 }
 
 embeddedTest(
-  "without the service's database, or with a file that is none, nothing is made and the exit code is 78",
+  "without the service's database, or with a file that is not one, nothing is made and the exit code is 78",
   () =>
     withDirectory(async (directory) => {
       await assertRefused(
@@ -231,7 +231,7 @@ embeddedTest(
     }),
 );
 
-Deno.test("with a server that cannot be reached the commands say why and end with 1, so that a script may try again", async () => {
+Deno.test("if the server cannot be reached the commands say why and end with 1, so that a script can try again", async () => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const JISS_DATABASE_URL = `http://127.0.0.1:${listener.addr.port}`;
   listener.close();
@@ -263,7 +263,7 @@ Deno.test("with an empty database, or another version's, nothing is made and the
 });
 
 Deno.test(
-  "over a damaged row the export says in words which it is, on the command line and over HTTP, and leaves no half file",
+  "an export of a damaged row names it in words, on the command line and over HTTP, and leaves no partial file",
   withSite(async ({ service, key, directory, env }) => {
     const data = env.JISS_DATA_DIR!;
     await changeRows(data, { sql: "UPDATE model_document SET document = '{'", parameters: [] });
@@ -279,18 +279,18 @@ Deno.test(
     const answer = await service.send("/v1/audit/chain/export", { key });
     assert.deepEqual([answer.status, answer.body.error.code], [500, "INTERNAL_ERROR"]);
     assert.equal(answer.headers.get("Content-Type"), "application/json");
-    // What rests on no model is exported as before.
+    // Chains without parts need no model, and are exported as before.
     assert.equal((await runProgram(["export", "--org", "acme", "--parts", "none"], { env })).code, 0);
   }),
 );
 
 embeddedTest(
-  "over a part that is no text any more the export says which entry's it is",
+  "an export of a part that is not text any more names its entry",
   withSite(async ({ env }) => {
     {
       const options = { timeout: 5000, enableForeignKeyConstraints: false };
       using file = new DatabaseSync(`${env.JISS_DATA_DIR}/jiss.db`, options);
-      // A table that takes anything, as one would be whose file was repaired by hand.
+      // A table without types, as in a file that was repaired by hand.
       file.exec("CREATE TABLE repaired AS SELECT * FROM audit_part");
       file.exec("DROP TABLE audit_part");
       file.exec("ALTER TABLE repaired RENAME TO audit_part");
@@ -308,7 +308,7 @@ embeddedTest(
 );
 
 Deno.test(
-  "a printed checkpoint names every chain, the system's own first, and anchors each of them later",
+  "a printed checkpoint lists every chain, the system's own first, and anchors each of them later",
   withSite(async ({ service, key, directory, env, jwks }) => {
     const { code, stdout, stderr } = await runProgram(["checkpoint"], { env });
     assert.deepEqual([code, stderr], [0, ""]);

@@ -4,7 +4,7 @@ import { cloneTo } from "../clones.ts";
 import { PACKAGES_OF_A_FIRST_RUN } from "../first_run.ts";
 import { baseEnvironment, until, watch } from "../program.ts";
 
-Deno.test("a first `task dev` fetches the packages of the program and of its pages alone, and warns of nothing [needs an npm registry]", async () => {
+Deno.test("a first `task dev` fetches only the packages of the program and its pages, and prints no warning [needs an npm registry]", async () => {
   const place = await Deno.makeTempDir({ prefix: "jiss-first-" });
   await cloneTo(`${place}/clone`);
   const settings = Object.entries(Deno.env.toObject()).filter(([name]) =>

@@ -1,6 +1,6 @@
 /**
- * The program's own door: clients that are slow, silent, many or broken, over real sockets, and that none of them stops
- * another. Time-outs are those of `hasty_program.ts`.
+ * The program's listener: clients that are slow, silent, many or broken, over real sockets. None of them
+ * stops another. The time-outs are those of `hasty_program.ts`.
  */
 import assert from "node:assert/strict";
 import { scoreRequest } from "../harness.ts";
@@ -21,7 +21,7 @@ interface Door {
   readonly key: string;
   /** Connects, and sends a text. */
   open(text?: string): Promise<Deno.Conn>;
-  /** Sends a text on a connection of its own; everything that comes until the service closes it. */
+  /** Sends a text on its own connection; returns everything received until the service closes it. */
   exchange(text: string): Promise<string>;
 }
 
@@ -63,7 +63,7 @@ function close(connections: readonly Deno.Conn[]): void {
   for (const connection of connections) connection.close();
 }
 
-/** How many connections the service closed, by its own count. */
+/** Number of connections that the service closed for a cause, by its own count. */
 async function closedBy(service: RunningService, cause: string): Promise<number> {
   const { metrics_url: url } = service.log().find(({ msg }) => msg === "listening")!;
   const text = await (await fetch(`${url}/metrics`)).text();
@@ -72,7 +72,7 @@ async function closedBy(service: RunningService, cause: string): Promise<number>
   );
 }
 
-/** The whole answer to a request that a keep-alive connection carries. */
+/** The whole answer to a request on a keep-alive connection. */
 async function ask(connection: Deno.Conn, text: string): Promise<string> {
   await connection.write(new TextEncoder().encode(text));
   const piece = new Uint8Array(65_536);
@@ -81,7 +81,7 @@ async function ask(connection: Deno.Conn, text: string): Promise<string> {
 }
 
 Deno.test(
-  "1,500 clients that send nothing, half a head or half a body stop nobody, and each is closed by the service",
+  "1,500 clients that send nothing, half a head or half a body stop no other client, and the service closes each",
   withDoor({ ...HASTY, env: METRICS }, async ({ service, key, open }) => {
     const halves = [
       "",
@@ -109,7 +109,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a connection that is used is kept, and one that goes silent between requests, or within one, is closed",
+  "a connection in use is kept, and one that becomes silent between or within requests is closed",
   withDoor(HASTY, async ({ open }) => {
     const used = await open();
     const silent = [await open(), await open()];
@@ -129,13 +129,13 @@ Deno.test(
 );
 
 Deno.test(
-  "a client that never reads its answers is closed, and what is kept for it is bounded",
+  "a client that never reads its answers is closed, and the memory for it is bounded",
   withDoor({ ...HASTY, env: METRICS }, async ({ service, key, open }) => {
     const memory = async () =>
       Number(/VmRSS:\s+(\d+)/.exec(await Deno.readTextFile(`/proc/${service.pid}/status`))![1]);
     const { length } = JSON.stringify((await service.send("/openapi.json")).body);
     const before = await memory();
-    // Far more than the sockets' own buffers hold.
+    // Much more than the sockets' own buffers hold.
     const requests = Math.ceil(200_000_000 / length);
     const deaf = await open("GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n".repeat(requests));
     assert.equal((await service.send("/v1/score", { key, body: scoreRequest() })).status, 200);
@@ -148,7 +148,7 @@ Deno.test(
 );
 
 Deno.test(
-  "with few descriptors connections are few enough: who waits longest makes room, and the next client is served",
+  "with few descriptors the connections are limited: the one that is silent longest is closed, and the next client is served",
   withDoor({ descriptors: 256 }, async ({ service, open }) => {
     const held: Deno.Conn[] = [];
     for (let index = 0; index < 400; index += 1) held.push(await open(index % 2 === 0 ? "GET / HT" : ""));
@@ -156,21 +156,21 @@ Deno.test(
     const messages = service.log().filter(({ level }) => level !== "info").map(({ msg }) => msg);
     assert.deepEqual(messages, [
       "there are as many connections as there may be: whoever is waited for longest is closed",
-    ], "told once, and descriptors did not run out");
+    ], "logged once, and the descriptors did not run out");
     close(held);
     assert.equal((await service.send("/")).status, 200);
   }),
 );
 
 Deno.test(
-  "where descriptors run out all the same the service neither ends nor stands still, and goes on once there are some",
+  "if descriptors run out all the same, the service neither ends nor stops, and accepts clients once there are some",
   withDoor({ ...HASTY, descriptors: 128 }, async ({ service, open }) => {
     const held: Deno.Conn[] = [];
     for (let index = 0; index < 300; index += 1) held.push(await open("GET / HT"));
     await until(() =>
       service.log().some(({ msg }) => msg === "connections cannot be accepted at the moment")
     );
-    // Those that are held are still there: whoever is waited for longest has to go.
+    // The held connections are still open: the one that is silent longest is closed.
     assert.equal((await service.send("/")).status, 200);
     close(held);
     for (let index = 0; index < 20; index += 1) assert.equal((await service.send("/")).status, 200);
@@ -178,7 +178,7 @@ Deno.test(
 );
 
 Deno.test(
-  "what is no HTTP, or two lengths in one request, is answered 400 and closed, and the next client is served",
+  "a request that is not HTTP, or has two lengths, is answered 400 and closed, and the next client is served",
   withDoor({}, async ({ service, exchange }) => {
     const head = "POST /v1/score HTTP/1.1\r\nHost: x\r\n";
     const broken = [
@@ -198,7 +198,7 @@ Deno.test(
 );
 
 Deno.test(
-  "HTTP/1.0, pipelining, HEAD, a body sent in chunks and one that is refused before it is read are answered",
+  "HTTP/1.0, pipelining, HEAD, a chunked body and a body refused before it is read are answered",
   withDoor({}, async ({ key, open, exchange }) => {
     const old = await exchange("GET / HTTP/1.0\r\nHost: x\r\n\r\n");
     assert.match(old, /^HTTP\/1\.0 200 .*"status":"ok"/s);
@@ -225,7 +225,7 @@ Deno.test(
   }),
 );
 
-Deno.test("on a Deno without what the listener stands on the start ends, and says which Deno to take", async () => {
+Deno.test("on a Deno without the listener's internals a start ends, and names the Deno to use", async () => {
   const { env, remove } = await freshDeployment();
   const { code, stderr } = await runProgram(["serve"], { env, main: "tests/other_deno.ts" });
   assert.equal(code, 78);

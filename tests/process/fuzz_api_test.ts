@@ -5,12 +5,12 @@ import { tableText } from "../fuzzing/route_table.ts";
 import { opensslIsMissing } from "../receiver.ts";
 import { apiFuzzFaults, fuzzApi } from "../soak/fuzz_api.ts";
 
-/** A server takes longer for each. */
+/** A server takes longer for each request. */
 const [REQUESTS, LEAST_OK] = IS_SERVER ? [2_000, 5] : [5_000, 25];
 
 Deno.test({
   name:
-    `${REQUESTS} requests by the OpenAPI document reach every route, and each answer is as it says, in the log, and no 5xx [needs openssl]`,
+    `${REQUESTS} requests made from the OpenAPI document reach every route; each answer matches the document, is in the log, and is no 5xx [needs openssl]`,
   ignore: opensslIsMissing(),
   async fn() {
     const figures = await fuzzApi({ requests: REQUESTS, seed: 20_261_122 });

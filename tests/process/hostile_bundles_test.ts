@@ -1,6 +1,6 @@
 /**
- * Files that are made to exhaust who verifies them: twice as much of the same costs about twice the time, and about the
- * same memory, whatever it is that there is more of.
+ * Files that are made to exhaust a verifier: twice as many things of one kind cost about twice the time and
+ * about the same memory.
  */
 import assert from "node:assert/strict";
 import {
@@ -14,21 +14,24 @@ import {
 import { type Cost, verifyingCost } from "../verifying_cost.ts";
 import { withDirectory } from "../auditing.ts";
 
-/** Of the smaller file. */
+/** Size of the smaller file. */
 const BYTES = 1_500_000;
-/** Things of a shape by which its size is estimated. */
+/** Number of things of a shape from which its size is estimated. */
 const PROBED = 20;
 
-/** By how much twice as much may cost more; a scan of everything for each thing takes four times the time. */
+/**
+ * Largest factor of time for twice as many things. A scan of everything for each thing would take four times
+ * the time.
+ */
 const TIME_FACTOR = 3;
 const MEMORY_FACTOR = 1.3;
-/** Below this much time, in hundredths of a second, chance decides. */
+/** Differences below this time, in hundredths of a second, are chance. */
 const LEAST_TICKS = 30;
 const TRIES = 3;
-/** Beyond what the program takes anyway: some 110 MiB. */
+/** Largest memory of the program; it takes some 110 MiB anyway. */
 const MOST_MIB = 320;
 
-/** Kept checkpoints of a chain that the bundles are held against, and as many of another deployment. */
+/** Kept checkpoints of a chain with which the bundles are compared, and as many of another deployment. */
 const KEPT = 100;
 
 async function costOf(
@@ -48,7 +51,7 @@ async function costOf(
 
 const ofNothing = costOfNothing();
 
-/** Of the program's start. */
+/** Time of the program's start, in hundredths of a second. */
 async function costOfNothing(): Promise<number> {
   let ticks = 0;
   await withDirectory(async (directory) => {
@@ -57,7 +60,7 @@ async function costOfNothing(): Promise<number> {
   return ticks;
 }
 
-/** Holds what a shape costs against what twice as much of it costs. */
+/** Asserts that twice as many things of a shape cost at most the factors above. */
 async function requireLinear(
   shape: Shape,
   { directory, args }: { readonly directory: string; readonly args: readonly string[] },
@@ -66,11 +69,11 @@ async function requireLinear(
   const count = Math.max(2, Math.round((BYTES * PROBED) / probe));
   const start = await ofNothing;
   const tries: string[] = [];
-  // Whoever else uses the machine makes one try dear, and not all of them.
+  // Other load on the machine may slow one try, but not all of them.
   while (tries.length < TRIES) {
     const once = await costOf(shape, { count, directory, args });
     const twice = await costOf(shape, { count: 2 * count, directory, args });
-    assert.equal(twice.code, once.code, "the verdict does not depend on how much there is of it");
+    assert.equal(twice.code, once.code, "the verdict does not depend on the number of things");
     const [ticks, more] = [once.ticks - start, twice.ticks - start];
     const isLinear = more <= TIME_FACTOR * Math.max(ticks, LEAST_TICKS);
     if (isLinear && twice.mib <= MEMORY_FACTOR * once.mib && twice.mib < MOST_MIB) return;
@@ -93,17 +96,17 @@ for (const name of SETTLED_SHAPES) {
     }));
 }
 
-/** Texts of so many bytes that are no answer of the service, but millions of values. */
+/** Texts of about `bytes` bytes with millions of values that are no answer of the service. */
 const ANSWERS: Readonly<Record<string, (bytes: number) => string>> = {
-  "nothing but lists": (bytes) => `{"a":[${"[],".repeat(bytes / 3)}[]]}`,
+  "only lists": (bytes) => `{"a":[${"[],".repeat(bytes / 3)}[]]}`,
   "a batch of numbers": (bytes) =>
     `{"evidence":{"v":"jis.evidence-batch/1","checkpoint":"","items":[${"1,".repeat(bytes / 2)}1]}}`,
   "depth alone": (bytes) => `{"evidence":${"[".repeat(bytes / 2)}${"]".repeat(bytes / 2)}}`,
-  "a page of openings": (bytes) => `<html>${'<script id="signed-report"'.repeat(bytes / 26)}`,
+  "a page of opening tags": (bytes) => `<html>${'<script id="signed-report"'.repeat(bytes / 26)}`,
 };
 
 for (const [name, make] of Object.entries(ANSWERS)) {
-  Deno.test(`a saved answer of ${name} is refused without the memory of what it holds`, () =>
+  Deno.test(`a saved answer of ${name} is refused without much memory`, () =>
     withDirectory(async (directory) => {
       const file = `${directory}/answer.json`;
       await Deno.writeTextFile(file, make(8_000_000));

@@ -1,7 +1,7 @@
 /**
- * What an auditor kept cannot be sidestepped: whoever holds the signing key can show a history that never meets it,
- * below a retention cut, after a restore, or in a new deployment. `jiss verify` then ends with 2 and says what to ask
- * for; and with the same of an honest service, once that is given, with 0.
+ * A kept checkpoint cannot be sidestepped. The holder of the signing key can show a history that never
+ * reaches it: below a retention cut, after a restore, or in a new deployment. `jiss verify` then ends with 2
+ * and says what to ask for. If an honest service gives that, it ends with 0.
  */
 import assert from "node:assert/strict";
 import { pruneChains } from "../../src/operations/chains/retention.ts";
@@ -20,7 +20,7 @@ import {
 const DAY = 86_400_000;
 const NOT_COMPARED = "INTACT, NOT COMPARED";
 
-/** Verdict and exit code, of all and of each bundle, and the sentences. */
+/** Verdict and exit code of all, the verdict of each bundle, and the sentence. */
 async function judged(files: readonly string[], ...args: readonly string[]) {
   const { code, report, stderr } = await verifyProgram([...files, ...args, "--json"]);
   assert.notEqual(report, null, stderr);
@@ -50,7 +50,7 @@ interface Aged {
   readonly key: string;
 }
 
-/** A service that keeps 30 days, with three scores of its first day: entries 1 to 3 of `org/acme`. */
+/** A service that keeps 30 days, with the given scores on its first day. */
 async function young(sessions: readonly string[]): Promise<Aged> {
   const harness = await openHarness({ evidenceRetentionDays: 30, auditRetentionDays: 30 });
   const key = await harness.organization("acme");
@@ -58,7 +58,7 @@ async function young(sessions: readonly string[]): Promise<Aged> {
   return { harness, key };
 }
 
-/** The first day goes on, is over, and is cut off 40 days later. */
+/** Adds a score on the first day, one 40 days later, and prunes the first day. */
 async function grownOld({ harness, key }: Aged): Promise<void> {
   await score(harness, key, "s-4");
   harness.clock.advance(40 * DAY);
@@ -72,7 +72,7 @@ async function exported({ harness, key }: Aged, query = ""): Promise<string> {
   return text;
 }
 
-Deno.test("a history that was rewritten and then cut off is not compared: 2; the same size linked tells it from an honest cut", () =>
+Deno.test("a history that was rewritten and then pruned is not compared: 2; a bundle with a link tells it from an honest cut", () =>
   withDirectory(async (directory) => {
     const honest = await young(["s-1", "s-2", "s-3"]);
     const jwks = await save(directory, "jwks.json", await jwksOf(honest.harness));
@@ -95,7 +95,7 @@ Deno.test("a history that was rewritten and then cut off is not compared: 2; the
       await exported(rewritten, "?link=4,5"),
     );
 
-    // By themselves both are whole: only what was kept tells them apart.
+    // By themselves both are intact. Only the kept checkpoint tells them apart.
     for (const file of [plain, sidestep]) {
       await assertJudged([file], ["--key", jwks], [0, "INTACT, UNANCHORED"]);
       await assertJudged([file], ["--state", state], [
@@ -113,21 +113,21 @@ Deno.test("a history that was rewritten and then cut off is not compared: 2; the
     await assertJudged([both, answer], ["--key", jwks], [0, "INTACT, UNANCHORED"]);
     await assertJudged([both], ["--key", jwks, "--checkpoint", answer], [0, "INTACT"]);
     await assertJudged([linked], ["--state", state], [0, "INTACT"]);
-    // What was linked once stands for what is older: no link is needed for it any more.
+    // A linked checkpoint covers the older ones, which need no link any more.
     await assertJudged([plain], ["--state", state], [0, "INTACT"]);
     await assertJudged([sidestep], ["--state", state], [1, "DIVERGED"]);
     await honest.harness.close();
     await rewritten.harness.close();
   }));
 
-Deno.test("each chain can be linked, the audit log too; a size that no chain has is refused, over HTTP and by the command line's words", () =>
+Deno.test("each chain can be linked, the audit log too; a size that no chain has is refused over HTTP with 422", () =>
   withDirectory(async (directory) => {
     const aged = await young(["s-1"]);
     const jwks = await save(directory, "jwks.json", await jwksOf(aged.harness));
     const first = await save(directory, "first.ndjson", await exported(aged, "?chain=admin"));
     const state = `${directory}/memory`;
     await assertJudged([first], ["--key", jwks, "--state", state], [0, "INTACT, UNANCHORED"]);
-    // Another entry of the same day, so that what was kept is no day's end.
+    // Another entry of the same day, so that the kept size is not a day's end.
     const rotated = await aged.harness.send("/v1/admin/key/rotate", { key: aged.key, method: "POST" });
     assert.equal(rotated.status, 200, rotated.text);
     const key = rotated.body.new_api_key;
@@ -155,7 +155,7 @@ async function scored(service: RunningService, key: string, session: string) {
   return body;
 }
 
-/** The bundle of a chain, of every epoch, in a file of its own. */
+/** The bundle of every epoch of a chain, in a file of its own. */
 async function exportedBy(
   { directory, env }: Deployment,
   name: string,
@@ -167,7 +167,7 @@ async function exportedBy(
   return path;
 }
 
-Deno.test("the epoch after a restore, shown alone, is not compared: 2; with the one before it, 0", async () => {
+Deno.test("the epoch after a restore, shown alone, is not compared: 2; with the epoch before it: 0", async () => {
   const deployment = await freshDeployment();
   const { directory, env } = deployment;
   let service = await startService(["serve"], { env });
@@ -211,7 +211,7 @@ Deno.test("the epoch after a restore, shown alone, is not compared: 2; with the 
     /of one history with another epoch of its chain, which agrees with what you kept/,
   );
   assert.equal((await judged([all], "--key", jwks, "--checkpoint", answer)).code, 0);
-  // From then on the new epoch is known itself; and the old one alone hides it.
+  // From then on the memory knows the new epoch, too. Now the old one alone hides the new one.
   await assertJudged([newer], ["--state", state], [0, "INTACT"]);
   await assertJudged([older], ["--state", state], [
     2,
@@ -224,7 +224,7 @@ Deno.test("the epoch after a restore, shown alone, is not compared: 2; with the 
 
 // ---- a new deployment -------------------------------------------------------------------------------------------
 
-Deno.test("a new deployment under the key and the organization that are known is not compared: 2; another organization's, and the first visit ever, 0", () =>
+Deno.test("a new deployment under a known key and organization is not compared: 2; another organization's, and the first visit ever: 0", () =>
   withDirectory(async (directory) => {
     const [old, anew] = [await freshDeployment(), await freshDeployment()];
     const oldService = await startService(["serve"], { env: old.env });
@@ -262,7 +262,7 @@ Deno.test("a new deployment under the key and the organization that are known is
     ]);
     assert.equal(await Deno.readTextFile(`${state}/jiss-memory.json`), memory);
     await assertJudged([shown], ["--key", jwks, "--checkpoint", checkpoint], [2, NOT_COMPARED, sentence]);
-    // Who met none of it before has nothing to compare it with.
+    // Without any kept checkpoint there is nothing to compare.
     await assertJudged([shown], ["--key", jwks, "--state", `${directory}/anew`], [0, "INTACT, UNANCHORED"]);
     await assertJudged([otherFile], ["--state", state], [0, "INTACT, UNANCHORED"]);
     await assertJudged([known], ["--state", state], [0, "INTACT"]);
@@ -271,7 +271,7 @@ Deno.test("a new deployment under the key and the organization that are known is
     await anew.remove();
   }));
 
-Deno.test("a new deployment that begins with the key to which the known one rotated is not compared: 2, in any order and company", () =>
+Deno.test("a new deployment that begins with the known deployment's next key is not compared: 2, also together with other files", () =>
   withDirectory(async (directory) => {
     const [old, anew] = [await freshDeployment(), await freshDeployment()];
     const oldService = await startService(["serve"], { env: old.env });
@@ -315,7 +315,7 @@ Deno.test("a new deployment that begins with the key to which the known one rota
     }
     await assertJudged([answer], args, [2, NOT_COMPARED, /not held against your checkpoint/]);
     assert.equal(await Deno.readTextFile(`${state}/jiss-memory.json`), memory, "nothing of it is remembered");
-    // Two key files join nothing; the certificate in the honest bundle does.
+    // Two key files do not connect the keys. The certificate in the honest bundle does.
     const newKeyAlone = await save(directory, "alone.json", {
       keys: JSON.parse(await Deno.readTextFile(newKeys)).keys.slice(0, 1),
     });
@@ -331,7 +331,7 @@ Deno.test("a new deployment that begins with the key to which the known one rota
 
 // ---- documents --------------------------------------------------------------------------------------------------
 
-Deno.test("a saved answer alone says nothing of what was kept of its log: 2; where nothing was kept, or just this, 0", () =>
+Deno.test("a saved answer alone is not compared with what was kept of its log: 2; if nothing was kept, or only this answer: 0", () =>
   withDirectory(async (directory) => {
     const { harness, key } = await young(["s-1"]);
     const jwks = await save(directory, "jwks.json", await jwksOf(harness));

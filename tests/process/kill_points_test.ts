@@ -1,4 +1,7 @@
-/** Commands that are killed right before they bring something to the disk; `task soak kill_points` kills at every such point. */
+/**
+ * Commands that are killed right before a write to the disk. `task soak kill_points` kills at every such
+ * point.
+ */
 import assert from "node:assert/strict";
 import { keptSchemas } from "../kept_schemas/kept.ts";
 import {
@@ -23,19 +26,19 @@ function killTest(name: string, killed: () => Killed, points: readonly KillPoint
 }
 
 killTest(
-  "a first start that was killed before its signing key, or its first record, is on the disk is made good by the next",
+  "a first start that was killed before its signing key, or its first record, is on the disk is completed by the next start",
   killedFirstStart,
   [{ count: 1, file: "signing-key.pem" }, { count: 11, file: "jiss.db-wal" }],
 );
 
 killTest(
-  "an upgrade that was killed before its copy is there, or between two steps, is made good by the next start, and the copy of before is whole",
+  "an upgrade that was killed before its copy is made, or between two steps, is completed by the next start, and the copy of the old database is whole",
   () => killedUpgrade(keptSchemas()[0]!),
   [{ count: 1, file: "jiss.db.schema-1.part" }, { count: 5, file: "jiss.db-wal" }],
 );
 
 killTest(
-  "a restore that was killed with the database moved away, or before its record, forks nothing, and is made good by the same command again",
+  "a restore that was killed with the database moved away, or before its record, forks nothing, and is completed by the same command",
   killedRestore,
   [{ count: 1, file: "jiss.db.restoring" }, { count: 2, file: "jiss.db-wal" }],
 );

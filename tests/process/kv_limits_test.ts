@@ -1,6 +1,6 @@
 /**
- * Rate limits of the whole program over real HTTP: at their boundaries in memory, and over a Deno KV file that two
- * processes share, with a file that cannot be opened, a full disk, failing writes and a lock that is not let go.
+ * Rate limits of the whole program over real HTTP: at their edges in memory, and over a Deno KV file that two
+ * processes share. The file may be impossible to open, on a full disk, locked, or fail to be written.
  */
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
@@ -52,16 +52,16 @@ const times = (count: number, status: number) => Array<number>(count).fill(statu
 
 // ---- in memory --------------------------------------------------------------------------------------------
 
-Deno.test("60 requests of an address are let through, the 61st is 429", () =>
+Deno.test("60 requests of an address are admitted, the 61st is 429", () =>
   withServices({ JISS_RATE_LIMIT_IP: "60" }, async ([service]) => {
     assert.deepEqual(await statuses(() => service!.send("/v1"), 60), times(60, 200));
     const { status, body, headers } = await service!.send("/v1");
     assert.deepEqual([status, body.error.code], [429, "RATE_LIMITED"]);
     assert.match(headers.get("Retry-After")!, /^(?:[1-9]|[1-5][0-9]|60)$/);
-    assert.equal((await service!.send("/")).status, 200, "a probe is never locked out");
+    assert.equal((await service!.send("/")).status, 200, "a liveness probe is never refused");
   }));
 
-Deno.test("1,000 requests under a key are let through, the 1,001st is 429", () =>
+Deno.test("1,000 requests under a key are admitted, the 1,001st is 429", () =>
   withServices({ JISS_RATE_LIMIT_KEY: "1000" }, async ([service], { env }) => {
     const key = await createOrganization(service!, env);
     const ask = () => service!.send("/v1/organization/operators", { key });
@@ -79,7 +79,7 @@ Deno.test("1,000 requests under a key are let through, the 1,001st is 429", () =
 
 const KV = { JISS_RATE_LIMIT_STORE: "kv" };
 
-Deno.test("two processes of one host together let through an address's limit and a key's, whoever is asked", () =>
+Deno.test("two processes of one host together admit an address's limit and a key's, whichever process is asked", () =>
   withServices(
     { ...KV, JISS_RATE_LIMIT_IP: "60", JISS_RATE_LIMIT_KEY: "7" },
     async (services, deployment) => {
@@ -92,7 +92,7 @@ Deno.test("two processes of one host together let through an address's limit and
       );
       assert.deepEqual(scored, [...times(7, 200), 429, 429]);
       assert.deepEqual(await statuses(() => next().send("/v1"), 49), times(49, 200));
-      // One is left of 60; of many at once no more than that is let through.
+      // One of the 60 is left. Of many requests at once at most one is admitted.
       const burst = await Promise.all(Array.from({ length: 40 }, () => next().send("/v1")));
       const admitted = burst.filter(({ status }) => status === 200).length;
       assert.ok(admitted <= 1, `${admitted} of 1`);
@@ -122,7 +122,7 @@ function toldUncounted(service: RunningService): readonly Record<string, unknown
   );
 }
 
-Deno.test("a shared store that cannot be opened lets nothing through, says so once, and counts as soon as it can be", async () => {
+Deno.test("while the shared store cannot be opened no request is admitted, which is logged once; once it can, requests are counted", async () => {
   const { directory, env, remove } = await freshDeployment();
   const file = `${directory}/data/kv.db`;
   await Deno.mkdir(file);
@@ -143,7 +143,7 @@ Deno.test("a shared store that cannot be opened lets nothing through, says so on
   await remove();
 });
 
-Deno.test("a shared store that is damaged lets nothing through and is left as it is; once it is put aside, requests are counted", async () => {
+Deno.test("a damaged shared store admits no request and is left unchanged; once it is moved away, requests are counted", async () => {
   const { directory, env, remove } = await freshDeployment();
   const file = `${directory}/data/kv.db`;
   const damaged = "not a store, and long enough to be read as a header of one ".repeat(20);
@@ -158,7 +158,7 @@ Deno.test("a shared store that is damaged lets nothing through and is left as it
   await remove();
 });
 
-Deno.test("a shared store that another program holds locked lets nothing through, and counts once it is let go", () =>
+Deno.test("while another program locks the shared store no request is admitted; once it is unlocked, requests are counted", () =>
   withServices(KV, async ([service], { directory }) => {
     assert.equal((await service!.send("/v1")).status, 200);
     const other = new DatabaseSync(`${directory}/data/kv.db`, { timeout: 5_000 });
@@ -170,7 +170,8 @@ Deno.test("a shared store that another program holds locked lets nothing through
   }));
 
 Deno.test({
-  name: "a shared store whose writes fail lets nothing through, and counts once they do not [needs strace]",
+  name:
+    "while writes to the shared store fail no request is admitted; once they succeed, requests are counted [needs strace]",
   ignore: straceIsMissing(),
   async fn() {
     const { directory, env, remove } = await freshDeployment();
@@ -200,7 +201,8 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a shared store on a full disk lets nothing through, and counts once there is room [needs mount]",
+  name:
+    "while the disk of the shared store is full no request is admitted; once there is room, requests are counted [needs mount]",
   ignore: MOUNT_IS_MISSING,
   async fn() {
     const { directory, env, remove } = await freshDeployment();
@@ -226,7 +228,7 @@ Deno.test({
 
 // ---- the release's form -----------------------------------------------------------------------------------
 
-Deno.test("the bundle shares its limits with the release's flags and only its own files, and without the flag says what it needs", async () => {
+Deno.test("the bundle shares its limits with the release's flags and its own files only, and names the missing flag", async () => {
   const place = await Deno.makeTempDir({ prefix: "jiss-bundle-" });
   const { directory, env, remove } = await freshDeployment();
   await putBundle(`${place}/jiss.js`);

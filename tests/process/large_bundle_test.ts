@@ -1,4 +1,4 @@
-/** Bundles larger than the memory they are verified in: the short form of `task soak bundle`. */
+/** Bundles larger than the memory of their verification: the short form of `task soak bundle`. */
 import assert from "node:assert/strict";
 import { hex } from "../../src/evidence/crypto.ts";
 import { SubjectStates, VALUE_BYTES } from "../../src/evidence/subject_states.ts";
@@ -29,7 +29,7 @@ Deno.test("a bundle of 50,000 entries verifies with a heap of 96 MiB, every scor
   assert.equal(code, 0);
 });
 
-Deno.test("what the verifier keeps of an operator takes less than 100 bytes, however many there are", () => {
+Deno.test("the verifier keeps less than 100 bytes for each operator, however many there are", () => {
   const random = seeded("operators");
   const states = new SubjectStates();
   const value = new Uint8Array(VALUE_BYTES);
@@ -38,7 +38,7 @@ Deno.test("what the verifier keeps of an operator takes less than 100 bytes, how
   for (let operators = 1; operators <= 500_000; operators += 1) {
     for (let at = 0; at < subject.length; at += 1) subject[at] = Math.floor(random.uniform(0, 256));
     states.set(hex(subject), 1, value);
-    // Below, the first room of each shard is larger than what is in it.
+    // With fewer operators the initial capacity of each shard is larger than its content.
     if (operators >= 10_000) worst = Math.max(worst, states.bytes / operators);
   }
   assert.equal(states.size, 500_000);

@@ -1,5 +1,5 @@
 /**
- * The second listener: metrics, liveness and readiness, on no path of the first.
+ * The second listener: metrics, liveness and readiness, which the first one does not serve.
  * Source: contract, sections 1 (`JISS_METRICS_ADDR`) and 7.
  */
 import assert from "node:assert/strict";
@@ -28,7 +28,7 @@ async function ask(url: string, path: string, init: RequestInit = {}) {
   };
 }
 
-/** The value of a sample, as it stands in a line of the text. */
+/** The value of a sample in the text of the metrics. */
 function sampleOf(text: string, sample: string): number {
   const line = text.split("\n").find((candidate) => candidate.startsWith(`${sample} `));
   assert.ok(line !== undefined, `${sample} in ${text}`);
@@ -89,7 +89,7 @@ Deno.test("metrics, health and readiness are on the second listener alone", asyn
   await remove();
 });
 
-Deno.test("requests are counted by route and status, chains and what is not anchored yet, and the room that is left", async () => {
+Deno.test("metrics count requests by route and status, chains, unanchored entries, and the free space", async () => {
   const { env, remove } = await freshDeployment();
   const service = await startService(["serve"], { env: { ...env, ...METRICS } });
   const url = String(service.log().find(({ msg }) => msg === "listening")!.metrics_url);
@@ -107,7 +107,7 @@ Deno.test("requests are counted by route and status, chains and what is not anch
   assert.equal(requests("POST /v1/score", 200), 3);
   assert.equal(requests("POST /v1/score", 422), 1);
   assert.equal(requests("", 404), 1);
-  // Neither a session's nor anybody's name becomes a label.
+  // No label holds a session's id or a name.
   assert.equal(requests("GET /v1/decision/replay/{id}", 200), 1);
   assert.ok(!text.includes("session-1") && !text.includes("acme"));
   const scores = 'route="POST /v1/score"';
@@ -120,7 +120,7 @@ Deno.test("requests are counted by route and status, chains and what is not anch
     sampleOf(text, "jiss_commit_requests_count"),
     sampleOf(text, "jiss_commit_seconds_count"),
   );
-  // The system's, and two of the organization.
+  // The system chain, and two of the organization.
   assert.equal(sampleOf(text, "jiss_chains"), 3);
   const unanchored = sampleOf(text, "jiss_unanchored_entries");
   assert.ok(unanchored >= 5 && unanchored < sampleOf(text, "jiss_chain_entries"), `${unanchored}`);
@@ -132,13 +132,13 @@ Deno.test("requests are counted by route and status, chains and what is not anch
   await remove();
 });
 
-/** Audit events, each as its line of the log tells of it. */
+/** Audit events, as the lines of the log state them. */
 function toldEvents(service: RunningService): readonly string[] {
   return service.log().filter(({ msg }) => msg === "audit event")
     .map(({ audit, event, chain, seq, entry_hash }) => `${audit} ${event} ${chain} ${seq} ${entry_hash}`);
 }
 
-/** What its line must tell of each entry of the system chain and of the organizations' admin chains, in their order. */
+/** The expected line for each entry of the system chain and of the organizations' admin chains, in order. */
 async function recordedEvents(
   { directory, env }: Pick<Deployment, "directory" | "env">,
   organizations: readonly string[],
@@ -150,7 +150,7 @@ async function recordedEvents(
     assert.equal(exported.code, 0, exported.stderr);
     for (const line of (await Deno.readTextFile(bundle)).trim().split("\n")) {
       const { event_type: event, chain, seq } = JSON.parse(line);
-      // An entry's line is the very text that is hashed.
+      // An entry's line in the bundle is the exact text that is hashed.
       const leaf = nodeCrypto.sha256(new Uint8Array([0]), new TextEncoder().encode(line));
       if (event !== undefined) events.push(`true ${event} ${chain} ${seq} ${hex(leaf)}`);
     }
@@ -158,7 +158,7 @@ async function recordedEvents(
   return events;
 }
 
-Deno.test("every audit event is a line of the log, by which its entry is found; scores are none", async () => {
+Deno.test("every audit event has a line in the log with its entry's hash; scores have none", async () => {
   const { directory, env, remove } = await freshDeployment();
   const service = await startService(["serve"], { env });
   const key = await createOrganization(service, env);
@@ -172,7 +172,7 @@ Deno.test("every audit event is a line of the log, by which its entry is found; 
   await remove();
 });
 
-Deno.test("what a command records is told by the service beside it, once and in order, and by no later one", async () => {
+Deno.test("events that a command records are logged once and in order by the running service, and by no later one", async () => {
   const { directory, env, remove } = await freshDeployment();
   const command = async (...args: readonly string[]) => {
     const { code, stderr } = await runProgram(args, { env });
@@ -184,7 +184,7 @@ Deno.test("what a command records is told by the service beside it, once and in 
   await command("org", "suspend", "acme");
   await command("org", "reactivate", "acme");
   await command(...["org", "create", "beta", "--name", "Beta", "--domain", "legal", "--tier", "starter"]);
-  // Its own come on the system chain after those that it has not seen yet.
+  // The service's own events come on the system chain after those that it has not seen yet.
   await createOrganization(service, env, "gamma");
   assert.equal(await service.stop(), 0);
   const recorded = await recordedEvents({ directory, env }, ["acme", "beta", "gamma"]);
@@ -199,11 +199,11 @@ Deno.test("what a command records is told by the service beside it, once and in 
   await command("org", "suspend", "beta");
   const next = await startService(["serve"], { env });
   assert.equal(await next.stop(), 0);
-  assert.deepEqual(toldEvents(next).filter(isOfCommands), [], "it stands in the chain alone");
+  assert.deepEqual(toldEvents(next).filter(isOfCommands), [], "the event is only in the chain");
   await remove();
 });
 
-Deno.test("a second listener that cannot be had ends the start with the variable's name", async () => {
+Deno.test("if the second listener's address cannot be used the start ends and names the variable", async () => {
   const { env, remove } = await freshDeployment();
   using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { code, stderr } = await runProgram(["serve"], {
@@ -242,7 +242,7 @@ interface Exported {
   readonly resourceSpans?: readonly { readonly scopeSpans: readonly { readonly spans: unknown[] }[] }[];
 }
 
-Deno.test("with OTEL_DENO the collector that the environment names gets metrics, and spans unless they are off", async () => {
+Deno.test("with OTEL_DENO the collector in the environment gets metrics, and spans unless they are off", async () => {
   const { env, remove } = await freshDeployment();
   let gotten: Exported[] = [];
   const collector = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (request) => {
@@ -260,7 +260,7 @@ Deno.test("with OTEL_DENO the collector that the environment names gets metrics,
       env: { ...env, ...telemetry, OTEL_TRACES_SAMPLER: sampler },
     });
     assert.equal((await service.send("/")).status, 200);
-    // What was not sent yet is sent as it ends.
+    // Data not sent yet is sent at the end.
     assert.equal(await service.stop(), 0);
     const names = gotten.flatMap(({ resourceMetrics = [] }) =>
       resourceMetrics.flatMap(({ scopeMetrics }) => scopeMetrics.flatMap(({ metrics }) => metrics))
@@ -276,7 +276,7 @@ Deno.test("with OTEL_DENO the collector that the environment names gets metrics,
   await remove();
 });
 
-Deno.test("an altered chain shows in the metrics and the alerts; readiness goes where it is more than one organization's", async () => {
+Deno.test("an altered chain shows in the metrics and the alerts; the service is not ready if more than one organization is concerned", async () => {
   const { env, remove } = await freshDeployment();
   const start = async () => {
     const service = await startService(["serve"], { env: { ...env, ...METRICS } });
@@ -320,7 +320,7 @@ Deno.test("an altered chain shows in the metrics and the alerts; readiness goes 
   );
   assert.match((await runProgram(["alerts", "list"], { env })).stdout, / - +HIGH +SYSTEM_CHAIN_TAMPERED /);
 
-  // What nobody acknowledged counts from the start on.
+  // An open alert counts from the start on.
   ({ service, url } = await start());
   assert.equal(await metric("jiss_chains_altered"), 2);
   assert.equal((await ask(url, "/readyz")).status, 503);

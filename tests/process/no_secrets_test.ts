@@ -1,7 +1,9 @@
 /**
- * No secret stands in the clear anywhere: every endpoint of the catalogue is called, well and badly, and every command
- * that touches a secret is run; then all bytes are searched that the program wrote or said.
- * Source: specification, Authentication and Organization ("never persisted, logged or cached"); contract, section 2.
+ * No secret is stored or printed in the clear. The test calls every endpoint of the catalogue, with good and
+ * bad requests, and runs every command that uses a secret. Then it searches all bytes that the program wrote
+ * or answered.
+ * Source: specification, Authentication and Organization ("never persisted, logged or cached"); contract,
+ * section 2.
  */
 import { Buffer } from "node:buffer";
 import { createPrivateKey } from "node:crypto";
@@ -27,18 +29,21 @@ type Environment = Readonly<Record<string, string>>;
 
 // ---- what is searched for ---------------------------------------------------------------------------------
 
-/** A secret, in a form in which it must stand nowhere. */
+/** A form of a secret that must occur nowhere. */
 interface Needle {
   readonly name: string;
   readonly bytes: Buffer;
 }
 
-/** A secret text as it stands, in hexadecimal and in base64. */
+/** A secret text in plain, in hexadecimal and in base64. */
 function formsOfText(name: string, text: string): readonly Needle[] {
   return [{ name, bytes: Buffer.from(text) }, ...formsOfBytes(name, Buffer.from(text)).slice(1)];
 }
 
-/** Secret bytes raw, in hexadecimal and in base64, whose last characters hang on what follows. */
+/**
+ * Secret bytes raw, in hexadecimal and in base64, without the last characters, which depend on the following
+ * bytes.
+ */
 function formsOfBytes(name: string, bytes: Uint8Array): readonly Needle[] {
   const buffer = Buffer.from(bytes);
   return [
@@ -62,7 +67,7 @@ function formsOfSigningKey(pem: string): readonly Needle[] {
   ];
 }
 
-/** An organization's key, and what of it is stored nowhere: all but the prefix. */
+/** Forms of an organization's key: the whole key, and all but the prefix, which may be stored. */
 function formsOfApiKey(key: string): readonly Needle[] {
   return [
     { name: `key ${key.slice(0, 8)}`, bytes: Buffer.from(key) },
@@ -84,7 +89,7 @@ function filesBelow(directory: string): readonly Place[] {
   });
 }
 
-/** `needle in place`, for each needle that stands somewhere. */
+/** `needle in place`, for each needle that occurs in a place. */
 function found(needles: readonly Needle[], places: readonly Place[]): readonly string[] {
   return places.flatMap((place) => {
     const bytes = Buffer.from(place.bytes);
@@ -105,7 +110,7 @@ interface Call {
 
 const KEY = /jis_[0-9A-HJKMNP-TV-Z]{26}/g;
 
-/** Everything that the program said to anybody, and the keys that it minted. */
+/** All output and answers of the program, and the keys that it minted. */
 class Said {
   readonly places: Place[] = [];
   readonly keys = new Set<string>();
@@ -133,7 +138,7 @@ class Said {
     return { status: response.status, text };
   }
 
-  /** Runs a command, which must end so; returns what it printed. */
+  /** Runs a command, which must end with `code`; returns what it printed. */
   async command(args: readonly string[], env: Environment, code = 0): Promise<string> {
     const { stdout, stderr, ...ended } = await runProgram(args, { env });
     assert.equal(ended.code, code, `${args.join(" ")}: ${stderr}`);
@@ -142,7 +147,7 @@ class Said {
     return stdout;
   }
 
-  /** What a service that has ended wrote. */
+  /** Stops a service and takes what it wrote. */
   async end(service: RunningService): Promise<void> {
     assert.equal(await service.stop(), 0);
     this.take("log", service.output());
@@ -152,14 +157,16 @@ class Said {
 
 const isRevocation = ({ operationId }: Route) => operationId === "postKeyRevocation";
 
-/** Deletions after all that they would delete; what belongs to an organization before what ends it. */
+/**
+ * Routes in an order in which all work: deletions after other calls, and calls that end an organization last.
+ */
 function inOrder(): readonly Route[] {
   const rank = (route: Route) =>
     route.auth.kind === "master" ? 3 : isRevocation(route) ? 2 : route.method === "DELETE" ? 1 : 0;
   return [...ROUTES].sort((a, b) => rank(a) - rank(b));
 }
 
-/** Every example of the catalogue, answered well; and each route with a wrong key, a broken body and misplaced keys. */
+/** Sends every example of the catalogue, and to each route a wrong key, a broken body and misplaced keys. */
 async function callEverything(said: Said, service: RunningService, { env, first, alert }: {
   readonly env: Environment;
   readonly first: string;
@@ -183,12 +190,12 @@ async function callEverything(said: Said, service: RunningService, { env, first,
       const path = targetOf(route, example, names);
       const headers = { "Idempotency-Key": String(example.body?.idempotency_key ?? `example-${index}`) };
       const isWebhook = example.body?.url !== undefined;
-      // No name is resolved here.
+      // The host name of this example cannot be resolved here.
       const body = isWebhook ? { ...example.body, url: NOBODY, secret: SHARED_SECRET } : example.body;
       await callBadly(said, service, { route, path, key, own, env });
       const good = await said.call(service, path, { key, method, headers, body });
       assert.equal(good.status, route.success.status, `${path}: ${good.text}`);
-      // Said again, an answer that showed a key shows none.
+      // A repeated answer does not show the key again.
       if (route.idempotent) await said.call(service, path, { key, method, headers, body });
       own = /"new_api_key":"([^"]+)"/.exec(good.text)?.[1] ?? own;
     }
@@ -224,7 +231,7 @@ async function callBadly(
       env.MASTER_ADMIN_KEY_ORG_CREATE!,
       env.JISS_KEY_PEPPER!,
     ];
-    // Keys where none is looked for.
+    // Keys in places where none is read.
     const misplaced = { Authorization: `Bearer ${key}`, Cookie: `key=${key}` };
     const refused = await Promise.all([
       ...others.filter((other) => other !== key).map((wrong) => send({ ...empty, key: wrong })),
@@ -280,12 +287,12 @@ async function runEverything(said: Said, { env, directory }: {
   });
 }
 
-Deno.test("after every endpoint and every command no secret stands in the database, the lock, the log or an answer, but each key in the one answer that shows it", async () => {
+Deno.test("after every endpoint and every command no secret is in the database, the lock, the log or an answer, except each new key in one answer", async () => {
   const deployment = await freshDeployment();
   const { directory } = deployment;
   const data = `${directory}/data`;
   const folders = [...new Set([data, databaseFolder(data)])];
-  // What holds secrets by its purpose lies elsewhere, so that all of the data directory is searched.
+  // Files that hold secrets by purpose lie elsewhere, so that all of the data directory is searched.
   await Deno.mkdir(`${directory}/keys`);
   const keyFile = `${directory}/keys/signing-key.pem`;
   await Deno.rename(`${data}/signing-key.pem`, keyFile);
@@ -338,7 +345,7 @@ Deno.test("after every endpoint and every command no secret stands in the databa
   assert.equal((await said.call(service, "/v1")).status, 200);
   const thirdKey = (await Deno.readTextFile(`${directory}/keys/third.key`)).trim();
   const filesNow = () => folders.flatMap(filesBelow);
-  // Upkeep empties the write-ahead log now and then: an event that is recorded now stands there.
+  // Upkeep empties the write-ahead log now and then. An event that is recorded now is in it.
   const late = { key: thirdKey, body: { event_type: "LATE_EVENT", payload: {} } };
   assert.equal((await said.call(service, "/v1/audit/append", late)).status, 201);
   const running = filesNow();
@@ -363,16 +370,17 @@ Deno.test("after every endpoint and every command no secret stands in the databa
   const files = [...running, ...filesNow()];
   assert.deepEqual(found(needles, [...files, ...said.places]), []);
 
-  // Created, rotated by itself, back after its revocation, after its payment, by force; of the example; two by hand.
-  assert.equal(said.keys.size, 8, "every key that was minted was seen");
+  // Keys by: creation, own rotation, reactivation after a revocation, payment, forced rotation, the example,
+  // and two commands.
+  assert.equal(said.keys.size, 8, "every new key was seen");
   for (const key of said.keys) {
     const forms = formsOfApiKey(key);
     assert.deepEqual(found(forms, files), []);
     assert.equal(found(forms.slice(0, 1), said.places).length, 1, "shown once");
-    assert.equal(found(forms.slice(1), said.places).length, 1, "nor is its rest shown elsewhere");
+    assert.equal(found(forms.slice(1), said.places).length, 1, "the rest of the key is shown once");
   }
 
-  // One of the fixtures, two of the examples; what is wrapped is the bytes that the text encodes.
+  // One secret of the fixtures, two of the examples. The bytes that the text encodes are wrapped.
   const signing = new Set(
     said.places.flatMap(({ bytes }) =>
       Buffer.from(bytes).toString().match(/whsec_[A-Za-z0-9+/=]{44}/g) ?? []
@@ -385,7 +393,8 @@ Deno.test("after every endpoint and every command no secret stands in the databa
     assert.equal(found([{ name: "signing secret", bytes: Buffer.from(secret) }], said.places).length, 1);
   }
 
-  // The search finds what is there: a name in the database, an answer and the log; a prefix; a planted file.
+  // The search itself works: it finds a name in the database, an answer and the log; a prefix; a planted
+  // file.
   const planted = [...said.keys][0]!;
   await Deno.writeTextFile(
     `${data}/planted`,

@@ -1,5 +1,5 @@
 /**
- * `jiss org …` and `jiss alerts list`: the administrator's own hands, beside a running service.
+ * `jiss org …` and `jiss alerts list`: the administrator's commands, beside a running service.
  * Source: contract, sections 1, 5 and 8.11.
  */
 import assert from "node:assert/strict";
@@ -20,9 +20,9 @@ interface Site {
   readonly env: Readonly<Record<string, string>>;
   readonly service: RunningService;
   jiss(...args: string[]): ReturnType<typeof runProgram>;
-  /** As `jiss`, which must succeed and say nothing on standard error; returns what it prints. */
+  /** Runs `jiss`, which must succeed with nothing on standard error; returns its output. */
   told(...args: string[]): Promise<string>;
-  /** The status that a key gets. */
+  /** The status of a request with a key. */
   statusOf(key: string): Promise<number>;
 }
 
@@ -72,7 +72,7 @@ async function eventsOf({ service }: Site, key: string) {
 }
 
 Deno.test(
-  "an organization created by hand has its key printed once, is served at once, and is shown without its key",
+  "`jiss org create` prints the key once, the organization is served at once, and `jiss org show` does not show its key",
   withSite(async ({ service, jiss, told, statusOf }) => {
     assert.equal(
       await told("org", "list"),
@@ -141,7 +141,7 @@ created at       ${createdAt}
     for (const args of [["list"], ["list", "--json"], ["show", "acme"], ["show", "acme", "--json"]]) {
       assert.doesNotMatch(await told("org", ...args), new RegExp(KEY.source));
     }
-    assert.ok(!service.output().includes(key), "the service's log tells no key");
+    assert.ok(!service.output().includes(key), "the service's log shows no key");
 
     const again = await jiss(...ACME);
     assert.deepEqual([again.code, again.stdout], [1, ""]);
@@ -151,7 +151,7 @@ created at       ${createdAt}
 );
 
 Deno.test(
-  "with --key-file a key is written for its owner alone or taken from there, never printed, and nothing is written for an organization that exists",
+  "with --key-file a key is written for its owner alone or read from there, never printed, and not written if the organization exists",
   withSite(async ({ directory, jiss, told, statusOf }) => {
     const file = `${directory}/acme.key`;
     assert.doesNotMatch(await told(...ACME, "--key-file", file), new RegExp(KEY.source));
@@ -172,7 +172,7 @@ Deno.test(
     await Deno.symlink(linked, `${directory}/link`);
     await told(...named("linked"), "--key-file", `${directory}/link`);
     assert.equal(await statusOf("jis_ABCDEFGHJKMNPQRSTVWXYZ0123"), 200);
-    assert.equal((await Deno.stat(linked)).mode! & 0o777, 0o640, "what a link leads to is left as it is");
+    assert.equal((await Deno.stat(linked)).mode! & 0o777, 0o640, "the target of the link is left as it is");
 
     const pipe = `${directory}/pipe`;
     await new Deno.Command("mkfifo", { args: ["-m", "666", pipe] }).output();
@@ -212,7 +212,7 @@ Deno.test(
 );
 
 Deno.test(
-  "what is done by hand holds for the running service at once, stands in the audit log with the actor system, and the chain verifies",
+  "a command takes effect in the running service at once, is in the audit log with the actor system, and the chain verifies",
   withSite(async (site) => {
     const { directory, env, service, told, statusOf } = site;
     const first = await createOrganization(service, env);
@@ -261,7 +261,7 @@ Deno.test(
 );
 
 Deno.test(
-  "reactivate lifts every reason at once, and rotate-key mints where no key is left",
+  "reactivate lifts every reason at once, and rotate-key mints a key if none is left",
   withSite(async ({ env, service, jiss, told, statusOf }) => {
     const first = await createOrganization(service, env);
     assert.equal((await service.send("/v1/admin/key/revoke", { method: "POST", key: first })).status, 200);
@@ -295,7 +295,7 @@ Deno.test(
   }),
 );
 
-Deno.test("a key is minted under the pepper that the running service has, and with none that it has not", async () => {
+Deno.test("a key is minted only under the pepper of the running service", async () => {
   const { env: fresh, remove } = await freshDeployment();
   const env: Readonly<Record<string, string>> = {
     ...fresh,
@@ -320,21 +320,21 @@ Deno.test("a key is minted under the pepper that the running service has, and wi
     assert.equal(
       await statusOf(keyIn(created.stdout)),
       200,
-      "though the service has not got the new one yet",
+      "although the service does not have the new pepper yet",
     );
     assert.equal(await service.stop(), 0);
 
     const again = await startService(["serve"], { env: { ...env, JISS_KEY_PEPPER: other } });
     assert.equal(await again.stop(), 0);
     const replaced = await runProgram(["org", "rotate-key", "acme"], { env });
-    assert.equal(replaced.code, 78, "the service has another one now");
+    assert.equal(replaced.code, 78, "the service has another pepper now");
   } finally {
     await service.stop().catch(() => {});
     await remove();
   }
 });
 
-Deno.test("a command with other secrets than the service's, or in the midst of a rotation, leaves the service's start as it was", async () => {
+Deno.test("a command with other secrets than the service's, or in the middle of a rotation, does not affect the service's next start", async () => {
   const { env, remove } = await freshDeployment();
   try {
     assert.equal(await (await startService(["serve"], { env })).stop(), 0);
@@ -354,7 +354,7 @@ Deno.test("a command with other secrets than the service's, or in the midst of a
   }
 });
 
-Deno.test("a start that never serves leaves the running service's secrets as they are, and what commands do with them", async () => {
+Deno.test("a start that fails does not affect the running service's secrets, nor the commands that use them", async () => {
   const { env, remove } = await freshDeployment();
   const service = await startService(["serve"], { env });
   try {
@@ -376,7 +376,7 @@ Deno.test("a start that never serves leaves the running service's secrets as the
   }
 });
 
-Deno.test("a mistake on the command line is 2 with the nearest thing that exists, and an unknown organization is 1", async () => {
+Deno.test("a mistake on the command line is 2 and names the nearest word, and an unknown organization is 1", async () => {
   const { env, remove } = await freshDeployment();
   const create = (...args: string[]) => ["org", "create", ...args];
   const whole = ["--name", "Acme", "--domain", "legal", "--tier", "starter"];
@@ -428,7 +428,7 @@ Deno.test("a mistake on the command line is 2 with the nearest thing that exists
   await remove();
 });
 
-Deno.test("open alerts are listed with what raised them, and acknowledged ones where they are asked for", async () => {
+Deno.test("open alerts are listed with their details, and acknowledged ones if they are asked for", async () => {
   const { env, remove } = await freshDeployment();
   const service = await startService(["serve"], { env });
   await createOrganization(service, env);
@@ -482,7 +482,7 @@ second    acme  HIGH      USAGE_ANOMALY  2026-11-20T09:00:00.000Z  no           
 
 Deno.test({
   name:
-    "where a new key cannot be printed none is minted: the one in use goes on, and no organization is made [needs /dev/full]",
+    "if a new key cannot be printed none is minted: the old one keeps working, and no organization is made [needs /dev/full]",
   ignore: !exists("/dev/full"),
   fn: withSite(async ({ env, service, told, statusOf }) => {
     const key = await createOrganization(service, env);

@@ -1,4 +1,4 @@
-/** What the program refuses to start with, and what it says. */
+/** Starts that the program refuses, and their messages. */
 import assert from "node:assert/strict";
 import { embeddedTest } from "../database.ts";
 import { MOUNT_IS_MISSING, mountSmall, resize, unmount } from "../disks.ts";
@@ -141,7 +141,7 @@ Deno.test("a missing, broken or foreign signing key is refused once the database
   await deployment.remove();
 });
 
-Deno.test("an empty signing key file, as a first start that was cut short leaves it, is filled; once the database holds chains it is refused", async () => {
+Deno.test("an empty signing key file, which a first start that was cut short can leave, is filled; once the database holds chains it is refused", async () => {
   const deployment = await freshDeployment();
   const keyFile = `${deployment.directory}/data/signing-key.pem`;
   await Deno.writeTextFile(keyFile, "");
@@ -154,7 +154,7 @@ Deno.test("an empty signing key file, as a first start that was cut short leaves
   await deployment.remove();
 });
 
-Deno.test("a pepper that is not the database's is refused; while it is rotated, the previous one opens and verifies", async () => {
+Deno.test("another pepper than the database's is refused; during its rotation the previous one opens and verifies", async () => {
   const deployment = await freshDeployment();
   const first = await startService(["serve"], deployment);
   const key = await createOrganization(first, deployment.env);
@@ -188,7 +188,7 @@ Deno.test("a database with a newer schema is refused with advice", async () => {
   await deployment.remove();
 });
 
-embeddedTest("a file that is no database is refused with advice", async () => {
+embeddedTest("a file that is not a database is refused with advice", async () => {
   const deployment = await freshDeployment();
   await Deno.writeTextFile(
     `${deployment.directory}/data/jiss.db`,
@@ -212,7 +212,7 @@ Deno.test("a data directory that cannot be made or used is refused by its variab
   await deployment.remove();
 });
 
-Deno.test("init never overwrites: with either file there, it fails and changes neither", async () => {
+Deno.test("init never overwrites: if either file exists, it fails and changes neither", async () => {
   const directory = await Deno.makeTempDir({ prefix: "jiss-test-" });
   assert.equal((await runProgram(["init", directory])).code, 0);
   const [env, key] = [`${directory}/jiss.env`, `${directory}/signing-key.pem`];
@@ -249,7 +249,7 @@ Deno.test("init writes a pepper and nine master keys, all different, and prints 
   await Deno.remove(directory, { recursive: true });
 });
 
-Deno.test("a mistyped command or flag, an extra argument or none at all ends with 2 and names the nearest", async () => {
+Deno.test("a mistyped command or flag, an extra argument or no argument ends with 2 and names the nearest word", async () => {
   for (
     const [args, told] of [
       [["serv"], /unknown command 'serv': did you mean serve\?/],
@@ -278,7 +278,7 @@ Deno.test("every command has --help", async () => {
   }
 });
 
-Deno.test("--help says which options must be given and which words they take, and no default that says nothing", async () => {
+Deno.test("--help marks the required options, lists the allowed words, and shows no empty default", async () => {
   const help = async (...command: string[]) =>
     (await runProgram([...command, "--help"])).stdout.replaceAll(/\s+/g, " ");
   assert.match(await help("restore"), /--acknowledge <REASON> [^(]*\(required\)/);
@@ -304,7 +304,7 @@ Deno.test("version names everything that an answer can depend on", async () => {
   );
 });
 
-Deno.test("with too few file descriptors the service and the commands say so, and nobody's permissions are blamed", async () => {
+Deno.test("with too few file descriptors the service and the commands say so, and no message blames permissions", async () => {
   const { env, remove } = await freshDeployment();
   for (const args of [["serve"], ["org", "list"], ["doctor"]]) {
     for (const descriptors of [24, 32, 40]) {

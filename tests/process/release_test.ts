@@ -1,4 +1,4 @@
-/** What a release is made of: the same bytes from the same commit, executables, and the list of what is inside. */
+/** The contents of a release: the same bytes from the same commit, executables, and the list of packages. */
 import assert from "node:assert/strict";
 import { Ajv, type AnySchema } from "ajv";
 import deno from "../../deno.json" with { type: "json" };
@@ -27,7 +27,7 @@ async function run(
   assert.ok(success, `${command} ${args.join(" ")}: ${new TextDecoder().decode(stderr)}`);
 }
 
-/** What the Dockerfile copies into the stage that builds. */
+/** Paths that the Dockerfile copies into the stage that builds. */
 async function buildStageTo(place: string): Promise<void> {
   const [, stage] = (await Deno.readTextFile(`${ROOT}/Dockerfile`)).split(/^FROM .*$/m);
   const copies = [...stage!.matchAll(/^COPY (.+) (\S+)$/gm)];
@@ -46,7 +46,7 @@ async function buildStageTo(place: string): Promise<void> {
 const PACKAGE = `jiss-${deno.version}.tgz`;
 
 interface Release {
-  /** Below it lies nothing else. */
+  /** Directory of the clones; it holds nothing else. */
   readonly place: string;
   readonly clones: readonly [string, string];
 }
@@ -56,14 +56,17 @@ globalThis.addEventListener("unload", async () => {
   if (made !== undefined) Deno.removeSync((await made).place, { recursive: true });
 });
 
-/** Two clones, one of only what the Dockerfile copies, in which a release was made; once for all tests. */
+/**
+ * Two clones in which a release was made, one with only the files that the Dockerfile copies; made once for
+ * all tests.
+ */
 function madeRelease(): Promise<Release> {
   return made ??= (async () => {
     const place = await Deno.makeTempDir({ prefix: "jiss-release-" });
     const clones = [`${place}/one`, `${place}/further/down/the/tree/another one`] as const;
     await cloneTo(clones[0]);
     await buildStageTo(clones[1]);
-    // The image has no npm package, which has these two besides.
+    // The image has no npm package, so its build stage lacks these two files.
     for (const name of ["LICENSE", "README.md"]) await copyTo(clones[1], name, name);
     for (const clone of clones) {
       await run(Deno.execPath(), ["task", "--quiet", "pack"], clone, { SOURCE_DATE_EPOCH: "1760000000" });
@@ -72,7 +75,7 @@ function madeRelease(): Promise<Release> {
   })();
 }
 
-Deno.test("two clones at different paths, one of only what the Dockerfile copies, give the same bundle, digest, lists and npm package", async () => {
+Deno.test("two clones at different paths, one with only the files that the Dockerfile copies, give the same bundle, digest, lists and npm package", async () => {
   const { place, clones } = await madeRelease();
   const [packed, again] = await Promise.all(clones.map((clone) => Deno.readFile(`${clone}/dist/${PACKAGE}`)));
   assert.deepEqual(packed, again);
@@ -109,7 +112,7 @@ const hasNpm = await new Deno.Command("npm", { args: ["--version"], stdout: "nul
 
 Deno.test({
   name:
-    "the npm package runs by npx in an empty directory: its version, dev, a score, and what init tells to run next [needs npm]",
+    "the npm package runs by npx in an empty directory: its version, dev, a score, and the next step that init prints [needs npm]",
   ignore: !hasNpm,
   async fn() {
     const { clones } = await madeRelease();
@@ -119,7 +122,8 @@ Deno.test({
     await Deno.copyFile(`${clones[0]}/dist/${PACKAGE}`, `${site}/${PACKAGE}`);
     await holdsNothingOfTests(`${site}/${PACKAGE}`);
     const base = baseEnvironment();
-    // What npx installs and Deno caches ends with the test. No deno is on the PATH but the one that npm installs.
+    // The packages that npx installs and Deno caches are removed with the test. The only deno on the PATH is
+    // the one that npm installs.
     const env = {
       ...npmSettings(),
       ...base,
@@ -150,7 +154,7 @@ Deno.test({
     assert.match(cached, /^ {2}node \S+\/jiss\.mjs serve$/);
     assert.match(await said("sh", "-c", cached.replace(/serve$/, "version")), /^jiss /);
 
-    // Without npm's install scripts, as some sites have it.
+    // Without npm's install scripts, as some sites require.
     await said("npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", `./${PACKAGE}`);
     const next = (await said("npx", "jiss", "init", "./installed")).trim().split("\n").at(-1)!;
     assert.equal(next, "  npx jiss serve");
@@ -164,14 +168,17 @@ Deno.test({
     const { status, body } = await service.send("/v1/score", { key, body: scoreRequest() });
     assert.deepEqual([status, typeof body.jis], [200, "number"]);
     assert.equal(service.errors(), "");
-    // The launcher alone gets the signal, and passes it on.
+    // Only the launcher gets the signal, and passes it on.
     assert.equal(await service.stop(), 0);
     assert.ok(service.log().some(({ msg }) => msg === "stopped"));
     await Deno.remove(place, { recursive: true });
   },
 });
 
-/** What is in the archive: what npm and readers look for, and neither a source map nor anything of the tests. */
+/**
+ * Asserts the content of the archive: the files that npm and readers expect, and neither a source map nor
+ * anything of the tests.
+ */
 async function holdsNothingOfTests(archive: string): Promise<void> {
   const { success, stdout } = await new Deno.Command("tar", { args: ["-tzf", archive] }).output();
   assert.ok(success);
@@ -200,7 +207,7 @@ async function pathOfNode(place: string): Promise<string> {
   return `${folder}:/usr/bin:/bin`;
 }
 
-/** Which registry npm asks, and whom it trusts. */
+/** npm's settings for its registry and for trusted authorities. */
 function npmSettings(): Record<string, string> {
   return Object.fromEntries(
     Object.entries(Deno.env.toObject()).filter(([name]) =>
@@ -209,7 +216,7 @@ function npmSettings(): Record<string, string> {
   );
 }
 
-/** Whether Deno has fetched this version of the bundler, which it names nowhere else. */
+/** True if Deno has fetched this version of the bundler. Deno names the version nowhere else. */
 async function fetchedBundler(version: string): Promise<boolean> {
   const { stdout } = await new Deno.Command(Deno.execPath(), { args: ["info", "--json"], cwd: ROOT })
     .output();
@@ -218,11 +225,11 @@ async function fetchedBundler(version: string): Promise<boolean> {
   return fetched.some(({ name }) => name.startsWith(`esbuild-${version}`));
 }
 
-/** CycloneDX's own schemas, which its library carries. */
+/** CycloneDX's own schemas, which its library includes. */
 async function holdsTheSchema(bill: unknown): Promise<void> {
   const schemaOf = async (name: string): Promise<AnySchema> =>
     JSON.parse(await Deno.readTextFile(new URL(`${name}.SNAPSHOT.schema.json`, SCHEMAS)));
-  // Formats (URLs, e-mail addresses) need a package for each; everything else is looked at.
+  // Formats (URLs, e-mail addresses) need a package for each. Everything else is checked.
   const ajv = new Ajv({ strict: false, validateFormats: false });
   for (const name of ["spdx", "jsf-0.82"]) {
     ajv.addSchema(await schemaOf(name), `http://cyclonedx.org/schema/${name}.SNAPSHOT.schema.json`);
@@ -238,7 +245,10 @@ interface Listed {
   readonly externalReferences: readonly { readonly url: string; readonly hashes?: unknown }[];
 }
 
-/** Deno's package has its own digest, and the archive that it stands for here that which the installation is held to. */
+/**
+ * Asserts that Deno's component has its package's digest, and its references have those that the installation
+ * checks.
+ */
 async function hasDenosDigests(
   { hashes, externalReferences }: Pick<Listed, "hashes" | "externalReferences">,
 ): Promise<void> {
@@ -259,7 +269,7 @@ async function hasDenosDigests(
   );
 }
 
-/** Every package has the digest that Deno held its archive against. */
+/** Asserts that every package has the digest that Deno checked its archive against. */
 async function hasTheDigestsOfTheLock(components: readonly Listed[]): Promise<void> {
   const { npm } = JSON.parse(await Deno.readTextFile(`${ROOT}/deno.lock`)) as {
     npm: Record<string, { integrity: string }>;
@@ -279,7 +289,7 @@ async function hasTheDigestsOfTheLock(components: readonly Listed[]): Promise<vo
   }
 }
 
-Deno.test("the list's time is SOURCE_DATE_EPOCH, else the commit's, and is left out where nobody knows it", async () => {
+Deno.test("the list's time is SOURCE_DATE_EPOCH, else the commit's, and is left out without either", async () => {
   const place = await Deno.makeTempDir({ prefix: "jiss-time-" });
   const clone = `${place}/clone`;
   await Deno.mkdir(`${clone}/below`, { recursive: true });
@@ -343,7 +353,7 @@ async function namesEveryPackage(
   for (const name of [...tests, "marked"]) assert.equal(listed.has(name), false, `${name} is in no bundle`);
 }
 
-Deno.test("a package without a file of its licence is in the list, which says so", () => {
+Deno.test("a package without a licence file is in the list, which says so", () => {
   const one: BundledPackage = {
     name: "bare",
     version: "1.0.0",
@@ -356,7 +366,7 @@ Deno.test("a package without a file of its licence is in the list, which says so
   assert.match(licenceList([one]), /\nbare 1\.0\.0 \(MIT\)\n\nThe package holds no file of its licence\.\n/);
 });
 
-Deno.test("without a target the machine's own is compiled; with all each of five, to a file that names it", () => {
+Deno.test("without a target the machine's own is compiled; with all, each of five to a file that names it", () => {
   const options = { directory: "dist", denort: undefined };
   assert.deepEqual(compiledOf([], options), [{ target: null, output: "dist/jiss" }]);
   assert.deepEqual(compiledOf(["all"], options).map(({ output }) => output), [
@@ -372,7 +382,7 @@ Deno.test("without a target the machine's own is compiled; with all each of five
   ]);
 });
 
-Deno.test("the denort of one system is not taken for that of others, and an unknown target is named", () => {
+Deno.test("the denort of one system is not used for others, and an unknown target is named", () => {
   const denort = "/opt/denort";
   assert.throws(() => compiledOf(["all"], { directory: "dist", denort }), /name one target/);
   assert.throws(

@@ -1,7 +1,8 @@
 /**
- * An epoch of which retention has left nothing: whoever kept a checkpoint of it can still hold today's export against it,
- * since the first entry of the next epoch stays and names where it ended. A history that was rewritten cannot be shown so,
- * and whatever is altered in the bridge is found, by `jiss verify`, by the service itself, and by the verifier in Python.
+ * An epoch that retention has removed completely. A checkpoint of it can still be compared with today's
+ * export, because the first entry of the next epoch is kept and names where it ended. A rewritten history
+ * cannot pass this. Alterations of this bridge are found by `jiss verify`, by the service itself, and by the
+ * verifier in Python.
  */
 import assert from "node:assert/strict";
 import { acknowledgeRestore } from "../../src/operations/restoring/restores.ts";
@@ -20,7 +21,9 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const NOT_COMPARED = "INTACT, NOT COMPARED";
 
-/** A service that keeps 30 days, in runs of one deployment between which its database can be put back. */
+/**
+ * A service that keeps 30 days, in several runs of one deployment. Its database can be put back between them.
+ */
 class Deployment {
   readonly #directory: string;
   readonly #name: string;
@@ -51,7 +54,7 @@ class Deployment {
     this.#run += 1;
   }
 
-  /** Ends the run, which the deep oracle looks at. */
+  /** Ends the run, which the oracle then checks. */
   async stop(): Promise<void> {
     this.#at = this.harness.clock.now() + HOUR;
     await this.harness.close();
@@ -61,7 +64,7 @@ class Deployment {
     for (const session of sessions) await score(this.harness, this.#key, session);
   }
 
-  /** Puts the database back to what it is now, after a score that is lost with it. */
+  /** Puts the database back to its present state, after a score that is lost with it. */
   async restore(lost: string, reason = "the disk failed"): Promise<void> {
     await this.stop();
     await copyDatabase(this.#path, `${this.#path}.backup`);
@@ -74,7 +77,7 @@ class Deployment {
     await acknowledgeRestore(this.harness.dependencies, { reason, now: this.harness.clock.now() });
   }
 
-  /** Days go by, and what is too old is cut off. */
+  /** Advances the clock by `days`, and prunes. */
   async age(days: number): Promise<void> {
     this.harness.clock.advance(days * DAY);
     await pruneChains(this.harness.dependencies, this.harness.clock.now());
@@ -96,7 +99,7 @@ class Deployment {
     return text;
   }
 
-  /** What the service itself finds in its database. */
+  /** The result of the service's own verification. */
   async verified() {
     const { status, body, text } = await this.ask("/v1/audit/chain/verify");
     assert.equal(status, 200, text);
@@ -119,7 +122,7 @@ async function withDeployment(
   });
 }
 
-/** Chains of a file, each with the size that it begins at. */
+/** Chains of a file, each with the size at which it begins. */
 function basesOf(text: string): readonly string[] {
   return linesOf(text).flatMap(({ kind, chain, base }) =>
     kind === "jis.bundle/1" ? [`${chain} from ${base.size}`] : []
@@ -152,7 +155,7 @@ async function checkpointOf(deployment: Deployment): Promise<string> {
   return (await deployment.ask("/v1/audit/checkpoint")).body.note;
 }
 
-/** A second verifier says the same of a file. */
+/** Asserts that the verifier in Python gives the same verdict. */
 async function assertAgreed(
   text: string,
   { keys, checkpoints, verdict }: {
@@ -168,7 +171,7 @@ async function assertAgreed(
 
 // ---- one epoch --------------------------------------------------------------------------------------------------
 
-Deno.test("a checkpoint of an epoch of which nothing is left is linked to today's export: 0; a rewritten one is not", () =>
+Deno.test("a checkpoint of an epoch that was removed completely is linked to today's export: 0; a rewritten one is not", () =>
   withDeployment(async (deployment, directory) => {
     await deployment.score("a-1", "a-2");
     const middle = await checkpointOf(deployment);
@@ -199,7 +202,7 @@ Deno.test("a checkpoint of an epoch of which nothing is left is linked to today'
     const { valid, findings } = await deployment.verified();
     assert.deepEqual([valid, findings.filter(({ fatal }: { fatal: boolean }) => fatal)], [true, []]);
 
-    // A size within it asks for a link, as ever.
+    // A size within it still needs a link.
     const kept = await save(directory, "kept.txt", middle);
     const unlinked = await judged(today, "--key", jwks, "--checkpoint", kept);
     assert.deepEqual([unlinked.code, unlinked.verdict], [2, NOT_COMPARED]);
@@ -211,7 +214,7 @@ Deno.test("a checkpoint of an epoch of which nothing is left is linked to today'
     await assertAgreed(text, { keys, checkpoints: [middle], verdict: NOT_COMPARED });
     await assertAgreed(linkedText, { keys, checkpoints: [middle], verdict: "INTACT, UNANCHORED" });
 
-    // Years later it is so still.
+    // The same holds years later.
     for (let year = 0; year < 3; year += 1) {
       await deployment.age(40);
       await deployment.score(`later-${year}`);
@@ -222,7 +225,7 @@ Deno.test("a checkpoint of an epoch of which nothing is left is linked to today'
     assert.equal((await judged(late, "--state", state, "--no-replay")).code, 0);
     assert.equal((await deployment.verified()).valid, true);
 
-    // The same key can write another history, and cut it off likewise.
+    // The same key can sign another history, and prune it likewise.
     const rewritten = new Deployment(directory, "rewritten");
     await rewritten.start();
     await rewritten.score("a-1", "a-2", "forged-3", "forged-4");
@@ -233,11 +236,11 @@ Deno.test("a checkpoint of an epoch of which nothing is left is linked to today'
     await rewritten.age(15);
     const forgedText = await rewritten.exported("?link=3");
     const forged = await save(directory, "forged.ndjson", forgedText);
-    assert.equal((await judged(forged, "--key", jwks)).code, 0, "by itself it is whole");
+    assert.equal((await judged(forged, "--key", jwks)).code, 0, "by itself it is intact");
     await Deno.writeTextFile(`${state}/jiss-memory.json`, memory);
     const contradicted = await judged(forged, "--state", state);
     assert.deepEqual([contradicted.code, contradicted.verdict], [1, "DIVERGED"]);
-    // Without the epoch that contradicts, or with one that is shorter, it is not compared, or is found.
+    // Without the epoch that contradicts it is not compared; with a shorter one it is found.
     const [, second] = bundlesOf(forgedText);
     const hidden = await save(directory, "hidden.ndjson", second!);
     assert.deepEqual((await judged(hidden, "--state", state)).code, 2);
@@ -274,7 +277,7 @@ function canonical(value: unknown): string {
   return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`).join()}}`;
 }
 
-Deno.test("whatever is altered in the bridge between two epochs is found, by both verifiers", () =>
+Deno.test("both verifiers find every alteration of the bridge between two epochs", () =>
   withDeployment(async (deployment, directory) => {
     await deployment.score("a-1", "a-2", "a-3");
     const note = await checkpointOf(deployment);
@@ -283,7 +286,7 @@ Deno.test("whatever is altered in the bridge between two epochs is found, by bot
     await deployment.score("b-1", "b-2", "b-3");
     await deployment.age(20);
     await deployment.score("c-1");
-    // With the second cut what recorded the first is gone too.
+    // With the second cut the record of the first is gone, too.
     await deployment.age(15);
     await deployment.score("c-2");
     await deployment.age(40);
@@ -405,12 +408,12 @@ Deno.test("whatever is altered in the bridge between two epochs is found, by bot
       const codes = told.bundles.flatMap(({ findings }) => findings.map((one) => one.code));
       assert.ok(codes.includes(finding), `${name}: ${JSON.stringify(told)}`);
     }
-    // The writer of the service writes what the service writes.
+    // `beginningLine` writes the same line as the service.
     const { entry, salt, data, path } = beginning;
     assert.ok(text.includes(`\n${beginningLine({ entry, salt, data, path })}\n`));
   }));
 
-Deno.test("the service finds what was altered in an entry that stayed, and says which sizes it cannot link any more", () =>
+Deno.test("the service finds alterations of the kept first entry, and says which sizes it cannot link any more", () =>
   withDeployment(async (deployment) => {
     await deployment.score(...Array.from({ length: 11 }, (_, index) => `a-${index}`));
     await deployment.restore("lost");
@@ -447,7 +450,7 @@ Deno.test("the service finds what was altered in an entry that stayed, and says 
       assert.equal((await deployment.verified()).valid, true, `${change}, put back`);
     }
 
-    // A database that an earlier release cut has lost it.
+    // A database that was pruned by an earlier release has lost the entry.
     const tooLong = async () => (await deployment.ask("/v1/audit/chain/export", "?link=12")).status;
     assert.equal(await tooLong(), 200);
     await alter(database, `DELETE FROM audit_part WHERE ${at}`, `DELETE FROM audit_entry WHERE ${at}`);
@@ -460,7 +463,7 @@ Deno.test("the service finds what was altered in an entry that stayed, and says 
 
 // ---- three epochs -----------------------------------------------------------------------------------------------------
 
-Deno.test("of three epochs of which two are gone each is linked to what is left, and an erasure stays one", () =>
+Deno.test("of three epochs of which two were removed each is linked to the rest, and an erasure stays an erasure", () =>
   withDeployment(async (deployment, directory) => {
     await deployment.score("a-1", "a-2");
     const first = await checkpointOf(deployment);
@@ -488,17 +491,17 @@ Deno.test("of three epochs of which two are gone each is linked to what is left,
       const kept = await save(directory, "kept.txt", note);
       assert.equal((await judged(file, "--key", jwks, "--checkpoint", kept)).code, 0);
       await assertAgreed(text, { keys: [jwksText], checkpoints: [note], verdict: "INTACT, UNANCHORED" });
-      // The one in the middle is what leads from the first to the last.
+      // The middle one connects the first with the last.
       const parts = bundlesOf(text);
       const gap = await save(directory, "gap.ndjson", parts[0]! + parts[2]!);
       assert.notEqual((await judged(gap, "--key", jwks, "--checkpoint", kept)).code, 0);
     }
-    // Without parts nothing tells of a restore.
+    // Without parts nothing shows a restore.
     assert.deepEqual(basesOf(await deployment.exported("?parts=none")).length, 1);
     const none = await save(directory, "none.ndjson", await deployment.exported("?parts=none"));
     assert.equal((await judged(none, "--key", jwks, "--no-replay")).code, 0);
 
-    // What stayed is nobody's: an erasure leaves it, and takes the operator's parts as ever.
+    // The kept entries belong to no operator: an erasure leaves them, and erases the operator's parts.
     await deployment.erase("operator-1");
     const after = await deployment.exported();
     assert.deepEqual(linesOf(after).filter(isBeginning), linesOf(text).filter(isBeginning));

@@ -1,6 +1,6 @@
 /**
- * No false alarm over names that come again: whatever an honest service is asked a second time, what it writes holds no
- * record twice, here and in the independent verifier.
+ * No false alarm over repeated names: if an honest service is asked a second time, it writes no record twice,
+ * and both verifiers agree.
  */
 import assert from "node:assert/strict";
 import { bundleOf, jwksOf, save, verifyProgram, withDirectory } from "../auditing.ts";
@@ -32,7 +32,7 @@ async function requireIntact(text: string, jwks: string): Promise<void> {
 }
 
 Deno.test(
-  "what is asked again, erased, frozen or refused leaves no record twice",
+  "calls that are repeated, erased, frozen or refused leave no record twice",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     const send = async (path: string, body: unknown, method = "POST") =>
@@ -62,7 +62,7 @@ Deno.test(
   }),
 );
 
-Deno.test("what a restore lost is recorded again in the next epoch, once, and nobody is accused", async () => {
+Deno.test("records that a restore lost are recorded again in the next epoch, once, and verification has no finding", async () => {
   const deployment = await freshDeployment();
   const { directory, env } = deployment;
   const asked = (service: RunningService, key: string) => async (path: string, body: unknown) => {

@@ -1,5 +1,6 @@
 /**
- * `jiss restore --acknowledge REASON`: a database that was put back from a backup, beside the service that noticed.
+ * `jiss restore --acknowledge REASON`: a database that was put back from a backup, beside the service that
+ * noticed it.
  * Source: evidence design, section 10 and "Read first", point 4.
  */
 import assert from "node:assert/strict";
@@ -21,7 +22,7 @@ interface Site {
   readonly data: string;
   readonly env: Readonly<Record<string, string>>;
   start(): Promise<RunningService>;
-  /** Copies the database of a stopped service away; returns what puts it back. */
+  /** Copies the database of a stopped service; returns a function that puts it back. */
   backUp(): Promise<() => Promise<void>>;
   restore(...args: string[]): ReturnType<typeof runProgram>;
   /** The bundles of every epoch of some chains. */
@@ -73,7 +74,7 @@ async function scored(service: RunningService, key: string, session: string, ope
 }
 
 Deno.test(
-  "a database put back is read only until its restore is acknowledged; then the running service goes on, erasures hold, and the auditor sees the restore and nothing worse",
+  "a database put back is read only until its restore is acknowledged; then the running service continues, erasures are repeated, and the auditor sees only the restore",
   withSite(async ({ directory, env, start, backUp, restore, exported }) => {
     let service = await start();
     const key = await createOrganization(service, env);
@@ -92,7 +93,7 @@ Deno.test(
     assert.equal(erased.status, 200);
     const otherKey = await createOrganization(service, env, "later");
     const lost = await save(directory, "lost.json", await scored(service, otherKey, "o-1"));
-    // Of two auditors one was there before the backup was made, and one was not.
+    // One auditor has a checkpoint from before the backup, and one only from after it.
     const files = await exported(SYSTEM, ACME);
     for (const memory of [state, late]) {
       const { code, stdout } = await verifyProgram([...files, "--key", jwks, "--state", memory]);
@@ -134,14 +135,14 @@ Deno.test(
     assert.equal(
       visit.report.verdict,
       "INTACT, UNANCHORED",
-      "an epoch that is new was held against nothing yet",
+      "a new epoch was not compared with anything yet",
     );
     assert.deepEqual(
       visit.report.bundles.map((
         { chain, verdict, findings }: { chain: string; verdict: string; findings: { code: string }[] },
       ) => [chain, verdict, findings.map((finding) => finding.code)]),
       [
-        // It had not grown since the backup when the auditor saw it.
+        // The auditor's checkpoint has the size that the backup has.
         ["sys", "INTACT", []],
         ["sys/e2", "INTACT, UNANCHORED", []],
         ["org/acme", "INTACT", ["RESTORED"]],
@@ -152,7 +153,7 @@ Deno.test(
       visit.report.bundles[2].sentence,
       /But a restore took away \d+ entries that you had a checkpoint of, .* Of what is left you had kept \d+ entries of /,
     );
-    // Who has nothing of before the backup has nothing that is left to hold it against.
+    // Without a checkpoint from before the backup nothing is left to compare with.
     const lateVisit = await verifyProgram([bundles[1]!, "--state", late, "--json"]);
     assert.deepEqual([lateVisit.code, lateVisit.report.verdict], [2, "INTACT, NOT COMPARED"]);
     assert.match(
@@ -165,10 +166,10 @@ Deno.test(
     assert.match(anchored.report.bundles[2].sentence, /But a restore took away/);
     const text = (await Promise.all(bundles.map((path) => Deno.readTextFile(path)))).join("");
     assert.match(text, /"reason":"disk failure on 21 November"/);
-    // An answer of the chain that was lost, and the record of the restore that names it.
+    // An answer of the lost chain verifies alone, and the record of the restore names that chain.
     const [alone] = (await verifyProgram([lost, "--key", jwks, "--json"])).report.documents;
     assert.equal(alone.verdict, "INTACT, UNANCHORED");
-    assert.ok(text.includes(alone.origin), "the restore's record tells of the lost chain");
+    assert.ok(text.includes(alone.origin), "the restore's record names the lost chain");
     assert.equal(
       (await verifyProgram([...bundles, "--state", state])).stdout.split("\n")[0],
       "INTACT: the worst of 4, one by one below.",
@@ -177,14 +178,14 @@ Deno.test(
   }),
 );
 
-/** The bundles in a file of them, each with its own header. */
+/** The bundles in a file, each with its own header. */
 async function bundlesIn(path: string): Promise<readonly string[]> {
   const text = await Deno.readTextFile(path);
   return text.split(/^(?=\{[^\n]*"kind":"jis\.bundle\/)/m);
 }
 
 Deno.test(
-  "an answer that a restore lost is proven beside the export of all epochs, which tells of it; beside the older epoch alone it passes nothing",
+  "an answer that a restore lost is found lost beside the export of all epochs, and needs an older kept checkpoint; beside the older epoch alone it is not verifiable",
   withSite(async ({ directory, env, start, backUp, restore, exported }) => {
     let service = await start();
     const key = await createOrganization(service, env);
@@ -194,7 +195,7 @@ Deno.test(
     const putBack = await backUp();
     const [before] = await exported(ACME);
     service = await start();
-    // Two, so that the first is not what the restore's record names itself.
+    // Two answers, so that the first is not the one that the restore's record names.
     const lost = [
       await save(directory, "lost-1.json", await scored(service, key, "s-2")),
       await save(directory, "lost-2.json", await scored(service, key, "s-3")),
@@ -236,7 +237,8 @@ Deno.test(
       ]),
     };
     for (const bundles of [[acme], [sys, acme], [older, newer], [newer, older]]) {
-      // Who made up the restore may have made the older answer too: it must be one that the auditor says to have kept.
+      // Whoever invented the restore may have invented the older answer too. So the auditor must pass it as
+      // kept.
       assert.deepEqual(await judged(...bundles, ...lost), open);
       assert.deepEqual((await judged(...bundles, ...lost, kept)).code, 2);
       const { verdict, ...rest } = await judged(...bundles, ...lost, "--checkpoint", kept);
@@ -253,9 +255,10 @@ Deno.test(
     for (const bundles of [[older], [before!], [sys, older]]) {
       assert.deepEqual(await judged(...bundles, ...lost), beyond);
     }
-    // What the backup had is where it was.
+    // An answer from before the backup is found at its place.
     assert.deepEqual((await judged(acme, kept)).places, ["held"]);
-    // The answer as a kept checkpoint is no rollback either; with one that is left nothing stays open.
+    // The lost answer as a kept checkpoint is no rollback either. With an older one that agrees the exit code
+    // is 0.
     for (const [checkpoints, code] of [[[lost[1]!], 2], [[lost[1]!, kept], 0]] as const) {
       const args = checkpoints.flatMap((file) => ["--checkpoint", file]);
       const anchored = await verifyProgram([acme, "--key", jwks, ...args, "--json"]);
@@ -268,7 +271,7 @@ Deno.test(
 );
 
 Deno.test(
-  "an answer that is said to be lost, and was changed, is TAMPERED; one of a history that the restore's record does not tell of is not passed",
+  "a lost answer that was changed is TAMPERED, and one of a history that the restore's record does not name is not verified",
   withSite(async ({ directory, data, env, start, backUp, restore, exported }) => {
     let service = await start();
     const key = await createOrganization(service, env);
@@ -278,7 +281,7 @@ Deno.test(
     const putBack = await backUp();
     const lock = await Deno.readFile(`${data}/lock.db`);
     service = await start();
-    // A history that the lock does not know of: it is put back with the database.
+    // A history that the lock does not know, because the lock is put back with the database.
     const untold = await save(directory, "untold.json", await scored(service, key, "u-1"));
     const furthest = await save(directory, "furthest.json", await scored(service, key, "u-2"));
     await service.stop();
@@ -309,7 +312,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a restore to before a rotation goes on with both keys, and can be verified with either pin",
+  "after a restore to before a rotation the service signs with both keys, and either pin verifies the chains",
   withSite(async ({ directory, env, start, backUp, restore, exported }) => {
     let service = await start();
     const key = await createOrganization(service, env);
@@ -329,7 +332,7 @@ Deno.test(
     assert.equal((await restore("--acknowledge", "back to before the rotation")).code, 0);
     const { proof } = (await scored(service, key, "s-2")).evidence;
     assert.equal(proof.match(/^— /gm).length, 2, "the service signs with both keys at once");
-    // At the stop the system chain anchors what the old key alone signed before the restore.
+    // At the stop the system chain anchors the entries that the old key alone signed before the restore.
     await service.stop();
     const bundles = await exported(SYSTEM, ACME);
     for (const pin of pins) {
@@ -340,7 +343,7 @@ Deno.test(
 );
 
 Deno.test(
-  "where there is nothing to acknowledge no epoch begins, and a reason is asked for on one line",
+  "with nothing to acknowledge no epoch begins, and the reason must be one line",
   withSite(async ({ env, start, restore, exported }) => {
     const service = await start();
     await createOrganization(service, env);
@@ -370,7 +373,7 @@ Deno.test(
 );
 
 Deno.test(
-  "where there is no database a restore makes none",
+  "without a database a restore makes none",
   withSite(async ({ env, data, restore }) => {
     const { code, stderr } = await restore("--acknowledge", "an empty directory");
     assert.equal(code, 78);
@@ -385,7 +388,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a database from before the pepper was replaced is accepted with the pepper of today, and a key can then be minted",
+  "a database from before a rotation of the pepper is accepted with today's pepper, and a key can then be minted",
   withSite(async ({ env: fresh, backUp }) => {
     const secrets = { JISS_SECRETS_KEY: "a secrets key of its own, of 32 characters" };
     const today = { ...fresh, ...secrets, JISS_KEY_PEPPER: "the pepper of today, of at least 32 characters" };
@@ -410,7 +413,7 @@ Deno.test(
 );
 
 Deno.test(
-  "what a start could not record beside an older database it records once the restore is acknowledged, before any score",
+  "events that a start could not record beside an older database are recorded once the restore is acknowledged, before any score",
   withSite(async ({ data, env, start, backUp, restore }) => {
     let service = await start();
     const key = await createOrganization(service, env);

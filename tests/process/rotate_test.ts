@@ -1,5 +1,6 @@
 /**
- * `jiss rotate-signing-key`: beside a running service, over the auditor's visits, and cut short at each of its steps.
+ * `jiss rotate-signing-key`: beside a running service, between the visits of an auditor, and cut short at
+ * each of its steps.
  * Source: evidence design, section 11.
  */
 import assert from "node:assert/strict";
@@ -50,7 +51,7 @@ function withSite(test: (site: Site) => Promise<void>): () => Promise<void> {
 
 let sessions = 0;
 
-/** Scores a new session; returns the answer, whose evidence must hold this many signatures. */
+/** Scores a new session; returns the answer, whose evidence must have `signatures` signatures. */
 async function score(service: RunningService, key: string, signatures: number) {
   sessions += 1;
   const { status, body } = await service.send("/v1/score", {
@@ -78,7 +79,7 @@ const namesIn = (directory: string) =>
     .sort();
 
 Deno.test(
-  "a running service signs with both keys from its next write on and then with the new one alone; every pin and every kept checkpoint stays good",
+  "a running service signs with both keys from its next write on, then with the new one alone; every pin and kept checkpoint still verifies",
   withSite(async ({ directory, data, env, start, rotate, exported }) => {
     const service = await start();
     const key = await createOrganization(service, env);
@@ -136,7 +137,7 @@ Deno.test(
 );
 
 Deno.test(
-  "an auditor's memory goes through a rotation without a key: the next visit follows the certificate, and answers by the new key alone are known then",
+  "an auditor's memory follows a rotation by its certificate, without a key; then answers signed by the new key alone are known",
   withSite(async ({ directory, env, start, rotate, exported }) => {
     const service = await start();
     const key = await createOrganization(service, env);
@@ -161,7 +162,7 @@ Deno.test(
 );
 
 Deno.test(
-  "during an overlap no further key comes in, without one there is none to drop, and of two rotations at once one is made",
+  "during an overlap a further rotation is refused, without one there is no key to drop, and of two rotations at once one is made",
   withSite(async ({ data, env, start, rotate }) => {
     const service = await start();
     const key = await createOrganization(service, env);
@@ -169,7 +170,7 @@ Deno.test(
     assert.equal(early.code, 1);
     assert.match(early.stderr, /there is no old key to drop/);
     const both = await Promise.all([rotate(), rotate()]);
-    // Whichever comes second finds the rotation made, or its overlap on.
+    // The second one either completes the same rotation or finds its overlap.
     assert.ok(both.some(({ code }) => code === 0));
     for (const { stderr } of both.filter(({ code }) => code !== 0)) {
       assert.match(stderr, /overlap is still on/);
@@ -180,7 +181,7 @@ Deno.test(
     assert.equal((await keysOf(service)).keys.length, 2);
     await score(service, key, 2);
     assert.deepEqual(namesIn(data), ["signing-key-previous.pem", "signing-key.pem"]);
-    // Whoever took the old key's file away can still end the overlap.
+    // The overlap can be ended also if the old key's file was deleted.
     await Deno.remove(`${data}/signing-key-previous.pem`);
     assert.equal((await rotate("--drop-old")).code, 0);
     await score(service, key, 1);
@@ -188,7 +189,7 @@ Deno.test(
   }),
 );
 
-/** What is on the disk when the command ends there. */
+/** For each step: the files on the disk if the command is cut short there. */
 const CUT_SHORT: readonly (readonly [
   step: string,
   leave: (data: string, next: string) => Promise<void>,
@@ -216,7 +217,7 @@ const CUT_SHORT: readonly (readonly [
 
 for (const [step, leave, rotatedByStart] of CUT_SHORT) {
   Deno.test(
-    `cut short where ${step}, a rotation harms neither a running service nor the next start, and is made by the next attempt`,
+    `a rotation cut short while ${step} harms neither a running service nor the next start, and the next attempt makes it`,
     withSite(async ({ directory, data, env, start, rotate, exported }) => {
       const running = await start();
       const key = await createOrganization(running, env);
@@ -228,7 +229,7 @@ for (const [step, leave, rotatedByStart] of CUT_SHORT) {
       const next = await start();
       await score(next, key, rotatedByStart ? 2 : 1);
       const { code, stdout } = await rotate();
-      // Where the start completed the rotation, the attempt comes during its overlap.
+      // If the start completed the rotation, the attempt falls into its overlap.
       assert.equal(code, rotatedByStart ? 1 : 0);
       assert.equal(stdout === "", rotatedByStart);
       await score(next, key, 2);
@@ -241,7 +242,7 @@ for (const [step, leave, rotatedByStart] of CUT_SHORT) {
 }
 
 Deno.test(
-  "a rotation that was cut short before its record is completed by the command itself, beside a service that goes on with the old key until then",
+  "a rotation cut short before its record is completed by the command, beside a service that uses the old key until then",
   withSite(async ({ data, env, start, rotate }) => {
     const service = await start();
     const key = await createOrganization(service, env);
@@ -256,18 +257,18 @@ Deno.test(
 );
 
 Deno.test(
-  "cut short on the way out, the old key's end is completed by the next attempt, and its file does not stay",
+  "dropping the old key, if cut short, is completed by the next attempt, which deletes the key's file",
   withSite(async ({ data, env, start, rotate }) => {
     const service = await start();
     const key = await createOrganization(service, env);
     await rotate();
     const old = await Deno.readTextFile(`${data}/signing-key-previous.pem`);
-    // Set aside, not retired yet.
+    // Renamed, but not retired yet.
     await Deno.rename(`${data}/signing-key-previous.pem`, `${data}/signing-key-previous.pem.dropped`);
     await score(service, key, 1);
     assert.equal((await rotate("--drop-old")).code, 0);
     assert.deepEqual(namesIn(data), ["signing-key.pem"]);
-    // Retired, not deleted yet; then put back by hand.
+    // Retired, but not deleted yet; then put back by hand.
     for (const name of ["signing-key-previous.pem.dropped", "signing-key-previous.pem"]) {
       await Deno.writeTextFile(`${data}/${name}`, old);
       const { code, stdout } = await rotate("--drop-old");
@@ -281,7 +282,7 @@ Deno.test(
 );
 
 Deno.test(
-  "files that cannot be written, and a previous key that nobody knows, leave everything as it was",
+  "a rotation with files that cannot be written, or with an unknown previous key, changes nothing",
   withSite(async ({ data, env, start, rotate }) => {
     const service = await start();
     const key = await createOrganization(service, env);
@@ -306,7 +307,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a command with less of the environment than the service changes neither its settings nor the log's name, and a linked key file stays a link",
+  "a command with fewer settings than the service changes neither its settings nor the log's name, and a linked key file stays a link",
   withSite(async ({ directory, data, env, start, rotate, exported }) => {
     await Deno.mkdir(`${directory}/keys`);
     await Deno.rename(`${data}/signing-key.pem`, `${directory}/keys/key.pem`);
@@ -340,7 +341,7 @@ Deno.test(
 );
 
 Deno.test({
-  name: "a rotation by root leaves the key files with the user that they belonged to [needs root]",
+  name: "a rotation by root leaves the key files with their owner [needs root]",
   ignore: Deno.uid() !== 0,
   fn: withSite(async ({ data, env, start, rotate }) => {
     const owner = 65_534;

@@ -1,6 +1,7 @@
 /**
- * Every secret is rotated while requests run, over real processes: nobody with a valid secret is refused, and what is
- * out of use stays out. (The signing key: rotate_test.ts.) Source: contract, section 1; docs/operate/keys-and-secrets.md.
+ * Every secret is rotated while requests run, over real processes. No valid secret is refused, and no old one
+ * is accepted. (The signing key: rotate_test.ts.)
+ * Source: contract, section 1; docs/operate/keys-and-secrets.md.
  */
 import assert from "node:assert/strict";
 import { deriveSecretsKey } from "../../src/keys/secrets.ts";
@@ -39,7 +40,7 @@ async function serving<Result>(
   }
 }
 
-/** What the doctor finds, by check. */
+/** The doctor's findings, by check. */
 async function examined(env: Environment) {
   const { stdout, stderr } = await runProgram(["doctor", "--json"], { env });
   assert.equal(stderr, "");
@@ -63,7 +64,7 @@ const statusesOf = (service: RunningService, keys: readonly string[]) =>
 
 const NEXT_PEPPER = "the-pepper-that-comes-next-0123456789-01";
 
-/** A client that asks again at once, whatever comes, and counts the statuses that it gets. */
+/** A client that sends requests without a pause, and counts the statuses of the answers. */
 function restless(key: string, serviceNow: () => RunningService) {
   const statuses = new Map<number, number>();
   let connectionErrors = 0;
@@ -90,7 +91,7 @@ function restless(key: string, serviceNow: () => RunningService) {
 }
 
 Deno.test(
-  "while the pepper is rotated under load no valid key is refused; each used key moves, and one that was not is refused once the old pepper is gone, as the doctor said",
+  "while the pepper is rotated under load no valid key is refused; each used key is moved, and an unused one is refused without the old pepper, as the doctor said",
   withEnvironment(async (env) => {
     let service = await startService(["serve"], { env });
     const keys: string[] = [];
@@ -110,7 +111,7 @@ Deno.test(
     await until(() => clients.every(({ statuses }, index) => statuses.get(200)! >= counts[index]! + 5));
     for (const client of clients) await client.stop();
     for (const { statuses } of clients) {
-      // 503 is what a service that is being stopped says, and asks to send again.
+      // 503 is the answer of a service that is being stopped. The client sends again.
       assert.deepEqual([...statuses.keys()].filter((status) => status !== 503), [200]);
     }
     assert.ok(clients.some(({ connectionErrors }) => connectionErrors() > 0), "the clients saw the restart");
@@ -129,7 +130,7 @@ Deno.test(
       assert.deepEqual(await statusesOf(last, keys), [200, 200, 200, 401]);
     });
 
-    // Put back, the unused key works; used once, nothing hangs on the old pepper any more.
+    // With both peppers the unused key works again. After this use no key is left under the old pepper.
     await serving(rotating, async (back) => {
       assert.deepEqual(await statusesOf(back, keys), [200, 200, 200, 200]);
     });
@@ -141,13 +142,13 @@ Deno.test(
 );
 
 Deno.test(
-  "two processes on one database whose pepper is rotated one after another refuse no valid key at any step",
+  "while the pepper of two processes on one database is rotated one after the other, no valid key is refused",
   withEnvironment(async (env) => {
     const old = env.JISS_KEY_PEPPER!;
     const services = [await startService(["serve"], { env }), await startService(["serve"], { env })];
     const keys = [await createOrganization(services[0]!, env, "one")];
     const bothServe = async () => {
-      // Each key comes to both processes twice: what one of them has stored anew, the other must know.
+      // Each key is sent to both processes twice: the one must know what the other has stored anew.
       for (const service of [...services, ...services]) {
         assert.deepEqual(new Set(await statusesOf(service, keys)), new Set([200]));
       }
@@ -169,7 +170,7 @@ Deno.test(
   }),
 );
 
-/** The signing secret of a webhook, from the database and the environment alone. */
+/** The signing secret of a webhook, computed from the database and the environment alone. */
 async function signingSecretIn(env: Environment, webhookId: string): Promise<string> {
   const [webhook] = await rowsIn<{ wrapped_secret: Uint8Array }>(
     env.JISS_DATA_DIR!,
@@ -183,7 +184,7 @@ async function signingSecretIn(env: Environment, webhookId: string): Promise<str
 // ---- the secrets key --------------------------------------------------------------------------------------
 
 Deno.test(
-  "the installation key is wrapped anew at each step of the secrets key's rotation, and a repeat from before all of them is answered with the first answer",
+  "each step of the secrets key's rotation wraps the installation key anew, and a repeated call from before gets its first answer",
   withEnvironment(async (env) => {
     const [own, next] = ["secrets-key-the-first-0123456789-0123", "secrets-key-the-second-0123456789-012"];
     const { key, first, webhook } = await serving(env, async (service) => {
@@ -203,7 +204,7 @@ Deno.test(
       { ...env, JISS_SECRETS_KEY: own },
       { ...env, JISS_SECRETS_KEY: next, JISS_KEY_PEPPER_PREVIOUS: own },
       { ...env, JISS_KEY_PEPPER_PREVIOUS: next },
-      // Derived from the pepper, it goes with the pepper.
+      // A secrets key that is derived from the pepper changes with it.
       { ...env, JISS_KEY_PEPPER: NEXT_PEPPER, JISS_KEY_PEPPER_PREVIOUS: env.JISS_KEY_PEPPER! },
     ];
     for (const step of steps) {
@@ -222,7 +223,7 @@ Deno.test(
       assert.equal(
         await signingSecretIn(without, webhook.id),
         webhook.signing_secret,
-        "wrapped anew, and the same",
+        "wrapped anew, and the same secret",
       );
     }
     const before = await runProgram(["serve"], { env: { ...env, JISS_PORT: "0" } });
@@ -232,7 +233,7 @@ Deno.test(
 
 // ---- master secrets ---------------------------------------------------------------------------------------
 
-/** A call of each scope that changes nothing: there is no such organization, nor alert. */
+/** A call of each scope that changes nothing, because the organization or alert does not exist. */
 function harmlessCall(service: RunningService, scope: MasterScope, key: string) {
   const confirmed = { confirm_org_id: "nobody", idempotency_key: "1" };
   const calls: Readonly<Record<MasterScope, readonly [path: string, body: unknown]>> = {
@@ -255,7 +256,7 @@ function harmlessCall(service: RunningService, scope: MasterScope, key: string) 
 }
 
 Deno.test(
-  "each master secret is rotated by itself: the previous one is honoured beside the new one for its own scope, and refused once it is unset",
+  "each master secret is rotated alone: the previous one is accepted beside the new one for its own scope, and refused once it is unset",
   withEnvironment(async (plain) => {
     const env: Environment = { ...plain, JISS_ADMIN_DASHBOARD: "on" };
     const nameOf = (scope: MasterScope) => `MASTER_ADMIN_KEY_${scope}`;
@@ -299,7 +300,7 @@ Deno.test(
 const CONNECTIONS = 8;
 const ROTATIONS = 10;
 
-/** One call of a client: with which key, from when to when, and what came of it. */
+/** One call of a client: its key, when it was sent and answered, and the status. */
 interface Sent {
   readonly key: string;
   readonly sentAt: number;
@@ -307,13 +308,13 @@ interface Sent {
   readonly status: number;
 }
 
-/** The rotation that ended a key: asked for, and answered. */
+/** When the rotation that ended a key was sent, and when it was answered. */
 interface End {
   readonly askedAt: number;
   readonly answeredAt: number;
 }
 
-/** Rotates the key over and over while others score with the present key and the one before it. */
+/** Rotates the key repeatedly while clients score with the present key and the one before it. */
 async function rotatedUnderLoad(services: readonly RunningService[], first: string) {
   const sent: Sent[] = [];
   const ends = new Map<string, End>();
@@ -343,7 +344,7 @@ async function rotatedUnderLoad(services: readonly RunningService[], first: stri
     const answeredAt = performance.now();
     ends.set(ended, { askedAt, answeredAt });
     [before, key] = [ended, body.new_api_key];
-    // A busy machine may not have come to it by the next rotation.
+    // On a busy machine no client may have used the old key before the next rotation.
     await until(() => sent.some((call) => call.key === ended && call.sentAt > answeredAt));
   }
   await more(3 * CONNECTIONS);
@@ -354,7 +355,7 @@ async function rotatedUnderLoad(services: readonly RunningService[], first: stri
 
 for (const processes of [1, 2]) {
   Deno.test(
-    `from the answer to a rotation on, the old key never works and the new one always does, under load on ${processes} ${
+    `after the answer to a rotation the old key never works and the new one always does, under load on ${processes} ${
       processes === 1 ? "process" : "processes"
     }`,
     withEnvironment(async (env) => {
@@ -368,9 +369,9 @@ for (const processes of [1, 2]) {
       const statusesOf = (calls: readonly Sent[]) => [...new Set(calls.map(({ status }) => status))].sort();
       const inTime = sent.filter(({ key, answeredAt }) => answeredAt < endOf(key).askedAt);
       const late = sent.filter(({ key, sentAt }) => sentAt > endOf(key).answeredAt);
-      assert.deepEqual(statusesOf(inTime), [200], "keys that nobody had begun to end");
+      assert.deepEqual(statusesOf(inTime), [200], "keys before the end was requested");
       assert.deepEqual(statusesOf(late), [401], "keys that had ended");
-      // What was under way meanwhile came before the end or after it.
+      // Calls in between were handled either before the end or after it.
       const meanwhile = sent.filter((call) => !inTime.includes(call) && !late.includes(call));
       assert.deepEqual(statusesOf(meanwhile).filter((status) => status !== 200 && status !== 401), []);
       for (const end of ends.keys()) {

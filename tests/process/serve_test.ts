@@ -1,4 +1,4 @@
-/** The program as its administrator meets it: set up, started, asked, stopped, started again. */
+/** The program as an administrator uses it: set up, started, used, stopped, started again. */
 import assert from "node:assert/strict";
 import { IS_SERVER } from "../database.ts";
 import { scoreRequest } from "../harness.ts";
@@ -47,7 +47,7 @@ Deno.test("every log line is one JSON object with time, level and message, and n
   await deployment.remove();
 });
 
-Deno.test("the data directory and its files are their owner's alone", async () => {
+Deno.test("only their owner can read the data directory and its files", async () => {
   const deployment = await freshDeployment();
   const service = await startService(["serve"], deployment);
   const mode = async (path: string) => (await Deno.stat(`${deployment.directory}/${path}`)).mode! & 0o777;
@@ -81,7 +81,7 @@ Deno.test("SIGTERM lets the requests in flight finish, and a second signal ends 
     const again = await second.send("/v1/score", { key, body: scoreRequest({ session_id }) });
     assert.equal(again.headers.get("Idempotency-Replayed"), "true");
   }
-  // A request that never ends holds the drain; the second signal does not wait for it.
+  // A request that never ends delays the stop. The second signal does not wait for it.
   const { hostname, port } = new URL(second.url);
   const held = await Deno.connect({ hostname, port: Number(port) });
   await held.write(new TextEncoder().encode(
@@ -99,7 +99,7 @@ Deno.test("SIGTERM lets the requests in flight finish, and a second signal ends 
   await deployment.remove();
 });
 
-Deno.test("a signal that comes twice at once, as from deno task and the terminal, is one", async () => {
+Deno.test("two signals at once, as from deno task and the terminal, count as one", async () => {
   const deployment = await freshDeployment();
   const service = await startService(["serve"], deployment);
   const key = await createOrganization(service, deployment.env);
@@ -114,7 +114,7 @@ Deno.test("a signal that comes twice at once, as from deno task and the terminal
   await deployment.remove();
 });
 
-Deno.test("healthcheck succeeds while the service answers and fails when nothing or something else does", async () => {
+Deno.test("healthcheck succeeds while the service answers, and fails if nothing or another program answers", async () => {
   const deployment = await freshDeployment();
   const service = await startService(["serve"], deployment);
   const port = new URL(service.url).port;
@@ -134,7 +134,7 @@ Deno.test("healthcheck succeeds while the service answers and fails when nothing
   await deployment.remove();
 });
 
-Deno.test("a port that is taken is told by name, and the program ends", async () => {
+Deno.test("a start whose port is taken names the port, and ends", async () => {
   const deployment = await freshDeployment();
   const taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { code, stderr } = await runProgram(["serve"], {
@@ -146,7 +146,7 @@ Deno.test("a port that is taken is told by name, and the program ends", async ()
   await deployment.remove();
 });
 
-Deno.test("a start that finds its port taken has changed nothing: no file, no table, no entry, no setting", async () => {
+Deno.test("a start whose port is taken has changed nothing: no file, no table, no entry, no setting", async () => {
   const deployment = await freshDeployment();
   const data = deployment.env.JISS_DATA_DIR!;
   const taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
@@ -164,7 +164,7 @@ Deno.test("a start that finds its port taken has changed nothing: no file, no ta
   await refused({ JISS_METRICS_ADDR: `127.0.0.1:${port}`, JISS_PORT: "0" });
   assert.deepEqual(files(), before);
 
-  // Beside a service that runs, whose settings the second one would record anew.
+  // Beside a running service, whose settings the second one would record anew.
   const running = await startService(["serve"], { env: deployment.env });
   const entries = () => rowsIn(data, "SELECT chain, seq, event_type FROM audit_entry ORDER BY chain, seq");
   const recorded = await entries();
@@ -184,7 +184,7 @@ Deno.test("a start that finds its port taken has changed nothing: no file, no ta
 Deno.test("a client that connects while the service starts is answered once it has started", async () => {
   const deployment = await freshDeployment();
   const data = deployment.env.JISS_DATA_DIR!;
-  // A start waits for this lock, as another process holds it.
+  // A start waits for this lock, which another process would hold.
   const held = Deno.openSync(`${data}/start.lock`, { create: true, write: true, mode: 0o600 });
   held.lockSync(true);
   const port = await freePort();
@@ -199,7 +199,7 @@ Deno.test("a client that connects while the service starts is answered once it h
   await deployment.remove();
 });
 
-/** Connects as soon as somebody listens. @throws where nobody does for about half a minute. */
+/** Connects as soon as the port listens. @throws if it does not for about half a minute. */
 async function connection(port: number): Promise<Deno.TcpConn> {
   for (let attempt = 1;; attempt += 1) {
     try {
@@ -228,7 +228,7 @@ async function bootstrapFile(directory: string, apiKeyFile: string): Promise<str
   return path;
 }
 
-Deno.test("the bootstrap organization is created once and its key is in its file, for its owner alone", async () => {
+Deno.test("the bootstrap organization is created once, and its key is in its file, for its owner alone", async () => {
   const deployment = await freshDeployment();
   const keyFile = `${deployment.directory}/key`;
   const env = {
@@ -245,7 +245,7 @@ Deno.test("the bootstrap organization is created once and its key is in its file
   await deployment.remove();
 });
 
-Deno.test("a key that the administrator put into the bootstrap file is taken", async () => {
+Deno.test("a key that the administrator wrote into the bootstrap key file is used", async () => {
   const deployment = await freshDeployment();
   const keyFile = `${deployment.directory}/key`;
   const key = "jis_BR0VGHTBYTHEADM1N1STRAT0R0";
@@ -259,7 +259,7 @@ Deno.test("a key that the administrator put into the bootstrap file is taken", a
   await deployment.remove();
 });
 
-Deno.test("a bootstrap key file that holds no key of the organization is told of at each start", async () => {
+Deno.test("each start warns of a bootstrap key file without a working key of the organization", async () => {
   const deployment = await freshDeployment();
   const keyFile = `${deployment.directory}/key`;
   const path = await bootstrapFile(deployment.directory, keyFile);
@@ -277,11 +277,11 @@ Deno.test("a bootstrap key file that holds no key of the organization is told of
   await Deno.remove(keyFile);
   assert.deepEqual(await warned(), [told]);
   await new Deno.Command("mkfifo", { args: [keyFile] }).output();
-  assert.deepEqual(await warned(), [told], "a pipe is not waited for");
+  assert.deepEqual(await warned(), [told], "a start does not wait for a pipe");
   await deployment.remove();
 });
 
-Deno.test("a request whose body is still arriving when the service is told to stop is scored", async () => {
+Deno.test("a request whose body is still arriving at the stop is scored", async () => {
   const deployment = await freshDeployment();
   const service = await startService(["serve"], deployment);
   const key = await createOrganization(service, deployment.env);
@@ -300,7 +300,7 @@ Deno.test("a request whose body is still arriving when the service is told to st
     await new Promise((next) => setTimeout(next, 5));
   }
   const late = await service.send("/v1").catch(() => null);
-  assert.ok(late === null || late.status === 503, "what comes after the stop is refused");
+  assert.ok(late === null || late.status === 503, "a request after the stop is refused");
   await connection.write(encoder.encode(text.slice(20)));
   const length = await connection.read(answer);
   assert.match(new TextDecoder().decode(answer.subarray(0, length!)), /^HTTP\/1\.1 200 /);

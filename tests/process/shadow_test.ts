@@ -1,4 +1,7 @@
-/** A candidate model in shadow, in the whole program: what it reports, that it disturbs nothing, and the way into use. */
+/**
+ * A candidate model in shadow, in the whole program: its report, that it changes no score, and how it is
+ * taken into use.
+ */
 import assert from "node:assert/strict";
 import { canonicalJson } from "../../src/evidence/canonical.ts";
 import { scoreRequest } from "../harness.ts";
@@ -34,7 +37,10 @@ async function post(service: RunningService, key: string, body: unknown, path = 
   return answer.body;
 }
 
-/** Two operators' cases one by one, a late label, a batch and a frozen call; the scores that were answered. */
+/**
+ * Sends two operators' cases one by one, a late label, a batch and a frozen call; returns the answered
+ * scores.
+ */
 async function work(service: RunningService, key: string) {
   const answers = [];
   for (const operator_id of ["reviewer-1", "reviewer-2"]) {
@@ -59,13 +65,13 @@ async function work(service: RunningService, key: string) {
 
 const WORKED = 3 * CASES.length + 2;
 
-/** What an answer says of the judgment: all but ids, times, model and evidence. */
+/** The judgment in an answer: everything except ids, times, model and evidence. */
 function judged(body: Record<string, unknown>) {
   const { request_id: _id, timestamp: _at, model: _model, evidence: _evidence, ...rest } = body;
   return canonicalJson(rest).replace(/"next_assessment":"[^"]+"/, "");
 }
 
-/** The report, once as many interactions are worked off. */
+/** The report, after `count` interactions were compared or failed. */
 async function reported(service: RunningService, key: string, count: number) {
   for (;;) {
     const { status, body } = await service.send(REPORT, { key });
@@ -76,7 +82,7 @@ async function reported(service: RunningService, key: string, count: number) {
   }
 }
 
-Deno.test("a candidate's figures are those of a service that uses it, and the scores those of one without it", async () => {
+Deno.test("the candidate's figures are those of a service that uses it, and the scores are those of one without a candidate", async () => {
   const candidate = await Deno.makeTempFile({ suffix: ".json" });
   await writeModel(candidate, (document) => {
     document.version = "candidate-1";
@@ -150,7 +156,7 @@ Deno.test("a candidate's figures are those of a service that uses it, and the sc
   await Deno.remove(candidate);
 });
 
-Deno.test("a candidate that could not score is refused; taken into use, one is refused as a candidate, and old scores replay with their own version", async () => {
+Deno.test("a candidate that cannot score is refused, so is the model in use as a candidate, and after a change old scores replay with their own model", async () => {
   const deployment = await freshDeployment();
   const [failing, good] = [`${deployment.directory}/failing.json`, `${deployment.directory}/good.json`];
   await writeModel(failing, (document) => {

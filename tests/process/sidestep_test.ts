@@ -1,6 +1,7 @@
 /**
- * Saved answers beside bundles: the operator may have handed them over with the bundle, so they make nothing known, and
- * what an auditor kept is passed with `--checkpoint`. What bundles alone say of what was kept: tests/sidestep_rows.ts.
+ * Saved answers beside bundles. The operator may have handed them over with the bundle, so they do not make a
+ * log known. The auditor passes what he kept with `--checkpoint`. For bundles alone see
+ * tests/sidestep_rows.ts.
  */
 import assert from "node:assert/strict";
 import { canonicalJson } from "../../src/evidence/canonical.ts";
@@ -14,7 +15,7 @@ import { told } from "../sidestep_rows.ts";
 
 const NOT_COMPARED = "INTACT, NOT COMPARED";
 
-/** What the service answers about the event at `seq`, with a proof of the first `size` entries. */
+/** The service's answer about the event at `seq`, with a proof in the first `size` entries. */
 function answerOf(chain: ChainWriter, seq: number, size = chain.size): string {
   const lines = chain.bundle().trim().split("\n").map((line) => JSON.parse(line));
   const entry = lines.find((line) => line.kind === undefined && line.seq === seq);
@@ -54,7 +55,7 @@ function reportOf(chain: ChainWriter): string {
 
 const KEY = publicKeyPem(buildWorld().newSigner(1).publicKey);
 
-/** An auditor with a directory of his own. */
+/** An auditor with his own directory. */
 class Visitor {
   readonly #directory: string;
   #files = 0;
@@ -73,7 +74,7 @@ class Visitor {
     return `${this.#directory}/memory-${this.#files}`;
   }
 
-  /** Verdict and exit code of all, the worst sentence, and where documents were found. */
+  /** Verdict and exit code of all, the worst sentence, and the places of the documents. */
   async sees(files: readonly string[], ...args: readonly string[]) {
     const key = await this.file(KEY);
     const { code, report, stderr } = await verifyProgram([...files, "--key", key, ...args, "--json"]);
@@ -82,7 +83,7 @@ class Visitor {
     return { code, verdict: report.verdict, places, sentence: report.sentence as string };
   }
 
-  /** Sees the files and is not satisfied; nothing but the certificates' joins of keys is remembered. */
+  /** Asserts that the files are not compared, and that only the joins of keys by certificates are remembered. */
   async doubts(state: string, files: readonly string[], sentence: RegExp): Promise<void> {
     const before = await remembered(state);
     const seen = await this.sees(files, "--state", state);
@@ -135,7 +136,7 @@ Deno.test(
 );
 
 Deno.test(
-  "an answer of a deployment under a certified successor of the known key is not held against what was kept: 2",
+  "an answer of a deployment under a certified successor of the known key is not compared with what was kept: 2",
   visit(async (visitor) => {
     const state = visitor.memory();
     const known = told(buildWorld({ deployment: "01DEPLOYMENTONE" }).chain("org/acme"), "true", 2);
@@ -157,7 +158,10 @@ Deno.test(
   }),
 );
 
-/** The known deployment, and others that begin with its second key, which no certificate of theirs names. */
+/**
+ * The known deployment, and another one that begins with its second key, which no certificate of the other
+ * one names.
+ */
 function successors() {
   const known = buildWorld({ deployment: "01DEPLOYMENTONE" });
   const acme = told(known.chain("org/acme"), "true", 2);
@@ -235,7 +239,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a memory knows which keys a certificate joined on an earlier visit, of whatever organization that was: 2",
+  "a memory knows keys that a certificate connected on an earlier visit, in any organization's chain: 2",
   visit(async (visitor) => {
     const state = visitor.memory();
     const { first, other, old, next, forged } = successors();
@@ -256,7 +260,7 @@ Deno.test(
 );
 
 Deno.test(
-  "keys that stood in one key file on an earlier visit are of one holder; keys of two files are of two",
+  "keys from one key file of an earlier visit have one holder; keys from two files have two",
   visit(async (visitor) => {
     const { first, old, next, forged } = successors();
     const [both, one, two] = [
@@ -278,7 +282,7 @@ Deno.test(
 );
 
 Deno.test(
-  "after a restore that is only claimed, answers of the rewritten epochs are nothing older that was kept: 2",
+  "after an invented restore, answers of the rewritten epochs do not count as older and kept: 2",
   visit(async (visitor) => {
     const state = visitor.memory();
     const whole = told(buildWorld().chain("org/acme"), "true", 9);
@@ -292,7 +296,7 @@ Deno.test(
     for (const answer of answers) await visitor.doubts(state, [bundles, answer], sentence);
     await visitor.doubts(state, [bundles, ...answers], sentence);
 
-    // The one true answer that an auditor has is no more worth as a FILE than as a checkpoint.
+    // The auditor's one true answer counts no more as a FILE than as a checkpoint.
     const answer = await visitor.file(answerOf(whole, 9));
     await visitor.doubts(
       visitor.memory(),
@@ -310,7 +314,7 @@ Deno.test(
 );
 
 Deno.test(
-  "an answer whose checkpoint goes beyond the bundle was not held against it, though its entry is there",
+  "an answer whose checkpoint is beyond the bundle is not compared with it, although its entry is there",
   visit(async (visitor) => {
     const whole = told(buildWorld().chain("org/acme"), "true", 9);
     const replay = await visitor.file(answerOf(whole, 2, 10));
@@ -330,7 +334,7 @@ Deno.test(
 );
 
 Deno.test(
-  "an answer of an epoch that a second restore of the same backup lost is told to be lost",
+  "an answer of an epoch that a second restore of the same backup lost is found lost",
   visit(async (visitor) => {
     const first = told(buildWorld().chain("org/acme"), "true", 5);
     const second = told(first.restore(6), "second", 2);
@@ -353,7 +357,7 @@ Deno.test(
 );
 
 Deno.test(
-  "who kept the system chain alone is told to ask for it with an organization's bundle or answer; with it both are compared",
+  "with only the system chain kept, the verdict asks for it beside an organization's bundle or answer; with it both are compared",
   visit(async (visitor) => {
     const state = visitor.memory();
     const world = buildWorld();
@@ -381,7 +385,7 @@ Deno.test(
     assert.deepEqual([both.code, both.verdict], [0, "INTACT, UNANCHORED"]);
     assert.match(both.sentence, /agrees with what the system chain recorded of it/);
     assert.deepEqual((await visitor.sees([bundle], "--state", state)).verdict, "INTACT");
-    // Who kept nothing at all has nothing to compare.
+    // Without anything kept there is nothing to compare.
     assert.equal((await visitor.sees([bundle], "--state", visitor.memory())).code, 0);
   }),
 );

@@ -5,7 +5,7 @@ import { runProgram } from "../program.ts";
 
 const FEW = ["--seed", "3", "--operators", "3"];
 
-Deno.test("simulate prints a table for people or one object for programs, and judges only where it is asked to", async () => {
+Deno.test("simulate prints a table for people or one object for programs, and judges only if it is asked to", async () => {
   const [table, json, checked] = await Promise.all([
     runProgram(["simulate", ...FEW]),
     runProgram(["simulate", ...FEW, "--json"]),
@@ -25,7 +25,7 @@ Deno.test("simulate prints a table for people or one object for programs, and ju
   assert.equal(checked!.stdout, table!.stdout);
 });
 
-Deno.test("simulate takes the model that the environment names, and refuses what is no number", async () => {
+Deno.test("simulate uses the model in the environment, and refuses options that are not numbers", async () => {
   const directory = await Deno.makeTempDir({ prefix: "jiss-simulate-" });
   const path = `${directory}/model.json`;
   await Deno.writeTextFile(path, JSON.stringify({ ...model, version: "candidate-1" }));

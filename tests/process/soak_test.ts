@@ -1,11 +1,11 @@
-/** The short forms of the long checks; the long ones are `task soak`. */
+/** The short forms of the long checks; the long forms are `task soak`. */
 import assert from "node:assert/strict";
 import { fuzz } from "../soak/fuzz.ts";
 import { refusalTiming } from "../soak/timing.ts";
 import { crashCycles } from "../soak/crashes.ts";
 import { webhookFlood } from "../soak/webhooks.ts";
 
-Deno.test("20 kill -9 under load, at a start, beside a rotation and a backup: no acknowledged score, batch, label, decision, key or erasure is lost, none doubled, and every chain is whole", async () => {
+Deno.test("20 kill -9 under load, at a start, beside a rotation and a backup: no acknowledged score, batch, label, decision, key or erasure is lost or doubled, and every chain verifies", async () => {
   const figures = await crashCycles({ cycles: 20 });
   assert.ok(figures.acknowledged > 500, `only ${figures.acknowledged} were acknowledged before the kills`);
   assert.ok(figures.killed.starts >= 5 && figures.killed.commands >= 5, JSON.stringify(figures.killed));
@@ -16,14 +16,14 @@ Deno.test("20 kill -9 under load, at a start, beside a rotation and a backup: no
   );
 });
 
-Deno.test("over 40 refusals for each reason none leaves before the floor, none differs in a byte, and no two reasons are told apart by their latencies", async () => {
+Deno.test("of over 40 refusals for each reason none is answered before the floor, all are equal to the byte, and latencies do not tell two reasons apart", async () => {
   const { reasons, pairs, ...figures } = await refusalTiming({ refusals: 40, seed: "test" });
   assert.deepEqual([Object.keys(reasons).length, pairs], [13, 78]);
   const { below_floor, different_answers, told_apart } = figures;
   assert.deepEqual([below_floor, different_answers, told_apart], [0, 1, []], JSON.stringify(reasons));
 });
 
-Deno.test("3,000 damaged requests get an answer in the envelope and never a 5xx, whatever comes on a socket harms nobody, and no altered file is accepted", async () => {
+Deno.test("3,000 damaged requests get an answer in the envelope and never a 5xx, nothing on a socket harms other clients, and no altered file is accepted", async () => {
   const figures = await fuzz({ requests: 3_000, seed: "test" });
   assert.deepEqual(
     [figures.server_errors, figures.without_envelope, figures.hung],
@@ -42,13 +42,15 @@ Deno.test("3,000 damaged requests get an answer in the envelope and never a 5xx,
   }
 });
 
-Deno.test("beside a receiver that never answers and one that answers 500, 1,000 events reach another as if it were alone", async () => {
+Deno.test("beside a receiver that never answers and one that answers 500, a third gets 1,000 events as fast as if it were alone", async () => {
   const figures = await webhookFlood({ events: 1_000, timeoutMs: 1_000, untilPaused: false });
   const { missing, doubled, ratio, memory_ratio, silent } = figures;
   assert.deepEqual([missing, doubled], [0, 0]);
-  // `task soak webhooks` holds it to 1.5 on a machine of its own; whoever waited for the dead one would take ten times.
+  // `task soak webhooks` requires at most 1.5 on a machine of its own. Waiting for the dead receiver would
+  // take ten times as long.
   assert.ok(ratio <= 4, JSON.stringify(figures));
-  // What the program takes at rest is less than what a thousand events make of it; the long form holds it to 1.3.
+  // The program's memory at rest is small beside that for a thousand events. The long form requires at most
+  // 1.3.
   assert.ok(memory_ratio <= 1.5, JSON.stringify(figures));
-  assert.ok(silent.attempts < 100, "the dead one is not waited for again and again");
+  assert.ok(silent.attempts < 100, "the dead receiver is not waited for again and again");
 });

@@ -1,18 +1,21 @@
-/** Readers of the log that stand still or went away: the service answers, stops when it is told to, and counts lost lines. */
+/**
+ * Readers of the log that stop reading or went away: the service answers, stops when it is told to, and
+ * counts lost lines.
+ */
 import assert from "node:assert/strict";
 import { RELEASE_PERMISSIONS } from "../../scripts/compile.ts";
 import { type Deployment, environmentOf, freshDeployment } from "../program.ts";
 
 const MAIN = `${import.meta.dirname}/../../main.ts`;
-/** Each is a line of about 190 bytes: what a pipe holds at most, 64 KiB, is full after some 350 of them. */
+/** A number of lines of about 190 bytes each. A pipe holds 64 KiB, which some 350 of them fill. */
 const FILLS_THE_PIPE = 1_000;
-/** More than the pipe and the lines that wait for it, 1 MiB, can hold. */
+/** More lines than the pipe and the queue of 1 MiB can hold. */
 const FILLS_ALL = 9_000;
 const CONNECTIONS = 16;
 
 type Line = Readonly<Record<string, unknown>>;
 
-/** Takes the log's lines only when it is asked to. */
+/** A reader that takes the log's lines only when it is asked to. */
 class PausingReader {
   readonly lines: Line[] = [];
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
@@ -23,7 +26,7 @@ class PausingReader {
     this.#reader = stream.getReader();
   }
 
-  /** Reads until a line is there that `isIt`, and no further. @throws where the log ends before. */
+  /** Reads up to the first line for which `isIt` is true. @throws if the log ends before. */
   async readUntil(isIt: (line: Line) => boolean): Promise<Line> {
     for (let looked = 0;;) {
       const found = this.lines.slice(looked).find(isIt);
@@ -51,17 +54,20 @@ class PausingReader {
   }
 }
 
-/** Becomes the command that its arguments name, with standard output that does not wait for its reader. */
+/** Python that starts the command in its arguments with a non-blocking standard output. */
 const NON_BLOCKING = "import os, sys; os.set_blocking(1, False); os.execvp(sys.argv[1], sys.argv[1:])";
 
 interface Streams {
-  /** Whether standard error goes the way of standard output. */
+  /** True if standard error goes to the same pipe as standard output. */
   readonly joined?: boolean;
-  /** Whether standard output says "try again" where it has no room. */
+  /** True if writing to a full standard output fails with "try again". */
   readonly nonBlocking?: boolean;
 }
 
-/** The service with standard output, and standard error where it is `joined`, in a pipe that this reads when asked to. */
+/**
+ * Starts the service with its log in a pipe that the reader takes only when asked; if `joined`, with standard
+ * error in it.
+ */
 function start({ env }: Deployment, { joined = false, nonBlocking = false }: Streams = {}) {
   const serve = [Deno.execPath(), "run", "--quiet", "--no-prompt", ...RELEASE_PERMISSIONS, MAIN, "serve"];
   const command = nonBlocking ? ["python3", "-c", NON_BLOCKING, ...serve] : serve;
@@ -98,7 +104,7 @@ async function lostLines(metricsUrl: string): Promise<number> {
   return Number(value);
 }
 
-Deno.test("a log reader that stands still stops neither requests nor the end, and what was lost is told as soon as it reads again", async () => {
+Deno.test("a log reader that stops reading stops neither requests nor the end, and lost lines are reported as soon as it reads again", async () => {
   const deployment = await freshDeployment();
   const { child, reader } = start(deployment);
   const errors = new Response(child.stderr).text();
@@ -120,7 +126,7 @@ Deno.test("a log reader that stands still stops neither requests nor the end, an
   await deployment.remove();
 });
 
-Deno.test("a log reader that stands still stops nothing where standard error goes the same way", async () => {
+Deno.test("a log reader that stops reading stops nothing if standard error goes to the same pipe", async () => {
   const deployment = await freshDeployment();
   const { child, reader } = start(deployment, { joined: true });
   await child.stderr.cancel();
@@ -133,7 +139,7 @@ Deno.test("a log reader that stands still stops nothing where standard error goe
   await deployment.remove();
 });
 
-Deno.test("a service whose log and standard error nobody reads any more goes on, counts what is lost, and stops", async () => {
+Deno.test("a service whose log and standard error have no reader any more continues, counts lost lines, and stops", async () => {
   const deployment = await freshDeployment();
   const { child, reader } = start(deployment);
   const { url, metrics_url: metricsUrl } = await reader.readUntil(isNamed("listening"));
@@ -146,7 +152,7 @@ Deno.test("a service whose log and standard error nobody reads any more goes on,
   await deployment.remove();
 });
 
-Deno.test("a pipe that does not wait for its reader loses no line that may wait", async () => {
+Deno.test("a non-blocking pipe loses no line while the queue has room", async () => {
   const deployment = await freshDeployment();
   const { child, reader } = start(deployment, { nonBlocking: true });
   const errors = new Response(child.stderr).text();
@@ -166,7 +172,7 @@ Deno.test("a pipe that does not wait for its reader loses no line that may wait"
   await deployment.remove();
 });
 
-/** Waits until nobody listens there. */
+/** Waits until nothing listens at the address. */
 async function untilClosed(url: string): Promise<void> {
   for (;;) {
     try {
@@ -177,7 +183,7 @@ async function untilClosed(url: string): Promise<void> {
   }
 }
 
-Deno.test("a signal that comes again while the end waits for a reader that stands still does not kill", async () => {
+Deno.test("a second signal while the end waits for a log reader that stopped reading does not kill the service", async () => {
   const deployment = await freshDeployment();
   const { child, reader } = start(deployment);
   await child.stderr.cancel();
@@ -185,11 +191,11 @@ Deno.test("a signal that comes again while the end waits for a reader that stand
   await ask(String(url), FILLS_THE_PIPE);
   child.kill("SIGTERM");
   await untilClosed(String(metricsUrl));
-  // Nothing but the log is waited for now.
+  // Now the service waits for nothing but the log.
   child.kill("SIGTERM");
   const { code, signal } = await child.status;
   assert.equal(signal, null);
-  // 130 says that the second one came so late that it was one of its own.
+  // 130 if the second signal came so late that it counts as one of its own.
   assert.ok([0, 130].includes(code), `${code}`);
   await reader.goAway();
   await deployment.remove();

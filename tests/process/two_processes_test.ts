@@ -1,4 +1,7 @@
-/** Two processes on one database: appends are compare-and-swap, so neither forks, skips nor doubles. */
+/**
+ * Two processes on one database. An append is a compare-and-swap, so that there is no fork, gap or double
+ * entry.
+ */
 import assert from "node:assert/strict";
 import { signerFromPem } from "../../src/evidence/node_crypto.ts";
 import { scoreRequest } from "../harness.ts";
@@ -40,12 +43,13 @@ Deno.test("two processes scoring the same operators at once leave one whole chai
   await deployment.remove();
 });
 
-Deno.test("one Idempotency-Key that reaches two processes at once names one decision, with each body it is sent with", async () => {
+Deno.test("one Idempotency-Key sent to two processes at once gives one decision, and another body under it is 422", async () => {
   const deployment = await freshDeployment();
   const first = await startService(["serve"], deployment);
   const key = await createOrganization(first, deployment.env);
   const second = await startService(["serve"], deployment);
-  // The first service gets another body under every third key: whichever comes first stands, the other is refused.
+  // The first service gets another body under every third key. The body that comes first is used, the other
+  // is refused.
   const bodyOf = (index: number, isOther: boolean) => ({
     operator_id: "ada",
     domain: "general",

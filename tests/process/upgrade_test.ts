@@ -1,6 +1,6 @@
 /**
- * Upgrades from every schema step: deployments as the programs of their time wrote them (`tests/kept_schemas/keep.ts`), taken
- * over by the program of today.
+ * Upgrades from every schema step. Programs of each step wrote a deployment (`tests/kept_schemas/keep.ts`),
+ * which today's program migrates.
  */
 import assert from "node:assert/strict";
 import { createPublicKey } from "node:crypto";
@@ -28,7 +28,7 @@ const SEALED = [
   "decision",
 ];
 
-/** Steps that came in one program with the step after them: no database was left there. */
+/** Steps that were released together with the next one: no database has them as its last step. */
 const PASSED: readonly number[] = [10];
 
 Deno.test("there is a kept deployment of every schema step", () => {
@@ -38,7 +38,7 @@ Deno.test("there is a kept deployment of every schema step", () => {
 
 for (const kept of KEPT) {
   embeddedTest(
-    `from schema step ${kept.version}: every answer is given again, what was erased or stopped stays so, chains verify and go on, and a copy of before is kept`,
+    `from schema step ${kept.version}: every answer is repeated, erased and inactive records stay so, chains verify and continue, and a copy of the old database is kept`,
     async () => {
       const directory = await Deno.makeTempDir({ prefix: "jiss-upgrade-" });
       const data = `${directory}/data`;
@@ -66,7 +66,7 @@ for (const kept of KEPT) {
         assert.deepEqual(
           await contentOf(copy),
           await contentOf(original),
-          "an earlier program goes on from it",
+          "an earlier program continues from the copy",
         );
       }
 

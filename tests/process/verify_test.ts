@@ -1,6 +1,6 @@
 /**
- * `jiss verify` as an auditor meets it: what it says of whole and of changed files, what it remembers from visit to
- * visit, and that it never says "changed" of what it could not read.
+ * `jiss verify` as an auditor uses it: its verdicts on whole and changed files, its memory from visit to
+ * visit, and that it never says "changed" of a file that it could not read.
  */
 import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
@@ -31,7 +31,7 @@ interface Visit {
   /** The organization's API key. */
   readonly key: string;
   readonly directory: string;
-  /** The path of a file with this content. */
+  /** Writes a file with this content; returns its path. */
   put(name: string, content: unknown): Promise<string>;
   /** The path of the public keys. */
   readonly jwks: string;
@@ -52,7 +52,7 @@ function withVisit(test: (visit: Visit) => Promise<void>): () => Promise<void> {
     });
 }
 
-/** The same deployment, key and ids, with another history from the second score on. */
+/** A bundle of the same deployment, key and ids, with another history from the second score on. */
 async function forkedBundle(scores = 3): Promise<string> {
   const harness = await openHarness();
   const key = await harness.organization("acme");
@@ -65,14 +65,14 @@ async function forkedBundle(scores = 3): Promise<string> {
 
 const verify = verifyProgram;
 
-/** A text with a byte before a part of it that no UTF-8 holds. */
+/** A text with a byte before one of its parts that is not valid UTF-8. */
 function strayByte(text: string, before: string): Uint8Array {
   const at = text.indexOf(before);
   assert.notEqual(at, -1, `${before} is in it`);
   return concat(utf8(text.slice(0, at)), Uint8Array.of(0xff), utf8(text.slice(at)));
 }
 
-/** The verdict, the exit code and what is wrong first, as `--json` has them. */
+/** The verdict, the exit code and the first finding, from the `--json` report. */
 async function judged(args: readonly string[], run: VerifyRun = {}) {
   const { code, report, stderr } = await verify([...args, "--json"], run);
   assert.notEqual(report, null, stderr);
@@ -85,7 +85,7 @@ const UNANCHORED = { verdict: "INTACT, UNANCHORED", code: 0, first: null, seq: n
 
 // ---- one bundle -------------------------------------------------------------------------------------------
 
-Deno.test("what a service scored, labelled, decided and erased is intact, exported over HTTP and by the command line alike", async () => {
+Deno.test("a chain of scores, labels, decisions and an erasure is intact, exported over HTTP and by the command line", async () => {
   const deployment = await freshDeployment();
   const service = await startService(["serve"], deployment);
   const key = await createOrganization(service, deployment.env);
@@ -120,7 +120,7 @@ Deno.test("what a service scored, labelled, decided and erased is intact, export
     const [bundle] = report.bundles;
     assert.deepEqual(
       [bundle.verdict, bundle.entries, bundle.replayed, bundle.erased, bundle.findings],
-      // A score, its commit, its label and a decision; the other operator's score is destroyed.
+      // A score, its commit, its label and a decision. The other operator's score is erased.
       ["INTACT, UNANCHORED", 7, 4, 2, []],
     );
   }
@@ -133,7 +133,7 @@ Deno.test("what a service scored, labelled, decided and erased is intact, export
 });
 
 Deno.test(
-  "a file that nobody vouches for proves nothing: the fingerprint of its own key is told, and the exit code is 2",
+  "a file without a trusted key proves nothing: the fingerprint of its own key is printed, and the exit code is 2",
   withVisit(async ({ harness, put }) => {
     const file = await put("acme.ndjson", await bundleOf(harness, "org/acme"));
     const { code, stdout, stderr } = await verify([file]);
@@ -154,7 +154,7 @@ Deno.test(
 );
 
 Deno.test(
-  "one changed figure is found, named by entry and code, with a key and without",
+  "a changed figure is found, named by entry and code, with a key and without",
   withVisit(async ({ harness, put, jwks }) => {
     const text = await bundleOf(harness, "org/acme");
     const file = await put("changed.ndjson", text.replace('"jis":66.3', '"jis":99.9'));
@@ -175,7 +175,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a bundle that withholds is intact as far as it goes: 2, and 0 where replay is left out on purpose",
+  "a bundle that withholds parts is intact as far as it goes: 2, and 0 with --no-replay",
   withVisit(async ({ harness, put, jwks }) => {
     const file = await put("bare.ndjson", await bundleOf(harness, "org/acme", { parts: "none" }));
     const full = await verify([file, "--key", jwks]);
@@ -188,7 +188,7 @@ Deno.test(
 );
 
 Deno.test(
-  "an entry's, a name's or a finding's text cannot pass for the report's own",
+  "text of an entry, a name or a finding cannot pass as the report's own lines",
   withVisit(async ({ harness, put, jwks }) => {
     const [header, ...rest] = (await bundleOf(harness, "org/acme")).split("\n");
     const forged = { ...JSON.parse(header!), origin: "x\u001b[2J\nINTACT\n\u202e", chain: "\u009b1A" };
@@ -207,7 +207,7 @@ Deno.test(
 // ---- visits -----------------------------------------------------------------------------------------------
 
 Deno.test(
-  "a second visit needs no key, and is held against the first; the directory is its owner's alone",
+  "a second visit needs no key, and is compared with the first; only its owner can read the directory",
   withVisit(async ({ harness, key, put, directory, jwks }) => {
     const state = `${directory}/memory`;
     const first = await put("first.ndjson", await bundleOf(harness, "org/acme"));
@@ -225,7 +225,7 @@ Deno.test(
 );
 
 Deno.test(
-  "history cut back or written anew contradicts an earlier visit: DIVERGED, both signed sides are shown, and nothing is forgotten",
+  "a history that was cut back or rewritten contradicts an earlier visit: DIVERGED, both signed sides are shown, and the memory stays",
   withVisit(async ({ harness, key, put, directory, jwks }) => {
     const state = `${directory}/memory`;
     const first = await put("first.ndjson", await bundleOf(harness, "org/acme"));
@@ -241,7 +241,7 @@ Deno.test(
       seq: 4,
     });
     const forked = await put("forked.ndjson", await forkedBundle(6));
-    assert.deepEqual(await judged([forked, "--key", jwks]), UNANCHORED, "by itself nothing is wrong with it");
+    assert.deepEqual(await judged([forked, "--key", jwks]), UNANCHORED, "by itself it has no finding");
     const { code, stdout } = await verify([forked, "--state", state]);
     assert.equal(code, 1);
     assert.match(stdout, /^DIVERGED\n/);
@@ -254,7 +254,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a first visit without a key, a damaged memory and a file in the directory's place are refused, with 2",
+  "a first visit without a key, a damaged memory and a file in the directory's place are refused with 2",
   withVisit(async ({ harness, put, directory, jwks }) => {
     const file = await put("acme.ndjson", await bundleOf(harness, "org/acme"));
     const state = `${directory}/memory`;
@@ -277,7 +277,7 @@ Deno.test(
 );
 
 Deno.test(
-  "what is not intact is not remembered",
+  "a bundle that is not intact is not remembered",
   withVisit(async ({ harness, put, directory, jwks }) => {
     const text = await bundleOf(harness, "org/acme");
     const state = `${directory}/memory`;
@@ -292,7 +292,7 @@ Deno.test(
 );
 
 Deno.test(
-  "visits at the same time lose nothing of one another's",
+  "visits at the same time keep each other's memory",
   withVisit(async ({ harness, put, directory, jwks }) => {
     const state = `${directory}/memory`;
     const names = ["a", "b", "c", "d"];
@@ -311,7 +311,7 @@ Deno.test(
   }),
 );
 
-/** The sizes that are kept of a chain. */
+/** The kept sizes of a chain. */
 async function sizesIn(state: string, chain: string): Promise<readonly number[]> {
   const { checkpoints } = JSON.parse(await Deno.readTextFile(`${state}/jiss-memory.json`));
   const origin = Object.keys(checkpoints).find((name) => name.endsWith(`/${chain}`))!;
@@ -319,17 +319,17 @@ async function sizesIn(state: string, chain: string): Promise<readonly number[]>
 }
 
 Deno.test(
-  "a visit with another key than the memory's, of the same log, is told of it; other logs in it do not matter",
+  "a visit with another key than the memory's, of the same log, is not verifiable and says so; other logs in the memory do not matter",
   withVisit(async ({ harness, put, directory, jwks }) => {
     const state = `${directory}/memory`;
     const file = await put("acme.ndjson", await bundleOf(harness, "org/acme"));
     assert.equal((await verify([file, "--key", jwks, "--state", state])).code, 0);
-    // A log under the same name by a stranger's key, which the auditor was talked into.
+    // A log under the same name signed by a stranger's key.
     const stranger = await openHarness({ signers: [signerFromPem(pemOf("a stranger"))] });
     await score(stranger, await stranger.organization("acme"), "s-1");
     const forged = await put("forged.ndjson", await bundleOf(stranger, "org/acme"));
     const strangeKey = await put("strange.json", await jwksOf(stranger));
-    // Not by close, which expects the harness's own key.
+    // Closing it would verify with the harness's own key.
     await stranger.abandon();
     assert.deepEqual(await judged([forged, "--key", strangeKey]), UNANCHORED);
     const before = await Deno.readTextFile(`${state}/jiss-memory.json`);
@@ -343,7 +343,7 @@ Deno.test(
     const [[origin, kept]] = Object.entries<{ size: number; note: string }[]>(memory.checkpoints) as [
       [string, { size: number; note: string }[]],
     ];
-    // What an earlier visit of another log left, by a key that this visit does not trust.
+    // A checkpoint that a visit of another log left, signed by a key that this visit does not trust.
     const elsewhere = origin.replace("jiss.test", "jiss.elsewhere");
     memory.checkpoints[elsewhere] = kept.map(({ size, note }) => ({
       size,
@@ -357,7 +357,7 @@ Deno.test(
 // ---- checkpoints that were kept ---------------------------------------------------------------------------
 
 Deno.test(
-  "a checkpoint that was kept anchors, as a note, as a saved answer, and as what `jiss verify` said to keep",
+  "a kept checkpoint anchors a bundle: as a note, as a saved answer, and as printed by jiss verify",
   withVisit(async ({ harness, key, put, jwks }) => {
     const answer = await put("answer.json", await score(harness, key, "s-4"));
     const note = await put("note.json", (await harness.send("/v1/audit/checkpoint", { key })).body);
@@ -375,7 +375,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a checkpoint that no trusted key signed, is none or comes without a key makes the input unusable: 2; of another chain it is not used",
+  "a checkpoint without a trusted signature, an unreadable one or one without --key makes the input unusable: 2; one of another chain is not used",
   withVisit(async ({ harness, key, put, jwks }) => {
     const file = await put("acme.ndjson", await bundleOf(harness, "org/acme"));
     const { note } = (await harness.send("/v1/audit/checkpoint", { key })).body;
@@ -408,7 +408,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a copy that went wrong is told as such, is not DIVERGED from what is remembered, and is remembered by nobody",
+  "a file that was damaged by copying is named as such, is not DIVERGED from the memory, and is not remembered",
   withVisit(async ({ harness, put, jwks, directory }) => {
     const text = await bundleOf(harness, "org/acme");
     const file = await put("acme.ndjson", text);
@@ -442,7 +442,7 @@ Deno.test(
   }),
 );
 
-/** As PowerShell writes what a program says. */
+/** The text as PowerShell writes a program's output. */
 function utf16(text: string): Uint8Array {
   const bytes = new Uint8Array(2 + 2 * text.length);
   const view = new DataView(bytes.buffer);
@@ -454,7 +454,7 @@ function utf16(text: string): Uint8Array {
 // ---- documents --------------------------------------------------------------------------------------------
 
 Deno.test(
-  "a report that was saved as a page is verified by the JSON that it carries, and it is told whether the page shows that",
+  "a report saved as a page is verified by the JSON in it, and the verdict says whether the page shows the same",
   withVisit(async ({ harness, key, put, jwks }) => {
     const path = "/v1/compliance/report?period_start=2026-10-01&period_end=2027-01-01";
     const json = await put("report.json", (await harness.send(path, { key })).body);
@@ -479,7 +479,7 @@ Deno.test(
       UNANCHORED,
     );
 
-    // Another figure on the page is none in the report; a browser, too, saves it in a form of its own.
+    // Another figure on the page is not one of the report. A browser saves a page in a form of its own, too.
     const shown = text.replace(
       /<h1>Compliance report: <bdi>[^<]*/,
       "<h1>Compliance report: <bdi>Another Bank",
@@ -514,7 +514,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a saved answer is verified alone, and held against its bundle whatever stands first",
+  "a saved answer is verified alone, and compared with its bundle in any order",
   withVisit(async ({ harness, key, put, jwks }) => {
     const answer = await put("answer.json", await score(harness, key, "s-4"));
     const batch = await put(
@@ -546,7 +546,8 @@ Deno.test(
       entries.map((entry: { seq: number; session_id: string }) => [entry.seq, entry.session_id]),
       [[5, "b-1"], [6, "b-2"]],
     );
-    // The numbers of a batch stand outside of its evidence: alone they are not proven, beside a bundle they are held.
+    // The numbers of a batch are outside of its evidence. Alone they are not proven, beside a bundle they are
+    // compared.
     const { results, ...rest } = JSON.parse(await Deno.readTextFile(batch));
     const raised = results.map((result: Record<string, unknown>) => ({ ...result, jis: 99.9 }));
     const forgery = await put("forgery.json", { ...rest, results: raised });
@@ -558,7 +559,7 @@ Deno.test(
       seq: 5,
     });
     assert.deepEqual(await judged([bundle, batch, "--key", jwks]), UNANCHORED);
-    // Nor do other sessions, another operator, or numbers that are none.
+    // Other sessions, another operator, or values that are not numbers are found, too.
     const { items, ...evidence } = rest.evidence;
     const swapped = {
       results: [results[1], results[0]].map((result, at) => ({
@@ -578,14 +579,14 @@ Deno.test(
       const file = await put("none.json", { ...rest, results: [{ ...results[0], jis }, results[1]] });
       assert.equal((await judged([file, "--key", jwks])).code, 1);
     }
-    // A bundle that withholds the results proves them no more than none.
+    // A bundle that withholds the results does not prove them.
     const hashes = await put(
       "hashes.ndjson",
       (await harness.send("/v1/audit/chain/export?parts=none", { key })).text,
     );
     const beside = await verify([hashes, forgery, "--key", jwks, "--no-replay"]);
     assert.match(beside.stdout, /The numbers in it are not proven by that/);
-    // What a stranger signed says nothing of it either way.
+    // A bundle signed by a stranger neither proves nor contradicts it.
     const strange = await put(
       "strange.ndjson",
       forged(await Deno.readTextFile(bundle), ({ groups }) => {
@@ -596,7 +597,7 @@ Deno.test(
       const beside = (await verify([bundle, strange, saved, "--key", jwks, "--json"])).report;
       assert.equal(beside.documents[0].verdict, saved === batch ? "INTACT" : "TAMPERED");
     }
-    // Of another organization's log: alone.
+    // Beside another organization's log it is verified alone.
     await harness.organization("other");
     const other = await put("other.ndjson", await bundleOf(harness, "org/other"));
     const apart = await verify([other, answer, "--key", jwks, "--json"]);
@@ -606,7 +607,7 @@ Deno.test(
 );
 
 Deno.test(
-  "an answer beyond the bundle's end accuses nobody and passes nothing: the bundle may be older; kept, it shows a rollback",
+  "an answer beyond the bundle's end is not verifiable, because the bundle may be older; as a kept checkpoint it shows a rollback",
   withVisit(async ({ harness, key, put, jwks }) => {
     const older = await put("older.ndjson", await bundleOf(harness, "org/acme"));
     const answer = await put("answer.json", await score(harness, key, "s-4"));
@@ -648,7 +649,7 @@ Deno.test(
     assert.deepEqual([report.verdict, code, report.code], ["DIVERGED", 1, "FORK_VS_KNOWN_CHECKPOINT"]);
     assert.deepEqual(report.bundles.map(({ verdict }: { verdict: string }) => verdict), ["DIVERGED"]);
     assert.equal(report.documents[0].place, "alone");
-    // Two answers of one size and two roots prove it without any bundle.
+    // Two answers of one size and two roots prove it without a bundle.
     const other = await openHarness();
     const otherKey = await other.organization("acme");
     for (let index = 1; index <= 3; index += 1) await score(other, otherKey, `forged-${index}`);
@@ -664,7 +665,7 @@ Deno.test(
 );
 
 Deno.test(
-  "what is neither a bundle nor an answer is not verifiable, and said to be so: 2",
+  "a file that is neither a bundle nor an answer is not verifiable, and the reason is printed: 2",
   withVisit(async ({ harness, key, put, jwks }) => {
     const { body: checkpoint } = await harness.send("/v1/audit/checkpoint", { key });
     for (
@@ -692,7 +693,7 @@ Deno.test(
 );
 
 Deno.test(
-  "an answer whose evidence is of another kind, or said to cover something else, is not a whole answer, and no checkpoint either: 2",
+  "an answer whose evidence is of another kind, or covers another part, is not a whole answer, nor a checkpoint: 2",
   withVisit(async ({ harness, key, put, jwks }) => {
     const answer = await score(harness, key, "s-4");
     const { body: batch } = await harness.send("/v1/score/batch", {
@@ -737,7 +738,7 @@ Deno.test(
 );
 
 Deno.test(
-  "what is not UTF-8 proves nothing in the place of an answer, a bundle's first line, a key or a checkpoint: 2; in any other line of a bundle it is a change: 1",
+  "an answer, a bundle's first line, a key or a checkpoint that is not UTF-8 proves nothing: 2; any other line of a bundle that is not is a change: 1",
   withVisit(async ({ harness, key, directory, put, jwks }) => {
     const answer = JSON.stringify(await score(harness, key, "s-4"));
     const note = (await harness.send("/v1/audit/checkpoint", { key })).body.note;
@@ -777,7 +778,7 @@ Deno.test(
     const line = bundle.split("\n").findIndex((text) => text.includes("operator-2")) + 1;
     const part = await verify([changed.part, "--key", jwks]);
     assert.match(part.stdout, new RegExp(`\\(line ${line}: too long, or not UTF-8\\)`));
-    // Beside what cannot be read the bundle is judged all the same.
+    // Beside an unreadable file the bundle is judged all the same.
     const beside = await verify([good, nothing.answer, "--key", jwks, "--json"]);
     assert.deepEqual([beside.code, beside.report.bundles[0].verdict], [2, "INTACT, UNANCHORED"]);
 
@@ -804,7 +805,7 @@ Deno.test(
 // ---- several files, standard input ------------------------------------------------------------------------
 
 Deno.test(
-  "bundles one after another in a file and in several are one input: what sys anchored is held against the others",
+  "several bundles in one file or in several are one input: checkpoints that sys anchored are compared with the others",
   withVisit(async ({ harness, put, jwks }) => {
     await anchorChains(harness.dependencies, harness.clock.now());
     const [sys, acme, admin] = await Promise.all(
@@ -821,7 +822,7 @@ Deno.test(
       "org/acme",
       "org/acme/admin",
     ]);
-    // By itself the forged chain looks whole; the system chain knows better.
+    // By itself the forged chain looks whole. The system chain contradicts it.
     const forked = await put("forked.ndjson", await forkedBundle());
     assert.deepEqual(await judged([forked, "--key", jwks]), UNANCHORED);
     for (const args of [[files[0]!, forked], [await put("both", sys + await forkedBundle())]]) {
@@ -834,7 +835,7 @@ Deno.test(
 );
 
 Deno.test(
-  "of several files a finding names its own, with the line as that file counts",
+  "with several files a finding names its own file, and the line within it",
   withVisit(async ({ harness, put, jwks }) => {
     const sys = await put("sys.ndjson", await bundleOf(harness, "sys"));
     const text = await bundleOf(harness, "org/acme");
@@ -851,7 +852,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a file that is cut off is not completed by the one after it",
+  "a file that is cut off is not completed by the next one",
   withVisit(async ({ harness, put, jwks }) => {
     const text = await bundleOf(harness, "org/acme");
     const admin = await put("admin.ndjson", await bundleOf(harness, "org/acme/admin"));
@@ -869,7 +870,7 @@ Deno.test(
 );
 
 Deno.test(
-  "standard input will do, for a bundle as for an answer, and can be read once",
+  "standard input can be a bundle or an answer, and can be read once",
   withVisit(async ({ harness, key, put, jwks }) => {
     const body = JSON.stringify(await score(harness, key, "s-4"));
     const text = await bundleOf(harness, "org/acme");
@@ -886,7 +887,7 @@ Deno.test(
 // ---- what it is told, and what it may do ------------------------------------------------------------------
 
 Deno.test(
-  "keys are taken as PEM, JWKS and verifier key, from a file and as text, and several are",
+  "keys can be PEM, JWKS or a verifier key, from a file or as text, and several can be given",
   withVisit(async ({ harness, put, jwks }) => {
     const file = await put("acme.ndjson", await bundleOf(harness, "org/acme"));
     const { keys } = JSON.parse(await Deno.readTextFile(jwks));
@@ -908,7 +909,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a mistake on the command line is told in words, with 2, and a private key is never repeated",
+  "a mistake on the command line is named in words, with 2, and a private key is never repeated",
   withVisit(async ({ harness, put, directory, jwks }) => {
     const file = await put("acme.ndjson", await bundleOf(harness, "org/acme"));
     const secret = pemOf("a key to be careful with");
@@ -935,7 +936,7 @@ Deno.test(
 );
 
 Deno.test(
-  "--state stands once on a command line: a second one is a mistake, with 2, and nothing is kept in either",
+  "a second --state is a mistake, with 2, and nothing is kept in either directory",
   withVisit(async ({ harness, put, directory, jwks }) => {
     const file = await put("acme.ndjson", await bundleOf(harness, "org/acme"));
     const states = [`${directory}/one`, `${directory}/two`] as const;
@@ -953,7 +954,7 @@ Deno.test(
 );
 
 Deno.test(
-  "whoever stops listening is no reason for another exit code",
+  "a reader that leaves early does not change the exit code",
   withVisit(async ({ harness, put, jwks }) => {
     const file = await put("acme.ndjson", await bundleOf(harness, "org/acme"));
     assert.equal(await verifyUnheard([file, "--key", jwks]), 0);
@@ -1038,7 +1039,7 @@ const reportSchema = z.strictObject({
 });
 
 Deno.test(
-  "the JSON report has one shape, whatever there is to say",
+  "the JSON report has one schema in all cases",
   withVisit(async ({ harness, key, put, directory, jwks }) => {
     const text = await bundleOf(harness, "org/acme");
     const answer = await score(harness, key, "s-4");
@@ -1073,7 +1074,7 @@ Deno.test(
 );
 
 Deno.test(
-  "an answer in which a member stands twice proves nothing: readers differ in which one they take",
+  "an answer with a member twice proves nothing, because readers differ in which one they use",
   withVisit(async ({ harness, key, put, jwks }) => {
     const answer = JSON.stringify(await score(harness, key, "s-9"));
     for (const twice of ['{"jis":99.9,', '{"j\\u0069s":99.9,']) {

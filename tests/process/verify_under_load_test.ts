@@ -1,4 +1,4 @@
-/** Verifying a long chain is long work, and holds up nobody. */
+/** Verifying a long chain takes long, and delays no other request. */
 import assert from "node:assert/strict";
 import { IS_SERVER } from "../database.ts";
 import { scoreRequest } from "../harness.ts";
@@ -30,7 +30,7 @@ Deno.test(`${SCORES} scores sent while a chain of ${ENTRIES} entries is verified
   await close();
 
   assert.deepEqual(answered, [...Array.from({ length: SCORES }, () => "score 200"), "verification 200"]);
-  // The chain was filled past the service, so that its entries have no rows of their own: that alone is told.
+  // The entries were written directly into the database and have no rows. That is the only finding.
   const codes = new Set(verified.findings.map(({ code }: { readonly code: string }) => code));
   assert.deepEqual([...codes], ["ROW_ALTERED"]);
   assert.ok(verified.entries_checked >= ENTRIES, `only ${verified.entries_checked} entries were verified`);

@@ -1,5 +1,6 @@
 /**
- * Webhooks from the whole program to a real HTTPS receiver: what arrives, how often, and across a crash.
+ * Webhooks from the whole program to a real HTTPS receiver: the requests, their number, and delivery across a
+ * crash.
  * Source: specification, Events; contract, section 5; Standard Webhooks, "Signature scheme".
  */
 import assert from "node:assert/strict";
@@ -64,7 +65,7 @@ Deno.test("a receiver that answers 500 twice and then 200 gets three attempts, o
     await receiver.close();
   }));
 
-Deno.test("metrics tell of attempts by how they ended, of what waits, of pauses, and of what was dropped", () =>
+Deno.test("metrics count attempts by their result, waiting events, pauses, and dropped events", () =>
   withProgram({ ...QUICK, JISS_METRICS_ADDR: "127.0.0.1:0" }, async (program) => {
     const receiver = await openReceiver((_, count) =>
       new Response(null, { status: count === 1 ? 503 : 200 })
@@ -97,12 +98,12 @@ Deno.test("metrics tell of attempts by how they ended, of what waits, of pauses,
     await receiver.close();
   }));
 
-Deno.test("what was committed and not delivered when the program was killed is delivered after it starts again", () =>
+Deno.test("an event that was committed and not delivered when the program was killed is delivered after its next start", () =>
   withProgram(QUICK, async (program) => {
     const receiver = await openReceiver();
     await register(program, receiver);
     const { service } = program;
-    // Killed at the very moment of the answer: before the loop has looked.
+    // Killed at the very moment of the answer, before the loop has looked for events.
     const answer = await score(program, "killed");
     service.kill("SIGKILL");
     await service.status;
@@ -114,7 +115,7 @@ Deno.test("what was committed and not delivered when the program was killed is d
     await receiver.close();
   }));
 
-Deno.test("of two services over one database each sends its own; where one is killed the other sends what it had claimed, and no event is lost", () =>
+Deno.test("of two services over one database each sends its own events; if one is killed the other sends what it had claimed, and no event is lost", () =>
   withProgram({ ...QUICK, JISS_WEBHOOK_TIMEOUT_MS: "1000" }, async (program) => {
     const EVENTS = 200;
     const receiver = await openReceiver(async () => {
@@ -139,13 +140,13 @@ Deno.test("of two services over one database each sends its own; where one is ki
     const distinct = () => new Set(receiver.arrivals.map(({ body }) => body.session_id)).size;
     await until(() => distinct() === EVENTS);
     await eventually(() => deliveriesOf(program, id), ({ webhook }) => webhook.waiting === 0);
-    // What the killed one was sending may come twice, under the same id.
+    // A delivery that was being sent at the kill may come twice, under the same id.
     assert.ok(receiver.arrivals.length <= EVENTS + 16, `${receiver.arrivals.length}`);
     assert.equal(new Set(receiver.arrivals.map(({ body }) => body.delivery_id)).size, EVENTS);
     await receiver.close();
   }));
 
-Deno.test("a stop lets the attempt in progress end, and what waits behind it is delivered by the next start", () =>
+Deno.test("a stop lets the attempt in progress end, and waiting events are delivered by the next start", () =>
   withProgram({ ...QUICK, JISS_WEBHOOK_TIMEOUT_MS: "5000" }, async (program) => {
     const slow = Promise.withResolvers<Response>();
     const receiver = await openReceiver((_, count) => (count === 1 ? slow.promise : new Response()));
@@ -162,7 +163,7 @@ Deno.test("a stop lets the attempt in progress end, and what waits behind it is 
     await receiver.close();
   }));
 
-Deno.test("an attempt that a stop must cut is made again at once by the next start, and does not count", () =>
+Deno.test("an attempt that a stop must cut is repeated at once by the next start, and does not count", () =>
   withProgram({ ...QUICK, JISS_WEBHOOK_TIMEOUT_MS: "60000" }, async (program) => {
     const never = new Promise<Response>(() => {});
     const receiver = await openReceiver((_, count) => (count === 1 ? never : new Response()));
