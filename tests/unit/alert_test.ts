@@ -1,12 +1,15 @@
-/** When usage is an anomaly. Source: specification, Limits (quota breach); contract, section 5. */
+/**
+ * Usage that counts as an anomaly.
+ * Source: specification, Limits (quota breach); contract, section 5.
+ */
 import assert from "node:assert/strict";
 import { p95, usageAnomaly } from "../../src/domain/alert.ts";
 
-/** So many days of a count each, the rest of 30 without scores. */
+/** Scores of 30 days: `days` days with a count each, the rest without scores. */
 const days = (count: number, ofDays: number) =>
   Array.from({ length: 30 }, (_, index) => index < ofDays ? count : 0);
 
-Deno.test("p95 is the value at the nearest rank, whatever the order", () => {
+Deno.test("p95 is the value at the nearest rank, in any order of the days", () => {
   assert.equal(p95([7]), 7);
   assert.equal(p95([3, 1, 2]), 3);
   const twenty = Array.from({ length: 20 }, (_, index) => 20 - index);
@@ -38,7 +41,7 @@ Deno.test("with 6 days of data nothing is an anomaly, with 7 it is", () => {
   });
 });
 
-Deno.test("one day that stood out does not hide the next, two do", () => {
+Deno.test("one unusual day does not hide the next one, two do", () => {
   const steady = days(10, 30);
   assert.equal(usageAnomaly({ last: 500, before: steady.with(4, 500) })?.threshold, 100);
   assert.equal(usageAnomaly({ last: 500, before: steady.with(4, 500).with(5, 500) }), null);

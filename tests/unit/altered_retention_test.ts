@@ -1,6 +1,6 @@
 /**
- * Retention by rows that somebody altered: nothing is removed that no entry of a cut tells of, no live row goes with a
- * record of another name, and the chain is left as it is, with an alert, until it is put back.
+ * Retention over altered rows. Nothing is removed without an entry of a cut, and no row of a later record is
+ * removed. The chain stays as it is, with an alert, until the rows are restored.
  */
 import assert from "node:assert/strict";
 import { pruneChains } from "../../src/operations/chains/retention.ts";
@@ -10,7 +10,7 @@ import { type Harness, openHarness, scoreRequest } from "../harness.ts";
 
 const DAY = 86_400_000;
 
-/** What is counted: every table that a cut removes rows from. */
+/** Tables whose rows are counted: every table from which a cut removes rows. */
 const TABLES = [
   "audit_entry",
   "audit_part",
@@ -24,7 +24,7 @@ const TABLES = [
   "tombstone",
 ] as const;
 
-/** Columns of a table that are written. */
+/** Columns of a table that can be written. */
 async function columnsOf({ database }: Harness, table: string): Promise<string> {
   const rows = await select(database, `SELECT name FROM pragma_table_xinfo('${table}') WHERE hidden = 0`);
   return rows.map(({ name }) => name).join(", ");
@@ -35,7 +35,10 @@ interface Site {
   readonly key: string;
 }
 
-/** A day of everything that an organization records, and one on which the evidence of the first is past its time. */
+/**
+ * Records of every kind on one day, and again nine days later, a day before the first ones are past their
+ * retention.
+ */
 async function openSite(): Promise<Site> {
   const harness = await openHarness({ evidenceRetentionDays: 10, raisesTampering: true });
   const key = await harness.organization("acme");
@@ -93,7 +96,7 @@ async function countsOf({ database }: Harness): Promise<Record<string, unknown>>
   return counts;
 }
 
-/** Alters, prunes, finds everything as it was with an alert, and puts back. */
+/** Asserts that after the changes pruning removes nothing and raises an alert; then restores the rows. */
 async function leavesAll(
   { harness, name, tables, changes }: {
     readonly harness: Harness;
@@ -128,7 +131,7 @@ async function leavesAll(
   assert.ok(alerts.some(({ severity }) => severity === "HIGH"), name);
 }
 
-/** Prunes what was put back: the old records go, and the new ones stay. */
+/** Asserts that pruning restored rows removes the old records and keeps the new ones. */
 async function goesOn({ harness, key }: Site, name: string): Promise<void> {
   const { database } = harness;
   await prune(harness);
@@ -157,21 +160,21 @@ const PRUNED_BY_NOBODY:
       WHERE chain = 'org/acme' AND seq = 0`,
       "UPDATE audit_chain SET min_index = 5 WHERE chain = 'org/acme'",
     ]],
-    ["an event that is no JSON", ["audit_chain", "audit_entry", "audit_part"], [
+    ["an event that is not JSON", ["audit_chain", "audit_entry", "audit_part"], [
       "UPDATE audit_entry SET event_type = 'RETENTION_PRUNED' WHERE chain = 'org/acme' AND seq = 0",
       "UPDATE audit_part SET data = 'no json' WHERE chain = 'org/acme' AND seq = 0",
       "UPDATE audit_chain SET min_index = 5 WHERE chain = 'org/acme'",
     ]],
   ];
 
-Deno.test("what no entry of a cut tells of is not removed, whatever the chain's row says", async () => {
+Deno.test("records without an entry of their cut are not removed, whatever the chain's row says", async () => {
   const site = await openSite();
   for (const [name, tables, changes] of PRUNED_BY_NOBODY) {
     await leavesAll({ harness: site.harness, name, tables, changes });
   }
   site.harness.clock.advance(3 * DAY);
   await goesOn(site, "afterwards");
-  // And once there was an honest cut, to which more is added.
+  // The same after an honest cut, which the row then extends.
   await leavesAll({
     harness: site.harness,
     name: "a cut that goes too far",
@@ -186,24 +189,24 @@ const FORGED: readonly (readonly [name: string, tables: readonly string[], chang
   ["a part that names a live session", ["audit_part"], [
     `UPDATE audit_part SET data = json_set(data, '$.session_id', 'new-score') WHERE ${OLD}`,
   ]],
-  ["a part that is no JSON", ["audit_part"], [`UPDATE audit_part SET data = 'no json' WHERE ${OLD}`]],
-  ["an entry that is relabelled in itself", ["audit_entry"], [
+  ["a part that is not JSON", ["audit_part"], [`UPDATE audit_part SET data = 'no json' WHERE ${OLD}`]],
+  ["an entry whose body is relabelled", ["audit_entry"], [
     `UPDATE audit_entry SET body = json_set(body, '$.event_type', 'DRS_COMPUTED') WHERE ${OLD}`,
   ]],
-  ["rows of sessions in each other's place", ["interaction"], [
+  ["rows of two sessions that exchanged their positions", ["interaction"], [
     `UPDATE interaction SET position = CASE session_id WHEN 'old-score' THEN 1000 ELSE 1 END
       WHERE session_id IN ('old-score', 'new-score')`,
   ]],
-  ["a frozen call at another place", ["skipped_interaction"], [
+  ["a frozen call at another position", ["skipped_interaction"], [
     `UPDATE skipped_interaction SET position = 1 - position WHERE session_id = 'old-frozen'`,
   ]],
-  ["a live batch at an old place", ["score_batch"], [
+  ["a live batch at an old position", ["score_batch"], [
     `UPDATE score_batch SET first_position = 2 WHERE first_position = (SELECT max(first_position) FROM score_batch)`,
   ]],
-  ["a live decision of an old name", ["decision"], [
+  ["an old decision at another position", ["decision"], [
     "UPDATE decision SET position = position + 1 WHERE decision_id = 'old-decision'",
   ]],
-  ["a report in another's place", ["compliance_report"], [
+  ["a report at another position", ["compliance_report"], [
     "UPDATE compliance_report SET position = position + 1",
   ]],
   ["another position of the chain", ["audit_chain"], [
@@ -214,11 +217,11 @@ const FORGED: readonly (readonly [name: string, tables: readonly string[], chang
   ]],
 ];
 
-Deno.test("a record that was altered takes no other row with it: the chain is left as it is", async () => {
+Deno.test("pruning that meets an altered record removes no other row, and leaves the chain as it is", async () => {
   for (const [name, tables, changes] of FORGED) {
     const site = await openSite();
     const { harness } = site;
-    // The cut is recorded, and its removal was interrupted.
+    // The cut is recorded, but its removal was interrupted.
     harness.clock.advance(3 * DAY);
     const { database } = harness;
     const stopped = { ...database, batch: () => Promise.reject(new Error("stopped")) };
@@ -232,7 +235,7 @@ Deno.test("a record that was altered takes no other row with it: the chain is le
   }
 });
 
-Deno.test("a chain whose row is another's is not cut", async () => {
+Deno.test("a chain whose row has another origin, epoch or family is not pruned", async () => {
   const site = await openSite();
   const { harness } = site;
   harness.clock.advance(3 * DAY);
@@ -252,7 +255,7 @@ Deno.test("a chain whose row is another's is not cut", async () => {
   await harness.close();
 });
 
-Deno.test("a cut tells of no beginning that its chain's row alone says", async () => {
+Deno.test("a cut begins where the last one ended, whatever the chain's row says", async () => {
   const site = await openSite();
   const { harness } = site;
   harness.clock.advance(3 * DAY);
@@ -278,7 +281,7 @@ Deno.test("a cut tells of no beginning that its chain's row alone says", async (
   await harness.close();
 });
 
-Deno.test("a live row that is said to stand at an old entry's place stays", async () => {
+Deno.test("a live row that was moved to an old entry's position is kept", async () => {
   const { harness } = await openSite();
   harness.clock.advance(3 * DAY);
   await alter(

@@ -1,6 +1,6 @@
 /**
- * Anchoring: the system chain takes in the checkpoint of every chain that has grown, so that one kept checkpoint of it
- * pins all of them. That what it took in is so is for the oracle to say, as each test ends.
+ * Anchoring: the system chain records the checkpoint of every chain that has grown, so that one kept
+ * checkpoint of it pins all of them. Each test ends with the oracle, which checks the recorded checkpoints.
  * Source: evidence design, section 4.
  */
 import assert from "node:assert/strict";
@@ -21,7 +21,7 @@ async function score({ send }: Harness, key: string): Promise<void> {
 
 const anchor = ({ dependencies, clock }: Harness) => anchorChains(dependencies, clock.now());
 
-/** What each ORG_CHECKPOINTS entry holds: `<chain>@<size>`. */
+/** The checkpoints in each ORG_CHECKPOINTS entry, as `<chain>@<size>`. */
 async function anchorsOf({ database }: Harness): Promise<readonly (readonly string[])[]> {
   const rows = await rowsOf(
     database,
@@ -38,7 +38,7 @@ async function anchorsOf({ database }: Harness): Promise<readonly (readonly stri
 // ---- what is taken in -------------------------------------------------------------------------------------
 
 Deno.test(
-  "every chain that has grown is taken in at its size, and the system chain is not its own anchor",
+  "every chain that has grown is anchored at its size, and the system chain does not anchor itself",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await harness.organization("other");
@@ -60,7 +60,7 @@ Deno.test(
 );
 
 Deno.test(
-  "where nothing has grown nothing is written, and what has grown since is all that is taken in again",
+  "without growth nothing is written, and only chains that have grown since are anchored again",
   withHarness(async (harness) => {
     await anchor(harness);
     assert.deepEqual(await anchorsOf(harness), [], "a deployment without organizations");
@@ -78,7 +78,7 @@ Deno.test(
 );
 
 Deno.test(
-  "one entry holds 500 checkpoints at most, and all chains are taken in at once",
+  "one entry holds at most 500 checkpoints, and one run anchors all chains",
   withHarness(async (harness) => {
     const names = Array.from({ length: 251 }, (_, index) => `org-${index}`);
     await Promise.all(names.map((name) => harness.organization(name)));
@@ -92,7 +92,7 @@ Deno.test(
   }),
 );
 
-Deno.test("a chain that grows while it is taken in is taken in at the size that was read, and again with the next run", async () => {
+Deno.test("a chain that grows while it is anchored is anchored at the size that was read, and again by the next run", async () => {
   let write: (() => Promise<void>) | null = null;
   const harness = await openHarness({
     wrap: (database) =>

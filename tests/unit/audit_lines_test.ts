@@ -1,4 +1,4 @@
-/** Audit events as lines of the log: each once, however its process came to know of it. */
+/** Audit events as lines of the log: each event is logged once, however the process learned of it. */
 import assert from "node:assert/strict";
 import { hex } from "../../src/evidence/crypto.ts";
 import type { LogFields } from "../../src/observability/log.ts";
@@ -18,7 +18,7 @@ function linesTo(told: string[]): AuditLines {
 
 const lineOf = ({ entry: { chain, seq }, hash }: PlacedEntry) => `${chain} ${seq} ${hex(hash)}`;
 
-/** Records so many events on the system chain. */
+/** Records `count` events on the system chain. */
 function record({ dependencies, clock }: Harness, count: number): Promise<readonly PlacedEntry[]> {
   const { world, writer } = dependencies;
   const caller = { actor: "system", orgId: null, prefix: null } as const;
@@ -43,7 +43,7 @@ function record({ dependencies, clock }: Harness, count: number): Promise<readon
 }
 
 Deno.test(
-  "what others recorded is told in order, page by page, and what stood before or was told already is not",
+  "events of other processes are logged in order, page by page, without those that existed at the start or were logged already",
   withHarness(async (harness) => {
     const { database } = harness;
     const told: string[] = [];
@@ -52,7 +52,7 @@ Deno.test(
     const others = await record(harness, 250);
     const own = await record(harness, 2);
     lines.tellOwn(own);
-    assert.deepEqual(told.splice(0), own.map(lineOf), "its own at once");
+    assert.deepEqual(told.splice(0), own.map(lineOf), "its own events at once");
     await lines.tellOthers(harness.dependencies, harness.clock.now());
     assert.deepEqual(told.splice(0), others.map(lineOf));
     await lines.tellOthers(harness.dependencies, harness.clock.now());
@@ -62,7 +62,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a commit that is read from the database before its process hears of it is told once",
+  "a commit that is read from the database before its own process reports it is logged once",
   withHarness(async (harness) => {
     const told: string[] = [];
     const lines = linesTo(told);
@@ -78,7 +78,7 @@ Deno.test(
 );
 
 Deno.test(
-  "chains that began after the start are told from their first entry; scores are not told",
+  "chains that began after the start are logged from their first entry; scores are not logged",
   withHarness(async (harness) => {
     const told: string[] = [];
     const lines = linesTo(told);
@@ -95,7 +95,7 @@ Deno.test(
 );
 
 Deno.test(
-  "with each minute and at the stop the service tells what others recorded",
+  "every minute and at the stop the service logs events of other processes",
   withHarness(async (harness) => {
     const { clock, database, dependencies } = harness;
     const told: string[] = [];

@@ -11,7 +11,7 @@ const within = () => ({ limit: LIMIT, lease: new BodyMemory(1_000_000).lease("so
 
 type Read = { readonly length: number } | { readonly code: string } | { readonly refused: string };
 
-/** What a body is read as by a real server that got exactly this on its socket. */
+/** The result of reading a body on a real server that got exactly these bytes on its socket. */
 async function readOf(request: string, { ends = false } = {}): Promise<Read> {
   const read = Promise.withResolvers<Read>();
   const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, async (request) => {
@@ -33,7 +33,7 @@ async function readOf(request: string, { ends = false } = {}): Promise<Read> {
   }
 }
 
-/** What the server itself answers; nothing where the request was handed on. */
+/** The server's own refusal; pending for ever if the server passed the request on. */
 async function refusal(connection: Deno.Conn): Promise<Read> {
   const bytes = new Uint8Array(100);
   const count = await connection.read(bytes).catch(() => null) ?? 0;
@@ -46,41 +46,41 @@ const declared = (length: number) => `Content-Length: ${length}\r\n\r\n`;
 const chunk = (length: number) => `${length.toString(16)}\r\n${body(length)}\r\n`;
 const CHUNKED = "Transfer-Encoding: chunked\r\n";
 
-Deno.test("a body of exactly the limit is read, one byte more is not, whether or not it declares its length", async () => {
+Deno.test("a body of exactly the limit is read, one byte more is refused, with and without a declared length", async () => {
   assert.deepEqual(await readOf(declared(LIMIT) + body(LIMIT)), { length: LIMIT });
   assert.deepEqual(await readOf(declared(LIMIT + 1) + body(LIMIT + 1)), { code: "PAYLOAD_TOO_LARGE" });
   assert.deepEqual(await readOf(`${CHUNKED}\r\n${chunk(LIMIT - 1)}${chunk(1)}0\r\n\r\n`), { length: LIMIT });
   assert.deepEqual(await readOf(`${CHUNKED}\r\n${chunk(LIMIT)}${chunk(1)}`), { code: "PAYLOAD_TOO_LARGE" });
 });
 
-Deno.test("a chunked body that declares a length as well does not get as far as being read", async () => {
+Deno.test("a chunked body that also declares a length is refused before it is read", async () => {
   for (const head of [`${CHUNKED}${declared(5)}`, `Content-Length: 5\r\n${CHUNKED}\r\n`]) {
     assert.deepEqual(await readOf(`${head}${chunk(LIMIT)}${chunk(1)}`), { refused: "HTTP/1.1 400" }, head);
   }
 });
 
-Deno.test("what comes past the declared length is no part of the body", async () => {
+Deno.test("bytes after the declared length do not belong to the body", async () => {
   assert.deepEqual(await readOf(`${declared(3)}abcPOST`), { length: 3 });
 });
 
-Deno.test("a body without a byte is read as such", async () => {
+Deno.test("an empty body is read as such", async () => {
   assert.deepEqual(await readOf(declared(0)), { length: 0 });
   assert.deepEqual(await readOf("\r\n"), { length: 0 });
 });
 
-Deno.test("a body that breaks off is no JSON, whether or not it declares its length", async () => {
+Deno.test("a body that breaks off is not JSON, with and without a declared length", async () => {
   assert.deepEqual(await readOf(declared(10) + body(9), { ends: true }), { code: "INVALID_JSON" });
   assert.deepEqual(await readOf(`${CHUNKED}\r\n${chunk(9)}`, { ends: true }), { code: "INVALID_JSON" });
 });
 
-Deno.test("in memory a body that is longer than it declares is held to the limit all the same", async () => {
+Deno.test("a body that is longer than it declares is still held to the limit", async () => {
   const request = (length: number) =>
     new Request("http://a/", { method: "POST", body: body(length), headers: { "Content-Length": "5" } });
   assert.equal((await readBody(request(LIMIT), within())).length, LIMIT);
   await assert.rejects(readBody(request(LIMIT + 1), within()), { code: "PAYLOAD_TOO_LARGE" });
 });
 
-Deno.test("nobody's bodies take more than half of the memory, so that there is room for everybody else's", () => {
+Deno.test("one holder's bodies take at most half of the memory, so that there is room for the others'", () => {
   const memory = new BodyMemory(100);
   const [first, second, other] = ["a", "a", "b"].map((holder) => memory.lease(holder)) as [
     BodyLease,
@@ -97,7 +97,7 @@ Deno.test("nobody's bodies take more than half of the memory, so that there is r
   third.take(1);
   second.take(30);
   for (const lease of [first, second, other, third]) lease.release();
-  // One body alone is held however large it is.
+  // A single body is accepted at any size.
   const large = memory.lease("a");
   large.take(1_000);
   assert.throws(() => memory.lease("b").take(1), /Too many large requests are in work/);
@@ -105,7 +105,7 @@ Deno.test("nobody's bodies take more than half of the memory, so that there is r
   memory.lease("b").take(100);
 });
 
-Deno.test("nothing is taken for a request that is over, as a body that was given up would", () => {
+Deno.test("a lease that was released takes no more memory", () => {
   const memory = new BodyMemory(100);
   const lease = memory.lease("a");
   lease.take(10);
@@ -115,7 +115,7 @@ Deno.test("nothing is taken for a request that is over, as a body that was given
   memory.lease("b").take(50);
 });
 
-Deno.test("what was taken is given back for whom it was taken, though its holder became another meanwhile", () => {
+Deno.test("memory is given back to the holder for whom it was taken, also if the lease changed its holder", () => {
   const memory = new BodyMemory(100);
   const lease = memory.lease("address");
   lease.take(30);
@@ -128,7 +128,7 @@ Deno.test("what was taken is given back for whom it was taken, though its holder
   memory.lease("address").take(30);
 });
 
-Deno.test("a body that counts for more than half of the memory has a place of its own, in which there is one at a time", () => {
+Deno.test("a body that counts for more than half of the memory has a place of its own, for one at a time", () => {
   const memory = new BodyMemory(100);
   const [small, heavy, other] = ["a", "a", "b"].map((holder) => memory.lease(holder)) as [
     BodyLease,
@@ -143,12 +143,12 @@ Deno.test("a body that counts for more than half of the memory has a place of it
   heavy.release();
   const next = memory.lease("b");
   next.takeParsed(1_000);
-  // Whoever was refused gives nothing back that is another's.
+  // A refused body gives back nothing of another one.
   other.release();
   assert.throws(() => memory.lease("c").takeParsed(51), /as heavy as this one/);
 });
 
-Deno.test("what is made of a body counts once, however often it is parsed", () => {
+Deno.test("the parsed value of a body counts once, however often it is parsed", () => {
   const memory = new BodyMemory(100);
   const bytes = new TextEncoder().encode("[]");
   const { cost } = survey(bytes);
@@ -161,7 +161,7 @@ Deno.test("what is made of a body counts once, however often it is parsed", () =
   assert.throws(() => memory.lease("c").take(1), /in work/);
 });
 
-Deno.test("a body is refused before it is parsed where there is no room for what would be made of it", () => {
+Deno.test("a body is refused before it is parsed if there is no room for its parsed value", () => {
   const memory = new BodyMemory(10_000);
   const objects = new TextEncoder().encode(`[${Array(50).fill("{}").join(",")}]`);
   assert.ok(survey(objects).cost > 20 * objects.length);
@@ -178,11 +178,11 @@ Deno.test("brackets, commas and quotes in strings count as text", () => {
   assert.deepEqual(survey(new TextEncoder().encode('[{"a":["]]"]},[]]')).depth, 3);
 });
 
-Deno.test("of bodies that come at once and are too many together, those that are left are taken once others were refused", () => {
+Deno.test("of too many bodies at once some are refused, which leaves room for the others", () => {
   const memory = new BodyMemory(100);
   const leases = Array.from({ length: 10 }, () => memory.lease("a"));
   const isTaken = leases.map(() => true);
-  // All of them piece by piece in turn, before any of them is answered.
+  // All of them piece by piece in turn, before any is answered.
   for (let piece = 0; piece < 20; piece += 1) {
     leases.forEach((lease, index) => {
       if (!isTaken[index]) return;
@@ -193,11 +193,11 @@ Deno.test("of bodies that come at once and are too many together, those that are
       }
     });
   }
-  // Of 20 each: two fit into half.
+  // Each has 20: two fit into half.
   assert.equal(isTaken.filter(Boolean).length, 2);
 });
 
-/** Requests whose bodies do not come: each holds its memory until `end`. */
+/** Requests whose bodies do not arrive: each holds its memory until `end`. */
 async function lateBodies(
   count: number,
   { head, memory }: { readonly head: string; readonly memory: BodyMemory },
@@ -243,8 +243,8 @@ for (
     ["body without a declared length", `${CHUNKED}\r\n${chunk(1)}`, WAITING_BYTES + 2 * 16_384],
   ] as const
 ) {
-  Deno.test(`a request that waits for its ${what} is counted, and whoever has too many of them is told to come again`, async () => {
-    // Half of it is one holder's.
+  Deno.test(`a request that waits for its ${what} counts, and a holder with too many of them is refused with 503`, async () => {
+    // One holder can take half of it.
     const memory = new BodyMemory(2 * 5 * each);
     const late = await lateBodies(8, { head, memory });
     while (late.refused.length < 3) await new Promise((next) => setTimeout(next, 5));
@@ -252,12 +252,12 @@ for (
     assert.throws(() => memory.lease("somebody").take(1), /of yours/);
     memory.lease("another").take(each);
     await late.end();
-    // All of it is there again.
+    // All of it is free again.
     memory.lease("somebody").take(5 * each);
   });
 }
 
-Deno.test("once a body is there, its request counts for no more than the body", async () => {
+Deno.test("after its body has arrived a request counts for no more than the body", async () => {
   for (const length of [0, 10, 16_384, 16_385, 100_000]) {
     const lease = new BodyMemory(10_000_000).lease("somebody");
     const body = new ReadableStream({
@@ -274,7 +274,7 @@ Deno.test("once a body is there, its request counts for no more than the body", 
   }
 });
 
-Deno.test("a body that comes byte by byte takes no more memory than one that comes at once", async () => {
+Deno.test("a body that arrives byte by byte takes no more memory than one that arrives at once", async () => {
   const before = Deno.memoryUsage();
   const memory = new BodyMemory(100_000_000);
   const late = await lateBodies(10, { head: declared(1_000_000), memory });
@@ -290,12 +290,13 @@ Deno.test("a body that comes byte by byte takes no more memory than one that com
   assert.deepEqual(late.refused, Array(10).fill("INVALID_JSON"));
 });
 
-Deno.test("a lone body of any length and any cost is taken, however it comes", () => {
+Deno.test("a single body of any length and cost is accepted, however it arrives", () => {
   const half = BODY_MEMORY_BYTES / 2;
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: BATCH_BODY_LIMIT_BYTES }),
-      // What is made of a byte at most is 33 times as much; near half of the memory it is looked at more often.
+      // The parsed value takes at most 33 times the bytes. Values near half of the memory are tried more
+      // often.
       fc.oneof(
         fc.integer({ min: 0, max: 40 * BATCH_BODY_LIMIT_BYTES }),
         fc.integer({ min: half - 2e7, max: half }),

@@ -1,6 +1,7 @@
 /**
- * The verifier against the published bundle and its table of tamperings. The vectors pin hashing, notes, proofs and
- * findings only: they are run without replay, without a record of pruning, and with the header of their time.
+ * The verifier against the published bundle and its table of tamperings. The vectors test hashing, notes,
+ * proofs and findings only: they run without replay, without a record of pruning, and with the header of
+ * their time.
  */
 import assert from "node:assert/strict";
 import { utf8 } from "../../src/evidence/crypto.ts";
@@ -23,7 +24,7 @@ interface Row {
 }
 
 for (const [index, { case: name, ok, findings }] of matrix.entries()) {
-  Deno.test(`the published table's row "${name}" is found as it says`, () => {
+  Deno.test(`the published table's row "${name}" has its finding`, () => {
     const { text, known = [] } = VECTOR_CASES[index]!;
     const verifier = new BundleVerifier(nodeCrypto, {
       pins: VECTOR_PINS,

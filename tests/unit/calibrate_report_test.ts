@@ -1,4 +1,4 @@
-/** What `jiss calibrate` prints for people. */
+/** The printed report of `jiss calibrate`. */
 import assert from "node:assert/strict";
 import { type Report, textOf } from "../../src/cli/calibrate_report.ts";
 
@@ -65,7 +65,7 @@ const REPORT: Report = {
   },
 };
 
-Deno.test("the report shows who counted, what was fitted, and what it changes", () => {
+Deno.test("the report shows who counted, what was fitted, and how it changes scores", () => {
   assert.equal(
     textOf(REPORT),
     `\
@@ -89,7 +89,7 @@ bea       8             80      81     +1.00   proficient`,
   );
 });
 
-Deno.test("the report of what could not be fitted has no scores", () => {
+Deno.test("a report without fitted values has no scores", () => {
   const text = textOf({ ...REPORT, to: null, times: [], scores: null });
   assert.match(text, /^new document {2}none\n\nNo case whose truth is known\.\n\nPRIOR/m);
   assert.ok(!text.includes("OPERATOR "));

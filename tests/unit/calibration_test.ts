@@ -1,4 +1,6 @@
-/** Calibration: what counts, where the limits are, and whether known reviewers are found again. */
+/**
+ * Calibration: the cases that count, the limits of its values, and whether it finds known reviewers again.
+ */
 import assert from "node:assert/strict";
 import type { Interaction } from "../../src/domain/interaction.ts";
 import { calibrate, calibratedVersion } from "../../src/scoring/calibration/calibrate.ts";
@@ -17,7 +19,7 @@ import { quantile } from "../../src/simulation/statistics.ts";
 import { casesOf, type Reviews, reviewsOf } from "../labelled_reviews.ts";
 
 const BUILT_IN = model.domains.financial;
-/** Just enough of everything. */
+/** The least number of cases of each kind. */
 const JUDGE: Reviews = { hits: 10, correct: 20, times: [60_000] };
 
 function timesOf(operators: readonly (readonly Interaction[])[]) {
@@ -47,7 +49,7 @@ Deno.test("five operators who judge give a domain their median time, and the fas
   });
 });
 
-Deno.test("below the least number of operators, of cases of either kind, or of good reviews, a domain keeps its times", () => {
+Deno.test("with too few operators, cases of either kind or good reviews a domain keeps its times", () => {
   const kept = (operators: readonly (readonly Interaction[])[]) => {
     const { result, after, before, medians_ms } = timesOf(operators);
     assert.deepEqual([result, after, medians_ms], ["kept", before, null]);
@@ -56,23 +58,23 @@ Deno.test("below the least number of operators, of cases of either kind, or of g
   kept(judges(4));
   kept([...judges(4), ...judges(1, { hits: 9 })]);
   kept([...judges(4), ...judges(1, { correct: 19 })]);
-  // Reflexive acceptances are no good reviews; hits are, however fast.
+  // Reflexive acceptances are not good reviews; hits are, however fast.
   assert.equal(timesOf(judges(5, { correct: 20, hits: 20, times: [1_000] })).reviews, 100);
   assert.equal(timesOf(judges(5, { hits: 20, times: [2_000] })).result, "bounded");
   kept(judges(5, { hits: 19, times: [2_000] }));
 });
 
-Deno.test("whoever always accepts, always departs, or is right by half too seldom does not count", () => {
+Deno.test("an operator who always accepts, always departs, or barely discriminates does not count", () => {
   const counted = (reviews: Partial<Reviews>) => timesOf(judges(5, reviews)).judging;
   assert.equal(counted({}), 5);
   assert.equal(counted({ hits: 0, misses: 50, correct: 300 }), 0);
   assert.equal(counted({ hits: 50, correct: 0, alarms: 300 }), 0);
-  // Exactly one half: 15/20 - 10/40; with one right acceptance less, a little below it.
+  // Exactly one half: 15/20 - 10/40. With one right acceptance less it is a little below.
   assert.equal(counted({ hits: 14, misses: 4, correct: 29, alarms: 9 }), 5);
   assert.equal(counted({ hits: 14, misses: 4, correct: 28, alarms: 9 }), 0);
 });
 
-Deno.test("modifications, referrals, cases without a label and cases without advice are no reviews", () => {
+Deno.test("modifications, referrals, cases without a label and cases without advice are not reviews", () => {
   const [plain] = judges(1);
   for (
     const fields of [
@@ -85,7 +87,7 @@ Deno.test("modifications, referrals, cases without a label and cases without adv
     const more = Array.from({ length: 40 }, (): Interaction => ({ ...plain![0]!, ...fields }));
     assert.equal(timesOf([[...plain!, ...more], ...judges(4)]).reviews, 150, fields.decision);
   }
-  // An injected error that was caught is a hit with and without a label.
+  // An injected error that was caught is a hit, with and without a label.
   const caught = Array.from({ length: 7 }, (): Interaction => ({
     ...plain![0]!,
     scenario_type: "error_injected",
@@ -94,14 +96,14 @@ Deno.test("modifications, referrals, cases without a label and cases without adv
   assert.equal(timesOf([[...plain!, ...caught], ...judges(4)]).reviews, 157);
 });
 
-Deno.test("times are held between half of the built-in reference and half of the longest time that is told apart", () => {
+Deno.test("times are kept between half of the built-in reference and half of the longest time that is measured", () => {
   const low = timesOf(judges(5, { times: [3_000] }));
   assert.deepEqual([low.result, low.after], ["bounded", { fast_ms: 1_000, reference_ms: 7_500 }]);
   const high = timesOf(judges(5, { times: [3_600_000] }));
   assert.deepEqual([high.result, high.after], ["bounded", { fast_ms: 40_000, reference_ms: 300_000 }]);
 });
 
-Deno.test("calibrations in a row go no farther than one", () => {
+Deno.test("a second calibration on the same cases changes nothing more", () => {
   const cases = casesOf(judges(5, { times: [3_000] }));
   const first = calibrate(model, cases).document!;
   const again = new LabelledCases(first);
@@ -112,7 +114,7 @@ Deno.test("calibrations in a row go no farther than one", () => {
   assert.deepEqual([document, isFitted], [null, true]);
 });
 
-Deno.test("what a calibration called reflexive is learned from by the next one, where times have fallen", () => {
+Deno.test("if times have fallen, the next calibration uses cases that the last one called reflexive", () => {
   const { financial, ...others } = model.domains;
   const slow = {
     ...model,
@@ -126,10 +128,10 @@ Deno.test("what a calibration called reflexive is learned from by the next one, 
   assert.deepEqual([fit!.reviews, fit!.after.reference_ms], [150, 20_000]);
 });
 
-Deno.test("where good reviews spread widely the fast threshold lies below nearly all of them", () => {
+Deno.test("if good reviews spread widely the fast threshold is below nearly all of them", () => {
   const times = [3_000, ...Array.from({ length: 7 }, () => 60_000)];
   assert.equal(timesOf(judges(5, { times })).after.fast_ms, 3_000);
-  // One operator's spread is one operator's.
+  // The spread of one operator counts once.
   assert.equal(timesOf([...judges(1, { times }), ...judges(5)]).after.fast_ms, 8_000);
 });
 
@@ -177,7 +179,7 @@ Deno.test("cases that were decided without the AI give U its prior", () => {
   assert.equal(priorsOf(Array.from({ length: 20 }, () => unaided(3, 6))).U!.result, "kept");
 });
 
-Deno.test("the strength of a prior is found again, and never written", () => {
+Deno.test("the strength of a prior is estimated, and never written", () => {
   const random = seeded("strength");
   const operators = Array.from({ length: 600 }, () => {
     const [hit, right] = [random.beta(6, 4), random.beta(16, 4)];
@@ -193,11 +195,11 @@ Deno.test("the strength of a prior is found again, and never written", () => {
   for (const bucket of ["H", "C"] as const) {
     assert.equal(document!.buckets[bucket].prior_strength, model.buckets[bucket].prior_strength);
   }
-  // Of operators who are all alike there is none.
+  // If all operators are alike there is no estimate.
   assert.equal(priorsOf(Array.from({ length: 20 }, () => reviewsOf(MIXED))).H!.strength, null);
 });
 
-Deno.test("a prior stays where the document's minimum and target leave it no room", () => {
+Deno.test("a prior stays if the document's minimum and target leave no room for it", () => {
   const cases = casesOf(Array.from({ length: 20 }, () => reviewsOf({ ...JUDGE, misses: 10 })));
   const narrow = { ...model, thresholds: { ...model.thresholds, min_jis: 64 } };
   assert.equal(calibrate(narrow, cases).priors[0]!.after, 0.65);
@@ -205,7 +207,7 @@ Deno.test("a prior stays where the document's minimum and target leave it no roo
 
 // ---- the document -----------------------------------------------------------------------------------------
 
-Deno.test("the document differs in what was fitted alone, is a valid one, and the model is left as it was", () => {
+Deno.test("the new document differs only in the fitted values, is valid, and leaves the model as it was", () => {
   const before = structuredClone(model);
   const { document } = calibrate(model, casesOf(judges(20)));
   assert.deepEqual(model, before);
@@ -216,14 +218,14 @@ Deno.test("the document differs in what was fitted alone, is a valid one, and th
   assert.deepEqual(document, expected);
 });
 
-Deno.test("too little data is told from data that changes nothing", () => {
+Deno.test("too little data is told apart from data that changes nothing", () => {
   const { isFitted, document } = calibrate(model, casesOf([]));
   assert.deepEqual([isFitted, document], [false, null]);
   const same = calibrate(model, casesOf(judges(5, { times: [15_000] })));
   assert.deepEqual([same.isFitted, same.document], [true, null]);
 });
 
-Deno.test("a calibrated version says what it comes from, is never that, and fits the schema whatever it comes from", () => {
+Deno.test("a calibrated version contains its base version, differs from it, and fits the schema for any base", () => {
   const hash = "0123456789abcdef".repeat(4);
   assert.equal(calibratedVersion("jis-1.0.0", hash), "jis-1.0.0+cal.0123456789ab");
   assert.equal(calibratedVersion("jis-1.0.0+cal.ffffffffffff", hash), "jis-1.0.0+cal.0123456789ab");
@@ -242,7 +244,7 @@ function simulate(cases: LabelledCases, name: string, operator: Operator): void 
   }
 }
 
-/** Independent reviewers whose median times vary around one. */
+/** Independent reviewers whose median times vary around a common one. */
 function honest(cases: LabelledCases, { around, seed }: { readonly around: number; readonly seed: number }) {
   const random = seeded(`honest/${seed}/${around}`);
   return Array.from({ length: 24 }, (_, index) => {
@@ -252,7 +254,7 @@ function honest(cases: LabelledCases, { around, seed }: { readonly around: numbe
   });
 }
 
-Deno.test("of 24 simulated reviewers with 200 cases each the median time is found again within 10 %", () => {
+Deno.test("of 24 simulated reviewers with 200 cases each the median time is estimated within 10 %", () => {
   for (const around of [8_000, 15_000, 60_000, 180_000]) {
     for (const seed of [1, 2, 3]) {
       const cases = new LabelledCases(model);
@@ -263,13 +265,13 @@ Deno.test("of 24 simulated reviewers with 200 cases each the median time is foun
       const expected = Math.max(known, BUILT_IN.reference_ms / 2);
       assert.ok(
         Math.abs(after.reference_ms / expected - 1) < 0.1,
-        `${after.reference_ms} where ${expected} is right`,
+        `${after.reference_ms}, expected ${expected}`,
       );
     }
   }
 });
 
-Deno.test("of 200 operators of each kind who approve or depart without judging none judges, of independent ones 90 %", () => {
+Deno.test("of 200 operators of each kind who approve or depart without judging none counts, of independent ones 90 %", () => {
   const judging = (kind: ArchetypeName) => {
     const cases = new LabelledCases(model);
     for (let index = 0; index < 200; index += 1) {
@@ -281,7 +283,7 @@ Deno.test("of 200 operators of each kind who approve or depart without judging n
   assert.ok(judging("independent") >= 180);
 });
 
-Deno.test("twice as many of any kind who approve or depart without judging do not move the times of those who judge", () => {
+Deno.test("twice as many operators who approve or depart without judging do not change the times of those who judge", () => {
   const alone = new LabelledCases(model);
   honest(alone, { around: 60_000, seed: 1 });
   const expected = calibrate(model, alone).times[0]!;

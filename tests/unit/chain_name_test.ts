@@ -1,8 +1,8 @@
-/** Names of chains, of their epochs, and what stands before them in an origin. */
+/** Names of chains, of their epochs, and the prefix of an origin. */
 import assert from "node:assert/strict";
 import { chainPrefix, formatEpoch, parseChain, splitName } from "../../src/evidence/chain_name.ts";
 
-Deno.test("a chain's name tells its family and its epoch, and is written back", () => {
+Deno.test("a chain's name is parsed into family and epoch, and formatted back", () => {
   const names: Readonly<Record<string, readonly [family: string, epoch: number]>> = {
     "sys": ["sys", 1],
     "sys/e2": ["sys", 2],
@@ -22,7 +22,7 @@ Deno.test("a chain's name tells its family and its epoch, and is written back", 
   }
 });
 
-Deno.test("a text that names no chain is none", () => {
+Deno.test("a text that does not name a chain is refused", () => {
   const none = [
     ...["", "org", "org/", "sys/", "sys/e1", "sys/e02", "sys/e0", "sys/e", "sys/e2/e3", "keys", "SYS"],
     ...["org/a b", "org/acme/", "org/acme/other", "org/acme/e1", "org/acme\n", `org/${"a".repeat(129)}`],
@@ -31,7 +31,7 @@ Deno.test("a text that names no chain is none", () => {
   for (const chain of none) assert.equal(parseChain(chain), null, JSON.stringify(chain));
 });
 
-Deno.test("the prefix of an origin is what stands before its chain, whatever the log is called", () => {
+Deno.test("the prefix of an origin is the text before its chain, for any name of the log", () => {
   const prefixes: readonly (readonly [prefix: string, chain: string])[] = [
     ["jiss.local/01JCR5Z8K0X7V3T2M9QWERTY02/", "sys"],
     ["jiss.local/01JCR5Z8K0X7V3T2M9QWERTY02/", "sys/e2"],
@@ -48,7 +48,7 @@ Deno.test("the prefix of an origin is what stands before its chain, whatever the
   }
 });
 
-Deno.test("an origin is of one chain only: not of one whose name it merely ends in", () => {
+Deno.test("an origin belongs to one chain only, not to another one whose name it merely ends in", () => {
   assert.equal(chainPrefix("log/dep/org/sys", "sys"), null);
   assert.equal(chainPrefix("log/dep/org/org/admin", "org/admin"), null);
   assert.equal(chainPrefix("log/dep/org/acme", "org/other"), null);
@@ -60,7 +60,7 @@ Deno.test("an origin is of one chain only: not of one whose name it merely ends 
   assert.equal(chainPrefix("//sys", "sys"), null);
 });
 
-Deno.test("the name of rotation certificates is taken apart like an origin", () => {
+Deno.test("the name of rotation certificates is parsed like an origin", () => {
   assert.deepEqual(splitName("log/dep/keys"), { prefix: "log/dep/", rest: "keys" });
   assert.deepEqual(splitName("log/dep/org/keys"), { prefix: "log/dep/", rest: "org/keys" });
   for (const name of ["keys", "dep/keys", "log/dep/key", "log/dep/", "log/dep+x/keys", "log/dep/keys/"]) {

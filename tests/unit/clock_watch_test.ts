@@ -1,4 +1,4 @@
-/** What a clock that jumps brings about. Source: evidence design, section 4, clock. */
+/** Jumps of the clock, and how the service reacts. Source: evidence design, section 4, clock. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import {
@@ -23,7 +23,7 @@ interface Options {
   readonly rule?: ClockRule;
 }
 
-/** A watch over a clock that is moved by hand: time passes, and the wall clock is set. */
+/** A watch over a clock of the test: `pass` lets time pass, `set` sets the wall clock. */
 function machine({ kept, lastEntryAt, rule = CLOCK_RULES.service }: Options = {}) {
   const lock = openLock({
     path: ":memory:",
@@ -77,11 +77,11 @@ function machine({ kept, lastEntryAt, rule = CLOCK_RULES.service }: Options = {}
   };
 }
 
-/** Without what is not compared. */
+/** The instants of anomalies since the start, and how each was noticed. */
 const told = (anomalies: readonly ClockAnomaly[]) =>
   anomalies.map(({ expectedAt, clockAt, noticed }) => [expectedAt - START, clockAt - START, noticed]);
 
-Deno.test("what passes is not a jump, and a small difference is none yet; small ones add up", async () => {
+Deno.test("time that passes is not a jump, nor is a small difference; small differences add up", async () => {
   const { watch, pass, set, look, anomalies } = machine();
   await look();
   for (let step = 0; step < 10; step += 1) {
@@ -99,7 +99,7 @@ Deno.test("what passes is not a jump, and a small difference is none yet; small 
   assert.equal(anomalies.length, 1);
 });
 
-Deno.test("a jump of up to a day either way is recorded once and served; more back is, too", async () => {
+Deno.test("a jump of up to a day either way is recorded once and served, and so is a larger one back", async () => {
   for (const jump of [DAY, -DAY, HOUR, -400 * DAY, -6 * MINUTE]) {
     const { watch, pass, set, look, anomalies } = machine();
     await look();
@@ -124,7 +124,7 @@ Deno.test("a jump of more than a day is refused at once, until the clock is righ
   assert.equal(watch.isRefused, true);
   assert.deepEqual(lock.clock(), { at: START, isRefused: true });
   set(-DAY);
-  // Right again, but not before what a start left out is done.
+  // The clock is right again, but the service must first complete what the start left out.
   assert.equal(watch.isRefused, true);
   await look();
   assert.equal(watch.isRefused, false);
@@ -137,12 +137,12 @@ Deno.test("a jump of more than a day is refused at once, until the clock is righ
   ]);
 });
 
-Deno.test("what another process accepted is taken up, and nothing else that it keeps", async () => {
+Deno.test("a clock that another process accepted is believed, and no other kept value is", async () => {
   const { watch, lock, pass, set, look, anomalies } = machine();
   await look();
   set(3 * DAY);
   assert.equal(watch.isRefused, true);
-  // A second service that has not noticed yet.
+  // Written by a second service that has not noticed the jump yet.
   lock.recordClock({ at: START, isRefused: false });
   await look();
   assert.equal(watch.isRefused, true);
@@ -150,12 +150,12 @@ Deno.test("what another process accepted is taken up, and nothing else that it k
   pass(400);
   await look();
   assert.equal(watch.isRefused, false);
-  assert.deepEqual(anomalies, [], "who accepted it recorded it");
+  assert.deepEqual(anomalies, [], "the process that accepted it has recorded it");
   set(2 * DAY);
   assert.equal(watch.isRefused, true);
 });
 
-Deno.test("a clock that was far behind may come back to where it was, and no further", async () => {
+Deno.test("a clock that was far behind may return to where it was, and no further", async () => {
   const { watch, pass, set, look, anomalies } = machine();
   await look();
   set(-40 * DAY);
@@ -177,7 +177,7 @@ Deno.test("a clock that was far behind may come back to where it was, and no fur
   assert.equal(restarted.watch.isRefused, false);
 });
 
-Deno.test("at a start 400 days off are served and recorded, and more is refused; then a day is the bound", async () => {
+Deno.test("at a start a difference of 400 days is served and recorded, more is refused; afterwards the limit is a day", async () => {
   const off = machine({ kept: { at: START - 400 * DAY, isRefused: false } });
   assert.equal(off.watch.isRefused, false);
   await off.look();
@@ -204,7 +204,7 @@ Deno.test("a restart within five minutes is no anomaly; an earlier clock is", as
   assert.deepEqual(told(behind.anomalies), [[6 * MINUTE, 0, "at_start"]]);
 });
 
-Deno.test("a restart does not make right what was refused", async () => {
+Deno.test("a restart does not accept a clock that was refused", async () => {
   const { watch, look, set } = machine({ kept: { at: START - 2 * DAY, isRefused: true } });
   assert.equal(watch.isRefused, true);
   set(-2 * DAY);
@@ -212,7 +212,7 @@ Deno.test("a restart does not make right what was refused", async () => {
   assert.equal(watch.isRefused, false);
 });
 
-Deno.test("without what was kept the newest entry is all there is: time may have passed since", async () => {
+Deno.test("without a kept instant only the newest entry counts, and time may have passed since", async () => {
   const idle = machine({ lastEntryAt: START - 300 * DAY });
   await idle.look();
   assert.deepEqual([idle.watch.isRefused, idle.anomalies], [false, []]);
@@ -247,7 +247,7 @@ Deno.test("local testing never refuses; a command refuses, and keeps and records
   assert.equal(usual.watch.toAccept, null);
 });
 
-Deno.test("what could not be recorded is recorded with the next look", async () => {
+Deno.test("an anomaly that could not be recorded is recorded by the next look", async () => {
   const { look, set, pass, anomalies, failRecording, events } = machine();
   await look();
   set(HOUR);
@@ -260,7 +260,7 @@ Deno.test("what could not be recorded is recorded with the next look", async () 
   assert.deepEqual(told(anomalies), [[SECOND, HOUR + SECOND, "while_running"]]);
 });
 
-Deno.test("it is kept each minute what the clock says, and at the end", async () => {
+Deno.test("the clock's instant is kept every minute, and at the end", async () => {
   const { look, lock, pass, watch } = machine();
   await look();
   assert.deepEqual(lock.clock(), { at: START, isRefused: false });
@@ -275,7 +275,7 @@ Deno.test("it is kept each minute what the clock says, and at the end", async ()
   assert.equal(lock.clock()!.at, START + MINUTE + SECOND);
 });
 
-Deno.test("however the clock is set: never more than a day past what was recorded, kept or accepted", async () => {
+Deno.test("with any jumps the clock is believed at most a day past the recorded, kept or accepted instant", async () => {
   const step = fc.record({
     pass: fc.integer({ min: 0, max: 3 * DAY }),
     set: fc.integer({ min: -4 * DAY, max: 4 * DAY }),

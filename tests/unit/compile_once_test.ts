@@ -14,7 +14,7 @@ const upsert = (row: Subject) =>
     conflict.columns(["org_id", "operator_id"]).doUpdateSet({ pseudonym: row.pseudonym })
   ).compile();
 
-Deno.test("what is compiled once binds each input's own values, as compiling it anew does", () => {
+Deno.test("a query that is compiled once binds each input's values, like one compiled anew", () => {
   const upsertOnce = compileOnce(upsert);
   for (const name of ["ada", "grace"]) {
     const row = { org_id: "acme", operator_id: name, pseudonym: `of ${name}` };
@@ -28,7 +28,7 @@ Deno.test("what is compiled once binds each input's own values, as compiling it 
   }
 });
 
-Deno.test("inputs with the same members are compiled once, others anew", () => {
+Deno.test("inputs with the same members share one compiled query, others do not", () => {
   let compiled = 0;
   const insert = compileOnce((row: Partial<Subject> & { readonly org_id: string }) => {
     compiled += 1;
@@ -43,7 +43,7 @@ Deno.test("inputs with the same members are compiled once, others anew", () => {
   assert.equal(compiled, 3);
 });
 
-Deno.test("what is compiled once keeps values that its builder put itself, and null for null", () => {
+Deno.test("a query that is compiled once keeps its builder's own values, and null for null", () => {
   const update = compileOnce(({ id, until }: { readonly id: string; readonly until: number | null }) =>
     query.updateTable("signing_key").set({ until_size: until, certificate: "fixed" })
       .where(sql<boolean>`public_key = ${id}`).compile()

@@ -1,4 +1,6 @@
-/** The configuration: defaults as in the contract's table, every problem at once, and never a value shown. */
+/**
+ * The configuration: defaults as in the contract's table, all problems at once, and no value in a message.
+ */
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import {
@@ -17,7 +19,7 @@ import document from "../../src/scoring/jis-1.1.0.json" with { type: "json" };
 const PEPPER = "pepper-SHOWN-NOWHERE-0123456789-0123456789";
 const REQUIRED = { JISS_KEY_PEPPER: PEPPER };
 
-/** Self-signed for CN=jiss.test with the key below, until 2126. */
+/** Self-signed for CN=jiss.test with the key below, valid until 2126. */
 const TLS_CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBPjCB8aADAgECAhQgE6HZ/22dclq/fwwdXAzrYsYQIjAFBgMrZXAwFDESMBAG
 A1UEAwwJamlzcy50ZXN0MCAXDTI2MTEyMDExNTY1OVoYDzIxMjYxMDI3MTE1NjU5
@@ -28,7 +30,7 @@ L9z65RLqMB8GA1UdIwQYMBaAFGKvat9X0jT1SkBJi21iL9z65RLqMA8GA1UdEwEB
 Lxy18XV4KyfpYy84PbmKeab76jN97cIDZCJ163cc/nAqDA==
 -----END CERTIFICATE-----
 `;
-/** Throw-away: it is the key of these tests and of nothing else. */
+/** A key for these tests only. */
 const TLS_KEY = `-----BEGIN PRIVATE KEY-----
 MC4CAQAwBQYDK2VwBCIEIIlm10kLVtqJVZunZsrs+vpl+Rf96f5dHfVoB9wOarSG
 -----END PRIVATE KEY-----
@@ -47,7 +49,9 @@ function read(environment: Environment, files: Files = {}): Config {
   return readConfig({ ...REQUIRED, ...environment }, readerOf(files));
 }
 
-/** The problems of a configuration that must be refused; none of them shows anything marked as a value. */
+/**
+ * The problems of a configuration that must be refused. None of them may contain a value that the tests mark.
+ */
 function problemsOf(environment: Environment, files: Files = {}): readonly string[] {
   try {
     readConfig({ ...REQUIRED, ...environment }, readerOf(files));
@@ -62,7 +66,7 @@ function problemsOf(environment: Environment, files: Files = {}): readonly strin
 
 // ---- defaults ---------------------------------------------------------------------------------------------
 
-Deno.test("with nothing but the pepper, everything has the default of the contract's table", () => {
+Deno.test("with only the pepper set, everything has the default of the contract's table", () => {
   const { model, secretsKeys, ...config } = read({});
   assert.deepEqual(config, {
     host: "127.0.0.1",
@@ -115,14 +119,14 @@ Deno.test("the configuration is frozen", () => {
   assert.ok(Object.isFrozen(config));
 });
 
-Deno.test("an empty variable is an unset one", () => {
+Deno.test("an empty variable counts as not set", () => {
   const empty = Object.fromEntries(
     KNOWN_VARIABLES.filter((name) => name !== "JISS_KEY_PEPPER").map((name) => [name, ""]),
   );
   assert.deepEqual(read(empty), read({}));
 });
 
-Deno.test("names that the program does not claim are none of its business", () => {
+Deno.test("variables with names outside of the program's prefixes are ignored", () => {
   assert.deepEqual(
     read({ PATH: "/bin", JISS: "1", XJISS_PORT: "2", MASTER_KEY: "3", NO_COLOR: "" }),
     read({}),
@@ -165,7 +169,11 @@ Deno.test("every variable is taken as it is given", () => {
     deriveSecretsKey(PEPPER),
     deriveSecretsKey(secret("previous")),
   ]);
-  assert.equal(config.lockFile, "/var/lib/jiss/lock.db", "beside the database's file it would be backed up");
+  assert.equal(
+    config.lockFile,
+    "/var/lib/jiss/lock.db",
+    "beside the database's file a backup would contain it",
+  );
   assert.equal(config.signingKeyFile, "/run/secrets/signing.pem");
   assert.equal(config.previousSigningKeyFile, "/run/secrets/signing-before.pem");
   assert.deepEqual(config.masterSecrets.ORG_CREATE, [secret("active"), secret("before")]);
@@ -263,7 +271,7 @@ Deno.test("a libSQL server has a token, from its variable or its file, and an ad
   ]);
 });
 
-Deno.test("what only a libSQL server has a use for is refused beside a file", () => {
+Deno.test("variables for a libSQL server are refused beside a file", () => {
   const token = "a-token-SHOWN-NOWHERE-0123456789-0123456789";
   const told = "is for a libSQL server, and JISS_DATABASE_URL names none: unset it, or name the server";
   assert.deepEqual(problemsOf({ JISS_DATABASE_AUTH_TOKEN: token }), [`JISS_DATABASE_AUTH_TOKEN ${told}`]);
@@ -286,7 +294,7 @@ Deno.test("without a pepper nothing starts, and the problem says how to get one"
   }
 });
 
-Deno.test("all problems are told at once, each under the name of its variable", () => {
+Deno.test("all problems are listed at once, each under the name of its variable", () => {
   const problems = problemsOf({
     JISS_KEY_PEPPER: "SHOWN-NOWHERE",
     JISS_HOST: "a host SHOWN-NOWHERE",
@@ -335,7 +343,7 @@ Deno.test("all problems are told at once, each under the name of its variable", 
   );
 });
 
-Deno.test("no problem shows a value, whichever variable it was put into", () => {
+Deno.test("no problem shows the value of any variable", () => {
   for (const name of KNOWN_VARIABLES) {
     for (const value of ["SHOWN-NOWHERE", "SHOWN-NOWHERE and more: {]\n1.2.3.4/99", "/SHOWN-NOWHERE"]) {
       try {
@@ -348,7 +356,7 @@ Deno.test("no problem shows a value, whichever variable it was put into", () => 
   }
 });
 
-Deno.test("an unknown name is a typing mistake, and the nearest known one is named", () => {
+Deno.test("an unknown name is reported as a typing mistake, with the nearest known name", () => {
   const problems = problemsOf({
     JISS_PROT: "8080",
     JISS_KEY_PEPER: "SHOWN-NOWHERE",
@@ -378,7 +386,7 @@ Deno.test("a port is a whole number from 0 to 65535", () => {
   }
 });
 
-Deno.test("the audit log's retention is 1 to 36,500 days, and keep is none of its values", () => {
+Deno.test('the audit log\'s retention is 1 to 36,500 days, and "keep" is refused', () => {
   assert.equal(read({ JISS_AUDIT_RETENTION_DAYS: "36500" }).auditRetentionDays, 36_500);
   for (const days of ["0", "36501", "-1", "1.5", "1e2", "keep"]) {
     assert.deepEqual(
@@ -460,7 +468,7 @@ Deno.test("a base address is http or https, without query, fragment or user", ()
   }
 });
 
-Deno.test("a log name has what an origin may have: no space, no plus sign", () => {
+Deno.test("a log name has only characters of an origin: no space, no plus sign", () => {
   for (const name of ["a b", "a+b", "-a", "/a", "a/", "a//b", "a\n", "é", "a".repeat(202)]) {
     assert.deepEqual(
       problemsOf({ JISS_LOG_NAME: name }),
@@ -480,7 +488,7 @@ Deno.test("the secrets are the pepper and the one before, the wrapping key, and 
   assert.equal(SECRETS.length, 3 + 18);
 });
 
-Deno.test("every secret can stand in a file, whose last line end is not part of it", () => {
+Deno.test("every secret can be read from a file, without its last line end", () => {
   const value = "a secret in a file, 0123456789-0123456789";
   for (const name of SECRETS) {
     const base: Environment = name === "JISS_KEY_PEPPER" ? {} : REQUIRED;
@@ -524,7 +532,7 @@ Deno.test("a secret's file that cannot be read is a problem, without its path", 
   });
 });
 
-Deno.test("no two secrets may hold the same value: across scopes, active and previous, file and pepper", () => {
+Deno.test("no two secrets may have the same value: across scopes, active and previous, file and pepper", () => {
   const told = (name: string, first: string) =>
     `${name} holds the same value as ${first}: every secret must be used once`;
   const same = "one value SHOWN-NOWHERE in two places 0123456789";
@@ -553,7 +561,7 @@ Deno.test("no two secrets may hold the same value: across scopes, active and pre
   );
 });
 
-Deno.test("a master key that no header can carry is refused, and a pepper may hold anything", () => {
+Deno.test("a master key that a header cannot carry is refused, and a pepper may have any characters", () => {
   const told = (name: string) =>
     `${name} can never be sent in a header: use ASCII characters, without a blank at either end`;
   const plain = "a master key of SHOWN-NOWHERE 0123456789";
@@ -570,7 +578,7 @@ Deno.test("a master key that no header can carry is refused, and a pepper may ho
 
 // ---- documents --------------------------------------------------------------------------------------------
 
-Deno.test("a model document that is not one is told with every problem and its place", () => {
+Deno.test("an invalid model document is refused with every problem and its path", () => {
   const changed = structuredClone(document) as Record<string, unknown>;
   changed.version = "SHOWN-NOWHERE";
   changed.bands = { ...document.bands, exemplary: "SHOWN-NOWHERE" };
@@ -589,7 +597,7 @@ Deno.test("a model document that is not one is told with every problem and its p
   ]);
 });
 
-Deno.test("a sound model document is taken, and read alone by those who need nothing else", () => {
+Deno.test("a valid model document is used, and can be read alone by commands that need nothing else", () => {
   const calibrated = { ...document, version: "jis-1.1.0-acme" };
   const files = { "/m": JSON.stringify(calibrated) };
   assert.deepEqual(read({ JISS_SCORING_MODEL_FILE: "/m" }, files).model, calibrated);
@@ -601,7 +609,7 @@ Deno.test("a sound model document is taken, and read alone by those who need not
   );
 });
 
-Deno.test("a candidate model is validated as the one in use is, and must differ from it", () => {
+Deno.test("a candidate model is validated like the one in use, and must differ from it", () => {
   const name = "JISS_SCORING_SHADOW_MODEL_FILE";
   const candidate = { ...document, version: "jis-1.0.0-candidate" };
   const files = {
@@ -635,7 +643,7 @@ const BOOTSTRAP = {
   api_key_file: "/run/secrets/acme.key",
 };
 
-Deno.test("a bootstrap organization is parsed as org/create parses one", () => {
+Deno.test("a bootstrap organization is parsed like a request of org/create", () => {
   const good = {
     ...BOOTSTRAP,
     domain: "government",
@@ -652,7 +660,7 @@ Deno.test("a bootstrap organization is parsed as org/create parses one", () => {
   });
 });
 
-Deno.test("a bootstrap organization that is not one is told field by field", () => {
+Deno.test("an invalid bootstrap organization is refused field by field", () => {
   const bad = { ...BOOTSTRAP, org_id: "SHOWN-NOWHERE!", domain: "SHOWN-NOWHERE", api_key_file: "" };
   const problems = problemsOf({ JISS_BOOTSTRAP_ORG_FILE: "/b" }, { "/b": JSON.stringify(bad) });
   assert.deepEqual(problems.map((problem) => problem.split(":")[0]), [
@@ -681,7 +689,7 @@ Deno.test("the patent object is exactly its four members", () => {
 
 const TLS_PATHS = { JISS_TLS_CERT_FILE: "/cert", JISS_TLS_KEY_FILE: "/key" };
 
-Deno.test("a certificate and its key are taken together", () => {
+Deno.test("a certificate and its key are used together", () => {
   const { tls } = read(TLS_PATHS, { "/cert": TLS_CERTIFICATE, "/key": TLS_KEY });
   assert.deepEqual(tls, { cert: TLS_CERTIFICATE, key: TLS_KEY });
 });
@@ -696,7 +704,7 @@ Deno.test("one TLS file without the other is a problem of the missing one", () =
   ]);
 });
 
-Deno.test("TLS files that hold something else are told, both at once, without their content", () => {
+Deno.test("TLS files with other content are named, both at once, without their content", () => {
   assert.deepEqual(problemsOf(TLS_PATHS, { "/cert": "SHOWN-NOWHERE", "/key": "SHOWN-NOWHERE" }), [
     "JISS_TLS_CERT_FILE does not hold a certificate in PEM",
     "JISS_TLS_KEY_FILE does not hold a private key in PEM",
@@ -711,7 +719,7 @@ Deno.test("TLS files that hold something else are told, both at once, without th
   ]);
 });
 
-Deno.test("a TLS key that is not the certificate's is told at start, not when the port is opened", () => {
+Deno.test("a TLS key that does not fit the certificate is refused at the start, not when the port is opened", () => {
   const { privateKey } = generateKeyPairSync("ed25519");
   const other = privateKey.export({ format: "pem", type: "pkcs8" }).toString();
   assert.deepEqual(problemsOf(TLS_PATHS, { "/cert": TLS_CERTIFICATE, "/key": other }), [
@@ -730,7 +738,7 @@ Deno.test("rate limits are counted in memory, in the data directory's kv.db, or 
   assert.equal(read({ JISS_RATE_LIMIT_STORE: `kv:${address}` }).rateLimitKv, address);
 });
 
-Deno.test("a store of rate limits that is none is refused, and never shown", () => {
+Deno.test("an invalid store of rate limits is refused, and its value is not shown", () => {
   for (
     const text of [
       "redis",
@@ -781,7 +789,7 @@ Deno.test("a delivery waits 10 s and 60 s and may take 10 s, or as it is configu
   }
 });
 
-Deno.test("receivers are trusted by the system's certificates, where they are, and by those that are added", () => {
+Deno.test("receivers are trusted by the system's certificates, if there are any, and by the added ones", () => {
   const plain = TLS_CERTIFICATE.trim();
   assert.deepEqual(read({}).certificates, []);
   const files = {
@@ -814,7 +822,7 @@ Deno.test("receivers are trusted by the system's certificates, where they are, a
 
 // ---- the files alone --------------------------------------------------------------------------------------
 
-Deno.test("what carries evidence away needs to know where it lies, and no secret", () => {
+Deno.test("a command that exports evidence needs the database's place, and no secret", () => {
   assert.deepEqual(readStorage({}, readerOf({})), {
     certificates: [],
     dataDir: "./data",
@@ -849,7 +857,7 @@ Deno.test("what carries evidence away needs to know where it lies, and no secret
 
 // ---- the listener alone -----------------------------------------------------------------------------------
 
-Deno.test("a health check needs to know where the service listens, and nothing else", () => {
+Deno.test("a health check needs the service's address, and nothing else", () => {
   assert.deepEqual(readListener({}), { host: "127.0.0.1", port: 8080, baseUrl: null, tls: false });
   assert.deepEqual(
     readListener({

@@ -1,4 +1,4 @@
-/** Consistency proofs against the vectors that Go's tlog accepts, and what they refuse. */
+/** Consistency proofs against the vectors that Go's tlog accepts, and the proofs that are refused. */
 import assert from "node:assert/strict";
 import {
   consistencyNodeIndexes,
@@ -23,7 +23,7 @@ const read = (index: number) => stored[index];
 const rootAt = (size: number) => fromHex(merkle.chain_roots[size]!.root_hex);
 
 for (const { from, to, old_root_hex, new_root_hex, proof_hex } of merkle.consistency) {
-  Deno.test(`the proof of size ${from} in size ${to} is the vector's, and leads to its root`, () => {
+  Deno.test(`the proof of size ${from} in size ${to} equals the vector, and leads to its root`, () => {
     const path = consistencyPath(nodeCrypto, { from, to }, read);
     assert.deepEqual(path.map(hex), proof_hex);
     const proof = { from, to, fromRoot: fromHex(old_root_hex), path: proof_hex.map(fromHex) };
@@ -31,7 +31,7 @@ for (const { from, to, old_root_hex, new_root_hex, proof_hex } of merkle.consist
   });
 }
 
-Deno.test("the nodes that a proof needs are named beforehand, in its order", () => {
+Deno.test("the nodes of a proof are listed before it is made, in its order", () => {
   assert.deepEqual(consistencyNodeIndexes(3, 8), [3, 4, 2, 13]);
   assert.deepEqual(consistencyNodeIndexes(6, 8), [9, 12, 6]);
   assert.deepEqual(consistencyNodeIndexes(4, 7), [9, 10]);
@@ -47,7 +47,7 @@ Deno.test("a size is consistent with itself by an empty proof, and by no other",
   }
 });
 
-Deno.test("sizes that no tree has in this order have no proof: making one is refused, checking one is null", () => {
+Deno.test("for sizes in no possible order making a proof throws, and checking one gives null", () => {
   const impossible = [[0, 8], [-1, 8], [8, 7], [1.5, 8], [1, 8.5], [NaN, 8], [1, Infinity], [1, 2 ** 53]];
   for (const [from, to] of impossible as [number, number][]) {
     assert.throws(() => consistencyPath(nodeCrypto, { from, to }, read), RangeError, `${from} to ${to}`);

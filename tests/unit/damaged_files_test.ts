@@ -1,4 +1,4 @@
-/** Copies that went wrong on their way are told as such, and findings of one kind are told once. */
+/** Files that were damaged by copying are named as such, and findings of one kind are grouped. */
 import assert from "node:assert/strict";
 import { utf8 } from "../../src/evidence/crypto.ts";
 import { FilesVerifier } from "../../src/evidence/files.ts";
@@ -32,7 +32,7 @@ function sentenceOn(text: string): string {
   return sentenceOfVerdict(report!);
 }
 
-Deno.test("a copy with the line ends of Windows is told as such, whether every line has them or some", () => {
+Deno.test("a copy with line ends of Windows is named as such, whether every line has them or some", () => {
   const text = someBundle();
   assert.match(sentenceOn(text.replaceAll("\n", "\r\n")), LINE_ENDS);
   assert.match(sentenceOn(text.replace("\n", "\r\n")), SOME_LINE_ENDS);
@@ -45,7 +45,7 @@ Deno.test("a copy with the line ends of Windows is told as such, whether every l
   assert.match(sentenceOn(text.replaceAll("\n", "\r\n").slice(0, -30)), LINE_ENDS);
 });
 
-Deno.test("a copy that went wrong contradicts nothing that was kept: it is no proof of anything", () => {
+Deno.test("a damaged copy does not contradict a kept checkpoint: it proves nothing", () => {
   const text = someBundle();
   const chain = buildWorld().chain("org/acme");
   for (let index = 0; index < 6; index += 1) chain.score("operator-1");
@@ -63,13 +63,13 @@ Deno.test("a copy that went wrong contradicts nothing that was kept: it is no pr
       assert.match(sentenceOfVerdict(report!), name === "all" ? LINE_ENDS : SOME_LINE_ENDS);
     }
   }
-  // Nothing else is passed over: without those line ends the same file does contradict.
+  // Nothing else is ignored: a file that differs without those line ends does contradict.
   const other = buildWorld({ seed: "world", step: 999 }).chain("org/acme");
   for (let index = 0; index < 6; index += 1) other.score("operator-1");
   assert.equal(verify(text, { known: [other.checkpoint(3)] })[0]!.verdict, "DIVERGED");
 });
 
-Deno.test("a file behind the mark of an editor is told as such, and accuses neither itself nor the one before it", () => {
+Deno.test("a file with a byte order mark is named as such, and neither it nor the file before it counts as changed", () => {
   const text = someBundle();
   const marked = `\ufeff${text}`;
   for (const copy of [marked, marked.replaceAll("\n", "\r\n")]) {
@@ -85,12 +85,12 @@ Deno.test("a file behind the mark of an editor is told as such, and accuses neit
     "INTACT, UNANCHORED",
   ]);
   assert.equal(verify(text.slice(0, -40) + "\n" + marked)[0]!.damage, "cut off");
-  // Within a bundle the mark is part of a line, which is none.
+  // Within a bundle the mark makes its line invalid.
   const [within] = verify(text.replace(/\n(?=\{"actor")/, "\n\ufeff"));
   assert.deepEqual([within!.verdict, within!.damage], ["TAMPERED", null]);
 });
 
-Deno.test("a file that was cut off anywhere behind its header is told as such, whatever line it ends in", () => {
+Deno.test("a file that was cut off anywhere after its header is named as such, whatever line it ends in", () => {
   const text = someBundle();
   const lines = text.split("\n");
   const header = lines[0]!.length + 1;
@@ -102,13 +102,13 @@ Deno.test("a file that was cut off anywhere behind its header is told as such, w
   assert.match(sentenceOn(text.slice(0, -1)), WITHIN_A_LINE);
 });
 
-Deno.test("what else is wrong with a cut-off file is not passed over", () => {
+Deno.test("other faults of a cut-off file are reported, too", () => {
   const text = someBundle();
   const changed = text.replace("SCORE_COMPUTED", "SCORE_COMPUTEX").slice(0, -20);
   assert.match(sentenceOn(changed), /^The file is cut off: .* Something else is wrong with it besides/);
 });
 
-Deno.test("of several files each that is cut off within a line is told so, and the next one is whole", () => {
+Deno.test("of several files each one that is cut off within a line is named, and the next one is whole", () => {
   const text = someBundle();
   const verifier = new FilesVerifier(nodeCrypto, {
     pins: [buildWorld().pin()],
@@ -136,7 +136,7 @@ Deno.test("of several files each that is cut off within a line is told so, and t
   );
 });
 
-Deno.test("findings of one kind are one group with their count and places, those that are not kept included", () => {
+Deno.test("findings of one kind are one group with their count and places, including those that are not kept", () => {
   const lines = someBundle().split("\n");
   const spaced = lines.map((line, index) => index > 0 && line !== "" ? ` ${line}` : line).join("\n");
   const [report] = verify(spaced);
@@ -152,7 +152,7 @@ Deno.test("findings of one kind are one group with their count and places, those
   assert.equal(malformed!.others, "and 499 more of this kind: lines 3, 4, 5, 6, 7, 8, 9, 10 and others");
 });
 
-Deno.test("of very many bundles the worst are told one by one, and the others counted", () => {
+Deno.test("of very many bundles the worst are reported one by one, and the others counted", () => {
   const intact = { verdict: "INTACT", exitCode: 0 } as const;
   const tampered = { verdict: "TAMPERED", exitCode: 1 } as const;
   const few = Array(TOLD_BUNDLES).fill(intact);

@@ -1,5 +1,5 @@
 /**
- * What bounds the outbox, and who may deliver: the queue's age and length, what is forgotten, claims of several
+ * Bounds of the outbox, and who may deliver: the queue's age and length, deletions, claims of several
  * processes, and secrets that only another process can open.
  * Source: contract, section 5.
  */
@@ -29,7 +29,7 @@ function statement(sql: string, ...parameters: readonly unknown[]): Statement {
   return { sql, parameters };
 }
 
-/** So many copies of the newest event. */
+/** Adds `count` copies of the newest event. */
 async function multiply({ database }: Harness, count: number): Promise<void> {
   await database.batch([statement(
     `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
@@ -48,7 +48,7 @@ async function dropped(harness: Harness) {
 }
 
 Deno.test(
-  "100,000 events wait for a destination; of one more the oldest is dead, listed, recorded and counted",
+  "100,000 events wait for a destination; with one more the oldest is dead, listed, recorded and counted",
   withDeliveries(async (harness, { key, recording }) => {
     const { dependencies, clock } = harness;
     await settledOperator(harness, key);
@@ -72,7 +72,7 @@ Deno.test(
     await dropOldEvents(dependencies, clock.now());
     assert.equal((await dropped(harness)).length, 1);
 
-    // What was given up can be sent again.
+    // A dropped event can be sent again.
     const path = `/v1/admin/webhook/${id}/deliveries/${deliveries[0].delivery_id}/redeliver`;
     assert.equal((await harness.send(path, { key, method: "POST" })).status, 200);
     assert.equal(await harness.deliver({ count: 1 }), 1);
@@ -81,7 +81,7 @@ Deno.test(
 );
 
 Deno.test(
-  "an event waits 7 days for its destination, tried or not, and is dead after that; a younger one waits on",
+  "an event waits 7 days for its destination, tried or not, and is then dead; a younger one keeps waiting",
   withDeliveries(async (harness, { key, recording }) => {
     const { dependencies, clock } = harness;
     await settledOperator(harness, key);
@@ -112,7 +112,7 @@ Deno.test(
 );
 
 Deno.test(
-  "what was delivered is forgotten after 7 days, beyond the newest 1,000; what was not after 30; and events that nobody waits for",
+  "delivered events are deleted after 7 days or beyond the newest 1,000, others after 30 days, and events for which no destination waits",
   withDeliveries(async (harness, { key, recording }) => {
     const { dependencies, clock, database } = harness;
     await settledOperator(harness, key);
@@ -143,7 +143,7 @@ Deno.test(
     assert.deepEqual(await rows(), [1, 1]);
     await forgetOldDeliveries(dependencies, goneAt + 30 * DAY_MS + 1);
     assert.deepEqual(await rows(), [0, 0]);
-    // A sequence is never used again: a cursor would pass over its event.
+    // A sequence number is never used again: a cursor would skip its event.
     const [{ sequence }] = await database.read<{ sequence: number }>({
       sql: "SELECT seq AS sequence FROM sqlite_sequence WHERE name = 'webhook_event'",
       parameters: [],
@@ -164,7 +164,7 @@ Deno.test(
 );
 
 Deno.test(
-  "events that a destination does not take are passed over, and none that it takes",
+  "the cursor of a destination skips events that it does not subscribe to, and no others",
   withDeliveries(async (harness, { key, recording }) => {
     const { dependencies, database } = harness;
     await settledOperator(harness, key);
@@ -232,14 +232,14 @@ async function withTwo(
   }
 }
 
-Deno.test("what one process has claimed no other sends, however they race; a claim that ran out is another's", () =>
+Deno.test("processes never send the same event at once, and a claim that ran out can be claimed by another", () =>
   withTwo(async ([first, second], key) => {
     const { harness } = first!;
     await settledOperator(harness, key);
     const { id } = await register(harness, key);
     for (let n = 0; n < 40; n += 1) await score(harness, key, `session-${n}`);
     while ((await deliveriesOf(harness, key, id)).webhook.waiting > 0) {
-      // Both see the same events, and one of them gets them; then each by itself.
+      // Both see the same events, and one of them gets each. Then each runs by itself.
       await Promise.all([first!, second!].map(({ harness }) => harness.deliver({ count: 3 })));
       await second!.harness.deliver({ count: 1 });
       await first!.harness.deliver({ count: 1 });
@@ -249,7 +249,7 @@ Deno.test("what one process has claimed no other sends, however they race; a cla
     assert.equal(new Set(sent.map(({ text }) => JSON.parse(text).session_id)).size, 40);
     assert.ok(first!.recording.sent.length > 0 && second!.recording.sent.length > 0);
 
-    // One process claims and ends before it has sent anything.
+    // One process claims an event and ends before it has sent it.
     await score(harness, key, "claimed");
     const lost = dispatchedDeliveries(harness.dependencies);
     const now = harness.clock.now();
@@ -262,7 +262,7 @@ Deno.test("what one process has claimed no other sends, however they race; a cla
     second!.harness.clock.advance(1);
     assert.equal(await second!.harness.deliver(), 1);
     assert.equal(second!.recording.sent.at(-1)!.deliveryId, claims[0]!.deliveryId);
-    // What the first makes of its claim now counts no more, but for a delivery that was taken.
+    // The outcome of an expired claim changes nothing, except if the delivery was accepted.
     const attempt = await lost.attempt(claims[0]!, new AbortController().signal);
     assert.equal(attempt.kind, "released");
     await lost.settle([attempt], now);
@@ -272,7 +272,7 @@ Deno.test("what one process has claimed no other sends, however they race; a cla
     );
   }));
 
-Deno.test("a delivery whose secret only another process can open is that process's", () =>
+Deno.test("a delivery is left to the process that can open its secret", () =>
   withTwo(async ([first, second], key) => {
     await settledOperator(first!.harness, key);
     await register(first!.harness, key);
@@ -284,7 +284,7 @@ Deno.test("a delivery whose secret only another process can open is that process
     assert.equal(second!.recording.sent.length, 0);
   }));
 
-Deno.test("of a queue beyond its bound several processes together drop no more than the excess", () =>
+Deno.test("several processes together drop no more of a queue than exceeds its bound", () =>
   withTwo(async ([first, second], key) => {
     const { harness } = first!;
     await settledOperator(harness, key);
@@ -303,13 +303,13 @@ Deno.test("of a queue beyond its bound several processes together drop no more t
   }));
 
 Deno.test(
-  "an old event behind a younger one waits for its turn, and the younger one is not passed over",
+  "an old event behind a younger one waits for its turn, and the younger one is not skipped",
   withDeliveries(async (harness, { key, recording }) => {
     const { clock, dependencies, database } = harness;
     await settledOperator(harness, key);
     const { id } = await register(harness, key);
     for (const session of ["old", "young", "misdated"]) await score(harness, key, session);
-    // As where the clock was wrong for a while.
+    // As after a time with a wrong clock.
     const at = clock.now();
     await database.batch([
       statement("UPDATE webhook_event SET at = ? WHERE sequence IN (1, 3)", at - 8 * DAY_MS),
@@ -321,7 +321,7 @@ Deno.test(
   }),
 );
 
-Deno.test("what several processes would drop is dropped and told of once", () =>
+Deno.test("events that several processes would drop are dropped and recorded once", () =>
   withTwo(async ([first, second], key) => {
     const { harness } = first!;
     await settledOperator(harness, key);

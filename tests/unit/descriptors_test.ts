@@ -1,8 +1,8 @@
-/** How many connections there is room for, by the file descriptors that are left. */
+/** The number of connections for which the file descriptors are enough. */
 import assert from "node:assert/strict";
 import { roomForConnections } from "../../src/cli/descriptors.ts";
 
-/** Connections that come one by one to a process of so many descriptors, until there is no room. */
+/** Opens connections one by one in a process with `descriptors` descriptors, until there is no room. */
 function admitted(
   descriptors: number,
   each = 1,
@@ -35,13 +35,13 @@ for (
     { descriptors: 1, each: 3, connections: 1 },
   ]
 ) {
-  Deno.test(`${descriptors} descriptors have room for ${connections} connections of ${each}`, () => {
+  Deno.test(`${descriptors} descriptors allow ${connections} connections of ${each}`, () => {
     const { open, most } = admitted(descriptors, each);
     assert.deepEqual({ open, most }, { open: connections, most: connections });
   });
 }
 
-Deno.test("what there is room for is counted as connections come, and not again for each that finds none", () => {
+Deno.test("the room is counted again as connections open, but not for each connection that finds none", () => {
   let asked = 0;
   const room = roomForConnections(1, (enough) => {
     asked += 1;

@@ -1,6 +1,6 @@
 /**
- * The loop that sends: nobody waits for a slow or dead destination, concurrency is bounded for each and in all, and a
- * stop leaves nothing behind. Its claims, clock and attempts are the test's own.
+ * The loop that sends. No destination waits for a slow or dead one, concurrency is bounded for each and in
+ * total, and a stop leaves nothing behind. Claims, clock and attempts are those of the test.
  * Source: contract, section 5.
  */
 import assert from "node:assert/strict";
@@ -29,7 +29,7 @@ interface Timer {
   fire(): void;
 }
 
-/** Queues in memory, attempts that the test ends, and a clock that stands until the test moves it. */
+/** Queues in memory, attempts that the test ends, and a clock that only the test moves. */
 class World {
   readonly queues = new Map<string, string[]>();
   readonly failures = new Map<string, number>();
@@ -135,7 +135,7 @@ class World {
     return promise;
   }
 
-  /** Moves the clock on by so much at a time, past whatever waits for an instant before, until something is so. */
+  /** Moves the clock in steps of `step` milliseconds, firing every due timer, until `isSo` is true. */
   async until(isSo: () => boolean, each = () => {}, step = 50): Promise<void> {
     while (!isSo()) {
       each();
@@ -150,7 +150,7 @@ class World {
     }
   }
 
-  /** The timer that is due first, until an instant. */
+  /** The first timer that is due up to an instant. */
   #before(end: number): Timer | null {
     let first: Timer | null = null;
     for (const timer of this.#timers) {
@@ -159,7 +159,7 @@ class World {
     return first;
   }
 
-  /** Stops the loop; the clock goes on meanwhile, so that what never ends is cut. */
+  /** Stops the loop. The clock keeps moving, so that attempts that never end are cut. */
   async stop(): Promise<void> {
     let isStopped = false;
     const stopped = this.dispatcher.stop().finally(() => isStopped = true);
@@ -168,7 +168,7 @@ class World {
   }
 }
 
-Deno.test("a claim that does not outlast a whole attempt and the writing down of it is refused at the start", () => {
+Deno.test("a lease that does not outlast a whole attempt and its recording is refused at the start", () => {
   assert.throws(
     () => new World({ leaseMs: TIMEOUT_MS + LEASE_MARGIN_MS - 1 }),
     /does not outlast an attempt/,
@@ -176,7 +176,7 @@ Deno.test("a claim that does not outlast a whole attempt and the writing down of
   new World({ leaseMs: TIMEOUT_MS + LEASE_MARGIN_MS });
 });
 
-Deno.test("destinations that never answer, however many, do not keep another waiting, and no bound is passed", async () => {
+Deno.test("destinations that never answer do not keep another one waiting, and no bound is exceeded", async () => {
   const world = new World();
   for (let n = 0; n < 40; n += 1) {
     world.queue(`dead-${n}`, 50);
@@ -185,7 +185,7 @@ Deno.test("destinations that never answer, however many, do not keep another wai
   world.queue("well", 500);
   world.dispatcher.start();
   await world.until(() => world.attempted("well") === 500, () => world.endAll("well"));
-  // How far the dead ones have come meanwhile is the machine's affair; how far they come at most is not.
+  // How many attempts on dead destinations were made depends on the machine. Their bounds do not.
   const dead = () => [...world.inFlight].filter(([id]) => id.startsWith("dead"));
   const held = () => dead().reduce((sum, [, list]) => sum + list.length, 0);
   await world.until(() => held() >= 32);
@@ -200,7 +200,7 @@ Deno.test("destinations that never answer, however many, do not keep another wai
   assert.deepEqual(world.errors, []);
 });
 
-Deno.test("nor do destinations that have taken nothing yet, nor those that answer slowly", async () => {
+Deno.test("destinations without any success and slow ones do not keep another one waiting", async () => {
   for (const kind of ["unproven", "slow"]) {
     const world = new World();
     for (let n = 0; n < 40; n += 1) {
@@ -216,7 +216,7 @@ Deno.test("nor do destinations that have taken nothing yet, nor those that answe
       world.now += 2_000;
       for (const name of names) world.endAll(name);
     });
-    // From now on nobody but the one that comes now is answered to.
+    // From now on only attempts on the new destination are answered.
     world.queue("well", 200);
     await world.until(() => world.attempted("well") === 200, () => world.endAll("well"), 5);
     const others = [...world.inFlight].reduce(
@@ -229,7 +229,7 @@ Deno.test("nor do destinations that have taken nothing yet, nor those that answe
   }
 });
 
-Deno.test("a thousand destinations all get their turn, and no more is claimed than can be begun soon", async () => {
+Deno.test("a thousand destinations all get their turn, and no more is claimed than can be sent soon", async () => {
   const world = new World();
   for (let n = 0; n < 1_000; n += 1) world.queue(`one-${n}`, 3);
   world.dispatcher.start();
@@ -243,7 +243,7 @@ Deno.test("a thousand destinations all get their turn, and no more is claimed th
   await world.stop();
 });
 
-Deno.test("a destination that has taken nothing yet has one attempt at a time, however its first ones failed", async () => {
+Deno.test("a destination without any success has one attempt at a time, also after its first ones failed", async () => {
   const world = new World();
   world.unproven.add("silent");
   world.queue("silent", 20);
@@ -257,7 +257,7 @@ Deno.test("a destination that has taken nothing yet has one attempt at a time, h
     world.failures.set("silent", failures + 1);
     world.endAll("silent");
   }
-  // Now it is a failing one.
+  // Now it counts as a failing destination.
   await world.until(() => world.inFlight.get("silent")?.length === 2);
   const { now } = world;
   await world.until(() => world.now > now + 1_000);
@@ -268,7 +268,7 @@ Deno.test("a destination that has taken nothing yet has one attempt at a time, h
   assert.ok(world.most.each <= 2);
 });
 
-Deno.test("beside dead destinations a slow one and a new one are served as well", async () => {
+Deno.test("a slow destination and a new one are served beside dead ones", async () => {
   const world = new World();
   for (let n = 0; n < 40; n += 1) {
     world.queue(`dead-${n}`, 50);
@@ -290,7 +290,7 @@ Deno.test("beside dead destinations a slow one and a new one are served as well"
   await world.stop();
 });
 
-Deno.test("a paused destination is tried once at a time, and what was claimed before is given back", async () => {
+Deno.test("a paused destination has one attempt at a time, and earlier claims are released", async () => {
   const world = new World();
   world.queue("failing", 20);
   world.dispatcher.start();
@@ -299,20 +299,20 @@ Deno.test("a paused destination is tried once at a time, and what was claimed be
   world.paused.add("failing");
   world.endAll("failing");
   await world.until(() => world.attempted("failing") >= 8);
-  // Those that had begun again before the pause was known end too.
+  // Attempts that began before the pause was known end, too.
   world.endAll("failing");
   world.queue("failing", 20);
   const begun = world.begun.length;
   await world.until(() => world.now > 1_020_000);
   assert.equal(world.inFlight.get("failing")!.length, 1);
   assert.equal(world.begun.length, begun + 1);
-  assert.ok(world.settled.some(({ kind }) => kind === "released"), "what waited was given back");
+  assert.ok(world.settled.some(({ kind }) => kind === "released"), "waiting claims were released");
   world.queue("failing", 0);
   world.endAll("failing");
   await world.stop();
 });
 
-Deno.test("a stop begins nothing more, lets attempts end, and gives back what was only claimed", async () => {
+Deno.test("a stop begins no attempt, lets running ones end, and releases other claims", async () => {
   const world = new World();
   world.queue("well", 30);
   world.dispatcher.start();
@@ -330,7 +330,7 @@ Deno.test("a stop begins nothing more, lets attempts end, and gives back what wa
   assert.equal(kinds.attempted!.length + (kinds.released?.length ?? 0) + left, 30);
 });
 
-Deno.test("what the database does not take now is settled with the next, and nothing is sent twice", async () => {
+Deno.test("outcomes that the database refuses are settled with the next ones, and nothing is sent twice", async () => {
   let refusals = 3;
   const world = new World({
     settle: () => (refusals-- > 0 ? Promise.reject(new Error("passing")) : Promise.resolve()),
@@ -344,7 +344,7 @@ Deno.test("what the database does not take now is settled with the next, and not
   assert.deepEqual(world.errors, []);
 });
 
-Deno.test("a claim that waited too long to outlast its attempt is given back, not begun", async () => {
+Deno.test("a claim whose lease would not outlast an attempt any more is released", async () => {
   const world = new World();
   world.queue("slow", 16);
   world.dispatcher.start();

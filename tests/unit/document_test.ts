@@ -1,4 +1,4 @@
-/** One saved document of every kind, verified alone: what its evidence proves, and what it must not be taken for. */
+/** One saved document of every kind, verified alone: what its evidence proves, and what it does not. */
 import assert from "node:assert/strict";
 import { canonicalJson } from "../../src/evidence/canonical.ts";
 import { base64, concat, fromHex, hex, type Signer, utf8 } from "../../src/evidence/crypto.ts";
@@ -13,10 +13,10 @@ import { TrustedKeys } from "../../src/evidence/trust.ts";
 
 const PREFIX = "jiss.test/01DEPLOYMENT/";
 const ORIGIN = `${PREFIX}org/acme`;
-/** Evidence is stamped so. */
+/** Time of every entry. */
 const AT = 1_795_165_200_000;
 
-/** A throw-away key: the seed is the SHA-256 of the label. */
+/** A key for these tests: its seed is the SHA-256 of the label. */
 function signerOf(label: string): Signer {
   const pkcs8 = concat(fromHex("302e020100300506032b657004220420"), nodeCrypto.sha256(utf8(label)));
   return signerFromPem(`-----BEGIN PRIVATE KEY-----\n${pkcs8.toBase64()}\n-----END PRIVATE KEY-----\n`);
@@ -32,7 +32,7 @@ interface Happening {
   readonly parts: Readonly<Partial<Record<PartName, unknown>>>;
 }
 
-/** A log whose entries are what happened, one checkpoint over all of them, and the evidence of each part. */
+/** A log with one entry for each event, one checkpoint over all of them, and the evidence of each part. */
 function logOf(
   happenings: readonly Happening[],
   { chain = "org/acme", origin = ORIGIN, signers = [signer] }: {
@@ -156,7 +156,7 @@ const documents: Readonly<Record<string, Json>> = { scored, replayed, issued, no
 
 const own: readonly VerifierKey[] = [{ name: ORIGIN, publicKey: signer.publicKey }];
 
-/** The report on a document as it would arrive: through JSON. */
+/** The report on a document that was sent as JSON. */
 function reportOn(body: Json, keys = own): DocumentReport {
   return verifyDocument(nodeCrypto, JSON.parse(JSON.stringify(body)), { keysFor: () => keys });
 }
@@ -165,7 +165,7 @@ const faultOf = (body: Json, keys = own) => reportOn(body, keys).fault;
 
 // ---- what is proven ---------------------------------------------------------------------------------------
 
-Deno.test("a score's answer and its webhook are proven, and the report says which entry", () => {
+Deno.test("a score's answer and its webhook are proven, and the report names the entry", () => {
   const report = reportOn(scored);
   assert.deepEqual(report, {
     kind: "result",
@@ -203,7 +203,7 @@ Deno.test("a compliance report, an appended event and an erasure are proven by t
   }
 });
 
-Deno.test("a batch proves that each of its entries stands in the log", () => {
+Deno.test("a batch proves that each of its entries is in the log", () => {
   const { kind, fault, origin, entries } = reportOn(batch);
   assert.deepEqual({ kind, fault, origin }, { kind: "batch", fault: null, origin: ORIGIN });
   assert.deepEqual(entries, [
@@ -222,7 +222,7 @@ Deno.test("a batch proves that each of its entries stands in the log", () => {
   ]);
 });
 
-Deno.test("the keys that are asked for are those of the origin that the checkpoint names", () => {
+Deno.test("the verifier asks for the keys of the origin that the checkpoint names", () => {
   const asked: string[] = [];
   for (const body of [scored, batch]) {
     verifyDocument(nodeCrypto, body, {
@@ -235,7 +235,7 @@ Deno.test("the keys that are asked for are those of the origin that the checkpoi
   assert.deepEqual(asked, [ORIGIN, ORIGIN]);
 });
 
-Deno.test("a key that is pinned for the log proves its documents; one that is pinned for another does not", () => {
+Deno.test("a key that is pinned for the log proves its documents, one that is pinned for another log does not", () => {
   const pinned = (prefix: string | null) => {
     const pins = [{ publicKey: signer.publicKey, prefix, from: null, until: null }];
     const keys = new TrustedKeys(nodeCrypto, { pins, prefix: PREFIX });
@@ -259,13 +259,13 @@ Deno.test("a document of a later epoch is proven under that epoch's origin", () 
 
 // ---- what is not ------------------------------------------------------------------------------------------
 
-Deno.test("with nothing pinned every sound document is UNTRUSTED_KEY", () => {
+Deno.test("without a pinned key every sound document is UNTRUSTED_KEY", () => {
   for (const [name, body] of Object.entries(documents)) {
     assert.equal(faultOf(body, []), "UNTRUSTED_KEY", name);
   }
 });
 
-Deno.test("what is wrong without any key is said before that no key is pinned", () => {
+Deno.test("a fault that needs no key is reported before the missing key", () => {
   assert.equal(faultOf({ ...scored, jis: 99 }, []), "RESULT_MISMATCH");
   assert.equal(faultOf({ ...issued, report: FORGED }, []), "RESULT_MISMATCH");
   const entry = { ...scored.evidence.entry, actor: "system" };
@@ -275,7 +275,7 @@ Deno.test("what is wrong without any key is said before that no key is pinned", 
   assert.equal(faultOf({ ...batch, evidence: { ...batch.evidence, items } }, []), "INCLUSION_FAILED");
 });
 
-Deno.test("a document without evidence, or with evidence of no known kind, is MALFORMED and says nothing", () => {
+Deno.test("a document without evidence, or with evidence of an unknown kind, is MALFORMED and its report is empty", () => {
   const bodies = [
     {},
     { evidence: null },
@@ -294,32 +294,32 @@ Deno.test("a document that does not hold the part that its evidence covers is MA
   const bodies = {
     "a score by a detail": { ...SCORE, evidence: log.evidence(ISSUED, "detail") },
     "the input's evidence": { v: "jis.input/1", evidence: log.evidence(SCORED, "input") },
-    "a detail that is no object": { ...noted, detail: "the board" },
+    "a detail that is not an object": { ...noted, detail: "the board" },
     "a detail that is a list": { ...noted, detail: [] },
-    "a report that is no object": { ...issued, report: "compliant" },
+    "a report that is not an object": { ...issued, report: "compliant" },
     "a report without its hash": { ...issued, report_sha256: undefined },
     "a report without its id": { ...issued, report: { ...REPORT, report_id: undefined } },
-    "a record that is no object": { ...replayed, recorded: "case-1" },
+    "a record that is not an object": { ...replayed, recorded: "case-1" },
   };
   for (const [what, body] of Object.entries(bodies)) assert.equal(faultOf(body), "MALFORMED", what);
 });
 
-Deno.test("a part that says anything else than its entry commits to is RESULT_MISMATCH", () => {
+Deno.test("a part that differs from its entry's commitment is RESULT_MISMATCH", () => {
   const bodies = {
     "a score": { ...scored, jis: 99 },
     "a recorded score": { ...replayed, recorded: { ...SCORE, jis: 99 } },
     "a report": { ...issued, report: FORGED },
     "a report with its own hash": { ...issued, report: FORGED, report_sha256: FORGED_SHA256 },
     "a report's id": { ...issued, report: { ...REPORT, report_id: "01OTHER" } },
-    "what a replay came to": { ...replayed, replayed: { ...SCORE, jis: 99 } },
-    "whether a replay matches": { ...replayed, match: false },
-    "what kind of record a replay is of": { ...replayed, kind: "decision" },
+    "the replayed result": { ...replayed, replayed: { ...SCORE, jis: 99 } },
+    "the match of a replay": { ...replayed, match: false },
+    "the kind of a replayed record": { ...replayed, kind: "decision" },
     "an event's id": { ...noted, event_id: "01OTHER" },
     "the entry beside an event": { ...noted, entry: { ...noted.evidence.entry, actor: "system" } },
     "an event": { ...noted, detail: { ...noted.detail, by: "nobody" } },
     "an erasure": { ...erased, detail: { ...ERASURE, entries: 3 } },
     "an erasure's instant": { ...erased, erased_at: "2026-11-19T09:00:00.004Z" },
-    "an erasure that was none": { ...erased, erased: false },
+    "an erasure with erased: false": { ...erased, erased: false },
   };
   for (const [what, body] of Object.entries(bodies)) assert.equal(faultOf(body), "RESULT_MISMATCH", what);
 });
@@ -341,7 +341,7 @@ Deno.test("an appended event does not prove an erasure", () => {
 });
 
 Deno.test("a true record beside an altered score proves nothing", () => {
-  assert.equal(faultOf({ ...scored, recorded: SCORE }), null, "what says the same may stand there");
+  assert.equal(faultOf({ ...scored, recorded: SCORE }), null, "equal members may be there");
   assert.equal(faultOf({ ...scored, jis: 99, recorded: SCORE }), "RESULT_MISMATCH");
   assert.equal(faultOf({ ...replayed, id: "case-2" }), "RESULT_MISMATCH");
   assert.equal(faultOf({ ...replayed, model: { version: "2" } }), "RESULT_MISMATCH");
@@ -365,7 +365,7 @@ Deno.test("a batch is MALFORMED without items, checkpoint or whole hashes", () =
     "a proof for the checkpoint": { ...evidence, checkpoint: scored.evidence.proof },
     "a hash of 31 bytes": { ...evidence, items: [{ ...first, path: [base64(new Uint8Array(31))] }] },
     "a hash in hexadecimal": { ...evidence, items: [{ ...first, path: ["00".repeat(32)] }] },
-    "a hash that is no base64": { ...evidence, items: [{ ...first, path: ["?"] }] },
+    "a hash that is not base64": { ...evidence, items: [{ ...first, path: ["?"] }] },
   };
   for (const [what, changed] of Object.entries(broken)) {
     const { fault, entries } = reportOn({ ...batch, evidence: changed });
@@ -374,7 +374,7 @@ Deno.test("a batch is MALFORMED without items, checkpoint or whole hashes", () =
   }
 });
 
-Deno.test("a batch with one item that is not in the log is INCLUSION_FAILED, whichever it is", () => {
+Deno.test("a batch with one item that is not in the log is INCLUSION_FAILED, at every position", () => {
   const { evidence } = batch;
   for (const at of [0, 1]) {
     const item = evidence.items[at]!;
@@ -394,7 +394,7 @@ Deno.test("a batch with one item that is not in the log is INCLUSION_FAILED, whi
   }
 });
 
-Deno.test("a batch whose results are not of the sessions that its evidence is of is RESULT_MISMATCH, with a key and without", () => {
+Deno.test("a batch whose results are not of the sessions in its evidence is RESULT_MISMATCH, with a key and without", () => {
   const { results, evidence } = batch;
   const [first, second] = results as [Json, Json];
   const [one, two] = evidence.items as [Json, Json];
@@ -402,18 +402,18 @@ Deno.test("a batch whose results are not of the sessions that its evidence is of
   const withItems = (...items: Json[]) => ({ ...batch, evidence: { ...evidence, items } });
   const bodies = {
     "results swapped": { ...batch, results: [second, first] },
-    "a result more": { ...batch, results: [first, second, other] },
+    "one result more": { ...batch, results: [first, second, other] },
     "a result twice": { ...batch, results: [first, second, second] },
-    "a result less": { ...batch, results: [first] },
+    "one result less": { ...batch, results: [first] },
     "no result": { ...batch, results: [] },
     "a result of another session": { ...batch, results: [first, other] },
     "a result of no session": { ...batch, results: [first, { jis: 71 }] },
     "a result that is null": { ...batch, results: [first, null] },
-    "results that are no list": { ...batch, results: { 0: first, 1: second, length: 2 } },
+    "results that are not a list": { ...batch, results: { 0: first, 1: second, length: 2 } },
     "results that are null": { ...batch, results: null },
     "items swapped": withItems(two, one),
-    "an item more": withItems(one, two, two),
-    "an item less": withItems(one),
+    "one item more": withItems(one, two, two),
+    "one item less": withItems(one),
     "an item of another session": withItems(one, { ...two, session_id: "case-3" }),
     "names of items swapped": withItems(
       { ...one, session_id: "case-2" },
@@ -426,7 +426,7 @@ Deno.test("a batch whose results are not of the sessions that its evidence is of
   }
 });
 
-Deno.test("a batch's evidence without its results is proven by itself; reordered or doubled it is not that batch", () => {
+Deno.test("a batch's evidence without its results is proven by itself; with results reordered or repeated it is not", () => {
   const { results, evidence } = batch;
   assert.equal(faultOf({ ...batch, results: undefined }), null);
   const items = evidence.items.toReversed();
@@ -469,7 +469,7 @@ Deno.test("a checkpoint that cannot be read is MALFORMED, in every kind", () => 
   }
 });
 
-Deno.test("an entry of one chain is not proven by the tree of another whose name ends alike", () => {
+Deno.test("an entry of one chain is not proven by the tree of another one whose name has the same end", () => {
   const names = { chain: "sys", origin: `${PREFIX}org/sys` };
   const crossed = logOf([{ eventType: "SCORE_COMPUTED", parts: { result: SCORE } }], names);
   const keys = [{ name: names.origin, publicKey: signer.publicKey }];
@@ -478,7 +478,7 @@ Deno.test("an entry of one chain is not proven by the tree of another whose name
 
 // ---- any change -------------------------------------------------------------------------------------------
 
-/** Every body that differs in one character of its JSON, is JSON, and says something else where it is proven. */
+/** Every body that differs in one character of its JSON, is still JSON, and differs where it is proven. */
 function* altered(body: Json, proven: (body: Json) => unknown): Generator<readonly [at: number, body: Json]> {
   const text = JSON.stringify(body);
   const said = canonicalJson(proven(body));
@@ -507,7 +507,7 @@ Deno.test("a report with any character changed is refused", () => {
   assert.ok(changes > 5_000, `${changes} changes were tried`);
 });
 
-Deno.test("a batch's evidence with any character changed, but in what it calls its items, is refused", () => {
+Deno.test("a batch's evidence with any character changed is refused, except in the names of its items", () => {
   const evidenceOnly = ({ evidence }: Json) => ({
     ...evidence,
     items: evidence.items.map(({ session_id: _, ...item }: Json) => item),

@@ -1,4 +1,7 @@
-/** The error catalogue: complete, with the words of one table, linked to the operations that answer so. */
+/**
+ * The error catalogue: it is complete, uses the words of one table, and links to the operations with each
+ * code.
+ */
 import assert from "node:assert/strict";
 import { ERROR_MEANINGS } from "../../src/domain/error_meanings.ts";
 import { ERROR_STATUSES, type ErrorCode } from "../../src/domain/errors.ts";
@@ -6,7 +9,7 @@ import { PAGES } from "../../src/http/pages.ts";
 import { ROUTES } from "../../src/http/routes.ts";
 import { proseParts } from "../../src/pages/prose.ts";
 
-/** As the interface fixes it. */
+/** The codes and statuses of the interface. */
 const CODES = {
   INVALID_JSON: "400",
   VALIDATION_FAILED: "400, 422",
@@ -29,7 +32,7 @@ const CODES = {
 
 const { text } = PAGES.find(({ path }) => path === "/docs/errors")!;
 
-/** Code → its section of the page. */
+/** Each code with its section of the page. */
 const SECTIONS = new Map(
   [...text.matchAll(/<section aria-labelledby="(\w+)">(.*?)<\/section>/gs)].map((
     [, code, section],
@@ -50,7 +53,7 @@ Deno.test("the catalogue has exactly the codes of the interface, each with its s
   }
 });
 
-Deno.test("each code says what it means, what to do, whether to send again, and shows its envelope", () => {
+Deno.test("each code has its meaning, what to do, whether to send again, and its envelope", () => {
   for (const code of Object.keys(CODES) as ErrorCode[]) {
     const section = SECTIONS.get(code)!;
     assert.match(section, /<dt>What to do<\/dt><dd>[^/]{20}/, code);
@@ -63,7 +66,7 @@ Deno.test("each code says what it means, what to do, whether to send again, and 
   }
 });
 
-Deno.test("what waits for Retry-After is what carries it, and only a failure of the service is repeated at once", () => {
+Deno.test("only errors with Retry-After say to wait, and only faults of the service to send again at once", () => {
   const retries = Object.entries(ERROR_MEANINGS).filter(([, { retry }]) => retry !== "no");
   assert.deepEqual(retries.map(([code, { retry }]) => [code, retry]), [
     ["RATE_LIMITED", "wait"],
@@ -85,7 +88,7 @@ Deno.test("a code links to the operations that can answer with it, and to no oth
   );
 });
 
-Deno.test("code stands between backticks, and a backtick alone is itself", () => {
+Deno.test("code is between backticks, and a single backtick stands for itself", () => {
   assert.deepEqual(proseParts("Send `a` or `b`."), [
     { isCode: false, text: "Send " },
     { isCode: true, text: "a" },

@@ -59,7 +59,7 @@ import merkle from "../vectors/evidence/merkle.json" with { type: "json" };
 const ORIGIN = "jis.example.internal/dep-7f3a/org/acme";
 const EM_DASH = "\u2014";
 
-/** The vectors' throw-away keys: the seed is the SHA-256 of the label. */
+/** The vectors' keys: each seed is the SHA-256 of the label. */
 function throwAwaySigner(label: string): Signer {
   const pkcs8 = [...fromHex("302e020100300506032b657004220420"), ...nodeCrypto.sha256(utf8(label))];
   const text = Uint8Array.from(pkcs8).toBase64();
@@ -119,8 +119,8 @@ Deno.test("canonical JSON writes the RFC's edge numbers, and -0 as 0", () => {
 });
 
 /**
- * Doubles from which the companion's number file starts (cyberphone/json-canonicalization, testdata/README.md):
- * fifty that stand there with either sign, and the rest.
+ * Doubles from which the companion's number file starts (cyberphone/json-canonicalization,
+ * testdata/README.md): fifty that occur with either sign, and the rest.
  */
 const WITH_EITHER_SIGN = `
   446696695dbd1cc3 443211ede4974a35 43fce97ca0f21056 43c7213080c1a6ac 439280f39a348556 435d9b1f5d20d557
@@ -151,7 +151,7 @@ function bitPatterns(text: string): readonly bigint[] {
   return text.trim().split(/\s+/).map((word) => BigInt(`0x${word}`));
 }
 
-/** The companion's stream: its static values, 2,000 in a row, then whatever a chain of SHA-256 says. */
+/** The companion's stream: its static values, 2,000 in a row, then values from a chain of SHA-256. */
 function* numberStream(): Generator<bigint> {
   const magnitudes = bitPatterns(WITH_EITHER_SIGN);
   const statics = [
@@ -189,7 +189,7 @@ Deno.test("canonical JSON reproduces the digests of the companion's number strea
   });
 });
 
-Deno.test("canonical JSON refuses what JSON cannot say, and never drops or converts it", () => {
+Deno.test("canonical JSON refuses values that JSON does not have, and never drops or converts them", () => {
   const ofTheVectors: Record<string, unknown> = {
     "NaN": NaN,
     "Infinity": Infinity,
@@ -266,7 +266,7 @@ interface VectorEntry {
 }
 const vectorEntries = chain8.entries as readonly unknown[] as readonly VectorEntry[];
 
-/** What the service would have been given to write the vector's entry. */
+/** The draft from which the service would write the vector's entry. */
 function draftOf({ entry, parts }: VectorEntry): EntryDraft {
   return {
     id: entry.id,
@@ -354,7 +354,7 @@ Deno.test("appending the drafts of chain_8 to an empty chain writes the vector's
   assert.equal(head.frontier.size, 8);
 });
 
-Deno.test("a chain's time never goes back: an entry of an earlier instant takes the last one's", () => {
+Deno.test("a chain's time never goes back: an entry of an earlier instant gets the last one's", () => {
   const empty = emptyChain(nodeCrypto, { chain: "sys", origin: "jiss.test/dep/sys" });
   const first = appendEntry(nodeCrypto, empty, { ...SIMPLE_DRAFT, at: 1_795_165_200_123 });
   const earlier = appendEntry(nodeCrypto, first.head, { ...SIMPLE_DRAFT, at: 1_795_165_200_122 });
@@ -373,7 +373,7 @@ Deno.test("an entry of 4,096 bytes is appended and one of 4,097 is refused", () 
   assert.throws(() => sized(4_097), RangeError);
 });
 
-Deno.test("an entry is exactly its twelve keys", () => {
+Deno.test("an entry has exactly its twelve keys", () => {
   const { entry } = vectorEntries[2]!;
   assert.equal(Object.keys(entry).length, 12);
   for (const key of Object.keys(entry)) {
@@ -444,7 +444,7 @@ for (const { name, leaves, roots } of TREES) {
     assert.deepEqual(frontiers.map(({ peaks }) => peaks.length), [0, 1, 1, 2, 1, 2, 2, 3, 1]);
   });
 
-  Deno.test(`over ${name}, every leaf proves itself at every size from stored nodes`, () => {
+  Deno.test(`over ${name}, every leaf has a proof at every size from stored nodes`, () => {
     const { frontiers, nodes } = grow(leaves);
     for (let size = 1; size <= 8; size += 1) {
       for (let leaf = 0; leaf < size; leaf += 1) {
@@ -486,7 +486,7 @@ Deno.test("the vector's inclusion proofs are made from stored nodes and lead to 
   }
 });
 
-Deno.test("nodes have the places of Go's sumdb", () => {
+Deno.test("nodes have the indexes of Go's sumdb", () => {
   assert.deepEqual([0, 1, 2, 3, 4, 5, 6, 7].map((n) => storedNodeIndex(0, n)), [0, 1, 3, 4, 7, 8, 10, 11]);
   assert.deepEqual([0, 1, 2, 3].map((n) => storedNodeIndex(1, n)), [2, 5, 9, 12]);
   assert.deepEqual([0, 1].map((n) => storedNodeIndex(2, n)), [6, 13]);
@@ -515,7 +515,7 @@ Deno.test("a path that is too short or too long for its leaf leads to no root", 
 
 // ---- keys -------------------------------------------------------------------------------------------------
 
-Deno.test("the vectors' throw-away keys have the vectors' public keys, ids and verifier keys", () => {
+Deno.test("the vectors' keys have the vectors' public keys, ids and verifier keys", () => {
   assert.equal(hex(signer.publicKey), checkpoints.public_key_hex);
   assert.equal(
     hex(signer.publicKey),
@@ -625,7 +625,7 @@ Deno.test("a signature whose scalar was raised by the group's order is refused",
   assert.equal(nodeCrypto.verifyEd25519(signer.publicKey, utf8("message"), malleated), false);
 });
 
-Deno.test("a private key that is none, or none of Ed25519, is refused and never shown", () => {
+Deno.test("a private key that is malformed or not Ed25519 is refused and never shown", () => {
   const p256 = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgvVNFwWlOOsTd/VBu
 2tesWZrLqqqT4B67G9/zqNZHY92hRANCAAQOFbcmTbl+15xmzrMLccEwhq+OaQRH
@@ -652,7 +652,7 @@ Deno.test("a text that is not exactly a checkpoint is refused", () => {
   const bad = {
     "an extension line": `${CHECKPOINT_TEXT}extension\n`,
     "no last line feed": CHECKPOINT_TEXT.slice(0, -1),
-    "a blank line more": `${CHECKPOINT_TEXT}\n`,
+    "one blank line more": `${CHECKPOINT_TEXT}\n`,
     "no origin": `\n8\n${root}\n`,
     "a leading zero": `o\n08\n${root}\n`,
     "a sign": `o\n+8\n${root}\n`,
@@ -734,7 +734,7 @@ Deno.test("a text that is not a signed note is refused", () => {
     "a plus in the name": `${CHECKPOINT_TEXT}\n${line.replace("acme", "ac+me")}\n`,
     "a signature of 4 bytes": `${CHECKPOINT_TEXT}\n${EM_DASH} other AAAAAA==\n`,
     "stray bits in the signature": `${CHECKPOINT_TEXT}\n${EM_DASH} other AAAAAAB=\n`,
-    "a line that is no signature": `${checkpoints.checkpoint}more\n`,
+    "a line that is not a signature": `${checkpoints.checkpoint}more\n`,
   };
   for (const [what, text] of Object.entries(bad)) {
     assert.throws(() => parseNote(text), SyntaxError, what);
@@ -756,7 +756,7 @@ Deno.test("the vector's tlog-proof is read, written back, and leads to its signe
   );
 });
 
-Deno.test("a proof without hashes is read: it is that of a tree of one leaf", () => {
+Deno.test("a proof without hashes is read: the tree has one leaf", () => {
   const text = formatProof({ index: 0, path: [], note: checkpoints.checkpoint });
   assert.equal(text, `c2sp.org/tlog-proof@v1\nindex 0\n\n${checkpoints.checkpoint}`);
   assert.deepEqual(parseProof(text), { index: 0, path: [], note: checkpoints.checkpoint });
@@ -824,7 +824,7 @@ Deno.test("the result is the body without evidence, request_id, timestamp, event
   });
 });
 
-Deno.test("what is not part of the result may differ: a webhook carries the same evidence", () => {
+Deno.test("members outside of the result may differ: a webhook has the same evidence", () => {
   const { request_id: _, ...rest } = response;
   const body = { ...rest, event: "score.computed", delivery_id: "01D", timestamp: "later" };
   assert.equal(faultOf(body, [trusted]), null);
@@ -842,10 +842,10 @@ const FAULTS: readonly (readonly [what: string, body: Record<string, unknown>, f
   ["evidence over another part", withEvidence((e) => ({ ...e, covers: "input" })), "MALFORMED"],
   ["an unknown member", withEvidence((e) => ({ ...e, more: 1 })), "MALFORMED"],
   ["an upper-case salt", withEvidence((e) => ({ ...e, salt: sound.salt.toUpperCase() })), "MALFORMED"],
-  ["a proof that is none", withEvidence((e) => ({ ...e, proof: "proof" })), "MALFORMED"],
+  ["a proof that is not one", withEvidence((e) => ({ ...e, proof: "proof" })), "MALFORMED"],
   ["another score", { ...response, displayed_jis: 77 }, "RESULT_MISMATCH"],
-  ["a member more", { ...response, more: null }, "RESULT_MISMATCH"],
-  ["a member less", { ...response, mode: undefined }, "RESULT_MISMATCH"],
+  ["one member more", { ...response, more: null }, "RESULT_MISMATCH"],
+  ["one member less", { ...response, mode: undefined }, "RESULT_MISMATCH"],
   ["another salt", withEvidence((e) => ({ ...e, salt: "0".repeat(64) })), "RESULT_MISMATCH"],
   ["another commitment", withEvidence((e) => ({ ...e, sha256: "0".repeat(64) })), "RESULT_MISMATCH"],
   [
@@ -915,7 +915,7 @@ Deno.test("a checkpoint of another chain, signed by the same key, is WRONG_ORIGI
   assert.equal(faultOf(body, pinned), "WRONG_ORIGIN");
 });
 
-Deno.test("another result with a commitment of its own is RESULT_MISMATCH: the entry committed to the first", () => {
+Deno.test("another result with its own commitment is RESULT_MISMATCH: the entry committed to the first", () => {
   const result = { ...resultPart(response), displayed_jis: 99 };
   const part = { name: "result", salt: fromHex(sound.salt), text: canonicalJson(result) } as const;
   const sha256 = hex(partCommitment(nodeCrypto, part));
@@ -923,7 +923,7 @@ Deno.test("another result with a commitment of its own is RESULT_MISMATCH: the e
   assert.equal(faultOf(body, [trusted]), "RESULT_MISMATCH");
 });
 
-Deno.test("an entry that stands at another place than it says is INCLUSION_FAILED, signed or not", () => {
+Deno.test("an entry at another position than it states is INCLUSION_FAILED, signed or not", () => {
   const head = emptyChain(nodeCrypto, { chain: "org/acme", origin: ORIGIN });
   const { appended } = appendEntry(nodeCrypto, head, vectorDrafts[6]!);
   const { frontiers } = grow([chainLeaves[0]!, appended.hash]);
@@ -952,7 +952,7 @@ Deno.test("a checkpoint of another log, signed by a key that is pinned under a t
   assert.equal(faultOf(body, pinned), "WRONG_ORIGIN");
 });
 
-Deno.test("a response that no canonical JSON can hold is MALFORMED, never an exception", () => {
+Deno.test("a response that canonical JSON cannot express is MALFORMED, never an exception", () => {
   const text = JSON.stringify(response);
   const bad = {
     "a lone surrogate": text.replace('"mode":"standard"', '"mode":"\\ud800"'),

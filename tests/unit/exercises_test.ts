@@ -1,4 +1,7 @@
-/** The exercise catalogue: what every row must hold, what a document may not leave out, and what a caller is given. */
+/**
+ * The exercise catalogue: the required content of every row, documents that leave something out, and the
+ * payload that a caller gets.
+ */
 import assert from "node:assert/strict";
 import { type Dimension, DIMENSIONS, type Domain } from "../../src/domain/enums.ts";
 import type { FullDimensions } from "../../src/scoring/dimensions.ts";
@@ -14,7 +17,7 @@ const sampleCases = exercises.flatMap(({ id, scenario_type, cases }) =>
   DIFFICULTIES.map((difficulty) => ({ place: `${id} ${difficulty}`, scenario_type, ...cases[difficulty] }))
 );
 
-/** What is recommended where this dimension alone lies below the target. */
+/** The recommendation if only this dimension is below the target. */
 function planFor(target: Dimension, value: number, domain: Domain = "general"): ExercisePlan {
   const dimensions = Object.fromEntries(
     DIMENSIONS.map((name) => [name, name === target ? value : 90]),
@@ -80,13 +83,13 @@ Deno.test("the near-miss debrief has the three questions that its parameters ann
   assert.equal(debriefed?.debrief.length, 3);
 });
 
-Deno.test("every setup says under which scenario type the exercise is posted", () => {
+Deno.test("every setup names the scenario type under which the exercise is posted", () => {
   for (const { id, scenario_type, setup } of exercises) {
     assert.ok(setup.join(" ").includes(`scenario_type ${scenario_type}`), id);
   }
 });
 
-Deno.test("no purpose, case, recommendation or solution stands in the catalogue twice, and none is blank", () => {
+Deno.test("no purpose, case, recommendation or solution occurs in the catalogue twice, and none is blank", () => {
   assert.equal(sampleCases.length, 63);
   const texts = [
     ...exercises.map(({ purpose }) => purpose),
@@ -128,7 +131,7 @@ Deno.test("a sample case without advice says the right decision instead", () => 
   }
 });
 
-Deno.test("every source that a purpose names stands in the list of sources", async () => {
+Deno.test("every source that a purpose names is in the list of sources", async () => {
   const page = await Deno.readTextFile(new URL("../../docs/understand/scoring-model.md", import.meta.url));
   for (const { id, purpose } of exercises) {
     for (const [, number] of purpose.matchAll(/\[(\d+)\]/g)) {
@@ -158,11 +161,11 @@ Deno.test("a dimension with fewer than three exercises is refused by name", () =
   ]);
 });
 
-Deno.test("a fourth exercise for a dimension is taken", () => {
+Deno.test("a fourth exercise for a dimension is accepted", () => {
   assert.deepEqual(problemsAfter((rows) => rows.push({ ...rows[0], id: "ex_acme_1" })), []);
 });
 
-Deno.test("empty texts, missing cases and unknown keys are refused, each with its place", () => {
+Deno.test("empty texts, missing cases and unknown keys are refused, each with its path", () => {
   assert.deepEqual(
     problemsAfter((rows) => {
       rows[0].purpose = "";
@@ -223,7 +226,7 @@ Deno.test("every difficulty gives another sample case of the same three exercise
   }
 });
 
-Deno.test("the operator's domain stands in the parameters of an exercise about the domain", () => {
+Deno.test("an exercise about the domain has the operator's domain in its parameters", () => {
   const [, refresher, gallery] = planFor("domain_confidence", 50, "healthcare").exercises;
   assert.deepEqual(refresher?.payload.params, { domain: "healthcare" });
   assert.deepEqual(gallery?.payload.params, { domain: "healthcare", edge_case: true });

@@ -1,4 +1,6 @@
-/** Explanations: the sentences of the worked examples and of what a person would contest, word for word. */
+/**
+ * Explanations: the sentences of the worked examples and of cases that a person would contest, word for word.
+ */
 import assert from "node:assert/strict";
 import { type Dimension, DIMENSIONS, type Domain } from "../../src/domain/enums.ts";
 import { interactionSchema } from "../../src/domain/interaction.ts";
@@ -22,9 +24,12 @@ const DAY = 86_400_000;
 const NOTHING = ["Nothing in this interaction bears on it."];
 const UNCHANGED = ["A decision score reads the operator's record and does not change it."];
 
-/** An operator after 60 interactions in the financial domain, watched after an accepted error. */
+/** An operator after 60 interactions in the financial domain, in an error window after an accepted error. */
 const EXPERT: OperatorState = exampleOf("independent_expert_after_60").state_before;
-/** One who accepts nearly everything at once, watched for one more interaction after a false alarm. */
+/**
+ * An operator who accepts nearly everything at once, in an error window for one more interaction after a
+ * false alarm.
+ */
 const RUBBER_STAMPER: OperatorState = exampleOf("rubber_stamper_after_60").state_before;
 
 function explainExample(name: string): readonly DimensionExplanation[] {
@@ -49,7 +54,7 @@ function rulesOf(explained: readonly DimensionExplanation[], dimension: Dimensio
 const valuesOf = (explained: readonly DimensionExplanation[], side: "before" | "after") =>
   explained.map((row) => row[side]);
 
-// Sums of the dimensions before agree with the JIS before of the examples: 79.65, 37 and 43.55.
+// The weighted dimensions before agree with the examples' JIS before: 79.65, 37 and 43.55.
 for (
   const [name, before] of [
     ["first_interaction_careful_correct_accept", [65, 65, 65, 65, 65, 65, 65]],
@@ -83,7 +88,7 @@ Deno.test("a lite score is explained in full mode: its three dimensions are the 
   });
 });
 
-Deno.test("a careful acceptance of a right recommendation is told with its time, its activity and what the review came to", () => {
+Deno.test("a careful acceptance of a right recommendation is explained by its time, its activity and its review", () => {
   const explained = explainExample("first_interaction_careful_correct_accept");
   const accepted =
     "The AI was right and the operator accepted it: accepting what is right rose from 0.65 to 0.7.";
@@ -106,7 +111,7 @@ Deno.test("a careful acceptance of a right recommendation is told with its time,
   ]);
 });
 
-Deno.test("a fast acceptance of a wrong recommendation is told in every dimension that it lowered", () => {
+Deno.test("a fast acceptance of a wrong recommendation is explained in every dimension that it lowered", () => {
   const explained = explainExample("fast_accept_of_wrong_recommendation");
   const missed = "The AI was wrong and the operator accepted it: catching errors fell from 0.65 to 0.52.";
   assert.deepEqual(rulesOf(explained, "deferral_resistance"), [
@@ -130,7 +135,7 @@ Deno.test("a fast acceptance of a wrong recommendation is told in every dimensio
   ]);
 });
 
-Deno.test("a slow acceptance of a wrong recommendation is told with how much of its review can count", () => {
+Deno.test("a slow acceptance of a wrong recommendation is explained by how much of its review can count", () => {
   const explained = explainFields({
     decision: "accepted",
     time_to_decision_ms: 14_200,
@@ -145,7 +150,7 @@ Deno.test("a slow acceptance of a wrong recommendation is told with how much of 
   ]);
 });
 
-Deno.test("an injected error rejected after an error is told with its weight and with the error before it", () => {
+Deno.test("an injected error rejected after an error is explained by its weight and by the error before it", () => {
   const explained = explainExample("post_error_slower_and_detects_injected_error");
   const caught =
     "The AI was wrong and the operator rejected it: catching errors rose from 0.52 to 0.62 (weight 1.25 for an injected error).";
@@ -162,7 +167,7 @@ Deno.test("an injected error rejected after an error is told with its weight and
   ]);
 });
 
-Deno.test("a modification is told with the share changed and what it counts as", () => {
+Deno.test("a modification is explained by the share changed and what it counts as", () => {
   assert.deepEqual(rulesOf(explainExample("independent_expert_after_60"), "error_detection"), [
     "The operator changed 30 % of the recommendation and the decision proved right, which counts fully as catching wrong advice: catching errors rose from 0.79 to 0.81 (weight 1.25 for a high-stakes case).",
   ]);
@@ -178,7 +183,7 @@ Deno.test("a modification is told with the share changed and what it counts as",
   ]);
 });
 
-Deno.test("90 seconds without activity are told as what cannot raise anything", () => {
+Deno.test("90 seconds without activity are explained as something that cannot raise a dimension", () => {
   const explained = explainExample("rubber_stamper_idles_90_seconds");
   assert.deepEqual(rulesOf(explained, "deferral_resistance"), [
     "The operator accepted the recommendation, and the review counted as 50 % of full scrutiny: considered decisions stayed at 0.18 (with hardly any activity it cannot rise).",
@@ -194,7 +199,7 @@ Deno.test("90 seconds without activity are told as what cannot raise anything", 
   ]);
 });
 
-Deno.test("a wrong answer with the AI withheld bears on unaided work, on the domain and on recovery", () => {
+Deno.test("a wrong answer with the AI withheld counts for unaided work, the domain and recovery", () => {
   const explained = explainExample("ai_withheld_wrong_answer");
   assert.deepEqual(rulesOf(explained, "deferral_resistance"), NOTHING);
   assert.deepEqual(rulesOf(explained, "error_detection"), NOTHING);
@@ -210,7 +215,7 @@ Deno.test("a wrong answer with the AI withheld bears on unaided work, on the dom
   assert.deepEqual(rulesOf(explained, "decision_autonomy"), NOTHING);
 });
 
-Deno.test("a gap of 120 days is told in one sentence, before what the interaction did", () => {
+Deno.test("a gap of 120 days is explained in one sentence, before the effects of the interaction", () => {
   const explained = explainExample("return_after_120_day_gap");
   assert.deepEqual(rulesOf(explained, "deferral_resistance"), [
     "After 120 days without a scored case, earlier evidence in the operator's favour counts 55.9 % of what it did: catching errors fell from 0.79 to 0.72, accepting what is right from 0.86 to 0.79 and considered decisions from 0.89 to 0.84.",
@@ -222,7 +227,7 @@ Deno.test("a gap of 120 days is told in one sentence, before what the interactio
   ]);
 });
 
-Deno.test("an override of a right recommendation is told as such, and gives no credit for being a departure", () => {
+Deno.test("an override of a right recommendation is named as such, and gets no credit as a departure", () => {
   const explained = explainExample("contrarian_random_override");
   const overrode =
     "The AI was right and the operator overrode it: accepting what is right fell from 0.4 to 0.39.";
@@ -239,7 +244,7 @@ Deno.test("an override of a right recommendation is told as such, and gives no c
   ]);
 });
 
-Deno.test("missing telemetry is told, with what it leaves of the time and of the weight", () => {
+Deno.test("missing telemetry is named, with what remains of the time and of the weight", () => {
   assert.deepEqual(rulesOf(explainExample("flat_variant_without_telemetry"), "deliberation_depth"), [
     "The operator took 25 seconds, where the healthcare domain counts 2.5 as fast and 20 as a full review, with no activity measured, lowering the weight and letting time alone count up to 65 %: deliberation stayed at 0.65 (counted as 0.65, weight 0.5).",
   ]);
@@ -249,7 +254,7 @@ Deno.test("missing telemetry is told, with what it leaves of the time and of the
   ]);
 });
 
-Deno.test("activity that the time cannot hold, and time beyond the idle limit, are told with what counts of them", () => {
+Deno.test("activity that the time cannot hold, and time beyond the idle limit, are explained with the part that counts", () => {
   const hurried = explainFields({
     decision: "accepted",
     time_to_decision_ms: 3_000,
@@ -275,14 +280,14 @@ Deno.test("activity that the time cannot hold, and time beyond the idle limit, a
   ]);
 });
 
-Deno.test("a departure that nobody can judge is told with how far this operator's departures are trusted", () => {
+Deno.test("a departure of unknown outcome is explained by the credibility of this operator's departures", () => {
   const explained = explainFields({ decision: "overridden", time_to_decision_ms: 1_000 });
   assert.deepEqual(rulesOf(explained, "decision_autonomy"), [
     "The operator overrode the recommendation, the outcome is not known, departures of this operator are trusted 50 % so far, and the review counted as 0 % of full scrutiny: the operator's own part in decisions fell from 0.65 to 0.62 (counted as 0.25, weight 0.75).",
   ]);
 });
 
-Deno.test("restraint is told where it really lowers a dimension, and left out where it does not", () => {
+Deno.test("restraint is explained if it lowers a dimension, and left out otherwise", () => {
   const referred = { decision: "escalated", time_to_decision_ms: 5_000 };
   const passedOn =
     "The operator passed on the case and the outcome is not known: the operator's own part in decisions stayed at 0.21 (not deciding a case cannot raise it, weight 0.25).";
@@ -324,19 +329,19 @@ Deno.test("a decision score right after an interaction changes nothing, and says
   for (const { rules } of unknown) assert.deepEqual(rules, UNCHANGED);
 });
 
-Deno.test("a decision score after 120 days reads what the gap has left, and says so where evidence faded", () => {
+Deno.test("a decision score after 120 days uses the state after the decay, and says so where evidence decayed", () => {
   const explained = explainDecision(model, EXPERT, { domain: "financial", now: EXPERT.t1! + 120 * DAY });
   assert.deepEqual(valuesOf(explained, "before"), [83, 81, 75, 83, 76, 77, 78]);
   assert.deepEqual(valuesOf(explained, "after"), [77, 74, 68, 76, 68, 68, 69]);
   assert.deepEqual(rulesOf(explained, "independent_performance"), [
     "After 120 days without a scored case, earlier evidence in the operator's favour counts 55.9 % of what it did: sound decisions without the AI fell from 0.75 to 0.68.",
   ]);
-  // Nothing of the operator is known in this domain, so that nothing could fade.
+  // Nothing about the operator is known in this domain, so nothing could decay.
   const elsewhere = explainDecision(model, EXPERT, { domain: "legal", now: EXPERT.t1! + 120 * DAY });
   assert.deepEqual(rulesOf(elsewhere, "domain_confidence"), UNCHANGED);
 });
 
-/** A label of a case in the legal domain, for an operator of whom nothing else is known. */
+/** A label of a case in the legal domain, for an otherwise unknown operator. */
 function explainLate(
   decision: LateLabel["decision"],
   outcome_correct: boolean,
@@ -360,7 +365,7 @@ function explainLate(
   });
 }
 
-Deno.test("an acceptance that proves wrong later is told as what became known, in every dimension that it lowers", () => {
+Deno.test("an acceptance that proves wrong later is explained in every dimension that it lowers", () => {
   const explained = explainLate("accepted", false);
   const missed =
     "It became known that the AI was wrong and that the operator had accepted it: catching errors fell from 0.65 to 0.52.";
@@ -380,7 +385,7 @@ Deno.test("an acceptance that proves wrong later is told as what became known, i
   ]);
 });
 
-Deno.test("an acceptance that proves right later is told with the review that it rested on", () => {
+Deno.test("an acceptance that proves right later is explained by its review", () => {
   const explained = explainLate("accepted", true, { omega: 1.25 });
   assert.deepEqual(rulesOf(explained, "error_detection"), [
     "It became known that the AI was right and that the operator had accepted it: accepting what is right rose from 0.65 to 0.71 (weight 1.25 for a high-stakes case).",
@@ -390,7 +395,7 @@ Deno.test("an acceptance that proves right later is told with the review that it
   ]);
 });
 
-Deno.test("a departure, a referral, a change and a decision without the AI are each told as what they proved to be", () => {
+Deno.test("a departure, a referral, a modification and a decision without the AI are each explained by their outcome", () => {
   const first = (explained: readonly DimensionExplanation[]) => rulesOf(explained, "error_detection");
   assert.deepEqual(first(explainLate("overridden", false, { s: 1 })), [
     "It became known that the AI was right and that the operator had overridden it: accepting what is right fell from 0.65 to 0.56.",
@@ -409,7 +414,7 @@ Deno.test("a departure, a referral, a change and a decision without the AI are e
   assert.deepEqual(first(unaided), ["Nothing in this label bears on it."]);
 });
 
-Deno.test("a change of the recommendation that counts as activity is told", () => {
+Deno.test("a modification that counts as activity is explained", () => {
   const fields = {
     time_to_decision_ms: 6_000,
     hover_events: 1,
@@ -425,7 +430,7 @@ Deno.test("a change of the recommendation that counts as activity is told", () =
   assert.match(modified!, /0 alternative views, and the change counted as activity: deliberation/);
 });
 
-Deno.test("a right acceptance without a sign of review says why it earns no credit in its domain", () => {
+Deno.test("a right acceptance without a sign of review says why it gets no credit in its domain", () => {
   const inert = {
     time_to_decision_ms: 20_000,
     hover_events: 0,

@@ -1,6 +1,6 @@
 /**
- * Each start of a deployment: what it makes the first time, what it records when model or retention has
- * changed, and that a start which changes nothing writes nothing.
+ * Each start of a deployment: what the first one creates, what a start records if model or retention has
+ * changed, and that a start without changes writes nothing.
  * Source: contract, section 5; evidence design, section 8.
  */
 import assert from "node:assert/strict";
@@ -43,7 +43,7 @@ interface Start {
   readonly auditRetentionDays?: number;
   readonly signer?: typeof SIGNER;
   readonly secretsKeys?: readonly Uint8Array[];
-  /** Whether it comes to serve. */
+  /** True if the start comes to serve. */
   readonly serves?: boolean;
   readonly logName?: string;
 }
@@ -137,7 +137,7 @@ function withDeployment(test: (deployment: Deployment) => Promise<void>): () => 
   };
 }
 
-/** Randomness of its own for each start, as a process has. */
+/** Randomness of its own for each start, as each process has. */
 function startedWorld(start: number) {
   const world = seededWorld(`start ${start}`);
   return { ...world, ulid: (at: number) => `${start}${world.ulid(at).slice(1)}` };
@@ -167,7 +167,7 @@ async function eventsOf(database: Database) {
   }));
 }
 
-/** The installation's row, without what is drawn at random. */
+/** The installation's row, without its random values. */
 async function recordedOf(database: Database) {
   const [row] = await select(database, "SELECT model_sha256, audit_retention_days FROM installation");
   return { ...row };
@@ -184,7 +184,7 @@ const event = (type: string, hour: string, detail: Record<string, unknown>) => (
 // ---- the first start, and the same again ------------------------------------------------------------------
 
 Deno.test(
-  "the first start records model and retention, and opens the system chain with nothing but its genesis",
+  "the first start records model and retention, and opens the system chain with its genesis alone",
   withDeployment(async ({ database, start }) => {
     await start({ auditRetentionDays: 120 });
     assert.deepEqual(await recordedOf(database), {
@@ -232,12 +232,12 @@ Deno.test(
     ]);
     const before = await contents();
     await start({ model: CALIBRATED });
-    assert.equal(await contents(), before, "the same again writes nothing");
+    assert.equal(await contents(), before, "the same start again writes nothing");
   }),
 );
 
 Deno.test(
-  "going back to an earlier model is a change too, and its document keeps the instant of its first use",
+  "a return to an earlier model is a change too, and its document keeps the instant of its first use",
   withDeployment(async ({ database, start }) => {
     await start();
     await start({ model: CALIBRATED });
@@ -290,7 +290,7 @@ Deno.test(
     assert.equal((await recordedOf(database)).audit_retention_days, 365);
     const before = await contents();
     await start({ auditRetentionDays: 365 });
-    assert.equal(await contents(), before, "the same again writes nothing");
+    assert.equal(await contents(), before, "the same start again writes nothing");
     await start({ auditRetentionDays: 30 });
     assert.deepEqual((await eventsOf(database)).slice(1), [
       changed,
@@ -300,7 +300,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a database whose retention no start has recorded gets it recorded once, as a change from nothing known",
+  "a database without a recorded retention gets it recorded once, as a change from null",
   withDeployment(async ({ database, start, contents }) => {
     const { key } = await start();
     await database.batch([{ sql: "UPDATE installation SET audit_retention_days = NULL", parameters: [] }]);
@@ -354,7 +354,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a start under another log name is refused and names the one that the chains are signed under",
+  "a start under another log name is refused and names the one under which the chains are signed",
   withDeployment(async ({ start, contents }) => {
     await start();
     const before = await contents();
@@ -369,7 +369,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a start on an altered deployment id, or an altered origin, blames the database and not the log's name",
+  "a start on an altered deployment id or origin names the database, not the log's name",
   withDeployment(async ({ database, start }) => {
     const { deploymentId } = await start();
     const other = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
@@ -398,7 +398,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a service under a new secrets key that still knows the old one wraps the key anew and records no change; a start that never serves leaves it",
+  "a service with a new secrets key and the old one wraps the key anew and records no change; a start that does not serve leaves it",
   withDeployment(async ({ database, start, contents }) => {
     const [old, fresh] = [new Uint8Array(32).fill(7), new Uint8Array(32).fill(9)];
     const first = await start();
@@ -414,7 +414,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a change of the audit retention is told to the audit log of every organization too",
+  "a change of the audit retention is recorded in every organization's audit log, too",
   withHarness(async ({ database, dependencies, organization, clock }) => {
     await organization("acme");
     await organization("bank");

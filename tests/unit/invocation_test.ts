@@ -1,4 +1,4 @@
-/** What the program tells to run next, by how it was started. */
+/** The command line that the program prints as the next step, by how it was started. */
 import assert from "node:assert/strict";
 import { RELEASE_PERMISSIONS } from "../../src/cli/permissions.ts";
 import { commandLineOf, quoted, type Started } from "../../src/cli/invocation.ts";
@@ -12,7 +12,7 @@ const CLONE: Started = {
   exists: () => false,
 };
 
-Deno.test("in a clone it is the task, run there, by npx where Deno came from npm", () => {
+Deno.test("in a clone it is the task, run in that directory, by npx if Deno came from npm", () => {
   assert.equal(commandLineOf(CLONE, "serve"), "deno task jiss serve");
   assert.equal(
     commandLineOf({ ...CLONE, directory: "/home/ada" }, "serve"),
@@ -22,7 +22,7 @@ Deno.test("in a clone it is the task, run there, by npx where Deno came from npm
   assert.equal(commandLineOf({ ...CLONE, execPath }, "serve"), "npx -y deno@2.9.6 task jiss serve");
 });
 
-Deno.test("of a bundle it is the launcher beside it, or Deno with the release's permissions", () => {
+Deno.test("for a bundle it is the launcher beside it, or Deno with the release's permissions", () => {
   const bundle = { ...CLONE, mainUrl: "file:///opt/my%20jiss/jiss.js", execPath: "/opt/my jiss/deno" };
   const exists = (path: string) => path === "/opt/my jiss/jiss";
   assert.equal(commandLineOf({ ...bundle, exists }, "serve"), "'/opt/my jiss/jiss' serve");
@@ -32,7 +32,7 @@ Deno.test("of a bundle it is the launcher beside it, or Deno with the release's 
   for (const flag of RELEASE_PERMISSIONS) assert.ok(line.includes(` ${quoted(flag)} `), flag);
 });
 
-Deno.test("of an npm package it is npx in the directory of the installation, and its launcher by its path elsewhere", () => {
+Deno.test("for an npm package it is npx in the installation's directory, and the launcher's path elsewhere", () => {
   const place = "/home/ada/node_modules/jiss";
   const installed = {
     ...CLONE,
@@ -44,7 +44,7 @@ Deno.test("of an npm package it is npx in the directory of the installation, and
   assert.equal(commandLineOf(installed, "serve"), `node ${place}/jiss.mjs serve`);
 });
 
-Deno.test("an executable names itself", () => {
+Deno.test("for an executable it is its own path", () => {
   const compiled = {
     ...CLONE,
     isExecutable: true,
@@ -54,7 +54,7 @@ Deno.test("an executable names itself", () => {
   assert.equal(commandLineOf(compiled, "serve"), "/usr/local/bin/jiss serve");
 });
 
-Deno.test("a shell takes each quoted word for one", async () => {
+Deno.test("a shell reads each quoted word as one", async () => {
   const words = ["plain", "a b", "it's", "$HOME", "[fd00::1],x", "", "-n", "`id`", "a\\b"];
   const { stdout } = await new Deno.Command("sh", {
     args: ["-c", `printf '%s\\n' ${words.map(quoted).join(" ")}`],

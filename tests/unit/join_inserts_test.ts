@@ -13,7 +13,7 @@ const insert = (id: number, name = "x"): Statement => ({
 const other = (id: number): Statement => ({ sql: `insert into "u" ("id") values (?)`, parameters: [id] });
 const range = (count: number) => Array.from({ length: count }, (_, index) => index);
 
-Deno.test("what follows one another is joined in its order, in numbers of rows that are powers of two", () => {
+Deno.test("consecutive inserts are joined in their order, in numbers of rows that are powers of two", () => {
   for (const count of [1, 2, 3, 7, 64, 100, 129, 300]) {
     const joined = joinInserts(range(count).map((id) => insert(id)));
     const rows = joined.map(({ parameters }) => parameters.length / 2);
@@ -23,7 +23,7 @@ Deno.test("what follows one another is joined in its order, in numbers of rows t
   }
 });
 
-Deno.test("what stands between others keeps its place, and what must change a number of rows stays alone", () => {
+Deno.test("an insert between others keeps its place, and one with mustChange is not joined", () => {
   const guarded = { ...other(5), mustChange: 1 };
   const statements = [insert(1), other(2), other(3), insert(4), guarded, guarded];
   const told = joinInserts(statements).map(({ sql, parameters, mustChange }) => [
@@ -40,7 +40,7 @@ Deno.test("what stands between others keeps its place, and what must change a nu
   ]);
 });
 
-Deno.test("statements with parameters besides one row's values, and others than inserts, are left as they are", () => {
+Deno.test("other statements, and inserts with parameters besides one row's values, are left as they are", () => {
   const statements: Statement[] = [
     {
       sql: `insert into "t" ("id") values (?) on conflict ("id") do update set "name" = ?`,
@@ -53,7 +53,7 @@ Deno.test("statements with parameters besides one row's values, and others than 
   assert.deepEqual(joinInserts(statements), statements);
 });
 
-Deno.test("joined rows meet triggers and conflicts as single ones do, one after another", async () => {
+Deno.test("triggers and conflicts handle joined rows like single ones, one after another", async () => {
   const written = [];
   for (const form of [joinInserts, (statements: readonly Statement[]) => statements]) {
     const database = openEmbedded({ path: ":memory:", onFatal: assert.ifError });

@@ -1,4 +1,4 @@
-/** Kept checkpoints: read from whatever they were saved in, and remembered for good. */
+/** Kept checkpoints: read from every form in which they are saved, and remembered for good. */
 import assert from "node:assert/strict";
 import { fromBase64, fromHex, hex } from "../../src/evidence/crypto.ts";
 import {
@@ -20,7 +20,7 @@ const ORIGIN = "jis.example.internal/dep-7f3a/org/acme";
 const ROOT_8 = fromHex("4258ab72ef8a31d2d0acbc235e6a055c7a4f15b98d932b1a375422fe63514b77");
 const AT_8: KnownCheckpoint = { origin: ORIGIN, size: 8, root: ROOT_8, note: checkpoints.checkpoint };
 const AT_7 = checkpointsIn(JSON.stringify(envelope.response_body))[0]!;
-/** Held against what was kept before it. */
+/** A checkpoint that was compared with those kept before it. */
 const settled = (checkpoint: KnownCheckpoint): KeptCheckpoint => ({
   ...checkpoint,
   isSettled: true,
@@ -28,7 +28,7 @@ const settled = (checkpoint: KnownCheckpoint): KeptCheckpoint => ({
 });
 const alone = (checkpoint: KnownCheckpoint): KeptCheckpoint => ({ ...settled(checkpoint), isSettled: false });
 
-/** A checkpoint whose signature nobody made: reading does not look at it. */
+/** A checkpoint with an invalid signature, which reading does not check. */
 function checkpointOf(origin: string, size: number, fill = size): KnownCheckpoint {
   const root = new Uint8Array(32).fill(fill);
   const note = `${origin}\n${size}\n${root.toBase64()}\n\n— ${origin} AAAAAAAA\n`;
@@ -37,14 +37,14 @@ function checkpointOf(origin: string, size: number, fill = size): KnownCheckpoin
 
 // ---- reading ----------------------------------------------------------------------------------------------
 
-Deno.test("a signed note is read as the checkpoint that it is, with one signature or several", () => {
+Deno.test("a signed note is read as a checkpoint, with one signature or several", () => {
   assert.deepEqual(checkpointsIn(checkpoints.checkpoint), [AT_8]);
   for (const note of [checkpoints.checkpoint_during_rotation, checkpoints.checkpoint_with_time_cosignature]) {
     assert.deepEqual(checkpointsIn(note), [{ ...AT_8, note }]);
   }
 });
 
-Deno.test("a proof holds the checkpoint under it", () => {
+Deno.test("a proof holds its checkpoint", () => {
   assert.deepEqual(checkpointsIn(checkpoints.tlog_proof_index_3), [AT_8]);
 });
 
@@ -57,7 +57,7 @@ Deno.test("a saved answer holds the checkpoint of its proof", () => {
   assert.ok(envelope.response_body.evidence.proof.endsWith(known!.note));
 });
 
-Deno.test("the answers that hold a checkpoint are read: of a batch, of a checkpoint, of a proof, of a verification", () => {
+Deno.test("answers with a checkpoint are read: of a batch, a checkpoint, a proof and a verification", () => {
   const { checkpoint: note, tlog_proof_index_3: proof } = checkpoints;
   const answer = { origin: ORIGIN, size: 8, root: hex(ROOT_8), note };
   const answers = [
@@ -72,7 +72,7 @@ Deno.test("the answers that hold a checkpoint are read: of a batch, of a checkpo
   }
 });
 
-Deno.test("what an answer says beside the note is not believed", () => {
+Deno.test("other members of an answer than its note are ignored", () => {
   const answer = { origin: "other/dep/sys", size: 9, root: "00", note: checkpoints.checkpoint };
   assert.deepEqual(checkpointsIn(JSON.stringify(answer)), [AT_8]);
 });
@@ -114,7 +114,7 @@ Deno.test("a text without a signed checkpoint is refused in words that say what 
   }
 });
 
-Deno.test("a damaged checkpoint among good ones is refused, not passed over, and its line is named", () => {
+Deno.test("a damaged checkpoint among good ones is refused, not skipped, and its line is named", () => {
   const lines = checkpoints.checkpoint.trimEnd().split("\n");
   const damaged = {
     "no root": lines.toSpliced(2, 1),
@@ -138,7 +138,7 @@ Deno.test("a damaged checkpoint among good ones is refused, not passed over, and
   }
 });
 
-Deno.test("a rotation certificate is no checkpoint", () => {
+Deno.test("a rotation certificate is not a checkpoint", () => {
   assert.throws(() => checkpointsIn(rotation.cert), SyntaxError);
   assert.equal(knownCheckpointOrNull(rotation.cert), null);
 });
@@ -148,7 +148,7 @@ Deno.test("a rotation certificate is no checkpoint", () => {
 const KEY = fromHex(checkpoints.public_key_hex);
 const NEXT_KEY = fromHex("d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a");
 
-Deno.test("what is remembered is recalled, of each origin the newest last, through JSON", () => {
+Deno.test("remembered checkpoints are recalled through JSON, those of each origin by size", () => {
   const sys = checkpointOf("jis.example.internal/dep-7f3a/sys", 3);
   const memory = remember(emptyMemory(), { keys: [KEY], checkpoints: [settled(AT_8), sys, settled(AT_7)] });
   assert.deepEqual(memory, {
@@ -165,17 +165,17 @@ Deno.test("what is remembered is recalled, of each origin the newest last, throu
   );
 });
 
-Deno.test("what was held against what was kept before stays so, whatever is remembered of it later", () => {
+Deno.test("a checkpoint that was compared with earlier ones keeps that mark, however it is remembered later", () => {
   const first = remember(emptyMemory(), { keys: [KEY], checkpoints: [AT_7, settled(AT_8)] });
   assert.deepEqual(recalled(first), [alone(AT_7), settled(AT_8)]);
   const later = remember(first, { keys: [], checkpoints: [settled(AT_7), AT_8, alone(AT_8)] });
   assert.deepEqual(recalled(later), [settled(AT_7), settled(AT_8)]);
-  // A memory of before there was the word held each against the others.
+  // Memories from before this mark had compared all their checkpoints with each other.
   const earlier = { ...emptyMemory(), checkpoints: { [ORIGIN]: [{ size: 8, note: AT_8.note }] } };
   assert.deepEqual(recalled(memorySchema.parse(earlier)), [settled(AT_8)]);
 });
 
-Deno.test("a memory never goes back: older sizes are added, none is taken out or replaced", () => {
+Deno.test("a memory never goes back: older sizes are added, none is removed or replaced", () => {
   const once = remember(emptyMemory(), { keys: [KEY], checkpoints: [AT_8] });
   const signedAnew = { ...AT_8, note: checkpoints.checkpoint_during_rotation };
   assert.deepEqual(remember(once, { keys: [KEY], checkpoints: [AT_8, signedAnew] }), once);
@@ -186,7 +186,7 @@ Deno.test("a memory never goes back: older sizes are added, none is taken out or
   assert.deepEqual(recalled(once), [alone(AT_8)], "the memory before is as it was");
 });
 
-Deno.test("two roots of one size stay both: they prove a fork", () => {
+Deno.test("two roots of one size are both kept: they prove a fork", () => {
   const [one, other] = [checkpointOf(ORIGIN, 8, 1), checkpointOf(ORIGIN, 8, 2)];
   const memory = remember(remember(emptyMemory(), { keys: [], checkpoints: [one] }), {
     keys: [],
@@ -195,17 +195,17 @@ Deno.test("two roots of one size stay both: they prove a fork", () => {
   assert.deepEqual(recalled(memory), [alone(one), alone(other)]);
 });
 
-Deno.test("a memory that is not one is refused by its schema", () => {
+Deno.test("an invalid memory is refused by its schema", () => {
   const sound = remember(emptyMemory(), { keys: [KEY], checkpoints: [AT_8] });
   const bad = {
     "another version": { ...sound, v: "jis.memory/2" },
-    "a member more": { ...sound, more: 1 },
-    "a key that is no key": { ...sound, keys: ["00"] },
-    "a key that is no hexadecimal": { ...sound, keys: ["key"] },
+    "one member more": { ...sound, more: 1 },
+    "a key of one byte": { ...sound, keys: ["00"] },
+    "a key that is not hexadecimal": { ...sound, keys: ["key"] },
     "an unsound key": { ...sound, keys: [`01${"00".repeat(31)}`] },
     "an unsound key of a holder": { ...sound, holders: [[hex(KEY), `01${"00".repeat(31)}`]] },
     "a holder of one key": { ...sound, holders: [[hex(KEY)]] },
-    "a size of nothing": { ...sound, checkpoints: { [ORIGIN]: [{ size: 0, note: AT_8.note }] } },
+    "a size of zero": { ...sound, checkpoints: { [ORIGIN]: [{ size: 0, note: AT_8.note }] } },
     "no note": { ...sound, checkpoints: { [ORIGIN]: [{ size: 8 }] } },
   };
   assert.deepEqual(memorySchema.parse(sound), sound);
@@ -214,7 +214,7 @@ Deno.test("a memory that is not one is refused by its schema", () => {
   }
 });
 
-Deno.test("a memory whose notes are not what they stand under is refused, and the place is named", () => {
+Deno.test("a memory with a note of another origin or size is refused, and its place is named", () => {
   const damaged: readonly Memory["checkpoints"][] = [
     { [ORIGIN]: [{ size: 9, note: AT_8.note }] },
     { [ORIGIN]: [{ size: 8, note: "" }] },
@@ -233,19 +233,19 @@ Deno.test("a memory whose notes are not what they stand under is refused, and th
   }
 });
 
-Deno.test("a memory lets go of a key from which another took over, and of no checkpoint", () => {
+Deno.test("a memory drops a key that another one superseded, and no checkpoint", () => {
   const before = remember(emptyMemory(), { keys: [KEY], checkpoints: [AT_8] });
   const after = remember(before, { keys: [KEY, NEXT_KEY], superseded: [KEY], checkpoints: [] });
   assert.deepEqual(after.keys, [hex(NEXT_KEY)]);
   assert.deepEqual(after.checkpoints, before.checkpoints);
 });
 
-Deno.test("a memory keeps together what was of one holder, through later visits that say nothing or more of it", () => {
+Deno.test("a memory keeps the keys of one holder together, and later visits can only add to them", () => {
   const third = fromHex("3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c");
   const remembered = (memory: Memory, ...together: readonly (readonly Uint8Array[])[]) =>
     memorySchema.parse(remember(memory, { keys: [], together, checkpoints: [] }));
   const alone = remembered(emptyMemory(), [KEY], [NEXT_KEY]);
-  assert.deepEqual(alone, emptyMemory(), "a key by itself is no news");
+  assert.deepEqual(alone, emptyMemory(), "a single key has no holder");
   const two = remembered(alone, [KEY, NEXT_KEY]);
   assert.deepEqual(two.holders, [[KEY, NEXT_KEY].map(hex).sort()]);
   assert.deepEqual(remembered(two), two);

@@ -1,22 +1,22 @@
-/** Which keys are of one holder, whatever the order in which that is told; and how many pairs are taken in. */
+/** The keys that belong to one holder, in any order of the facts; and the limit of pairs. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { hex } from "../../src/evidence/crypto.ts";
 import { KeyHolders } from "../../src/evidence/key_holders.ts";
 import { JOIN_LIMIT } from "../../src/evidence/limits.ts";
 
-/** Not of the curve, which does not matter here. */
+/** The bytes need not be a point of the curve. */
 const keyOf = (number: number) => new Uint8Array(new Uint32Array([number, 0, 0, 0, 0, 0, 0, 0]).buffer);
 const certificateOf = (old: number, next: number) => ({ oldKey: keyOf(old), newKey: keyOf(next) });
 
 const KEYS = 12;
 const pairs = fc.array(fc.tuple(fc.nat(KEYS - 1), fc.nat(KEYS - 1)), { maxLength: 20 });
 
-Deno.test("keys are of one holder exactly if files and certificates lead from one to the other", () => {
+Deno.test("keys have one holder exactly if files and certificates lead from one to the other", () => {
   fc.assert(fc.property(pairs, pairs, (files, certificates) => {
     const holders = new KeyHolders(files.map((pair) => pair.map(keyOf)));
     for (const [old, next] of certificates) assert.ok(holders.certify(certificateOf(old, next)));
-    // The same said plainly: the smallest key that can be reached.
+    // The same by another way: the smallest key that can be reached.
     const smallest = Array.from({ length: KEYS }, (_, key) => key);
     for (let round = 0; round < KEYS; round += 1) {
       for (const [one, other] of [...files, ...certificates]) {
@@ -36,13 +36,13 @@ Deno.test("keys are of one holder exactly if files and certificates lead from on
   }));
 });
 
-Deno.test("holders of several keys are told, each once, and no others", () => {
+Deno.test("holders of several of the keys are listed, each once, and no others", () => {
   const holders = new KeyHolders([[keyOf(1), keyOf(2)], [keyOf(3)], [keyOf(4), keyOf(5)]]);
   const told = holders.severalOf([keyOf(2), keyOf(1), keyOf(3), keyOf(6)]);
   assert.deepEqual(told, [[keyOf(1), keyOf(2)]]);
 });
 
-Deno.test("of too many pairs the rest is refused; one that is known already, or that the auditor says, is none too many", () => {
+Deno.test("pairs beyond the limit are refused, except known ones and those that the auditor gives", () => {
   const holders = new KeyHolders();
   for (let pair = 0; pair < JOIN_LIMIT; pair += 1) {
     assert.ok(holders.certify(certificateOf(2 * pair, 2 * pair + 1)));

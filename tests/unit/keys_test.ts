@@ -44,7 +44,7 @@ Deno.test("a key is made of exactly 26 bytes, never padded", () => {
   for (const length of [0, 25, 27]) assert.throws(() => mintApiKey(new Uint8Array(length)), RangeError);
 });
 
-Deno.test("only the form of a key is a key", () => {
+Deno.test("only texts of the key's form are keys", () => {
   assert.equal(isApiKey(KEY), true);
   const others = [
     "",
@@ -68,7 +68,7 @@ Deno.test("a key's prefix is its first 8 characters", () => {
   assert.equal(apiKeyPrefix(KEY), "jis_0123");
 });
 
-Deno.test("what is stored is HMAC-SHA256 of the key under the pepper", () => {
+Deno.test("the stored hash is HMAC-SHA256 of the key under the pepper", () => {
   // printf jis_… | openssl dgst -sha256 -hmac pepper-of-the-tests-…
   assert.equal(
     hashApiKey(KEY, PEPPER).toHex(),
@@ -92,7 +92,7 @@ Deno.test("another key never verifies", () => {
   }
 });
 
-Deno.test("no key verifies where no hash is stored", () => {
+Deno.test("no key verifies if no hash is stored", () => {
   for (const key of [KEY, comparableKey(undefined), ""]) {
     assert.equal(matchingPepper(key, null, [PEPPER, OLD_PEPPER]), null, key);
   }
@@ -105,7 +105,7 @@ Deno.test("a missing or malformed key is compared as a key of the right form tha
     assert.equal(comparableKey(presented), nobody);
   }
   assert.equal(isApiKey(nobody), true);
-  assert.equal(mayBeHeld(nobody), false, "nobody may");
+  assert.equal(mayBeHeld(nobody), false, "no organization may have it");
   assert.equal(mayBeHeld(KEY), true);
   assert.equal(mayBeHeld(KEY.toLowerCase()), false);
 });
@@ -117,7 +117,7 @@ const PREVIOUS = "previous-secret-0123456789-012345678";
 const OTHER = "secret-of-another-scope-0123456789-0";
 const secrets: MasterSecrets = { ORG_CREATE: [ACTIVE, PREVIOUS], ALERT_ACK: [OTHER], BILLING_ROTATE: [] };
 
-Deno.test("a master scope takes its active and its previous secret and nothing else", () => {
+Deno.test("a master scope accepts its active and its previous secret and nothing else", () => {
   const offer = (presented: string | undefined) =>
     verifyMasterKey(presented, { secrets, scope: "ORG_CREATE" });
   assert.equal(offer(ACTIVE), true);
@@ -134,7 +134,7 @@ Deno.test("a secret of one scope is refused by every other", () => {
   }
 });
 
-Deno.test("a scope without secret authenticates nobody, an empty or missing value least of all", () => {
+Deno.test("a scope without a secret authenticates nobody, not even an empty or missing value", () => {
   for (const scope of ["ORG_SUSPEND", "BILLING_ROTATE"] as const) {
     for (const presented of [undefined, "", ACTIVE, "undefined", "null"]) {
       assert.equal(verifyMasterKey(presented, { secrets, scope }), false, `${scope} ${presented}`);
@@ -177,7 +177,7 @@ const IV = bytesFrom(100, 12);
 const PLAIN = bytesFrom(0, 32);
 const wrapped = wrapSecret(PLAIN, { key: WRAPPING_KEY, purpose: "installation key", iv: IV });
 
-Deno.test("the wrapping key is 32 bytes of HKDF-SHA256 and follows from the secret alone", () => {
+Deno.test("the wrapping key is 32 bytes of HKDF-SHA256 and depends on the secret alone", () => {
   assert.equal(WRAPPING_KEY.length, 32);
   assert.deepEqual(deriveSecretsKey(PEPPER), WRAPPING_KEY);
   assert.notDeepEqual(deriveSecretsKey(OLD_PEPPER), WRAPPING_KEY);
@@ -187,7 +187,7 @@ Deno.test("the wrapping key is 32 bytes of HKDF-SHA256 and follows from the secr
   );
 });
 
-Deno.test("a wrapped secret is its iv, as many bytes as it has, and a tag of 16, and opens again", () => {
+Deno.test("a wrapped secret is its iv, its encrypted bytes and a tag of 16, and can be opened again", () => {
   assert.equal(wrapped.length, 12 + 32 + 16);
   assert.deepEqual(wrapped.slice(0, 12), IV);
   assert.deepEqual(unwrapSecret(wrapped, { key: WRAPPING_KEY, purpose: "installation key" }), PLAIN);
@@ -203,7 +203,7 @@ Deno.test("another key or another purpose opens nothing", () => {
   }
 });
 
-Deno.test("a wrapped secret with any bit flipped opens to nothing", () => {
+Deno.test("a wrapped secret with any bit flipped cannot be opened", () => {
   for (let bit = 0; bit < wrapped.length * 8; bit += 1) {
     const changed = wrapped.slice();
     changed[bit >> 3]! ^= 1 << (bit & 7);
@@ -215,7 +215,7 @@ Deno.test("a wrapped secret with any bit flipped opens to nothing", () => {
   }
 });
 
-Deno.test("a wrapped secret that lost bytes opens to nothing", () => {
+Deno.test("a wrapped secret that lost bytes cannot be opened", () => {
   for (let length = wrapped.length - 1; length >= 0; length -= 1) {
     const options = { key: WRAPPING_KEY, purpose: "installation key" };
     assert.equal(unwrapSecret(wrapped.slice(0, length), options), null, `the first ${length}`);

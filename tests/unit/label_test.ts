@@ -1,4 +1,4 @@
-/** Late labels, with every bucket worked out by hand. */
+/** Late labels, with every bucket computed by hand. */
 import assert from "node:assert/strict";
 import { interactionSchema } from "../../src/domain/interaction.ts";
 import { applyLabel, type LateLabel } from "../../src/scoring/label.ts";
@@ -10,7 +10,7 @@ import { JIS_1_0_0 as model } from "../models.ts";
 const NOW = 1_780_304_400_000;
 const FULL = { mode: "full", modeOverride: "normal" } as const;
 
-/** The weights of an ordinary acceptance, half scrutinised, everything measured. */
+/** The weights of an ordinary acceptance, half scrutinised, with all telemetry. */
 const WEIGHTS: EventWeights = {
   omega: 1,
   s: 0,
@@ -47,21 +47,21 @@ function expected(buckets: Partial<OperatorState["b"]>, K: [number, number], lab
   };
 }
 
-Deno.test("an unlabelled acceptance labelled wrong later moves H by one miss", () => {
+Deno.test("an unlabelled acceptance that is labelled wrong later adds one miss to H", () => {
   assert.deepEqual(
     applyLabel(model, BLANK, labelOf("accepted", false)),
     expected({ H: [0, 1], A: [0, 1.5], U: [0, 0.35] }, [0, 1]),
   );
 });
 
-Deno.test("an unlabelled acceptance labelled right later moves C by one correct acceptance", () => {
+Deno.test("an unlabelled acceptance that is labelled right later adds one correct acceptance to C", () => {
   assert.deepEqual(
     applyLabel(model, BLANK, labelOf("accepted", true)),
     expected({ C: [1, 0], A: [0.2125, 0.2875] }, [0.075, 0]),
   );
 });
 
-Deno.test("a rejection or override labelled right later moves H by one hit", () => {
+Deno.test("a rejection or override that is labelled right later adds one hit to H", () => {
   for (const decision of ["rejected", "overridden"] as const) {
     assert.deepEqual(
       applyLabel(model, BLANK, labelOf(decision, true, { s: 1 })),
@@ -70,7 +70,7 @@ Deno.test("a rejection or override labelled right later moves H by one hit", () 
   }
 });
 
-Deno.test("a rejection labelled wrong later moves C by one false alarm", () => {
+Deno.test("a rejection that is labelled wrong later adds one false alarm to C", () => {
   assert.deepEqual(
     applyLabel(model, BLANK, labelOf("rejected", false, { s: 1 })),
     expected({ C: [0, 1], A: [0, 1.25], U: [0, 0.35] }, [0, 1]),
@@ -99,7 +99,7 @@ Deno.test("a warranted referral is three quarters of a hit, an unneeded one half
   );
 });
 
-Deno.test("an unaided decision labelled later moves U and K alone, and is truth without being a labelled recommendation", () => {
+Deno.test("an unaided decision that is labelled later changes U and K alone, and counts as truth without a labelled recommendation", () => {
   assert.deepEqual(
     applyLabel(model, BLANK, labelOf("accepted", true, { presented: false })),
     expected({ U: [1, 0] }, [1, 0], 0),
@@ -110,14 +110,14 @@ Deno.test("an unaided decision labelled later moves U and K alone, and is truth 
   );
 });
 
-Deno.test("a label weighs what its scenario weighed when it was scored", () => {
+Deno.test("a label has the weight that its scenario had when it was scored", () => {
   assert.deepEqual(
     applyLabel(model, BLANK, { ...labelOf("accepted", false, { omega: 1.5 }), scenario_type: "critical" }),
     expected({ H: [0, 1.5], A: [0, 2.25], U: [0, 0.525] }, [0, 1.5]),
   );
 });
 
-Deno.test("an acceptance that was inert gains its discrimination, but neither ownership nor domain credit", () => {
+Deno.test("an acceptance that was inert gets its discrimination, but neither ownership nor domain credit", () => {
   assert.deepEqual(
     applyLabel(model, BLANK, labelOf("accepted", true, { r: 1, inert: true })),
     expected({ C: [1, 0], A: [0.325, 0.175] }, [0, 0]),
@@ -138,12 +138,12 @@ Deno.test("a label makes a bucket forget by its own weight only", () => {
   assert.deepEqual(b.C, [20, 2]);
 });
 
-Deno.test("a label moves K of the case's domain, not of the operator's last one", () => {
+Deno.test("a label changes K of the case's domain, not of the operator's last one", () => {
   const { K } = applyLabel(model, BLANK, labelOf("rejected", true, { s: 1, domain: "legal" }));
   assert.deepEqual(K, { ...BLANK.K, legal: [1, 0] });
 });
 
-Deno.test("a label counts from the next score on: no score, average, baseline, gap or error window moves", () => {
+Deno.test("a label counts from the next score on: score, average, baseline, gap and error window stay", () => {
   const interaction = interactionSchema.parse({ decision: "accepted", time_to_decision_ms: 9_000 });
   const event = { interaction, domain: "general" as const, now: NOW };
   const { state, weights } = score(model, null, event, FULL);
@@ -168,20 +168,20 @@ Deno.test("a label counts from the next score on: no score, average, baseline, g
   );
 });
 
-Deno.test("what an unlabelled case left in A and Q stays when its label comes", () => {
+Deno.test("a label does not change what its unlabelled case added to A and Q", () => {
   const before: OperatorState = { ...BLANK, b: { ...BLANK.b, A: [0.375, 0.375], Q: [0, 1] } };
   const { b } = applyLabel(model, before, labelOf("rejected", true, { s: 1 }));
   assert.deepEqual(b.Q, [0, 1]);
   assert.deepEqual(b.A, [1.6171875, 0.3671875]);
 });
 
-Deno.test("the state given in is left alone", () => {
+Deno.test("the given state is not changed", () => {
   const before = structuredClone(BLANK);
   applyLabel(model, before, labelOf("accepted", false));
   assert.deepEqual(before, BLANK);
 });
 
-Deno.test("an injected error takes no late label, as its truth is in the state already", () => {
+Deno.test("an injected error takes no late label, because its truth is in the state already", () => {
   assert.throws(
     () => applyLabel(model, BLANK, { ...labelOf("accepted", false), scenario_type: "error_injected" }),
     RangeError,

@@ -1,4 +1,4 @@
-/** Rate limits by example: the window's edges and its memory, and whose request it is behind proxies. */
+/** Rate limits by example: the window's edges and its memory, and the client's address behind proxies. */
 import assert from "node:assert/strict";
 import { clientAddress, limitSubject } from "../../src/limits/client_address.ts";
 import { parseNetworks } from "../../src/limits/networks.ts";
@@ -50,20 +50,20 @@ Deno.test("a burst at the end of one minute leaves nothing for the start of the 
   assert.equal(window.admit("a", 119_997).admitted, true);
 });
 
-Deno.test("a subject that goes on while it is refused is admitted no later", () => {
+Deno.test("requests of a subject that is refused do not prolong the refusal", () => {
   const window = memoryWindow(1);
   window.admit("a", 0);
   for (let at = 1; at < WINDOW; at += 100) assert.equal(window.admit("a", at).admitted, false);
   assert.equal(window.admit("a", WINDOW).admitted, true);
 });
 
-Deno.test("what is past the window is gone: a subject that never pauses holds no more for it", () => {
+Deno.test("instants past the window are deleted: a subject that never pauses needs no more memory", () => {
   const window = memoryWindow(10);
   for (let n = 0; n < 100_000; n += 1) assert.equal(window.admit("a", n * 6_000).admitted, true);
   assert.deepEqual([window.subjects, window.bytes], [1, 61_440]);
 });
 
-Deno.test("a table that empties little by little gives its memory back", () => {
+Deno.test("a table that empties step by step gives its memory back", () => {
   const window = memoryWindow(1);
   for (let n = 0; n < 5_000; n += 1) window.admit(`subject ${n}`, n);
   assert.deepEqual([window.subjects, window.bytes], [5_000, 983_040]);
@@ -71,7 +71,7 @@ Deno.test("a table that empties little by little gives its memory back", () => {
   assert.deepEqual([window.subjects, window.bytes], [0, 61_440]);
 });
 
-Deno.test("a full table refuses who is new uncounted, goes on with who is known, and lets nobody go early", () => {
+Deno.test("a full table refuses new subjects uncounted, still admits known ones, and removes nobody early", () => {
   const told: number[] = [];
   const window = memoryWindow(2, { subjectsMax: 2_000, tellUncounted: (total) => told.push(total) });
   for (let n = 0; n < 2_000; n += 1) assert.equal(window.admit(`subject ${n}`, n).admitted, true);
@@ -85,17 +85,17 @@ Deno.test("a full table refuses who is new uncounted, goes on with who is known,
     });
   }
   assert.equal(window.admit("subject 7", 59_999).admitted, true);
-  assert.equal(window.admit("subject 7", 59_999).admitted, false, "it has been limited");
+  assert.equal(window.admit("subject 7", 59_999).admitted, false, "at its limit");
   assert.equal(window.admit("new", 60_000).admitted, true, "the oldest has left");
   assert.equal(window.admit("newer", 60_000).admitted, false);
-  assert.equal(window.admit("subject 7", 60_006).admitted, false, "limited still");
+  assert.equal(window.admit("subject 7", 60_006).admitted, false, "still at its limit");
   assert.equal(window.admit("subject 7", 60_007).admitted, true);
-  assert.deepEqual([window.uncounted, told], [3, [1]], "told once in a window");
+  assert.deepEqual([window.uncounted, told], [3, [1]], "reported once in a window");
   window.forget(200_000);
   assert.deepEqual([window.subjects, window.bytes], [0, 61_440]);
 });
 
-Deno.test("a table that is full of times refuses uncounted whoever asks", () => {
+Deno.test("a table whose instants are all used refuses every subject uncounted", () => {
   const window = memoryWindow(5_000, { timesMax: 3_000 });
   for (let n = 0; n < 3_000; n += 1) assert.equal(window.admit("a", n).admitted, true);
   for (const subject of ["a", "b"]) {
@@ -109,7 +109,7 @@ Deno.test("a table that is full of times refuses uncounted whoever asks", () => 
   }
 });
 
-Deno.test("a request that was decided late counts from then on, not from its arrival", () => {
+Deno.test("a request that was decided late counts from the decision on, not from its arrival", () => {
   const window = memoryWindow(1);
   assert.equal(window.admit("other", 1_000).admitted, true);
   assert.deepEqual(window.admit("a", 400), {
@@ -130,7 +130,7 @@ Deno.test("a request that was decided late counts from then on, not from its arr
   assert.equal(window.admit("a", 61_000).admitted, true);
 });
 
-Deno.test("a million addresses within a minute are 100 MB at most, each still limited, and a minute later nothing", async () => {
+Deno.test("a million addresses within a minute need at most 100 MB, each still limited, and a minute later nothing", async () => {
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: [
       ...["run", "--allow-env", "--v8-flags=--expose-gc", `--lock=${import.meta.dirname}/../deno.lock`],
@@ -152,7 +152,7 @@ Deno.test("a million addresses within a minute are 100 MB at most, each still li
 
 // ---- networks ---------------------------------------------------------------------------------------------
 
-Deno.test("a network holds its addresses, whole or partly given, in IPv4 and IPv6", () => {
+Deno.test("a network contains its addresses, whole or partly given, in IPv4 and IPv6", () => {
   const cases: readonly (readonly [cidr: string, inside: string, outside: string])[] = [
     ["10.0.0.0/8", "10.255.255.255", "11.0.0.0"],
     ["10.1.2.3/8", "10.9.9.9", "9.9.9.9"],
@@ -169,7 +169,7 @@ Deno.test("a network holds its addresses, whole or partly given, in IPv4 and IPv
   }
 });
 
-Deno.test("an IPv4-mapped address stands in the network of its IPv4 address, however it is spelt", () => {
+Deno.test("an IPv4-mapped address belongs to the network of its IPv4 address, in any spelling", () => {
   const networks = parseNetworks(["10.0.0.0/8"]);
   for (const address of ["::ffff:10.0.0.1", "::FFFF:10.0.0.1", "::ffff:a00:1", "0:0:0:0:0:ffff:10.0.0.1"]) {
     assert.equal(networks.includes(address), true, address);
@@ -178,7 +178,7 @@ Deno.test("an IPv4-mapped address stands in the network of its IPv4 address, how
   assert.equal(networks.includes("::10.0.0.1"), false);
 });
 
-Deno.test("what is no address is in no network", () => {
+Deno.test("a text that is not an address is in no network", () => {
   const networks = parseNetworks(["0.0.0.0/0", "::/0"]);
   for (const text of ["", "unknown", "10.0.0.1:80", "[::1]", "010.0.0.1", "10.0.0", "10.0.0.1/32"]) {
     assert.equal(networks.includes(text), false, text);
@@ -219,14 +219,14 @@ Deno.test("without a trusted proxy the peer is the client, whatever it forwards"
   );
 });
 
-Deno.test("behind trusted proxies the client is the first from the right that is none of them", () => {
+Deno.test("behind trusted proxies the client is the first address from the right that is not a trusted proxy", () => {
   assert.equal(through("10.0.0.1", "198.51.100.1"), "198.51.100.1");
   assert.equal(through("10.0.0.1", "198.51.100.1, 10.0.0.2"), "198.51.100.1");
   assert.equal(through("10.0.0.1", "198.51.100.1,10.0.0.3 , 10.0.0.2"), "198.51.100.1");
   assert.equal(through("fd00::1", "2001:db8::5"), "2001:db8::5");
 });
 
-Deno.test("what a client writes to the left of its own address is ignored", () => {
+Deno.test("addresses that a client writes to the left of its own are ignored", () => {
   const spoofed = [
     "192.0.2.1",
     "10.9.9.9",
@@ -249,7 +249,7 @@ Deno.test("a trusted proxy that forwards nothing, or only proxies, is itself the
   assert.equal(through("10.0.0.1", "10.0.0.3, 10.0.0.2"), "10.0.0.3");
 });
 
-Deno.test("a hop that a proxy wrote with its port is the address without it", () => {
+Deno.test("a hop that a proxy wrote with a port is read as the address without it", () => {
   assert.equal(through("10.0.0.1", "198.51.100.1:443"), "198.51.100.1");
   assert.equal(through("10.0.0.1", "198.51.100.1, 10.0.0.2:8080"), "198.51.100.1");
   assert.equal(through("10.0.0.1", "[2001:db8::1]:443"), "2001:db8::1");
@@ -265,7 +265,7 @@ Deno.test("a malformed hop ends the reading: the proxy that wrote it is counted"
   }
 });
 
-Deno.test("an IPv4-mapped peer or hop is the IPv4 address that it is", () => {
+Deno.test("an IPv4-mapped peer or hop is read as its IPv4 address", () => {
   assert.equal(through("::ffff:203.0.113.7", null), "203.0.113.7");
   assert.equal(through("::FFFF:203.0.113.7", null), "203.0.113.7");
   for (const peer of ["::ffff:cb00:7107", "0:0:0:0:0:ffff:203.0.113.7", "0:0:0:0:0:FFFF:CB00:7107"]) {
@@ -277,11 +277,11 @@ Deno.test("an IPv4-mapped peer or hop is the IPv4 address that it is", () => {
 
 // ---- what is counted --------------------------------------------------------------------------------------
 
-Deno.test("an IPv4 address is counted by itself", () => {
+Deno.test("an IPv4 address is counted alone", () => {
   assert.equal(limitSubject("203.0.113.7"), "203.0.113.7");
 });
 
-Deno.test("an IPv6 address is counted by its /64, however it is spelt", () => {
+Deno.test("an IPv6 address is counted by its /64, in any spelling", () => {
   const cases: Readonly<Record<string, string>> = {
     "2001:db8::1": "2001:db8:0:0::/64",
     "2001:0DB8:0000:0000:ffff:ffff:ffff:ffff": "2001:db8:0:0::/64",
@@ -304,6 +304,6 @@ Deno.test("an IPv6 address is counted by its /64, however it is spelt", () => {
   }
 });
 
-Deno.test("what is no address, such as the path of a socket, is counted as it is", () => {
+Deno.test("a peer that is not an address, such as the path of a socket, is counted as it is", () => {
   assert.equal(limitSubject("/run/jiss.sock"), "/run/jiss.sock");
 });

@@ -1,6 +1,6 @@
 /**
- * The lock: what was issued, kept apart from the database. It never goes back, it may lag, and where it cannot follow
- * it says so and harms nothing that is durable already.
+ * The lock: the newest issued checkpoints, kept apart from the database. It never goes back and it may lag.
+ * If it cannot be written it reports that, and affects nothing that is already durable.
  * Source: evidence design, "Read first", point 4.
  */
 import assert from "node:assert/strict";
@@ -41,14 +41,14 @@ function head(size: number, { family = "org/acme", epoch = 1 } = {}): StoredHead
   };
 }
 
-/** For a lock that must not fail. */
+/** For a lock that must report no error. */
 function fail(error: unknown): never {
   throw error;
 }
 
 const memory = () => openLock({ path: ":memory:", onTrouble: fail });
 
-/** As rows of node:sqlite compare: without their missing prototype. */
+/** Rows as plain objects; those of node:sqlite have no prototype. */
 const issuedBy = (lock: CheckpointLock) => lock.issued().map((row) => ({ ...row }));
 const erasedBy = (lock: CheckpointLock) => lock.erased().map((row) => ({ ...row }));
 
@@ -67,7 +67,7 @@ const isBehindRefusal = (error: unknown) =>
 
 // ---- checkpoints ------------------------------------------------------------------------------------------
 
-Deno.test("of each family the newest checkpoint is kept, in the order of their names", () => {
+Deno.test("the newest checkpoint of each family is kept, in the order of their names", () => {
   const lock = memory();
   const [sys, admin] = ["sys", "org/acme/admin"].map((family) => checkpoint(2, { family, origin: family }));
   lock.record([sys!, checkpoint(1)]);
@@ -94,13 +94,13 @@ Deno.test("a record never goes back: not to a smaller size, not to the same, not
     lock.record([told]);
     assert.deepEqual(issuedBy(lock), [kept], `${told.epoch}/${told.size}`);
   }
-  // Nor within one record, whatever its order.
+  // Nor within one record, in any order.
   lock.record([checkpoint(9, second), checkpoint(7, second)]);
   assert.deepEqual(issuedBy(lock), [checkpoint(9, second)]);
   lock.close();
 });
 
-Deno.test("a family that is behind what was issued, or is missing, is refused until an administrator says why", () => {
+Deno.test("a family that is behind its issued checkpoint, or is missing, is refused until its restore is acknowledged", () => {
   const lock = memory();
   lock.record([checkpoint(5), checkpoint(3, { family: "sys", epoch: 2 })]);
   const refused:
@@ -125,7 +125,7 @@ Deno.test("a family that is behind what was issued, or is missing, is refused un
   lock.close();
 });
 
-Deno.test("what is another history is refused at any size, until a later epoch has begun", () => {
+Deno.test("another history is refused at any size, until a later epoch has begun", () => {
   const lock = memory();
   lock.record([checkpoint(5), checkpoint(3, { family: "sys" })]);
   assert.equal(lock.suspected(), null);
@@ -141,7 +141,7 @@ Deno.test("what is another history is refused at any size, until a later epoch h
   lock.close();
 });
 
-Deno.test("a chain is behind at an earlier epoch or a smaller size of the same one, and at no other", () => {
+Deno.test("a chain is behind at an earlier epoch or a smaller size of the same one, and in no other case", () => {
   const issued = { epoch: 2, size: 5 };
   for (
     const [epoch, size, behind] of [
@@ -159,14 +159,14 @@ Deno.test("a chain is behind at an earlier epoch or a smaller size of the same o
 
 // ---- erasures ---------------------------------------------------------------------------------------------
 
-Deno.test("erased operators are kept with their newest erasure, oldest first, and forgotten with their time", () => {
+Deno.test("erased operators are kept with their newest erasure, oldest first, and deleted after their time", () => {
   const lock = memory();
   lock.recordErased({ name: hash(1), at: 100 });
   lock.recordErased({ name: hash(2), at: 200 });
   lock.recordErased({ name: hash(1), at: 300 });
   assert.deepEqual(erasedBy(lock), [{ name: hash(2), at: 200 }, { name: hash(1), at: 300 }]);
   lock.forgetErased(200);
-  assert.equal(lock.erased().length, 2, "what is of that instant is not before it");
+  assert.equal(lock.erased().length, 2, "an erasure at that instant is not before it");
   lock.forgetErased(201);
   assert.deepEqual(erasedBy(lock), [{ name: hash(1), at: 300 }]);
   lock.close();
@@ -174,7 +174,7 @@ Deno.test("erased operators are kept with their newest erasure, oldest first, an
 
 // ---- the file ---------------------------------------------------------------------------------------------
 
-Deno.test("what was recorded survives the process, without a close or a sync", () =>
+Deno.test("records survive the process, without a close or a sync", () =>
   inDirectory((path) => {
     const killed = openLock({ path, onTrouble: fail });
     killed.record([checkpoint(7)]);
@@ -186,7 +186,7 @@ Deno.test("what was recorded survives the process, without a close or a sync", (
     killed.close();
   }));
 
-Deno.test("a sync and a close bring everything into the file itself", () =>
+Deno.test("a sync and a close write everything to the file itself", () =>
   inDirectory((path) => {
     const copied = () => {
       const copy = `${path}.${copies += 1}`;
@@ -208,7 +208,7 @@ Deno.test("a sync and a close bring everything into the file itself", () =>
     assert.equal(copied(), 8);
   }));
 
-Deno.test("a sync that another process's read cut short is made up for by the next", () =>
+Deno.test("a sync that another process's read cut short is completed by the next one", () =>
   inDirectory((path) => {
     const lock = openLock({ path, onTrouble: fail });
     lock.record([checkpoint(1)]);
@@ -228,7 +228,7 @@ Deno.test("a sync that another process's read cut short is made up for by the ne
     lock.close();
   }));
 
-Deno.test("two processes follow one file, and the newer of their records stands", () =>
+Deno.test("two processes share one file, and the newer of their records is kept", () =>
   inDirectory((path) => {
     const [one, two] = [0, 1].map(() => openLock({ path, onTrouble: fail }));
     one!.record([checkpoint(5)]);
@@ -240,12 +240,12 @@ Deno.test("two processes follow one file, and the newer of their records stands"
     two!.close();
   }));
 
-Deno.test("a lock that cannot be written tells it, fails nothing that is durable already, and makes up for it", () =>
+Deno.test("a lock that cannot be written reports it, fails nothing that is already durable, and catches up later", () =>
   inDirectory((path) => {
     const told: unknown[] = [];
     const lock = openLock({ path, onTrouble: (error) => told.push(error) });
     lock.record([checkpoint(1)]);
-    // What no write gets past, as a full disk: the tables are gone under it.
+    // No write succeeds, as on a full disk: the table is renamed.
     const other = new DatabaseSync(path);
     other.exec("ALTER TABLE checkpoint RENAME TO away");
     lock.record([checkpoint(2)]);
@@ -261,7 +261,7 @@ Deno.test("a lock that cannot be written tells it, fails nothing that is durable
     other.exec("ALTER TABLE away RENAME TO checkpoint");
     other.close();
     lock.sync();
-    assert.equal(told.length, 5, "it is read again before it is said to be as it must");
+    assert.equal(told.length, 5, "the lock is read again before it reports its recovery");
     assert.equal(lock.issuedOf([checkpoint(2).family]).get(checkpoint(2).family)?.size, 2);
     assert.deepEqual(told.slice(5), [null]);
     assert.deepEqual(erasedBy(lock), [{ name: hash(2), at: 200 }]);
@@ -269,7 +269,7 @@ Deno.test("a lock that cannot be written tells it, fails nothing that is durable
     assert.equal(told.length, 6);
   }));
 
-Deno.test("a file that is no lock is refused", () =>
+Deno.test("a file that is not a lock is refused", () =>
   inDirectory((path) => {
     Deno.writeTextFileSync(path, "not a database, but long enough to be read as a header of one ".repeat(20));
     assert.throws(() => openLock({ path, onTrouble: fail }), /not a database/);

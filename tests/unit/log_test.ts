@@ -1,11 +1,11 @@
-/** The log where its lines cannot be written, or nobody takes them. */
+/** The log if its lines cannot be written, or if its reader takes none. */
 import assert from "node:assert/strict";
 import { createProcessLog } from "../../src/observability/log.ts";
 import { LineQueue } from "../../src/observability/line_queue.ts";
 
 const TIME = "1970-01-01T00:00:00.000Z";
 
-/** A file of which so many bytes are free, as a full disk has them. */
+/** A file with room for `room` bytes, as on a full disk. */
 function smallFile(room: number) {
   const decoder = new TextDecoder();
   const file = {
@@ -22,7 +22,7 @@ function smallFile(room: number) {
   return file;
 }
 
-Deno.test("lines that cannot be written are left out, and how many they were is told once lines can be written again", async () => {
+Deno.test("lines that cannot be written are left out, and their number is logged once lines can be written again", async () => {
   const file = smallFile(100);
   const lost: string[] = [];
   const log = createProcessLog({
@@ -42,7 +42,7 @@ Deno.test("lines that cannot be written are left out, and how many they were is 
   await log.settled();
   assert.deepEqual(file.text.split("\n"), [
     `{"time":"${TIME}","level":"info","msg":"one"}`,
-    // As much of the second as there was room for.
+    // As much of the second line as there was room for.
     `{"time":"${TIME}","l`,
     `{"time":"${TIME}","level":"warn","msg":"log lines could not be written","lost":2}`,
     `{"time":"${TIME}","level":"info","msg":"four"}`,
@@ -55,7 +55,7 @@ Deno.test("lines that cannot be written are left out, and how many they were is 
   assert.deepEqual([lost.length, log.lost], [2, 3]);
 });
 
-Deno.test("of lines that were written together those count as lost that the file did not take whole", async () => {
+Deno.test("of lines that were written together only those that the file did not take whole count as lost", async () => {
   const file = smallFile(8);
   const queue = new LineQueue({
     write: file.write,
@@ -63,14 +63,14 @@ Deno.test("of lines that were written together those count as lost that the file
     lossLine: (lost) => `${lost} lost\n`,
     onLost: () => {},
   });
-  // The first goes at once, the others together.
+  // The first is written at once, the others together.
   for (const line of ["a\n", "bb\n", "cc\n", "dd\n"]) queue.put(line);
   await queue.settled();
   assert.equal(queue.lost, 1);
   assert.equal(file.text, "a\nbb\ncc\n");
 });
 
-/** What is written is taken only when the reader is told to take it. */
+/** A reader that takes written bytes only when the test says so. */
 function stuckReader() {
   const pending: { readonly text: string; readonly take: () => void }[] = [];
   let text = "";
@@ -87,7 +87,7 @@ function stuckReader() {
       });
       return promise;
     },
-    /** Takes everything that comes; @returns all that was taken. */
+    /** Takes everything that is written; @returns all the text taken. */
     async takeAll(queue: LineQueue): Promise<string> {
       let isSettled = false;
       const settled = queue.settled().then(() => isSettled = true);
@@ -101,7 +101,7 @@ function stuckReader() {
   };
 }
 
-Deno.test("what a reader that stands still has no room for is lost in one gap, which is told in its place", async () => {
+Deno.test("lines without room while the reader stops are lost in one gap, which is logged in its place", async () => {
   const reader = stuckReader();
   const told: string[] = [];
   const queue = new LineQueue({
@@ -121,7 +121,7 @@ Deno.test("what a reader that stands still has no room for is lost in one gap, w
   assert.match(await reader.takeAll(queue), /d\n1 lost\n$/);
 });
 
-Deno.test("lines that are lost while others wait, because a write failed, are told before those that wait", async () => {
+Deno.test("lines lost by a failed write are reported before the lines that wait", async () => {
   let text = "";
   let fails = true;
   const queue = new LineQueue({

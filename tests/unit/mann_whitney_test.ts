@@ -1,15 +1,18 @@
-/** The rank test by which refusals are compared; expected values by Python's `math.erfc` on the same formulas. */
+/**
+ * The rank test by which the times of refusals are compared. Expected values are from Python's `math.erfc`
+ * with the same formulas.
+ */
 import assert from "node:assert/strict";
 import { mannWhitney } from "../mann_whitney.ts";
 
 const numbers = (count: number, first: number) => Array.from({ length: count }, (_, index) => first + index);
 
-/** To the accuracy that the normal distribution is computed with. */
+/** Equal up to the accuracy of the computed normal distribution. */
 function near(actual: number, expected: number): void {
-  assert.ok(Math.abs(actual / expected - 1) < 2e-7, `${actual} is not ${expected}`);
+  assert.ok(Math.abs(actual / expected - 1) < 2e-7, `${actual}, expected ${expected}`);
 }
 
-Deno.test("samples that lie apart, samples with ties and far tails have the p of the normal approximation", () => {
+Deno.test("separate samples, samples with ties and far tails have the p of the normal approximation", () => {
   const apart = mannWhitney([1, 2, 3], [4, 5, 6]);
   assert.equal(apart.u, 0);
   near(apart.z, -1.7457431218879391);
@@ -24,7 +27,7 @@ Deno.test("samples that lie apart, samples with ties and far tails have the p of
   near(mannWhitney(numbers(200, 0), numbers(200, 300)).p, 4.830856390397669e-67);
 });
 
-Deno.test("the order of the samples changes the sign alone, and values that are all equal tell nothing", () => {
+Deno.test("swapping the samples changes the sign alone, and all equal values give p = 1", () => {
   const [one, other] = [numbers(40, 0), numbers(40, 20.5)];
   const [forth, back] = [mannWhitney(one, other), mannWhitney(other, one)];
   assert.deepEqual([back.u, back.z, back.p], [1410, -forth.z, forth.p]);

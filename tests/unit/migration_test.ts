@@ -1,7 +1,7 @@
 /**
- * The schema steps, over histories that the service itself wrote and that are taken back to the step before: what step
- * 2 makes of them is what the service writes, steps 3, 4, 9 and 10 leave every row and every answer as it was, and what a
- * start then seals is what the service seals.
+ * The schema steps, over histories that the service wrote and that are taken back to the step before. Step 2
+ * computes the rows that the service writes; steps 3, 4, 9 and 10 leave every row and every answer as it was;
+ * a start then seals rows as the service seals them.
  */
 import assert from "node:assert/strict";
 import { MIGRATIONS } from "../../migrations/mod.ts";
@@ -35,12 +35,13 @@ const WINDOW = 30 * DAY;
 
 // ---- a history of step 1 ----------------------------------------------------------------------------------
 
-/** What a lite call reported, by organization and session. */
+/** The answered intervals of lite calls, by organization and session. */
 type LiteIntervals = ReadonlyMap<string, { readonly low: number; readonly high: number }>;
 
 /**
  * Two organizations with operators and sessions of the same names, every decision and scenario, full, lite
- * and frozen calls, several domains, a clock that goes back once, and gaps; nothing that step 1 did not know.
+ * and frozen calls, several domains, a clock that goes back once, and gaps; nothing that is newer than step
+ * 1.
  */
 async function writeHistory({ send, organization, clock }: Harness, { gap }: { readonly gap: number }) {
   const lite = new Map<string, { readonly low: number; readonly high: number }>();
@@ -87,7 +88,7 @@ async function writeHistory({ send, organization, clock }: Harness, { gap }: { r
   return lite;
 }
 
-/** Runs with a directory that is gone afterwards. */
+/** Runs with a directory that is removed afterwards. */
 async function withDirectory<Result>(run: (directory: string) => Promise<Result>): Promise<Result> {
   const directory = await makeQuickDir("jiss-step-");
   try {
@@ -97,7 +98,10 @@ async function withDirectory<Result>(run: (directory: string) => Promise<Result>
   }
 }
 
-/** What is made for the first test that asks for it, and kept for the others: histories take most of the time. */
+/**
+ * Makes a value for the first test that asks for it, and keeps it for the others: histories take most of the
+ * time.
+ */
 function once<Key, Made>(make: (key: Key) => Promise<Made>): (key: Key) => Promise<Made> {
   const made = new Map<Key, Promise<Made>>();
   return (key) => {
@@ -112,7 +116,10 @@ async function openFile(path: string, content: Uint8Array): Promise<Database> {
   return openEmbedded({ path, onFatal: () => {} });
 }
 
-/** A history with so much time between its calls: the file of today's service, which was verified, and that of step 1. */
+/**
+ * A history with `gap` milliseconds between its calls: the verified file of today's service, and that of step
+ * 1.
+ */
 const historyOf = once((gap: number) =>
   withDirectory(async (directory) => {
     const [today, step1] = [`${directory}/today.db`, `${directory}/step-1.db`];
@@ -126,12 +133,12 @@ const historyOf = once((gap: number) =>
 );
 
 interface Upgraded {
-  /** Written by today's service. */
+  /** The database that today's service wrote. */
   readonly written: Database;
-  /** The same history, written at step 1 and brought to step 2. */
+  /** The same history, written at step 1 and migrated to step 2. */
   readonly database: Database;
   readonly lite: LiteIntervals;
-  /** When the history ends. */
+  /** The end of the history. */
   readonly now: number;
 }
 
@@ -139,7 +146,7 @@ const STEPS = MIGRATIONS.slice(0, 2);
 const GAP = 5 * HOUR + 17;
 const LONG_GAP = 21 * HOUR + 41 * 60_000;
 
-/** Brings a copy of a history of step 1 to step 2, and runs the test. */
+/** Migrates a copy of a history of step 1 to step 2, and runs the test. */
 function withUpgraded(test: (upgraded: Upgraded) => Promise<void>, gap = GAP): () => Promise<void> {
   return () =>
     withDirectory(async (directory) => {
@@ -158,7 +165,7 @@ function withUpgraded(test: (upgraded: Upgraded) => Promise<void>, gap = GAP): (
 
 for (const gap of [GAP, LONG_GAP]) {
   Deno.test(
-    `a history of step 1 with ${gap} ms between its calls is verified and sealed as the service seals, once all steps and a start are over`,
+    `a history of step 1 with ${gap} ms between its calls verifies after all steps and a start, sealed as the service seals`,
     withUpgraded(async ({ written, database, now }) => {
       await migrate(database, { migrations: MIGRATIONS, now });
       const harness = await openHarness();
@@ -173,7 +180,7 @@ for (const gap of [GAP, LONG_GAP]) {
   );
 }
 
-/** Rows that follow from the records of a chain, and the heads that hold them, by table. */
+/** Rows that follow from the records of a chain, and the heads with their digests, by table. */
 const RECORDED: Readonly<Record<string, string>> = {
   subject: "SELECT * FROM subject ORDER BY org_id, operator_id",
   operator: "SELECT * FROM operator ORDER BY org_id, operator_id",
@@ -188,10 +195,10 @@ const RECORDED: Readonly<Record<string, string>> = {
     "SELECT chain, size, held FROM audit_chain WHERE chain GLOB 'org/*' AND chain NOT GLOB '*/admin' ORDER BY chain",
 };
 
-/** Every column of every row that is sealed, and its seal, are those that the service wrote itself. */
+/** Asserts that every column of every sealed row, and its seal, equals the one that the service wrote. */
 async function isSealedAlike(database: Database, written: Database): Promise<void> {
   for (const [table, text] of Object.entries(RECORDED)) {
-    // Another text than one that the connection has prepared before the step.
+    // The comment makes another text: the connection has prepared this one before the step.
     const [upgraded, own] = [await rowsOf(database, `${text} -- sealed`), await rowsOf(written, text)];
     assert.deepEqual(upgraded, own, table);
   }
@@ -200,14 +207,14 @@ async function isSealedAlike(database: Database, written: Database): Promise<voi
 // ---- step 2 -----------------------------------------------------------------------------------------------
 
 Deno.test(
-  "after the step an interaction has the row that today's service writes, but for the interval of lite ones",
+  "after step 2 an interaction's row is the one that today's service writes, except for the interval of lite ones",
   withUpgraded(async ({ written: source, database, lite }) => {
     const query = await earlierRowsQuery("interaction", { earlier: database, today: source });
     const written = await rowsOf(source, `${query} ORDER BY org_id, session_id`);
     const migrated = await rowsOf(database, "SELECT * FROM interaction ORDER BY org_id, session_id");
     assert.equal(migrated.length, written.length);
     assert.ok(written.length > 70 && lite.size > 15);
-    // The recorded interval of a lite call is the lite one: step 1 kept no other, so it stands in.
+    // Step 1 kept only the lite interval of a lite call, so the row has that one.
     const expected = written.map((row) => {
       const interval = lite.get(`${row.org_id}/${row.session_id}`);
       return interval === undefined ? row : { ...row, low: interval.low, high: interval.high };
@@ -216,13 +223,13 @@ Deno.test(
     const differing = written.filter((row, index) =>
       row.low !== migrated[index]!.low || row.high !== migrated[index]!.high
     );
-    assert.ok(differing.length > 0, "so that the exception is seen to be one");
+    assert.ok(differing.length > 0, "the exception occurs");
     assert.ok(differing.every(({ mode }) => mode === "lite"));
   }),
 );
 
 Deno.test(
-  "after the step the history has departures, ground truth and critical cases, as it was meant to",
+  "after step 2 the history has departures, ground truth and critical cases, as intended",
   withUpgraded(async ({ database }) => {
     const [row] = await rowsOf(
       database,
@@ -237,7 +244,7 @@ Deno.test(
 );
 
 Deno.test(
-  "after the step usage counters are those that today's service keeps",
+  "after step 2 usage counters are those that today's service keeps",
   withUpgraded(async ({ written: source, database, now }) => {
     for (const text of ["SELECT * FROM usage_hour", "SELECT * FROM usage_instant"]) {
       const [written, migrated] = [await rowsOf(source, text), await rowsOf(database, text)];
@@ -257,7 +264,7 @@ Deno.test(
 );
 
 Deno.test(
-  "after the step the schema is that of a new database, no key dangles, and the file is sound",
+  "after step 2 the schema is that of a new database, every reference is valid, and the file is sound",
   withUpgraded(async ({ database }) => {
     const fresh = openEmbedded({ path: ":memory:", onFatal: () => {} });
     await migrate(fresh, { migrations: STEPS, now: EPOCH });
@@ -270,7 +277,7 @@ Deno.test(
   }),
 );
 
-Deno.test("the schema that a test's database gets at once is the one that the migrations leave, row by row", async () => {
+Deno.test("the schema that a test's database gets at once is the one that the migrations make, row by row", async () => {
   const [migrated, atOnce] = [0, 1].map(() => openEmbedded({ path: ":memory:", onFatal: () => {} }));
   await migrate(migrated!, { migrations: MIGRATIONS, now: EPOCH });
   await bringToSchema(atOnce!, EPOCH);
@@ -286,7 +293,7 @@ Deno.test("the schema that a test's database gets at once is the one that the mi
   await Promise.all([migrated!.close(), atOnce!.close()]);
 });
 
-/** The same tables, indexes, triggers and steps; no reference dangles, and the file is sound. */
+/** Asserts the same tables, indexes, triggers and steps, valid references and a sound file. */
 async function isAsNew(database: Database, fresh: Database): Promise<void> {
   for (
     const text of [
@@ -301,7 +308,7 @@ async function isAsNew(database: Database, fresh: Database): Promise<void> {
 }
 
 Deno.test(
-  "the step leaves every other row as it is: chains, operators, organizations, frozen calls",
+  "step 2 leaves every other row as it is: chains, operators, organizations, frozen calls",
   withUpgraded(async ({ written, database }) => {
     const unchanged = (await tablesOf(database)).filter((name) =>
       !["interaction", "installation"].includes(name) && !COMPUTED.includes(name)
@@ -318,7 +325,7 @@ Deno.test(
   }),
 );
 
-/** Tables that step 2 brings, the usage counters filled from the scores that there are. */
+/** Tables that step 2 adds; it fills the usage counters from the existing scores. */
 const COMPUTED = [
   "score_commit",
   "outcome_label",
@@ -329,7 +336,7 @@ const COMPUTED = [
   "usage_instant",
 ];
 
-Deno.test("the step applies to a database without a single score", async () => {
+Deno.test("step 2 migrates a database without a single score", async () => {
   const harness = await openHarness();
   await harness.organization("acme");
   const database = await earlierDatabase(harness.database, { version: 1 });
@@ -360,7 +367,7 @@ Deno.test("a step that fails leaves the database at the step before it, with eve
 // ---- old instants -----------------------------------------------------------------------------------------
 
 Deno.test(
-  "instants over 31 days old are given up when a new hour begins, by organization, and counts stay exact",
+  "instants over 31 days old are deleted when a new hour begins, by organization, and counts stay exact",
   withUpgraded(async ({ database, now }) => {
     const instants = () => rowsOf(database, "SELECT * FROM usage_instant ORDER BY org_id, at");
     const hoursText = "SELECT * FROM usage_hour ORDER BY org_id, hour";
@@ -384,7 +391,7 @@ Deno.test(
     const before = await instants();
     const hours = await rowsOf(database, hoursText);
 
-    // The same hour again begins nothing; the next one does, for the organization that scores in it.
+    // A score in the same hour deletes nothing. One in the next hour does, for its organization.
     const lastHour = Math.floor(Math.max(...scored.map(({ at }) => at)) / HOUR);
     const add = async (at: number) => {
       await database.batch(addUsage("acme", { at, count: 1 }));
@@ -421,13 +428,13 @@ interface Asked {
 }
 
 interface Step2History {
-  /** Requests that are safe to repeat, with what was answered. */
+  /** Requests that are safe to repeat, with their answers. */
   readonly writes: readonly Asked[];
-  /** Reads, as they were answered at the end. */
+  /** Reads, with their answers at the end. */
   readonly reads: readonly Asked[];
 }
 
-/** Two organizations with everything that step 2 has a table for, over days. */
+/** Two organizations with everything for which step 2 has a table, over several days. */
 async function writeStep2History(harness: Harness): Promise<Step2History> {
   const writes: Asked[] = [];
   const ask = async (path: string, request: RequestOptions): Promise<Asked> => {
@@ -507,18 +514,18 @@ async function writeStep2History(harness: Harness): Promise<Step2History> {
       ]
     ) reads.push({ path, request: { key }, answer: await harness.send(path, { key }) });
   }
-  // Against the newest checkpoint, which has moved on since: as they are at the end.
+  // Proofs are for the newest checkpoint, which has changed since. These are the answers at the end.
   const last: Asked[] = [];
   for (const { path, request } of reads) last.push(await ask(path, request));
   return { writes, reads: last };
 }
 
-/** Of one day, so that what comes later does not make it another one. */
+/** The report of one day, so that later records do not change it. */
 const reportOf = (day: number) =>
   `/v1/compliance/report?period_start=2026-11-2${day}&period_end=2026-11-2${day + 1}`;
 
 interface Earlier {
-  /** What today's service wrote. */
+  /** The database that today's service wrote. */
   readonly source: Database;
   readonly earlier: Database;
   readonly history: Step2History;
@@ -530,7 +537,7 @@ type Also = (harness: Harness) => Promise<void>;
 
 const nothing: Also = () => Promise.resolve();
 
-/** A history of step 2 with what is written besides: the file of today's service, which was verified. */
+/** A history of step 2 and the additional records: the verified file of today's service. */
 const step2HistoryOf = once((also: Also) =>
   withDirectory(async (directory) => {
     const path = `${directory}/today.db`;
@@ -543,7 +550,7 @@ const step2HistoryOf = once((also: Also) =>
   })
 );
 
-/** The same, taken back to each step. */
+/** The same history, taken back to each step. */
 const earlierOf = once((also: Also) =>
   Promise.resolve(once((version: number) =>
     withDirectory(async (directory) => {
@@ -556,11 +563,11 @@ const earlierOf = once((also: Also) =>
   ))
 );
 
-/** A history that was taken back to a step, in a file that the next program finds. */
+/** A history that was taken back to a step, in a file for the next program. */
 function withStep(
   { version, also = nothing }: {
     readonly version: number;
-    /** What is written besides. */
+    /** Writes additional records. */
     readonly also?: Also;
   },
   test: (earlier: Earlier) => Promise<void>,
@@ -594,7 +601,7 @@ function stepsAfter(version: number): readonly string[] {
 const withStep2 = (test: (earlier: Earlier) => Promise<void>) => withStep({ version: 2 }, test);
 
 Deno.test(
-  "step 3 leaves every row as it is, but for what columns are called, and begins with one epoch of each chain",
+  "step 3 leaves every row as it is, except for renamed columns, and begins with one epoch of each chain",
   withStep2(async ({ earlier: database }) => {
     const tables = await tablesOf(database);
     assert.equal(tables.length, 21);
@@ -650,7 +657,7 @@ Deno.test(
   }),
 );
 
-/** Repeats all requests; none of them writes anything. */
+/** Asserts that all requests, repeated, get their answers and write nothing. */
 async function answersAsBefore(harness: Harness, { writes, reads }: Step2History): Promise<void> {
   const before = await harness.rowCounts();
   assert.equal(writes.length, 2 + 3 * 2 * 7);
@@ -671,7 +678,7 @@ async function answersAsBefore(harness: Harness, { writes, reads }: Step2History
 }
 
 Deno.test(
-  "after step 3 the first key is known, the lock follows, and chains go on with a ladder",
+  "after step 3 the first key is recorded, the lock follows, and chains continue with a ladder",
   withStep2(async ({ history: { writes }, open }) => {
     const harness = await open();
     assert.deepEqual(await rowsOf(harness.database, "SELECT * FROM signing_key"), [{
@@ -717,7 +724,7 @@ Deno.test(
 
 // ---- step 4 -----------------------------------------------------------------------------------------------
 
-/** An organization with an operator erased, so that a name is a tombstone, and then suspended. */
+/** An organization with an erased operator, so that a tombstone has the name, which is then suspended. */
 async function eraseAndSuspend({ send, master, organization }: Harness) {
   const key = await organization("stopped");
   const body = scoreRequest({ session_id: "gone", operator_id: "operator-gone" });
@@ -790,7 +797,7 @@ Deno.test(
 );
 
 Deno.test(
-  "after step 4 keys open the service as before, and a new one hangs on a known pepper",
+  "after step 4 keys work as before, and a new one has a known pepper",
   withStep3(async ({ history: { writes }, open }) => {
     const harness = await open();
     const { send } = harness;
@@ -819,7 +826,7 @@ Deno.test(
 );
 
 Deno.test(
-  "after step 4 a reason that stood before it stands, since an instant that nobody knows, and is lifted like any other",
+  "after step 4 an earlier reason is kept with an unknown instant, and is lifted like any other",
   withStep3(async ({ open }) => {
     const harness = await open();
     const call = (operation: string, idempotencyKey: string) => ({
@@ -879,7 +886,7 @@ async function decideAndErase({ send, organization, clock }: Harness) {
 }
 
 Deno.test(
-  "step 9 leaves every row as it is, and counts for each operator and day what is there",
+  "step 9 leaves every row as it is, and counts the existing rows for each operator and day",
   withStep({ version: 8, also: decideAndErase }, async ({ earlier: database }) => {
     const tables = await tablesOf(database);
     assert.ok(!tables.includes("operator_day"));
@@ -923,7 +930,7 @@ Deno.test(
 
 // ---- step 10 ----------------------------------------------------------------------------------------------
 
-/** A webhook, so that there is a row of each kind that is sealed, beside who decides and is erased. */
+/** Adds a webhook, so that there is a row of each sealed kind. */
 async function decideEraseAndRegister(harness: Harness) {
   await decideAndErase(harness);
   const key = await harness.organization("listening");
@@ -942,7 +949,7 @@ const UP_TO_SEALS = MIGRATIONS.slice(0, 10);
 const FIGURES = "jis, n, t0, t1, tcrit, crit_count, share_hs, share_crit";
 
 Deno.test(
-  "step 10 leaves every row as it is, figures of operators too, and seals none; counts of days go",
+  "step 10 leaves every row as it is, figures of operators too, and seals none; counts of days are removed",
   withStep9(async ({ earlier: database }) => {
     const tables = (await tablesOf(database)).filter((name) => name !== "operator_day");
     const queries = new Map<string, string>();
@@ -1005,10 +1012,10 @@ Deno.test(
 );
 
 for (const version of [2, 3, 4, 5, 6, 7, 8, 9]) {
-  // What an earlier step has no table for is not in its history.
+  // The history has nothing for which the earlier step has no table.
   const also = version < 3 ? undefined : decideAndErase;
   Deno.test(
-    `the first start over step ${version} leaves each row as the service writes it, seal and all, and repeats every answer`,
+    `the first start over step ${version} makes each row as the service writes it, with its seal, and repeats every answer`,
     withStep({ version, ...(also === undefined ? {} : { also }) }, async ({ history, open, source }) => {
       const harness = await open();
       await isSealedAlike(harness.database, source);
@@ -1019,14 +1026,18 @@ for (const version of [2, 3, 4, 5, 6, 7, 8, 9]) {
       await answersAsBefore(harness, history);
       const sealed = await rowsOf(harness.database, RECORDED.operator!);
       await sealUnsealed(harness.dependencies);
-      assert.deepEqual(await rowsOf(harness.database, RECORDED.operator!), sealed, "once");
+      assert.deepEqual(
+        await rowsOf(harness.database, RECORDED.operator!),
+        sealed,
+        "a second time changes nothing",
+      );
       await harness.close();
     }),
   );
 }
 
 Deno.test(
-  "at step 9 a webhook and an organization, of whom no record tells, are sealed as they stand",
+  "over step 9 a webhook and an organization, which have no entry, are sealed as they are",
   withStep9(async ({ open, source }) => {
     const harness = await open();
     for (
@@ -1063,7 +1074,7 @@ for (
     ["labels", "UPDATE outcome_label SET outcome_correct = 1 - outcome_correct, position = 0, at = 0"],
     ["positions of commits", "UPDATE score_commit SET position = position + 1, at = at + 1"],
     [
-      "labels that nobody gave",
+      "invented labels",
       `INSERT INTO outcome_label (org_id, session_id, outcome_correct, request_id, at, position)
         SELECT org_id, session_id, 1, 'x', 1, 1 FROM interaction
         WHERE (org_id, session_id) NOT IN (SELECT org_id, session_id FROM outcome_label)`,
@@ -1071,12 +1082,12 @@ for (
   ] as const
 ) {
   Deno.test(
-    `before the first start over step 9, altered ${what} are made anew from the chain, and every answer is as it was`,
+    `altered ${what} over step 9 are made anew from the chain by the first start, and every answer is as it was`,
     withStep({ version: 9, also: decideAndErase }, async ({ earlier, history, open, source }) => {
       await earlier.batch([
         { sql: "DROP TRIGGER interaction_stays", parameters: [] },
         { sql, parameters: [] },
-        // What the step reads of it is made anew by it.
+        // The step that made this trigger makes it again.
         {
           sql: (MIGRATIONS[8]!.statements.find((text) => text.includes("interaction_stays")))!,
           parameters: [],
@@ -1091,7 +1102,7 @@ for (
 }
 
 Deno.test(
-  "over a chain that was damaged before step 10 nothing is answered or recorded, and a start says so; others go on",
+  "over a chain that was damaged before step 10 nothing is answered or recorded, and a start says so; other chains work",
   withStep({ version: 9, also: decideAndErase }, async ({ earlier, history, open }) => {
     await earlier.batch([{
       sql:
@@ -1119,7 +1130,7 @@ Deno.test(
   }),
 );
 
-Deno.test("of operators whose records were pruned before step 10 every answer is as it was, and the record goes on", async () => {
+Deno.test("for operators whose records were pruned before step 10 every answer is as it was, and their counts continue", async () => {
   const directory = await makeQuickDir("jiss-step-");
   const path = `${directory}/jiss.db`;
   const options = { evidenceRetentionDays: 3 };
@@ -1129,7 +1140,7 @@ Deno.test("of operators whose records were pruned before step 10 every answer is
     const body = scoreRequest({ session_id: session, operator_id: operator }, { decision: "escalated" });
     assert.equal((await harness.send("/v1/score", { key, body })).status, 200);
   };
-  // One of whom nothing is left, one of whom the last is, and one who began after the cut.
+  // One operator without any record left, one with the last record, and one who began after the cut.
   for (const operator of ["gone", "stays"]) await scored(source, `first-${operator}`, operator);
   source.clock.advance(10 * DAY);
   await scored(source, "second-stays", "stays");

@@ -1,4 +1,4 @@
-/** Whatever a document holds that the schema takes, the formulas give numbers. */
+/** With every document that the schema accepts the formulas give numbers. */
 import assert from "node:assert/strict";
 import { DOMAINS } from "../../src/domain/enums.ts";
 import { interactionSchema } from "../../src/domain/interaction.ts";
@@ -37,12 +37,15 @@ const CASES = [
   { time_to_decision_ms: 0, decision: "overridden", scenario_type: "error_injected" },
 ].map((fields) => interactionSchema.parse(fields));
 
-/** Scores a history in every domain by a document, with a late label and a decision; throws where a number is none. */
+/**
+ * Scores a history in every domain by a document, with a late label and a decision. @throws if a result is
+ * not a number.
+ */
 function exercise(model: ModelDocument): void {
   let state: OperatorState | null = null;
   let now = START;
   for (const [index, domain] of DOMAINS.entries()) {
-    // All cases in the first domain; in each other one every third, so that all of them come to stand in some.
+    // All cases in the first domain, a third of them in each other one, so that every case occurs there.
     for (const interaction of index === 0 ? CASES : CASES.filter((_, at) => at % 3 === index % 3)) {
       now += 40 * DAY_MS;
       const scored: Scored = score(model, state, { interaction, domain, now }, {
@@ -61,7 +64,7 @@ function exercise(model: ModelDocument): void {
   }
 }
 
-/** `assert` is called for what is wrong alone: there are twenty million numbers. */
+/** Calls `assert` only for a wrong value: there are twenty million numbers. */
 function assertNumbers(value: unknown): void {
   if (typeof value === "number") {
     if (!Number.isFinite(value)) assert.fail(`${value} is no number`);
@@ -81,7 +84,7 @@ function withNumber(path: readonly (string | number)[], value: number): unknown 
   return document;
 }
 
-Deno.test("a document that the schema takes scores, whatever extreme stands in it", () => {
+Deno.test("a document that the schema accepts can score, with an extreme value in any place", () => {
   let taken = 0;
   for (const { path } of numbersOf(DEFAULT_MODEL_DOCUMENT)) {
     if (path[0] === "law") continue;

@@ -1,4 +1,4 @@
-/** The worked cases of the default model, which `task mutate` makes on changed documents too. */
+/** The worked cases of the default model, which `task mutate` also runs on changed documents. */
 import { DEFAULT_MODEL_DOCUMENT } from "../../src/scoring/model.ts";
 import { MODEL_CASES } from "../model_checks.ts";
 

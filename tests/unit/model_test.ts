@@ -1,4 +1,7 @@
-/** The model document and what it may not be; then values of its formulas that were worked out by hand. */
+/**
+ * The model document and the documents that are refused; then values of its formulas that were computed by
+ * hand.
+ */
 import assert from "node:assert/strict";
 import { type Domain, DOMAINS } from "../../src/domain/enums.ts";
 import { interactionSchema } from "../../src/domain/interaction.ts";
@@ -52,7 +55,7 @@ Deno.test("the built-in document parses to itself", () => {
   assert.equal(document.formulas, "jis-2");
 });
 
-Deno.test("the model before it is taken as it was", () => {
+Deno.test("the model before it is accepted as it was", () => {
   assert.deepEqual(modelSchema.parse(model), model);
   assert.equal(model.version, "jis-1.0.0");
   assert.equal(model.formulas, "jis-1");
@@ -72,7 +75,7 @@ Deno.test("the built-in thresholds are those of the specification", () => {
   assert.deepEqual(model.minimum_data, { interactions: 50, days: 10, ground_truth: 5 });
 });
 
-Deno.test("every projection floor lies below the minimum, so that every score that passes has a last day", () => {
+Deno.test("every projection floor is below the minimum, so that every passing score has a last day", () => {
   const floors = DOMAINS.map((domain) => model.domains[domain].floor);
   assert.deepEqual(floors, [35, 32, 33, 30, 33, 32, 35, 33, 30, 28]);
 });
@@ -100,7 +103,7 @@ Deno.test("wrong fields anywhere are all named at once", () => {
   );
 });
 
-Deno.test("broken sums and orders are all named at once, beside a field that is missing", () => {
+Deno.test("broken sums and orders are all named at once, beside a missing field", () => {
   assert.deepEqual(
     problemsAfter((changed) => {
       delete changed.classification.referral_hit;
@@ -162,13 +165,13 @@ Deno.test("a general reviewer at 45 needs 19 exercise sessions to reach 75, one 
   assert.equal(sessionsToTarget(model, { jis: 75, domain: "general" }), 0);
 });
 
-Deno.test("a document of other formulas is refused, as this program does not have them", () => {
+Deno.test("a document with other formulas is refused, because this program does not have them", () => {
   assert.deepEqual(problemsAfter((changed) => changed.formulas = "jis-3"), [
     'formulas: Invalid option: expected one of "jis-1"|"jis-2"',
   ]);
 });
 
-Deno.test("the exponent of small modifications is there with the formulas that know it, and only with them", () => {
+Deno.test("the exponent of small modifications belongs to the formulas that use it, and only to them", () => {
   const complaint =
     "classification.departure_exponent: must be there with the formulas jis-2, and only with them";
   assert.deepEqual(problemsAfter((changed) => changed.formulas = "jis-1"), [complaint]);
@@ -182,7 +185,7 @@ Deno.test("the exponent of small modifications is there with the formulas that k
   );
 });
 
-Deno.test("a version that could not stand in a file name or a header is refused", () => {
+Deno.test("a version that a file name or a header could not hold is refused", () => {
   for (const version of ["", "JIS", "-1", "jis 1", "x".repeat(65)]) {
     assert.equal(problemsAfter((changed) => changed.version = version).length, 1, version);
   }
@@ -268,7 +271,7 @@ Deno.test("a floor dimension below 30 makes a passing score conditional, any oth
   }
 });
 
-Deno.test("a lite score is held to the floors of the dimensions that it has", () => {
+Deno.test("a lite score must reach the floors of its own dimensions", () => {
   const lite = { deferral_resistance: 70, deliberation_depth: 70 };
   assert.equal(statusOf({ ...lite, decision_autonomy: 29 }), "conditional");
   assert.equal(statusOf({ ...lite, decision_autonomy: 30 }), "compliant");
@@ -347,7 +350,7 @@ Deno.test("a score at or below its floor is projected to stay where it is", () =
   assert.deepEqual([...new Set(steady(30, "general").projections.map(({ jis }) => jis))], [30]);
 });
 
-Deno.test("half of the gain above the floor is gone on the days that the table of section 7.1 names", () => {
+Deno.test("half of the gain above the floor is lost on the days that the table of section 7.1 names", () => {
   const halfDays = [198, 172, 182, 150, 190, 172, 198, 182, 150, 131];
   for (const [index, domain] of DOMAINS.entries()) {
     const { floor, decay_rate: rate, decay_acceleration: acceleration } = model.domains[domain];
@@ -381,7 +384,7 @@ Deno.test("after a gap as much positive evidence is kept as the checkpoints of s
   assert.deepEqual(kept.map((share) => roundTo(share, 3)), [0.972, 0.924, 0.764, 0.601, 0.502, 0.489, 0.412]);
 });
 
-Deno.test("absence forgives no negative evidence, fades every K, and begins after one day", () => {
+Deno.test("absence forgives no negative evidence, decays every K, and counts from one day on", () => {
   const before: OperatorState = {
     ...BLANK,
     n: 1,
@@ -424,7 +427,7 @@ Deno.test("time counts on a log scale: the geometric mean of both thresholds is 
   assert.equal(roundTo(time, 9), 0.5);
 });
 
-Deno.test("fields that were not measured are left out of engagement and of its weight", () => {
+Deno.test("telemetry that was not measured is left out of engagement and of its weight", () => {
   const process = processEvidence(
     model,
     interactionAt(12_000, { hover_events: 3, scroll_depth: 0.5 }),
@@ -445,7 +448,7 @@ Deno.test("activity that could not have happened in the time is scaled down", ()
   assert.equal(roundTo(process.engagement!, 9), 0.2);
 });
 
-Deno.test("walking away for more than three minutes halves the time", () => {
+Deno.test("an absence of more than three minutes halves the time", () => {
   const nothing = { hover_events: 0, scroll_depth: 0, alternative_views_checked: 0 };
   assert.equal(processEvidence(model, interactionAt(180_000, nothing), GENERAL).evidence, 0.3);
   const away = processEvidence(model, interactionAt(180_001, nothing), GENERAL);
@@ -457,7 +460,7 @@ Deno.test("proven operators get relief between a discrimination of 0.55 and 0.80
   assert.equal(validatedSpeedRelief(model, 0.55, 0.55), 0);
   assert.equal(roundTo(validatedSpeedRelief(model, 0.675, 0.675), 9), 0.5);
   assert.equal(validatedSpeedRelief(model, 0.81, 0.81), 1);
-  // Full relief shrinks 12 s to 2.4 s, and fills 70 % of the scrutiny that is missing.
+  // Full relief reduces 12 s to 2.4 s, and fills 70 % of the missing scrutiny.
   const relieved = processEvidence(model, interactionAt(2_400), { domain: "general", relief: 1 });
   assert.equal(relieved.time, 1);
   const unmeasured = { ...relieved, evidence: 0.3 };
@@ -471,7 +474,7 @@ Deno.test("three hits and one false alarm make a credibility of (3+1)/(3+1+2)", 
   assert.equal(departureCredibility(model, BLANK), 0.5);
 });
 
-Deno.test("the break-even value of a half-full bucket lies midway between its raw and its shrunk mean", () => {
+Deno.test("the break-even value of a half-full bucket is midway between its raw and its shrunk mean", () => {
   // P = [30, 0]: raw 1, mean 36.5/40 = 0.9125
   assert.equal(breakEven(model, "P", [30, 0]), 0.95625);
   assert.equal(breakEven(model, "P", [0, 0]), 0.65);
@@ -479,7 +482,7 @@ Deno.test("the break-even value of a half-full bucket lies midway between its ra
 
 // ---- restraint, section 5 ---------------------------------------------------------------------------------
 
-Deno.test("restraint is whole from a following rate of one half on and never less than a quarter", () => {
+Deno.test("restraint is full from a following rate of one half on and never less than a quarter", () => {
   const means = bucketMeans(model, BLANK, "general");
   const at = (Q: number) => restraint(model, { ...means, Q });
   assert.deepEqual([1, 0.85, 0.5, 0.4, 0.25, 0.125, 0.05, 0].map(at), [1, 1, 1, 0.8, 0.5, 0.25, 0.25, 0.25]);
@@ -516,7 +519,7 @@ Deno.test("after an error a thorough review at the usual pace recalibrates to 0.
   assert.deepEqual(recalibrate({}, {}), { R: [0.46, 0.04], left: 4 });
 });
 
-Deno.test("slowing by one deviation completes the recalibration, a lower engagement takes from it", () => {
+Deno.test("slowing by one deviation completes the recalibration, a lower engagement reduces it", () => {
   // slow = 0.5 + 0.5·0.35/0.35 = 1, so that proc = v = 1
   assert.deepEqual(recalibrate({ mu: LN_12 - 0.35 }, {}).R, [0.5, 0]);
   // eng = 0.5 + (1 − 1) = 0.5: proc = 0.4·0.5 + 0.6·0.5 = 0.5, v = 0.8
@@ -555,13 +558,13 @@ Deno.test("an error window closes after its fifth event and expires after 14 day
 
 // ---- other steps of the reducer, sections 4.6 to 4.11 -----------------------------------------------------
 
-/** The state after one thorough 12 s acceptance, changed by `fields`, of an operator with this record. */
+/** The state of an operator with this record after one thorough 12 s acceptance, changed by `fields`. */
 function after(record: Partial<OperatorState>, fields: Record<string, unknown>): OperatorState {
   const interaction = interactionAt(12_000, { ...THOROUGH, ...fields });
   return advance(model, { ...BLANK, ...record }, { interaction, domain: "general", now: NOW }).state;
 }
 
-Deno.test("accepting an error counts half as non-reflexive where it was scrutinised, not at all where it was not", () => {
+Deno.test("accepting an error counts half as non-reflexive if it was scrutinised, and not at all otherwise", () => {
   assert.deepEqual(after({}, { outcome_correct: false }).b.X, [0.5, 0.5]);
   assert.deepEqual(after({}, { outcome_correct: false, time_to_decision_ms: 1_000 }).b.X, [0, 1]);
 });
@@ -574,7 +577,7 @@ Deno.test("an unlabelled referral never raises ownership", () => {
   assert.deepEqual(after({}, { decision: "escalated" }).b.Q, [0, 1]);
 });
 
-Deno.test("an unlabelled departure is worth its credibility, and a labelled false alarm gives X nothing", () => {
+Deno.test("an unlabelled departure counts with its credibility, and a labelled false alarm adds nothing to X", () => {
   // κ = 1/2, r = 1: v = 0.5·(0.5 + 0.5·1) = 0.5
   const departed = after({}, { decision: "rejected" });
   assert.deepEqual(departed.b.A, [0.375, 0.375]);
@@ -614,10 +617,10 @@ Deno.test("half a miss or half a false alarm opens an error window, less does no
   assert.deepEqual([modified(0.125), modified(0.25), modified(0.15)], ["over", "under", undefined]);
 });
 
-Deno.test("the displayed score moves by 35 % of what is missing, at most +3 and −6, and never up on a fall", () => {
+Deno.test("the displayed score moves by 35 % of the difference, at most +3 and −6, and never up on a fall", () => {
   const shown = (disp: number, jis: number) => {
     const before: OperatorState = { ...BLANK, n: 1, t0: NOW, t1: NOW, jis, disp, ef: jis, es: jis };
-    // An unlabelled unaided case of 200 ms moves P alone, and the JIS from 65 to 64.85 (D4 to 64).
+    // An unlabelled unaided case of 200 ms changes P alone, and the JIS from 65 to 64.85 (D4 to 64).
     const interaction = interactionAt(200, { scenario_type: "ai_withheld" });
     const event = { interaction, domain: "general" as const, now: NOW };
     const { state, result } = score(model, before, event, { mode: "full", modeOverride: "normal" });
@@ -637,7 +640,7 @@ Deno.test("the displayed score moves by 35 % of what is missing, at most +3 and 
   );
 });
 
-Deno.test("a decision is scored against what is left of the record, and the record stays as it was", () => {
+Deno.test("a decision is scored against the decayed state, and the stored state stays as it was", () => {
   // U = [50, 0] is 97; 21 days later 40.6126 of 50 are left, which is 96: JIS 55.25 + 0.15·96
   const record: OperatorState = { ...BLANK, n: 60, t0: NOW, t1: NOW, b: { ...BLANK.b, U: [50, 0] } };
   const jisAt = (now: number) =>

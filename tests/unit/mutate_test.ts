@@ -1,4 +1,4 @@
-/** `task mutate` on a sample of the model's numbers, and that it knows a survivor when it sees one. */
+/** `task mutate` on a sample of the model's numbers, and that it recognises a survivor. */
 import assert from "node:assert/strict";
 import { DEFAULT_MODEL_DOCUMENT, modelSchema } from "../../src/scoring/model.ts";
 import { MODEL_CASES } from "../model_checks.ts";
@@ -8,7 +8,7 @@ import { brokenCheck, noticedBy } from "../mutate.ts";
 const MUTATIONS = mutationsOf(DEFAULT_MODEL_DOCUMENT);
 const EVERY = 10;
 
-Deno.test("the model itself passes every check, or its mutations would show nothing", () => {
+Deno.test("the unchanged model passes every check, or its mutations would show nothing", () => {
   assert.equal(brokenCheck(DEFAULT_MODEL_DOCUMENT), null);
 });
 
@@ -18,7 +18,7 @@ Deno.test("every tenth mutation of the model is noticed by a test of behaviour",
   assert.deepEqual(survivors.map(({ path, change }) => `${path}: ${change}`), []);
 });
 
-Deno.test("every number of the model but those of exercises has a mutation that the schema takes", () => {
+Deno.test("every number of the model except those of exercises has a mutation that the schema accepts", () => {
   const numbers = numbersOf(DEFAULT_MODEL_DOCUMENT).map(({ path }) => path.join("."));
   assert.equal(new Set(numbers).size, numbers.length);
   assert.deepEqual([...new Set(MUTATIONS.map(({ path }) => path))], numbers);
@@ -34,7 +34,7 @@ Deno.test("every number of the model but those of exercises has a mutation that 
   }
 });
 
-Deno.test("a mutation is another valid document, and what was there stays as it was", () => {
+Deno.test("a mutation is another valid document, and the original stays as it was", () => {
   const before = JSON.stringify(DEFAULT_MODEL_DOCUMENT);
   for (const { path, document } of mutationsOf(DEFAULT_MODEL_DOCUMENT)) {
     assert.notEqual(JSON.stringify(document), before, path);
@@ -43,7 +43,7 @@ Deno.test("a mutation is another valid document, and what was there stays as it 
   assert.equal(JSON.stringify(DEFAULT_MODEL_DOCUMENT), before);
 });
 
-Deno.test("a sum of 1 stays one: another number of it gives or takes the difference", () => {
+Deno.test("in a sum of 1 another number compensates a mutation", () => {
   const changes = (path: string) => MUTATIONS.filter((row) => row.path === path).map(({ change }) => change);
   assert.deepEqual(changes("process.engagement.hover_weight"), [
     "0.25 → 0.2625, process.engagement.scroll_weight → 0.3875",

@@ -1,4 +1,4 @@
-/** What other people's generators and linters ask of the OpenAPI document. */
+/** Requirements of other generators and linters for the OpenAPI document. */
 import assert from "node:assert/strict";
 import { openApiDocument } from "../../src/http/openapi.ts";
 import { MASTER_SCOPES } from "../../src/keys/master_keys.ts";
@@ -8,7 +8,7 @@ type Node = any;
 
 const document = openApiDocument("http://jiss.test") as Node;
 
-/** Every object of the document with its path in it. */
+/** Every object of the document with its path. */
 function nodesOf(at: Node, path: readonly string[] = []): readonly { node: Node; path: string }[] {
   if (typeof at !== "object" || at === null) return [];
   const inner = Object.entries(at).flatMap(([name, member]) => nodesOf(member, [...path, name]));
@@ -21,10 +21,10 @@ const NODES = nodesOf({
   webhooks: document.webhooks,
 });
 
-/** Whether an object is a schema of a type; a schema of null or of that type is, too. */
+/** True for a schema of a type, also if it allows null. */
 const isOf = (type: string) => ({ node }: { node: Node }) => [node.type].flat().includes(type);
 
-Deno.test("a number is a double, and a whole number says whether 32 bits hold it", () => {
+Deno.test("a number is a double, and an integer is int32 or int64 by its range", () => {
   const numbers = NODES.filter(isOf("number"));
   assert.ok(numbers.length > 30);
   assert.deepEqual(numbers.filter(({ node }) => node.format !== "double").map(({ path }) => path), []);
@@ -36,7 +36,7 @@ Deno.test("a number is a double, and a whole number says whether 32 bits hold it
   }
 });
 
-Deno.test("every array says of what it is, with a schema that every generator reads", () => {
+Deno.test("every array has items, with a schema that every generator reads", () => {
   const arrays = NODES.filter(isOf("array"));
   assert.ok(arrays.length > 50);
   assert.deepEqual(
@@ -47,12 +47,12 @@ Deno.test("every array says of what it is, with a schema that every generator re
   );
 });
 
-/** As generators name it: the component and each member on the way, each word with a capital. */
+/** A name as generators write it: each word with a capital. */
 function pascal(name: string): string {
   return name.split(/[^A-Za-z0-9]+/).map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join("");
 }
 
-/** The names that a component and what stands inside of it get: objects and lists of values are types of their own. */
+/** The type names of a component and its members: objects and lists of values are types of their own. */
 function typeNames(schema: Node, name: string): readonly string[] {
   const properties = Object.entries<Node>(schema.properties ?? {});
   const alternatives: readonly Node[] = schema.anyOf ?? schema.oneOf ?? [];
@@ -74,7 +74,7 @@ Deno.test("no two types of a generated client have one name", () => {
   assert.deepEqual(doubled, []);
 });
 
-Deno.test("every request body is a component, so that a client has a type with a name for it", () => {
+Deno.test("every request body is a component, so that a client has a named type for it", () => {
   for (const [path, methods] of Object.entries<Node>(document.paths)) {
     for (const { requestBody, operationId } of Object.values<Node>(methods)) {
       if (requestBody === undefined) continue;
@@ -99,7 +99,7 @@ Deno.test("each master key is a security scheme of its own, which names its secr
   );
 });
 
-Deno.test("a destination is told each event of the document, as one type that its event tells apart", () => {
+Deno.test("a webhook's callback lists each event of the document, as one type with the event as discriminator", () => {
   const { callbacks } = document.paths["/v1/admin/webhook/register"].post;
   const { post } = callbacks.delivery["{$request.body#/url}"];
   assert.deepEqual(post.requestBody.content["application/json"].schema, {
@@ -119,7 +119,7 @@ Deno.test("a destination is told each event of the document, as one type that it
   }
 });
 
-Deno.test("whoever asks whom to turn to is told", () => {
+Deno.test("the document names a contact", () => {
   assert.deepEqual(document.info.contact, {
     name: "The administrator of this installation",
     url: "http://jiss.test/docs",

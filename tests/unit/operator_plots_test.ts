@@ -1,4 +1,6 @@
-/** The console's pictures: what they say in words and numbers, and that whatever the figures they stay inside. */
+/**
+ * The console's pictures: their words and numbers, and that they stay inside their frame with any figures.
+ */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import {
@@ -27,7 +29,7 @@ const DECAY: DecayProjection = {
 };
 const THRESHOLDS = { min_jis: 60, target_jis: 75 };
 
-/** Every coordinate of the lines, circles and paths that a picture has. */
+/** Every coordinate of the lines, circles and paths of a picture. */
 function coordinates(picture: string): readonly (readonly [x: number, y: number])[] {
   const circles = [...picture.matchAll(/cx="([-\d.]+)" cy="([-\d.]+)"/g)];
   const paths = [...picture.matchAll(/ d="([^"]+)"/g)].flatMap(([, path]) => [
@@ -36,7 +38,7 @@ function coordinates(picture: string): readonly (readonly [x: number, y: number]
   return [...circles, ...paths].map(([, x, y]) => [Number(x), Number(y)] as const);
 }
 
-Deno.test("a projection tells when it falls below the minimum, from where and between what", () => {
+Deno.test("a projection states when it falls below the minimum, from which score and interval", () => {
   const picture = String(
     projectionFigure({
       projection: DECAY,
@@ -51,7 +53,7 @@ Deno.test("a projection tells when it falls below the minimum, from where and be
   assert.match(picture, /begins at the ends of the score&#39;s interval, 72\.1 and 87\.9\. /);
   assert.match(picture, /Dashed lines: minimum 60, target 75\.<\/desc>/);
   assert.match(picture, /<th scope="row">180<\/th><td>55<\/td>/);
-  // The ring stands on the curve, on the day, at the line of the minimum.
+  // The ring is on the curve, on the day, at the line of the minimum.
   const [, x, y] = /<circle cx="([\d.]+)" cy="([\d.]+)" r="5"/.exec(picture)!;
   const { current_jis: start, floor, decay_rate: rate, decay_acceleration: acceleration } = DECAY;
   const jis = projectedJis({ start, floor, rate, acceleration }, 141);
@@ -60,7 +62,7 @@ Deno.test("a projection tells when it falls below the minimum, from where and be
   assert.ok(Math.abs(Number(y) - (172 - (158 * jis) / 100)) < 0.01);
 });
 
-Deno.test("what is never, already or far off below the minimum is said so, without a ring outside of the picture", () => {
+Deno.test("a fall that never comes, is past or is far off is named, without a ring outside of the picture", () => {
   assert.equal(crossingInWords(null, THRESHOLDS), "No fall below 60 is projected.");
   assert.equal(crossingInWords(0, THRESHOLDS), "It is below 60 already.");
   assert.equal(crossingInWords(1, THRESHOLDS), "It falls below 60 after 1 day.");
@@ -74,7 +76,7 @@ Deno.test("what is never, already or far off below the minimum is said so, witho
   }
 });
 
-Deno.test("whatever the scores, a history and a sparkline stay inside their pictures", () => {
+Deno.test("with any scores a history and a sparkline stay inside their pictures", () => {
   const points = fc.array(
     fc.record({ jis: fc.double({ min: 0, max: 100, noNaN: true }), at: fc.integer({ min: 0, max: 4e12 }) }),
     { minLength: 1, maxLength: 100 },
@@ -92,7 +94,7 @@ Deno.test("whatever the scores, a history and a sparkline stay inside their pict
   }));
 });
 
-Deno.test("a sparkline says in words what it shows; without a day it draws nothing", () => {
+Deno.test("a sparkline states in words what it shows; without a day it draws nothing", () => {
   assert.equal(sparkInWords([]), "No interaction in the last 30 days");
   assert.equal(sparkInWords([61.25]), "One day in the last 30: 61.25");
   assert.equal(sparkInWords([61.25, 50, 40]), "3 days in the last 30: from 61.25 to 40");
@@ -100,7 +102,7 @@ Deno.test("a sparkline says in words what it shows; without a day it draws nothi
   assert.doesNotMatch(String(sparkPath([50], { label: "one", minimum: 60 })), /<path/);
 });
 
-Deno.test("bands without anybody are bars without length", () => {
+Deno.test("bands without operators are bars without length", () => {
   const picture = String(bandsFigure({ exemplary: 0, proficient: 0, adequate: 0, at_risk: 0 }));
   assert.equal([...picture.matchAll(/ width="0"/g)].length, 4);
   assert.match(picture, /<desc[^>]*>Exemplary 0, Proficient 0, Adequate 0, At risk 0\.<\/desc>/);

@@ -1,6 +1,6 @@
 /**
- * The oracle itself: it accepts a database with everything that evidence can have gone through, and notices each single
- * thing that is changed in it.
+ * The oracle itself: it accepts a database with everything that can happen to evidence, and notices each
+ * single change in it.
  */
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
@@ -28,7 +28,7 @@ async function ask({ send }: Harness, path: string, request: Parameters<Harness[
   assert.equal(answer.status, 200, `${path}: ${answer.text}`);
 }
 
-/** One of everything that an evidence chain records. */
+/** One record of every kind that an evidence chain can hold. */
 async function writeDay(harness: Harness, key: string, name: string): Promise<void> {
   const unlabelled = (session: string, operator: string) =>
     scoreRequest({ session_id: `${name}-${session}`, operator_id: operator }, { outcome_correct: null });
@@ -52,7 +52,7 @@ async function writeDay(harness: Harness, key: string, name: string): Promise<vo
   await ask(harness, `/v1/compliance/report?period_start=${start}&period_end=${end}`, { key });
 }
 
-/** A part that an erasure took away later. */
+/** A part that an erasure removed later. */
 interface TakenPart {
   readonly chain: string;
   readonly seq: number;
@@ -61,7 +61,10 @@ interface TakenPart {
   readonly data: string;
 }
 
-/** Pruned, rotated, its old key retired, anchored, erased, restored; returns what the erasure took. */
+/**
+ * Makes a database that was pruned, rotated with its old key retired, anchored, restored and erased; returns
+ * the erased part.
+ */
 async function writeEverything(directory: string): Promise<TakenPart> {
   const files = { path: `${directory}/jiss.db`, lockPath: `${directory}/lock.db`, evidenceRetentionDays: 30 };
   const first = await openHarness(files);
@@ -117,11 +120,11 @@ async function writeEverything(directory: string): Promise<TakenPart> {
 interface Change {
   readonly what: string;
   readonly change: string | ((database: DatabaseSync, taken: TakenPart) => void);
-  /** What the oracle says. */
+  /** The message of the oracle. */
   readonly told: RegExp;
 }
 
-/** Signs the note of a checkpoint anew, by others. */
+/** Signs the note of a checkpoint anew with other keys. */
 function resign(chain: string, size: number, signers: readonly Signer[]): Change["change"] {
   return (database) => {
     const place = "WHERE chain = ? AND size = ?";
@@ -138,18 +141,18 @@ const CHANGES: readonly Change[] = [
   // Entries and parts.
   { what: "an entry is missing", change: `DELETE FROM audit_entry WHERE ${OF_E2} AND seq = 3`, told: /gaps/ },
   {
-    what: "entries are missing below no cut",
+    what: "entries are missing without a cut",
     change: `DELETE FROM audit_entry WHERE ${OF_E2} AND seq < 2`,
     told: /kept from 0/,
   },
   {
-    what: "an entry says something else",
+    what: "an entry has other content",
     change:
       `UPDATE audit_entry SET body = replace(body, '"actor":"api"', '"actor":"system"') WHERE ${OF_E2} AND seq = 2`,
     told: /hash/,
   },
   {
-    what: "a column says something else than its entry",
+    what: "a column differs from its entry",
     change: `UPDATE audit_entry SET ts = '2026-01-01T00:00:00.000Z' WHERE ${OF_E2} AND seq = 2`,
     told: /columns/,
   },
@@ -159,19 +162,19 @@ const CHANGES: readonly Change[] = [
     told: /parts/,
   },
   {
-    what: "a part says something else",
+    what: "a part has other content",
     change:
       `UPDATE audit_part SET data = json_set(data, '$.jis', 99) WHERE ${OF_E2} AND seq = 1 AND name = 'result'`,
     told: /commitment result/,
   },
   // The tree.
   {
-    what: "a node is another one",
+    what: "a node is changed",
     change: `UPDATE audit_node SET hash = zeroblob(32) WHERE ${OF_E2} AND idx = 2`,
     told: /node 2 of \[0, 2\)/,
   },
   {
-    what: "a node of what was pruned is another one",
+    what: "a node of the pruned beginning is changed",
     change: "UPDATE audit_node SET hash = zeroblob(32) WHERE chain = 'org/acme' AND idx = 0",
     told: /org\/acme: node/,
   },
@@ -181,12 +184,12 @@ const CHANGES: readonly Change[] = [
     told: /nodes/,
   },
   {
-    what: "the peaks are others",
+    what: "the peaks are changed",
     change: `UPDATE audit_chain SET peaks = zeroblob(length(peaks)) WHERE ${OF_E2}`,
     told: /peaks/,
   },
   {
-    what: "the head is another",
+    what: "the head is changed",
     change: `UPDATE audit_chain SET head = zeroblob(32) WHERE ${OF_E2}`,
     told: /head/,
   },
@@ -198,7 +201,7 @@ const CHANGES: readonly Change[] = [
     told: /newest checkpoint/,
   },
   {
-    what: "a checkpoint is of another size",
+    what: "a checkpoint has another size",
     change: `UPDATE audit_checkpoint SET size = 4 WHERE ${OF_E2} AND size = 3;
       DELETE FROM audit_checkpoint WHERE ${OF_E2} AND size = 3`,
     told: /e2@4|UNIQUE/,
@@ -220,7 +223,7 @@ const CHANGES: readonly Change[] = [
     told: /ladder \d+: checkpoint/,
   },
   {
-    what: "the ladder has a size in the midst of a day",
+    what: "the ladder has a size within a day",
     change:
       `INSERT INTO audit_ladder SELECT chain, size, ts FROM audit_checkpoint WHERE ${OF_E2} AND size = 2`,
     told: /ladder 2: day/,
@@ -249,71 +252,71 @@ const CHANGES: readonly Change[] = [
     told: /signed by its own key/,
   },
   {
-    what: "a stranger signs beside",
+    what: "a stranger signs, too",
     change: resign("org/acme/e2", 3, [SECOND, STRANGER]),
     told: /signed by known keys alone/,
   },
-  { what: "one signs twice", change: resign("org/acme/e2", 3, [SECOND, SECOND]), told: /once each/ },
+  { what: "one key signs twice", change: resign("org/acme/e2", 3, [SECOND, SECOND]), told: /once each/ },
   {
-    what: "the retired key signs on",
+    what: "the retired key still signs",
     change: resign("sys", 3, [SECOND, FIRST]),
     told: /no signature by a retired key/,
   },
   {
-    what: "a chain's own key is another",
+    what: "a chain's own key is changed",
     change: "UPDATE audit_chain SET key_ordinal = 1 WHERE chain = 'org/acme/e2'",
     told: /vkey/,
   },
   {
-    what: "the keys are others",
+    what: "the keys are changed",
     change: "UPDATE signing_key SET public_key = randomblob(32) WHERE ordinal = 1",
     told: /first key/,
   },
   {
-    what: "a certificate is another",
+    what: "a certificate is changed",
     change:
       "UPDATE signing_key SET certificate = replace(certificate, 'scheduled', 'forgotten') WHERE ordinal = 2",
     told: /its certificate is good/,
   },
   {
-    what: "a key signs from elsewhere on",
+    what: "a key signs from another size on",
     change: "UPDATE signing_key SET from_size = from_size - 1 WHERE ordinal = 2",
     told: /from_size/,
   },
   {
-    what: "a key was retired elsewhere",
+    what: "a key was retired at another size",
     change: "UPDATE signing_key SET until_size = until_size + 1 WHERE ordinal = 1",
     told: /until_size/,
   },
   // Epochs and anchors.
   {
-    what: "positions begin elsewhere",
+    what: "positions begin at another one",
     change: `UPDATE audit_chain SET first_position = first_position + 1 WHERE ${OF_E2}`,
     told: /first position/,
   },
   {
-    what: "a chain is of another family",
+    what: "a chain has another family",
     change: `UPDATE audit_chain SET family = 'org/other' WHERE ${OF_E2}`,
     told: /the chain's name/,
   },
   {
-    what: "the deployment is another",
+    what: "the deployment is changed",
     change: "UPDATE installation SET deployment_id = 'elsewhere'",
     told: /origin/,
   },
   {
-    what: "an epoch goes on from elsewhere",
+    what: "an epoch continues from another size",
     change: "UPDATE audit_chain SET epoch = 3, chain = chain WHERE chain = 'sys/e2'",
     told: /the chain's name/,
   },
   {
-    what: "a chain is taken for anchored",
+    what: "a chain is marked as anchored",
     change: `UPDATE audit_chain SET anchored_size = size WHERE ${OF_E2}`,
     told: /anchored size/,
   },
   // Erasures.
   {
-    what: "a part is gone and its subject was not erased",
+    what: "a part is missing and its subject was not erased",
     change: `UPDATE audit_part SET salt = NULL, data = NULL WHERE ${OF_E2} AND seq = 1`,
     told: /a part is gone, and its subject was erased/,
   },
@@ -325,35 +328,35 @@ const CHANGES: readonly Change[] = [
     told: /org\/acme \d+: input/,
   },
   {
-    what: "an erased pseudonym is tied to somebody",
+    what: "an erased pseudonym has an operator",
     change:
       `INSERT INTO subject SELECT 'acme', 'somebody', subject, NULL FROM audit_entry WHERE event_type = 'SUBJECT_ERASED'`,
     told: /an erased pseudonym is nobody's/,
   },
   // Records.
   {
-    what: "the model is another",
+    what: "the model is changed",
     change: "UPDATE model_document SET document = json_set(document, '$.uncertainty.calibration_factor', 2)",
     told: /org\/acme.*: (?:uncertainty|jis|interval|low|high)/,
   },
   {
-    what: "an operator's state is another",
+    what: "an operator's state is changed",
     change: "UPDATE operator SET state = json_set(state, '$.n', 77)",
     told: /operator acme\/stays/,
   },
   {
-    what: "an operator's last entry is another",
+    what: "an operator's last entry is changed",
     change: "UPDATE operator SET prior_seq = prior_seq - 1",
     told: /operator acme\/stays/,
   },
   // Rows.
   {
-    what: "a score's row leads elsewhere",
+    what: "a score's row points to another entry",
     change: "UPDATE interaction SET position = position + 2 WHERE session_id = 'after-score'",
     told: /position/,
   },
   {
-    what: "a score's row is another's",
+    what: "a score's row belongs to another operator",
     change: "UPDATE interaction SET at = at + 1 WHERE session_id = 'after-score'",
     told: /interaction acme\/after-score/,
   },
@@ -363,32 +366,32 @@ const CHANGES: readonly Change[] = [
     told: /a row where its parts are held/,
   },
   {
-    what: "a score counts on from another count",
+    what: "a score's count does not follow from the one before",
     change: "UPDATE interaction SET departed = departed + 1 WHERE session_id = 'after-score'",
     told: /interaction after-score follows the one before it/,
   },
   {
-    what: "a score names another one before it",
+    what: "a score names another previous one",
     change: "UPDATE interaction SET previous = previous + 1 WHERE session_id = 'after-score'",
     told: /interaction after-score follows the one before it/,
   },
   {
-    what: "a score is before the one before it",
+    what: "a score is before its previous one",
     change: "UPDATE interaction SET t1 = at - 1 WHERE session_id = 'after-score'",
     told: /interaction after-score: t1/,
   },
   {
-    what: "all of an operator's scores counted more",
+    what: "all of an operator's scores count one more",
     change: "UPDATE interaction SET departed = departed + 1 WHERE operator_id = 'stays'",
     told: /operator acme\/stays is where its last score left it/,
   },
   {
-    what: "an operator's last score is another",
+    what: "an operator's last score is changed",
     change: "UPDATE operator SET position = position - 1 WHERE operator_id = 'stays'",
     told: /operator acme\/stays is where its last score left it/,
   },
   {
-    what: "an operator's figure is not that of the state",
+    what: "an operator's figure differs from the state",
     change: "UPDATE operator SET jis = jis + 1 WHERE operator_id = 'stays'",
     told: /operator acme\/stays shows the figures of its state/,
   },
@@ -413,7 +416,7 @@ const CHANGES: readonly Change[] = [
     told: /frozen call after-frozen is sealed/,
   },
   {
-    what: "a frozen call counts on from another than the one before it",
+    what: "a frozen call's count does not follow from the one before",
     change: "UPDATE skipped_interaction SET n = n + 1 WHERE session_id = 'after-frozen'",
     told: /frozen call after-frozen follows the one before it/,
   },
@@ -423,7 +426,7 @@ const CHANGES: readonly Change[] = [
     told: /frozen calls of acme\/\S+ are those up to the last/,
   },
   {
-    what: "it is not known that an operator has frozen calls",
+    what: "the row of an operator's frozen calls is missing",
     change: "DELETE FROM frozen_operator",
     told: /is known to have frozen calls/,
   },
@@ -438,17 +441,17 @@ const CHANGES: readonly Change[] = [
     told: /org\/acme position 3/,
   },
   {
-    what: "a commit leads elsewhere",
+    what: "a commit points to another entry",
     change: "UPDATE score_commit SET position = position - 1 WHERE session_id = 'after-score'",
     told: /position/,
   },
   {
-    what: "a label is another session's",
+    what: "a label belongs to another session",
     change: "UPDATE outcome_label SET session_id = 'after-a' WHERE session_id = 'after-score'",
     told: /outcome_label acme\/after-a/,
   },
   {
-    what: "a label is turned round",
+    what: "a label is inverted",
     change: "UPDATE outcome_label SET outcome_correct = 1 - outcome_correct WHERE session_id = 'after-score'",
     told: /outcome_label acme\/after-score/,
   },
@@ -458,7 +461,7 @@ const CHANGES: readonly Change[] = [
     told: /label_position has its row of outcome_label/,
   },
   {
-    what: "a commit's row is missing, and the score's row knows of none",
+    what: "a commit's row is missing, and the score's row names none",
     change: `DELETE FROM score_commit WHERE session_id = 'after-score';
       UPDATE interaction SET commit_position = NULL WHERE session_id = 'after-score'`,
     told: /a row where its parts are held/,
@@ -469,7 +472,7 @@ const CHANGES: readonly Change[] = [
     told: /outcome_label acme\/after-score is sealed/,
   },
   {
-    what: "a score's row says that its label stands elsewhere",
+    what: "a score's row names another position of its label",
     change: "UPDATE interaction SET label_position = 0 WHERE session_id = 'after-score'",
     told: /outcome_label acme\/after-score/,
   },
@@ -490,7 +493,7 @@ const CHANGES: readonly Change[] = [
     told: /position/,
   },
   {
-    what: "a report says something else",
+    what: "a report has other content",
     change: "UPDATE compliance_report SET report = report || ' '",
     told: /report 01TEST/,
   },
@@ -521,7 +524,7 @@ function changeIn(
   assert.ok(changes() > before, "something is changed");
 }
 
-Deno.test("the oracle accepts what is sound, and notices every single change", async (test) => {
+Deno.test("the oracle accepts a sound database, and notices every single change", async (test) => {
   const directory = await Deno.makeTempDir({ prefix: "jiss-oracle-" });
   const taken = await writeEverything(directory);
   const verify = async (path: string) => {

@@ -1,4 +1,4 @@
-/** What it takes to create an organization: its id, its name and its origins, as they are parsed at the door. */
+/** The input that creates an organization, as requests are parsed: its id, its name and its origins. */
 import assert from "node:assert/strict";
 import { createOrganizationSchema, normalizeOrigin } from "../../src/domain/organization.ts";
 
@@ -55,7 +55,7 @@ Deno.test("an org_id is 1 to 128 letters, digits, hyphens or underscores", () =>
   }
 });
 
-Deno.test("the ten domains and the three tiers are taken, government is the public sector, and nothing else is either", () => {
+Deno.test("the ten domains and the three tiers are accepted, government as public_sector, and nothing else", () => {
   const domains = [
     "general",
     "financial",
@@ -140,7 +140,7 @@ Deno.test("origins are separated by commas, spaces or both, and come out sorted"
   for (const text of texts) assert.deepEqual(originsOf(text), expected);
 });
 
-Deno.test("an origin is brought to the form in which browsers send it", () => {
+Deno.test("an origin is normalised to the form in which browsers send it", () => {
   const cases: Readonly<Record<string, string>> = {
     "https://App.Example.COM": "https://app.example.com",
     "HTTPS://app.example.com": "https://app.example.com",
@@ -163,7 +163,7 @@ Deno.test("an origin is brought to the form in which browsers send it", () => {
   }
 });
 
-Deno.test("what is more or less than an origin is refused: wildcard, path, user, query, fragment, no scheme", () => {
+Deno.test("a text that is more or less than an origin is refused: wildcard, path, user, query, fragment, no scheme", () => {
   const bad = [
     "*",
     "https://*",
@@ -198,14 +198,14 @@ Deno.test("what is more or less than an origin is refused: wildcard, path, user,
   }
 });
 
-Deno.test("origins that are the same collapse, however they are spelt", () => {
+Deno.test("equal origins are kept once, in any spelling", () => {
   assert.deepEqual(
     originsOf("https://a.example https://A.example https://a.example:443, HTTPS://a.EXAMPLE"),
     ["https://a.example"],
   );
 });
 
-Deno.test("50 origins are taken and 51 refused, counted after those that are the same collapsed", () => {
+Deno.test("50 origins are accepted and 51 refused, counted after equal ones were joined", () => {
   const origins = Array.from({ length: 51 }, (_, index) => `https://app-${index}.example`);
   const fifty = origins.slice(0, 50);
   assert.equal(originsOf(fifty.join(",")).length, 50);

@@ -17,13 +17,13 @@ function organizationStatus(document: typeof model, all: readonly OperatorRow[],
   return organizationRule(document, all, { instantOf: () => now }).status;
 }
 
-/** The figures but those that the status follows from. */
+/** The figures without those from which the status follows. */
 function withoutRule(all: readonly OperatorRow[]) {
   const { organization_rule: _, ...figures } = organizationFigures(model, all, NOW);
   return figures;
 }
 
-/** An experienced operator of an ordinary domain, in no way special. */
+/** An experienced operator of an ordinary domain without special flags. */
 const ORDINARY: OperatorRow = {
   jis: 80,
   n: 60,
@@ -50,7 +50,7 @@ Deno.test("an operator of an ordinary domain is high-risk from a tenth of high-s
   assert.equal(isHighRisk(model, row({ shareHs: 0.099999999 }), NOW), false);
 });
 
-Deno.test("nobody is high-risk before 50 interactions or 10 days", () => {
+Deno.test("no operator is high-risk before 50 interactions or 10 days", () => {
   const early = { domain: "healthcare", shareHs: 1, t0: NOW - 10 * DAY + 1 } as const;
   assert.equal(isHighRisk(model, row({ ...early, n: 49 }), NOW), false);
   assert.equal(isHighRisk(model, row({ ...early, n: 50 }), NOW), true);
@@ -63,7 +63,7 @@ Deno.test("one critical case makes a critical-decision operator for 90 days", ()
   assert.equal(isCriticalDecision(model, row({ tcrit: NOW - 90 * DAY - 1 }), NOW), false);
 });
 
-Deno.test("a habit of critical cases makes a critical-decision operator, from three cases and 2 % on", () => {
+Deno.test("frequent critical cases make a critical-decision operator, from three cases and 2 % on", () => {
   const old = { tcrit: NOW - 91 * DAY };
   assert.equal(isCriticalDecision(model, row({ ...old, shareCrit: 0.02, critCount: 3 }), NOW), true);
   assert.equal(isCriticalDecision(model, row({ ...old, shareCrit: 0.02, critCount: 2 }), NOW), false);
@@ -169,7 +169,7 @@ Deno.test("an organization without operators is compliant and has no mean", () =
   });
 });
 
-Deno.test("every threshold of the rule is the model document's", () => {
+Deno.test("every threshold of the rule is taken from the model document", () => {
   const organization = {
     active_days: 10,
     high_risk_share: 0.5,
@@ -188,7 +188,7 @@ Deno.test("every threshold of the rule is the model document's", () => {
   assert.equal(organizationStatus(other, quarter, NOW), "compliant");
 });
 
-Deno.test("the figures that a status follows from stand beside it, in numbers and in words", () => {
+Deno.test("the figures from which a status follows are beside it, in numbers and in words", () => {
   const scores = [
     ...rows(8, { domain: "financial" }),
     ...rows(1, { domain: "financial", jis: 59.99 }),

@@ -1,4 +1,4 @@
-/** What is drawn for people: the sparkline and the printable report, as text. */
+/** The pages and pictures for people, as text: the sparkline and the printable report. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import fc from "fast-check";
@@ -36,7 +36,7 @@ function pageOf(changes: Partial<Report>, page: Partial<ReportPage> = {}): strin
   return reportPage({ ...samplePageOf({ ...SAMPLE_REPORT, ...changes }), ...page });
 }
 
-/** The page without the data that it carries. */
+/** The page without the data that it contains. */
 function shownOf(page: string): string {
   const shown = page.replace(/<script type="application\/json" id="signed-report">[^<]*<\/script>/, "");
   assert.notEqual(shown, page);
@@ -45,7 +45,7 @@ function shownOf(page: string): string {
 
 const EMPTY_PAGE = reportPage(samplePageOf(EMPTY_REPORT));
 const FULL_PAGE = reportPage(SAMPLE_PAGE);
-/** Everything that is served, with the policy it is served with. */
+/** Every document that is served, with its policy. */
 const DOCUMENTS: readonly (readonly [name: string, text: string, policy: string])[] = [
   ["report", FULL_PAGE, REPORT_PAGE_CSP],
   ["empty report", EMPTY_PAGE, REPORT_PAGE_CSP],
@@ -65,7 +65,7 @@ const DOCUMENTS: readonly (readonly [name: string, text: string, policy: string]
   ["empty sparkline", sparkline([]), SPARKLINE_CSP],
 ];
 
-/** Where a page leads: to the site's own places, its own beginning, and no picture. */
+/** Targets of links: the site's own pages, the page's own beginning, and no picture. */
 const SITE_PATHS = new Set([
   "data:,",
   "#main",
@@ -76,7 +76,7 @@ function occurrences(text: string, pattern: RegExp): number {
   return [...text.matchAll(pattern)].length;
 }
 
-/** The text that a reader sees: no style, no tags, one space between words. */
+/** The text that a reader sees: without style and tags, one space between words. */
 function readable(html: string): string {
   return html.replace(/<style>.*?<\/style>/s, "").replace(
     /<script type="application\/json".*?<\/script>/s,
@@ -96,7 +96,7 @@ Deno.test("a document is a plain string, the same each time", () => {
   assert.equal(sparkline(structuredClone(POINTS)), sparkline(POINTS));
 });
 
-Deno.test("the policy lets in exactly the one style element, and images of data: URLs", () => {
+Deno.test("the policy allows exactly the one style element, and images of data: URLs", () => {
   for (const [name, text, policy] of DOCUMENTS) {
     const styles = [...text.matchAll(/<style>(.*?)<\/style>/gs)];
     assert.equal(styles.length, 1, name);
@@ -109,7 +109,7 @@ Deno.test("the policy lets in exactly the one style element, and images of data:
   }
 });
 
-Deno.test("no document holds a script, a style attribute, an event handler or an address to load from", () => {
+Deno.test("no document has a script, a style attribute, an event handler or an address to load from", () => {
   for (const [name, text] of DOCUMENTS) {
     assert.doesNotMatch(name.endsWith("report") ? shownOf(text) : text, /<script/i, name);
     assert.doesNotMatch(text, /\sstyle=/i, name);
@@ -120,7 +120,7 @@ Deno.test("no document holds a script, a style attribute, an event handler or an
   }
 });
 
-Deno.test("a run and its refusal have the header of the site, which paper has not; a report has none", () => {
+Deno.test("a run and its refusal have the header of the site, except on paper; a report has none", () => {
   for (const [name, text] of DOCUMENTS) {
     const isOfDemo = name.startsWith("demo run") || name === "refusal";
     assert.equal(occurrences(text, /<header class="site">/g), isOfDemo ? 1 : 0, name);
@@ -146,7 +146,7 @@ Deno.test("a run's page writes percent as the model's sentences do, its columns 
   }
 });
 
-Deno.test("an organization's name that is markup is shown as the text that it is", () => {
+Deno.test("an organization's name with markup is shown as text", () => {
   const name = `<script>alert("x")</script> & 'co' </title><img src=x onerror=y>`;
   const page = pageOf({ organization: { ...SAMPLE_REPORT.organization, name } });
   const escaped =
@@ -156,7 +156,7 @@ Deno.test("an organization's name that is markup is shown as the text that it is
   assert.doesNotMatch(shownOf(page), /<script|<img/);
 });
 
-Deno.test("no text of a report, whatever it holds, adds a tag or an attribute to its page", () => {
+Deno.test("no text of a report adds a tag or an attribute to its page", () => {
   fc.assert(
     fc.property(
       fc.string({ unit: fc.constantFrom("<", ">", '"', "'", "&", "a", " ", "`", "$", "{", "/") }),
@@ -190,7 +190,7 @@ Deno.test("no text of a report, whatever it holds, adds a tag or an attribute to
   );
 });
 
-Deno.test("every picture has a name and a description, every table its heads, every id is its only one", () => {
+Deno.test("every picture has a name and a description, every table its heads, and every id is unique", () => {
   for (const [name, text] of DOCUMENTS) {
     const pictures = [...text.matchAll(/<svg [^>]*>.*?<\/svg>/gs)].map(([svg]) => svg);
     for (const svg of pictures) {
@@ -230,7 +230,7 @@ function luminance(colour: string): number {
   return 0.2126 * red! + 0.7152 * green! + 0.0722 * blue!;
 }
 
-Deno.test("text stands out from its ground by 4.5 to 1 and lines by 3 to 1: light, dark and on paper", () => {
+Deno.test("text contrasts with its ground by 4.5 to 1 and lines by 3 to 1: light, dark and on paper", () => {
   const palettes = [...FULL_PAGE.matchAll(/:root\{[^}]*?(--[^}]*)\}/g)].map(([, text]) =>
     Object.fromEntries(text!.split(";").map((pair) => pair.split(":") as [string, string]))
   );
@@ -249,7 +249,7 @@ Deno.test("text stands out from its ground by 4.5 to 1 and lines by 3 to 1: ligh
   assert.equal(palettes[2]!["--ink"], "#000000");
 });
 
-Deno.test("the header names organization, period, status in words and how certain it is, under the statement", () => {
+Deno.test("the header has the organization, the period, the status in words and its certainty, under the statement", () => {
   const text = readable(FULL_PAGE);
   const order = [
     "Compliance report: Meridian Credit &amp; Savings",
@@ -263,7 +263,7 @@ Deno.test("the header names organization, period, status in words and how certai
   assert.deepEqual(order, [...order].sort((a, b) => a - b));
 });
 
-Deno.test("an uncertain finding counts the doubtful of its own operators, and a certain status says so", () => {
+Deno.test("an uncertain finding counts the undetermined of its own operators, and a certain status says so", () => {
   const [doubtful] = SAMPLE_REPORT.findings;
   const one = { ...doubtful!, status_certain: false, operators: 2, undetermined: 1 };
   assert.match(
@@ -275,7 +275,7 @@ Deno.test("an uncertain finding counts the doubtful of its own operators, and a 
   assert.doesNotMatch(header!, /uncertain/);
 });
 
-Deno.test("a finding is shown whole: law, requirement, metric, observed against threshold, status, dates, cap, note", () => {
+Deno.test("a finding shows everything: law, requirement, metric, observed against threshold, status, dates, cap, note", () => {
   const rows = [...FULL_PAGE.matchAll(/<tbody>\n<tr>\n<th scope="rowgroup".*?<\/tbody>/gs)].map(([row]) =>
     readable(row).trim()
   );
@@ -306,7 +306,7 @@ Deno.test("a share just under its threshold is never rounded up to it", () => {
   assert.match(pageOf({ findings: [whole] }), /<strong>58%<\/strong>/);
 });
 
-Deno.test("every figure of the report stands in a table", () => {
+Deno.test("every figure of the report is in a table", () => {
   const text = readable(FULL_PAGE);
   for (
     const row of [
@@ -336,9 +336,9 @@ Deno.test("every figure of the report stands in a table", () => {
   ) assert.ok(text.includes(row), row);
 });
 
-Deno.test("the plots draw their marks where the report's thresholds are", () => {
+Deno.test("the plots have their marks at the report's thresholds", () => {
   const figure = (id: string) => new RegExp(`<figure id="${id}">.*?</figure>`, "s").exec(FULL_PAGE)![0];
-  // JIS 0 to 100 lies on 40 to 506, a share of 0 to 1 on 10 to 500.
+  // JIS 0 to 100 is drawn from 40 to 506, a share of 0 to 1 from 10 to 500.
   assert.match(figure("histogram"), /x1="319.6" x2="319.6" [^>]*stroke-dasharray/);
   assert.match(figure("histogram"), /x1="389.5" x2="389.5" [^>]*stroke-dasharray/);
   assert.match(figure("histogram"), />minimum 60<.*>target 75</s);
@@ -350,7 +350,7 @@ Deno.test("the plots draw their marks where the report's thresholds are", () => 
   assert.match(figure("bands"), /<rect [^>]*fill="none"[^>]*stroke-dasharray/);
 });
 
-Deno.test("a mark for partial is drawn only where it is known, and a threshold is the finding's own", () => {
+Deno.test("a mark for partial is drawn only if it is known, and a threshold is the finding's own", () => {
   const page = pageOf({
     findings: SAMPLE_REPORT.findings.map((finding) => ({ ...finding, threshold: 0.8 })),
   }, { partialShare: undefined });
@@ -359,7 +359,7 @@ Deno.test("a mark for partial is drawn only where it is known, and a threshold i
   assert.match(page, /compliant from 80%/);
 });
 
-Deno.test("the page says what it was issued as and how to verify it", () => {
+Deno.test("the page says under which id it was issued and how to verify it", () => {
   const text = readable(FULL_PAGE);
   for (
     const part of [
@@ -398,12 +398,12 @@ Deno.test("without a population the page says so, and draws nothing", () => {
   assert.match(nobody, /No operator had an interaction in this period\./);
 });
 
-Deno.test("a period of parts of days keeps its times", () => {
+Deno.test("a period of parts of days shows its times", () => {
   const page = pageOf({ period: { start: "2026-07-01T10:30:00Z", end: "2026-07-02T00:00:00Z" } });
   assert.match(page, /2026-07-01 10:30:00 UTC \(included\) to 2026-07-02 \(not included\)/);
 });
 
-Deno.test("a sparkline says in words what it shows, and how it stands to the minimum", () => {
+Deno.test("a sparkline states in words what it shows, and how it compares with the minimum", () => {
   const svg = sparkline(POINTS);
   assert.match(svg, /<title>JIS of operator reviewer-17, last 30 days<\/title>/);
   assert.match(
@@ -414,7 +414,7 @@ Deno.test("a sparkline says in words what it shows, and how it stands to the min
 
 Deno.test("a sparkline joins its points over the window, with a dot each and the minimum as a dashed line", () => {
   const svg = sparkline(POINTS);
-  // The window lies on 36 to 420, JIS 100 to 0 on 14 to 132.
+  // The window is drawn from 36 to 420, JIS 100 to 0 from 14 to 132.
   assert.match(svg, /<path d="M53\.87,63\.27L164,68\.28L234\.4,47\.63L420,61\.2" fill="none"/);
   assert.equal(occurrences(svg, /<circle /g), 4);
   assert.match(
@@ -445,7 +445,7 @@ Deno.test("a single point is a dot without a line, and no points are a sentence 
   assert.match(sparkline([], 1), /No interactions in the last day</);
 });
 
-Deno.test("whatever the points, a sparkline stays inside its picture", () => {
+Deno.test("with any points a sparkline stays inside its picture", () => {
   const points = fc.array(
     fc.record({
       timestamp: fc.integer({ min: FROM - DAY, max: FROM + 31 * DAY }).map((at) =>

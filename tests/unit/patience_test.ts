@@ -1,4 +1,4 @@
-/** How long a server is waited for that does not answer. */
+/** The time for which a server that does not answer is waited for. */
 import assert from "node:assert/strict";
 import { patientFetch } from "../../src/store/patience.ts";
 
@@ -7,7 +7,7 @@ const FULL = { requestMs: 400, silentMs: 40 };
 
 type Answering = (resource: RequestInfo | URL, init?: RequestInit) => Promise<Response>;
 
-/** Answers after so many milliseconds; null: never. */
+/** Answers after the given number of milliseconds; never if it is null. */
 function answeringAfter(next: () => number | null): Answering {
   return (_, init) =>
     new Promise((resolve, reject) => {
@@ -19,7 +19,7 @@ function answeringAfter(next: () => number | null): Answering {
 
 interface Outcome {
   readonly isAnswered: boolean;
-  /** Whether so many milliseconds had passed by a timer that was set when it was asked. */
+  /** True if the time had passed by a timer that was set at the request. */
   readonly isAfter: boolean;
 }
 
@@ -41,7 +41,7 @@ const isAnswered = async (send: typeof fetch) => (await outcomeOf(send)).isAnswe
 
 const settled = () => new Promise((resolve) => setTimeout(resolve, FULL.requestMs + 50));
 
-Deno.test("a server that went silent is waited for less, until an answer comes", async () => {
+Deno.test("a server that became silent is waited for less, until an answer comes", async () => {
   const delays = [null, null, null, 0, 100, null];
   const send = patientFetch(answeringAfter(() => delays.shift()!), FULL);
   const between = (FULL.requestMs + FULL.silentMs) / 2;
@@ -50,12 +50,12 @@ Deno.test("a server that went silent is waited for less, until an answer comes",
     assert.deepEqual(await outcomeOf(send, between), { isAnswered: false, isAfter: false });
   }
   assert.ok(await isAnswered(send), "it answers");
-  assert.ok(await isAnswered(send), "it has all of its time again");
+  assert.ok(await isAnswered(send), "it has its full time again");
   assert.deepEqual(await outcomeOf(send, between), { isAnswered: false, isAfter: true });
   await settled();
 });
 
-Deno.test("a server that answers later than a silent one may has its full time again once it did", async () => {
+Deno.test("an answer after the short time gives a server its full time again", async () => {
   const delays = [null, 120, 120];
   const send = patientFetch(answeringAfter(() => delays.shift()!), FULL);
   assert.ok(!await isAnswered(send));
@@ -65,7 +65,7 @@ Deno.test("a server that answers later than a silent one may has its full time a
   await settled();
 });
 
-Deno.test("a connection that is refused or breaks says nothing of how long the next answer takes", async () => {
+Deno.test("a connection that is refused or breaks does not shorten the time for the next answer", async () => {
   let isBroken = true;
   const slow = answeringAfter(() => 100);
   const send = patientFetch((resource, init) => {

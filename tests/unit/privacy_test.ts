@@ -1,4 +1,6 @@
-/** docs/operate/privacy.md names what is kept: a new table or field of an interaction has to be told of there. */
+/**
+ * docs/operate/privacy.md names what is stored: a new table or field of an interaction must be named there.
+ */
 import assert from "node:assert/strict";
 import { decisionRequestSchema } from "../../src/http/routes/decisions.ts";
 import { interactionSchema } from "../../src/domain/interaction.ts";
@@ -18,7 +20,7 @@ Deno.test("every table of the schema is named in docs/operate/privacy.md, and no
   assert.deepEqual(named.filter((table) => !tables.includes(table)), []);
 });
 
-Deno.test("every table with an operator's id, and every field of a case, is told of as being about reviewers", async () => {
+Deno.test("every table with an operator's id, and every field of a case, is named there as being about reviewers", async () => {
   const source = await Deno.readTextFile(`${ROOT}/src/store/schema.ts`);
   const reviewers = text.split("\n### About reviewers")[1]!.split("\n### ")[0]!;
   const interfaces = [...source.matchAll(/export interface (\w+)Table \{([^}]*)\}/g)];

@@ -1,4 +1,7 @@
-/** The published figures as simulated operators: they decide at the study's rates, and the score keeps the study's order. */
+/**
+ * The published figures as simulated operators: they decide at the study's rates, and the scores keep the
+ * study's order.
+ */
 import assert from "node:assert/strict";
 import { DEFAULT_MODEL_DOCUMENT as model } from "../../src/scoring/model.ts";
 import { drawInteraction } from "../../src/simulation/archetypes.ts";
@@ -10,9 +13,9 @@ const CASES = 8_000;
 
 for (const study of PUBLISHED_STUDIES) {
   for (const group of study.groups) {
-    Deno.test(`${study.name}: ${group.name} go along with advice at the published rates`, () => {
+    Deno.test(`${study.name}: ${group.name} follow advice at the published rates`, () => {
       const random = seeded(`${study.name}/${group.name}`);
-      // With all outcomes known, a label and a decision tell whether the advice was right.
+      // If all outcomes are known, a label and a decision show whether the advice was right.
       const environment = { ...environmentOf(study), labelledShare: 1 };
       const operator = memberOf(group);
       const cases = Array.from({ length: CASES }, (_, index) => {
@@ -30,7 +33,7 @@ for (const study of PUBLISHED_STUDIES) {
       const [right, wrong] = [true, false].map((is) => cases.filter(({ adviceRight }) => adviceRight === is));
       const isNear = (actual: number, expected: number, of: number) => {
         const error = Math.sqrt(expected * (1 - expected) / of);
-        assert.ok(Math.abs(actual - expected) < 4 * error, `${actual} is not ${expected}`);
+        assert.ok(Math.abs(actual - expected) < 4 * error, `${actual}, expected ${expected}`);
       };
       isNear(wrong!.length / CASES, study.wrongShare, CASES);
       isNear(shareOf(right!, ({ accepted }) => accepted), group.goesAlong.whenRight, right!.length);
@@ -38,7 +41,7 @@ for (const study of PUBLISHED_STUDIES) {
     });
   }
 
-  Deno.test(`${study.name}: its order names its groups, and puts whoever discriminates better first`, () => {
+  Deno.test(`${study.name}: its order names its groups, and puts the group that discriminates better first`, () => {
     const gain = new Map(study.groups.map(({ name, goesAlong: { whenRight, whenWrong } }) => {
       assert.ok([whenRight, whenWrong].every((rate) => rate > 0 && rate < 1));
       return [name, whenRight - whenWrong];
@@ -48,7 +51,7 @@ for (const study of PUBLISHED_STUDIES) {
   });
 }
 
-Deno.test("the figures of the studies are those that were printed", () => {
+Deno.test("the figures of the studies are the printed ones", () => {
   const rates = PUBLISHED_STUDIES.map(({ name, wrongShare, groups }) => [
     name,
     wrongShare.toFixed(3),
@@ -63,7 +66,7 @@ Deno.test("the figures of the studies are those that were printed", () => {
   ]);
 });
 
-Deno.test("scores stand in the order of the studies, on seeds of their own", () => {
+Deno.test("scores keep the order of the studies, on other seeds", () => {
   for (const seed of [11, 12]) {
     const figures = published({ model, seed, operators: 60 });
     for (const { name } of PUBLISHED_STUDIES) {
@@ -78,7 +81,7 @@ Deno.test("scores stand in the order of the studies, on seeds of their own", () 
   }
 });
 
-Deno.test("where the rate for right advice is assumed, another one gives the same order", () => {
+Deno.test("if the rate for right advice is assumed, another rate gives the same order", () => {
   const assuming = PUBLISHED_STUDIES.filter(({ assumesWhenRight }) => assumesWhenRight);
   assert.ok(assuming.length > 0);
   for (const whenRight of [0.8, 1]) {
@@ -93,7 +96,7 @@ Deno.test("where the rate for right advice is assumed, another one gives the sam
   }
 });
 
-Deno.test("groups that decide alike are not told apart, and an order that is not the scores' own is told", () => {
+Deno.test("groups that decide alike are not told apart, and an order that differs from the scores is reported", () => {
   const [study] = PUBLISHED_STUDIES;
   const [one] = study!.groups;
   const alike = {

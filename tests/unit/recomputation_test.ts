@@ -1,4 +1,4 @@
-/** Recorded histories under another model: as the engine itself would have scored them. */
+/** Recorded histories under another model: as the engine would have scored them with it. */
 import assert from "node:assert/strict";
 import { compareScores, Recomputation } from "../../src/scoring/calibration/recomputation.ts";
 import { bandOf } from "../../src/scoring/dimensions.ts";
@@ -20,7 +20,7 @@ const HOUR_MS = 3_600_000;
 const UNLABELLED = 20;
 const LABELLED_AFTER = 40;
 
-/** Reviews take four times as long. */
+/** Its reviews take four times as long. */
 const slower: ModelDocument = {
   ...builtIn,
   domains: {
@@ -29,7 +29,7 @@ const slower: ModelDocument = {
   },
 };
 
-/** Sixty cases of an operator; the truth of one of them is not known at first. */
+/** Sixty cases of an operator. The truth of one of them is not known at first. */
 function historyOf(archetype: ArchetypeName, name: string): readonly ScoringEvent[] {
   const random = seeded(name);
   const operator = drawOperator(archetype, random);
@@ -46,11 +46,11 @@ interface Step {
   readonly sessionId: string;
   readonly before: OperatorState | null;
   readonly event: ScoringEvent;
-  /** With the last case before it, and the state that it starts from. */
+  /** The label that comes after this case, and the state to which it is applied. */
   readonly label: { readonly late: LateLabel; readonly before: OperatorState } | null;
 }
 
-/** The history as a model scores it, one late label included; and its last JIS. */
+/** The history with one late label as a model scores it, and its last JIS. */
 function recordedUnder(model: ModelDocument, history: readonly ScoringEvent[]) {
   let state: OperatorState | null = null;
   let late: LateLabel | null = null;
@@ -86,7 +86,7 @@ function recomputed(
   return recomputation;
 }
 
-Deno.test("what one model recorded is scored anew as another one would have, its late label with the other one's weights", () => {
+Deno.test("a recorded history is scored as another model would have done, its late label with that model's weights", () => {
   const history = historyOf("independent", "ada");
   const { steps, jis } = recordedUnder(builtIn, history);
   const other = recordedUnder(slower, history).jis;
@@ -106,20 +106,20 @@ Deno.test("what one model recorded is scored anew as another one would have, its
   }]);
 });
 
-Deno.test("a history whose beginning is gone goes on from its first recorded state, with the label of a case that is gone", () => {
+Deno.test("a history without its beginning continues from its first recorded state, with a label of a missing case", () => {
   const { steps, jis } = recordedUnder(builtIn, historyOf("fast_expert", "bea"));
   const [only] = [...recomputed(builtIn, { bea: steps.slice(30) }).scores()];
   assert.deepEqual([only!.interactions, only!.jis], [60, jis]);
 });
 
-Deno.test("an operator who was erased and comes again begins anew", () => {
+Deno.test("an operator who returns after an erasure starts anew", () => {
   const { steps } = recordedUnder(builtIn, historyOf("independent", "cem"));
   const again = recordedUnder(builtIn, historyOf("independent", "cem again"));
   const [only] = [...recomputed(builtIn, { cem: [...steps, ...again.steps] }).scores()];
   assert.deepEqual([only!.interactions, only!.jis], [60, again.jis]);
 });
 
-Deno.test("the comparison has every operator, the moves between bands by direction, and who moves most", () => {
+Deno.test("the comparison has every operator, the moves between bands by direction, and the largest moves", () => {
   const names: Readonly<Record<string, ArchetypeName>> = {
     ada: "independent",
     bea: "fast_expert",

@@ -1,4 +1,4 @@
-/** Model documents that a stranger's file brings: nothing is computed from what the schema does not take. */
+/** Model documents in a stranger's file: nothing is computed from a document that the schema refuses. */
 import assert from "node:assert/strict";
 import { readRecordedModel } from "../../src/evidence/recorded_model.ts";
 import { DEFAULT_MODEL_DOCUMENT, modelSchema } from "../../src/scoring/model.ts";
@@ -9,7 +9,7 @@ import { run } from "../verification.ts";
 
 run(MODEL_ROWS);
 
-Deno.test("every document that was released is one to compute with, without what no record is computed from", () => {
+Deno.test("every released document can be used for computing, without the members that no record needs", () => {
   for (const document of [JIS_1_0_0, DEFAULT_MODEL_DOCUMENT] as Json[]) {
     const read = readRecordedModel(document);
     assert.ok("document" in read, JSON.stringify(read));
@@ -18,7 +18,7 @@ Deno.test("every document that was released is one to compute with, without what
   }
 });
 
-Deno.test("a list that is read for each score has a greatest length, told before anything scores by it", () => {
+Deno.test("a list that is read for each score has a greatest length, which is checked before anything is scored", () => {
   const lists: readonly (readonly [string, (document: Json, items: unknown[]) => void, unknown])[] = [
     ["decay.projection_days", ({ decay }, items) => decay.projection_days = items, 7],
     [

@@ -1,4 +1,6 @@
-/** What the reference makes of the OpenAPI document before anything is drawn: groups, requests, commands, words. */
+/**
+ * The reference's model of the OpenAPI document, before anything is drawn: groups, requests, commands, words.
+ */
 import assert from "node:assert/strict";
 import { openApiDocument } from "../../src/http/openapi.ts";
 import { groupsOf, matches, type OpenApi, type Operation } from "../../src/web/reference/document.ts";
@@ -19,7 +21,7 @@ function operation(operationId: string): Operation {
   return OPERATIONS.find((one) => one.operationId === operationId)!;
 }
 
-Deno.test("what is grave is every removal, every change with a master key, and the end of one's own key", () => {
+Deno.test("grave operations are every removal, every change with a master key, and the end of one's own key", () => {
   const idsOf = (effect: string) =>
     OPERATIONS.filter((one) => one.method !== "OPTIONS" && effectOf(one) === effect).map((one) =>
       one.operationId
@@ -51,11 +53,11 @@ Deno.test("what is grave is every removal, every change with a master key, and t
   ]);
 });
 
-Deno.test("the first example of an operation can be sent, or says what is still to be filled in", () => {
+Deno.test("the first example of an operation can be sent, or names what must still be filled in", () => {
   const unfinished = OPERATIONS.filter(({ method }) => method !== "OPTIONS").filter((one) =>
     Object.keys(problemsOf(one, draftOf(one, exampleNames(one)[0]!, "fresh"))).length > 0
   );
-  // These name what only a running service can give.
+  // These need values that only a running service can give.
   assert.deepEqual(unfinished.map(({ operationId }) => operationId), [
     "getStoredReport",
     "deleteWebhook",
@@ -70,7 +72,7 @@ Deno.test("the first example of an operation can be sent, or says what is still 
   ]);
 });
 
-Deno.test("a request has its path and query escaped, and leaves out what is empty", () => {
+Deno.test("a request has its path and query escaped, and leaves out empty values", () => {
   const draft = {
     values: { "path-operator_id": "a/b ?", "query-days": "7", "query-format": "" },
     body: null,
@@ -93,7 +95,7 @@ Deno.test("a command quotes for the shell, and has the key in a variable", () =>
   );
 });
 
-Deno.test("a filter wants each of its words, wherever it stands", () => {
+Deno.test("a filter needs each of its words, at any place", () => {
   assert.ok(matches(operation("deleteOperator"), "Erase reviewer"));
   assert.ok(matches(operation("deleteOperator"), "delete /v1/operator"));
   assert.ok(!matches(operation("deleteOperator"), "erase webhook"));

@@ -1,4 +1,4 @@
-/** Records that can be made once only, and what the verifier keeps to find a second one. */
+/** Records that can be made once only, and the names that the verifier keeps to find a second one. */
 import assert from "node:assert/strict";
 import { nodeCrypto } from "../../src/evidence/node_crypto.ts";
 import { RecordNames } from "../../src/evidence/record_names.ts";
@@ -16,12 +16,12 @@ for (const { name, text, reports, overall } of RESTORED_REPEAT_ROWS) {
   });
 }
 
-Deno.test("whoever does not ask for records made twice is told of none", () => {
+Deno.test("without the check for repeated records none is found", () => {
   const repeated = REPEAT_ROWS.find(({ exit }) => exit === 1)!;
   assert.equal(verify(repeated.text, { repeats: false })[0]!.exitCode, 0);
 });
 
-Deno.test("a name has each flag once, whatever it is made of, until it is forgotten", () => {
+Deno.test("any name gets each flag once, until it is forgotten", () => {
   const names = new RecordNames(nodeCrypto, [1, 2]);
   const all = ["", "a", "b", "A", " a", "é", "e\u0301", "\u{1d306}", "__proto__", "x".repeat(1_000_000)];
   for (const flag of [1, 2, 4, 8]) {
@@ -34,12 +34,12 @@ Deno.test("a name has each flag once, whatever it is made of, until it is forgot
   assert.throws(() => names.add("a", 0), RangeError);
 });
 
-Deno.test("of 200,000 names each is known, none is taken for another, and each takes less than 20 bytes", () => {
+Deno.test("of 200,000 names each is known, none is mistaken for another, and each takes less than 20 bytes", () => {
   const names = new RecordNames(nodeCrypto, [3, 4]);
   let worst = 0;
   for (let count = 1; count <= 200_000; count += 1) {
     if (!names.add(`session-${count}`, 1)) assert.fail(`session-${count} is taken for another`);
-    // Below, the first room of each shard is larger than what is in it.
+    // With fewer names the initial capacity of each shard is larger than its content.
     if (count >= 10_000 && count % 100 === 0) worst = Math.max(worst, names.bytes / count);
   }
   assert.ok(worst > 12 && worst < 20, `${worst} bytes for each name`);

@@ -1,4 +1,4 @@
-/** The compliance report and its Article 14 part, on records written by hand. */
+/** The compliance report and its Article 14 part, on hand-written records. */
 import assert from "node:assert/strict";
 import { DIMENSIONS } from "../../src/domain/enums.ts";
 import {
@@ -25,7 +25,7 @@ const YEAR = (end: number): Period => ({ start: end - 365 * DAY, end });
 const every = (value: number): FullDimensions =>
   Object.fromEntries(DIMENSIONS.map((name) => [name, value])) as FullDimensions;
 
-/** An experienced operator of an ordinary domain who passes everything for certain. */
+/** An experienced operator of an ordinary domain who certainly passes everything. */
 const GOOD: PeriodRecord = {
   at: AT,
   domain: "general",
@@ -90,14 +90,14 @@ const findingIn = (findings: readonly Finding[], provision: string): Finding =>
 const finding = (provision: string, rows: readonly PeriodRecord[], setting: Setting = {}): Finding =>
   findingIn(report(rows, setting).findings, provision);
 
-/** A document changed from the built-in one, and valid. */
+/** A valid document, changed from the built-in one. */
 function changed(change: (law: ModelDocument["law"]) => void): ModelDocument {
   const document = structuredClone(DEFAULT_MODEL_DOCUMENT);
   change(document.law);
   return modelSchema.parse(document);
 }
 
-/** Error detection is what 14(4)(a) asks for, and nothing else's own. */
+/** Fails error detection, which only 14(4)(a) requires. */
 const BLIND: Fields = { dimensions: { error_detection: 59 } };
 
 // ---- one finding ------------------------------------------------------------------------------------------
@@ -109,7 +109,7 @@ Deno.test("nine passing operators of ten are compliant, eight are partial, seven
   assert.deepEqual(statuses, ["compliant", "compliant", "partial", "non_compliant", "non_compliant"]);
 });
 
-Deno.test("exactly 90 percent is compliant and exactly 75 percent partial, whatever the number of operators", () => {
+Deno.test("exactly 90 percent is compliant and exactly 75 percent partial, with any number of operators", () => {
   for (const tens of [1, 3, 7, 11, 70]) {
     const rows = [...records(9 * tens), ...records(tens, BLIND)];
     assert.equal(finding("14(4)(a)", rows).status, "compliant", `${tens}`);
@@ -122,7 +122,7 @@ Deno.test("exactly 90 percent is compliant and exactly 75 percent partial, whate
   }
 });
 
-Deno.test("a finding carries its share to four decimals, its counts and where its rule comes from", () => {
+Deno.test("a finding has its share to four decimals, its counts and the source of its rule", () => {
   assert.deepEqual(finding("14(4)(a)", [...records(2), record(BLIND)]), {
     regulation: "EU AI Act Article 14",
     provision: "14(4)(a)",
@@ -147,7 +147,7 @@ Deno.test("a finding carries its share to four decimals, its counts and where it
   });
 });
 
-Deno.test("a finding names a source only where it was read: nothing that speaks of the law in its place", () => {
+Deno.test("a finding names a source only if it was read, and not a text about the law in its place", () => {
   for (const document of [DEFAULT_MODEL_DOCUMENT, JIS_1_0_0]) {
     const findings = [2012, 2024, 2026, 2028].flatMap((year) =>
       report(records(1), { document, period: YEAR(Date.UTC(year, 0, 1)) }).findings
@@ -168,7 +168,7 @@ Deno.test("a finding names a source only where it was read: nothing that speaks 
   assert.deepEqual(sources, [source, "not read at the source"]);
 });
 
-Deno.test("every rule asks for its own conditions and says so in its metric", () => {
+Deno.test("every rule has its own conditions and states them in its metric", () => {
   const { findings } = report(records(1), { period: YEAR(Date.UTC(2028, 0, 1)) });
   assert.deepEqual(findings.map(({ provision, metric }) => [provision, metric]), [
     ["14(4)(a)", "share of operators with error_detection at least 60"],
@@ -221,7 +221,7 @@ Deno.test("operators whose own record is too short at its instant are in no find
 
 // ---- domains ----------------------------------------------------------------------------------------------
 
-Deno.test("an organization of another domain without a record of the rule's domains is not concerned", () => {
+Deno.test("a rule does not concern an organization of another domain without a record in the rule's domains", () => {
   const statuses = report(records(3)).findings.map(({ provision, status }) => [provision, status]);
   assert.deepEqual(statuses.slice(5), [
     ["6-1-1703", "not_applicable"],
@@ -230,7 +230,7 @@ Deno.test("an organization of another domain without a record of the rule's doma
   ]);
 });
 
-Deno.test("Local Law 144 looks at employment records alone and is no bias audit", () => {
+Deno.test("Local Law 144 covers employment records alone and is no bias audit", () => {
   const meek = { dimensions: { deferral_resistance: 0 } };
   const rows = [...records(50, meek), ...records(3, { domain: "employment" })];
   const { status, operators, passing, observed, status_note, in_force } = finding("20-870", rows);
@@ -244,7 +244,7 @@ Deno.test("Local Law 144 looks at employment records alone and is no bias audit"
   assert.match(status_note, /^Supporting evidence of human discretion, not a bias audit\./);
 });
 
-Deno.test("a rule that applies and has no long record has insufficient data", () => {
+Deno.test("a rule that applies but has no long record has insufficient data", () => {
   const short = { n: 3, t0: AT - DAY };
   const byOwnDomain = finding("20-870", records(3), { domain: "employment" });
   const byShortRecord = finding("20-870", [...records(3), record({ ...short, domain: "employment" })]);
@@ -258,7 +258,7 @@ Deno.test("a rule that applies and has no long record has insufficient data", ()
   }
 });
 
-Deno.test("Colorado's rules look at seven domains", () => {
+Deno.test("Colorado's rules cover seven domains", () => {
   const domains = DEFAULT_MODEL_DOCUMENT.law.rules.filter((rule) => rule.framework === "Colorado SB 205");
   for (const { domains: named } of domains) {
     assert.deepEqual(named, [
@@ -304,14 +304,14 @@ Deno.test("without any referral or incident freeze the power to intervene is par
   }
 });
 
-Deno.test("what an operator outside the population did lifts no cap", () => {
+Deno.test("actions of an operator outside the population lift no cap", () => {
   const outsider = record({ n: 1, t0: AT, departures: 1, referrals: 1 });
   for (const provision of ["14(4)(d)", "14(4)(e)"]) {
     assert.equal(finding(provision, [...records(10, QUIET), outsider]).status, "partial");
   }
 });
 
-Deno.test("a cap makes nothing better, and is told whenever it holds over somebody", () => {
+Deno.test("a cap never improves a status, and is named whenever it applies to an operator", () => {
   const bad = finding("14(4)(d)", records(4, { ...QUIET, dimensions: { decision_autonomy: 0 } }));
   assert.equal(bad.status, "non_compliant");
   assert.notEqual(bad.capped, null);
@@ -319,7 +319,7 @@ Deno.test("a cap makes nothing better, and is told whenever it holds over somebo
   assert.deepEqual([empty.status, empty.capped], ["insufficient_data", null]);
 });
 
-Deno.test("what is observed is rounded down, so that nothing below the threshold is shown as having reached it", () => {
+Deno.test("the observed share is rounded down, so that no value below the threshold seems to reach it", () => {
   const { observed, status } = finding("14(4)(a)", [...records(1808), ...records(201, BLIND)]);
   assert.deepEqual([observed, status], [0.8999, "partial"]);
   assert.equal(finding("14(4)(a)", [...records(29), ...records(71, BLIND)]).observed, 0.29);
@@ -409,7 +409,7 @@ Deno.test("a fifth framework is a change of data", () => {
   });
 });
 
-Deno.test("a rule that is replaced midway is reported up to its last day, its successor from the next", () => {
+Deno.test("a rule that is replaced within the period is reported up to its last day, its successor from the next", () => {
   const document = changed((law) => {
     const [rule] = law.rules;
     rule!.in_force_until = "2028-06-30";
@@ -456,7 +456,7 @@ Deno.test("a law rule that everybody passes, nobody can pass or that ends before
 
 // ---- certainty --------------------------------------------------------------------------------------------
 
-Deno.test("an operator is undetermined where the minimum is above the interval's low end and not above its high end", () => {
+Deno.test("an operator is undetermined if the minimum is above the interval's low end and not above its high end", () => {
   const certain = (low: number, high: number) =>
     finding("14(4)(a)", [record({ jis: high, low, high })]).status_certain;
   assert.deepEqual([certain(60, 80), certain(59.9, 80), certain(50, 60), certain(50, 59.9)], [
@@ -475,13 +475,13 @@ Deno.test("a status that undetermined operators could lower or raise is uncertai
   assert.deepEqual([raised.status, raised.status_certain], ["partial", false]);
 });
 
-Deno.test("a status that undetermined operators cannot move is certain", () => {
+Deno.test("a status that undetermined operators cannot change is certain", () => {
   const straddling = { jis: 62, low: 55, high: 69 };
   const { status, status_certain } = finding("14(4)(a)", [...records(19), record(straddling)]);
   assert.deepEqual([status, status_certain], ["compliant", true]);
 });
 
-Deno.test("a cap holds at the extremes too", () => {
+Deno.test("a cap also applies to the statuses to which undetermined operators could lead", () => {
   const straddling = { jis: 62, low: 55, high: 69, dimensions: { decision_autonomy: 50 } };
   const quiet = [...records(8, QUIET), ...records(2, { ...QUIET, ...straddling })];
   const capped = finding("14(4)(d)", quiet);
@@ -490,7 +490,7 @@ Deno.test("a cap holds at the extremes too", () => {
   assert.deepEqual([free.status, free.status_certain], ["partial", false]);
 });
 
-Deno.test("the overall status is certain where an uncertain finding is not what decides it", () => {
+Deno.test("the overall status is certain if the uncertain finding does not decide it", () => {
   const straddling = { jis: 62, low: 55, high: 69 };
   const uncertain = report([...records(9), record(straddling), record(BLIND)]);
   assert.deepEqual([uncertain.overall_status, uncertain.status_certain], ["compliant", false]);
@@ -529,7 +529,7 @@ Deno.test("too many high-risk operators below the minimum outweigh every finding
   assert.equal(broken.overall_status, "non_compliant");
 });
 
-Deno.test("the organization rule is uncertain where intervals straddle the minimum", () => {
+Deno.test("the organization rule is uncertain if intervals straddle the minimum", () => {
   const low = { domain: "critical_infrastructure", jis: 61, low: 55, high: 67 } as const;
   const { organization_rule, overall_status, status_certain } = report([
     ...records(8, { domain: "critical_infrastructure" }),
@@ -539,7 +539,7 @@ Deno.test("the organization rule is uncertain where intervals straddle the minim
   assert.deepEqual([overall_status, status_certain], ["compliant", false]);
 });
 
-Deno.test("the organization rule is uncertain where a critical-decision operator's interval straddles 40", () => {
+Deno.test("the organization rule is uncertain if a critical-decision operator's interval straddles 40", () => {
   const rule = (jis: number, low: number, high: number) => {
     const { status, status_certain } = report([
       ...records(20),
@@ -599,7 +599,7 @@ Deno.test("the worst applicable finding is the overall status", () => {
   assert.equal(overall(records(10, { ...QUIET, ...BLIND })), "non_compliant");
 });
 
-Deno.test("where no finding applies the overall status has insufficient data", () => {
+Deno.test("if no finding applies the overall status has insufficient data", () => {
   const document = changed((law) => {
     for (const rule of law.rules) rule.domains = ["education"];
   });
@@ -610,7 +610,7 @@ Deno.test("where no finding applies the overall status has insufficient data", (
 
 // ---- figures, population, words ---------------------------------------------------------------------------
 
-Deno.test("an empty period is a whole report that says it has no data", () => {
+Deno.test("an empty period gives a complete report that says it has no data", () => {
   const content = report([], { domain: "legal" });
   assert.deepEqual(reportSchema.omit({ report_id: true }).strict().parse(content), content);
   assert.deepEqual(content.findings.map(({ status }) => status), [
@@ -640,7 +640,7 @@ Deno.test("an empty period is a whole report that says it has no data", () => {
   ]);
 });
 
-Deno.test("a report names its period, its rules, its model and what it is not", () => {
+Deno.test("a report names its period, its rules, its model and what it does not declare", () => {
   const content = report(records(2));
   assert.deepEqual(content.period, { start: "2026-07-01T00:00:00.000Z", end: "2026-10-01T00:00:00.000Z" });
   assert.deepEqual(content.organization, { org_id: "acme", name: "Acme", domain: "general" });
@@ -673,7 +673,7 @@ Deno.test("the histogram counts each operator in one step of five points, 100 in
   ]);
 });
 
-Deno.test("an operator counts in a band, and on a side of the minimum, with the whole interval only", () => {
+Deno.test("an operator counts in a band, and on a side of the minimum, only with the whole interval", () => {
   const intervals = [
     [85, 100],
     [84.9, 100],
@@ -711,7 +711,7 @@ Deno.test("quartiles are values that occur, by nearest rank, and the mean has on
   assert.equal(spread([...Array(19).fill(1), 2])!.mean, 1.1);
 });
 
-Deno.test("the population says who was left out, for whom no truth is known, and what happened", () => {
+Deno.test("the population states who was left out, for whom no truth is known, and what happened", () => {
   const content = report([
     ...records(3),
     record({ groundTruth: 4 }),

@@ -1,6 +1,7 @@
 /**
- * Restores: a database that was put back is noticed, nothing is recorded in it until an administrator says why, and
- * then every chain goes on in its next epoch, with what was erased erased again. Every run ends with the deep oracle.
+ * Restores. A database that was put back is noticed, and nothing is recorded in it until an administrator
+ * says why. Then every chain continues in its next epoch, and erasures are repeated. Every run ends with the
+ * oracle.
  * Source: evidence design, section 10 and "Read first", point 4.
  */
 import assert from "node:assert/strict";
@@ -45,20 +46,20 @@ type Json = any;
 
 // ---- fixtures ---------------------------------------------------------------------------------------------
 
-/** Gives acme a new key, by hand. */
+/** Rotates acme's key by the administrator's command; returns the new key. */
 async function rotate({ dependencies, clock }: Harness): Promise<string> {
   const call = directCall("acme", { now: clock.now(), requestId: "" });
   return String((await rotateByHand(dependencies, { actor: "system" }, call)).body.new_api_key);
 }
 
-/** Runs of one deployment, each a process an hour after the one before it, and what a backup does between them. */
+/** Runs of one deployment, each a process an hour after the one before, with backups between them. */
 interface Deployment {
   start(options?: HarnessOptions): Promise<Harness>;
-  /** Copies the database aside. */
+  /** Copies the database. */
   backUp(name?: string): void;
-  /** Puts a copy back. */
+  /** Puts a copy of the database back. */
   putBack(name?: string): void;
-  /** Changes a row in the stopped service's database; returns what it held. */
+  /** Changes a row in the stopped service's database; returns the row before. */
   alter(table: string, change: { readonly set: string; readonly where: string }): Row;
   removeLock(): void;
   keepLock(): void;
@@ -86,7 +87,7 @@ function withDeployment(test: (deployment: Deployment) => Promise<void>): () => 
         putBack: (name = "backup") => replace(`${directory}/${name}`, path),
         alter(table, { set, where }) {
           using file = new DatabaseSync(path);
-          // What keeps the service from mistakes of its own keeps nobody else.
+          // This trigger only protects the service from its own mistakes.
           file.exec("DROP TRIGGER audit_checkpoint_stays");
           const row = { ...file.prepare(`SELECT * FROM ${table} WHERE ${where}`).get() };
           assert.equal(file.prepare(`UPDATE ${table} SET ${set} WHERE ${where}`).run().changes, 1);
@@ -173,14 +174,16 @@ async function isRefused({ send }: Harness, path: string, request: RequestOption
   assert.equal(headers.get("Retry-After"), "60", path);
 }
 
-/** What the log tells of chains that are behind. */
+/** The log's reports of chains that are behind. */
 function noticedBy({ log }: Harness): readonly unknown[] {
   return log.filter(({ msg }) => String(msg).startsWith("ROLLBACK_DETECTED")).map((
     { level, chain, issued_size, size },
   ) => `${level} ${chain} ${issued_size} ${size}`);
 }
 
-/** A day's history, a backup of it, and more that the backup does not know; the database is the backup's again. */
+/**
+ * Makes a day's history, a backup of it, and more that the backup does not have; then puts the backup back.
+ */
 async function lostWrites({ start, backUp, putBack }: Deployment) {
   const first = await start();
   const key = await first.organization("acme");
@@ -203,7 +206,7 @@ async function lostWrites({ start, backUp, putBack }: Deployment) {
 // ---- noticing ---------------------------------------------------------------------------------------------
 
 Deno.test(
-  "a database that was put back is noticed at start: every write is 503, as what speaks of all operators is, other reads go on, and nothing is written",
+  "a database that was put back is noticed at the start: writes and figures of all operators are 503, other reads are answered, and nothing is written",
   withDeployment(async (deployment) => {
     const { key, other, reportId } = await lostWrites(deployment);
     const third = await deployment.start();
@@ -216,7 +219,7 @@ Deno.test(
       ["/v1/score/batch", { key, body: batchOf("new") }],
       ["/v1/score/old/commit", { key, body: {} }],
       ["/v1/decision/score", { key, body: decisionOf("new") }],
-      // Of an organization whose chains the backup knows to their end.
+      // An organization whose chains are whole in the backup.
       ["/v1/score", { key: other, body: unlabelled("new") }],
       ["/v1/admin/org/create", {
         key: MASTER_KEY,
@@ -234,7 +237,7 @@ Deno.test(
         "/v1/organization/operators",
       ]
     ) await ask(third, path, { key });
-    // An older state has operators missing, and nothing in it says so.
+    // Operators may be missing in an older state, which does not show.
     for (const path of ["/v1/organization/dashboard", "/v1/compliance/article14"]) {
       await isRefused(third, path, { key });
     }
@@ -242,14 +245,14 @@ Deno.test(
     await third.close();
 
     const again = await deployment.start();
-    assert.equal(noticedBy(again).length, 2, "it is noticed as long as nobody says why");
+    assert.equal(noticedBy(again).length, 2, "it is noticed as long as it is not acknowledged");
     await isRefused(again, "/v1/score", { key, body: unlabelled("new") });
     await again.close();
   }),
 );
 
 Deno.test(
-  "a database that was put back is said to be so by a verification, until its restore is acknowledged",
+  "a verification finds a database that was put back, until its restore is acknowledged",
   withDeployment(async (deployment) => {
     const { key, other } = await lostWrites(deployment);
     const third = await deployment.start();
@@ -274,9 +277,9 @@ Deno.test(
 
 for (
   const [what, table, set, where] of [
-    ["a chain's head that stands before what was issued", "audit_chain", "size = 2", "chain = 'org/acme'"],
+    ["a chain's head that is behind the issued checkpoint", "audit_chain", "size = 2", "chain = 'org/acme'"],
     [
-      "a chain's tree that is not what was issued",
+      "a chain's tree that differs from the issued checkpoint",
       "audit_node",
       "hash = zeroblob(32)",
       "chain = 'org/acme' AND idx = 2",
@@ -284,7 +287,7 @@ for (
   ] as const
 ) {
   Deno.test(
-    `${what} is noticed at start, and nothing is signed over it`,
+    `${what} is noticed at the start, and nothing is signed over it`,
     withDeployment(async ({ start, alter }) => {
       const first = await start();
       const key = await first.organization("acme");
@@ -324,7 +327,7 @@ for (
   );
 }
 
-/** How far evidence chains had come, as the first entries of those say that go on from them. */
+/** The sizes of the earlier epochs of evidence chains, as the first entries of the next ones state them. */
 async function restoredSizes({ database }: Harness): Promise<readonly string[]> {
   const rows = await rowsOf(
     database,
@@ -333,20 +336,20 @@ async function restoredSizes({ database }: Harness): Promise<readonly string[]> 
   return rows.map(({ chain, size }) => `${chain} ${size}`).filter((line) => !line.includes("/admin/")).sort();
 }
 
-/** What nobody signed, in the place of what a chain goes on from: its size is 3. */
+/** Alterations of the data from which a chain continues; its size is 3. */
 const UNSIGNED_HEADS = {
   "another hash of the last entry": ["audit_chain", "head = zeroblob(32)", "chain = 'org/acme'"],
   "another tree": ["audit_chain", "peaks = zeroblob(64)", "chain = 'org/acme'"],
   "no tree": ["audit_chain", "peaks = x'0011'", "chain = 'org/acme'"],
   "another size": ["audit_chain", "size = 4", "chain = 'org/acme'"],
   "a later instant": ["audit_chain", "last_ts = '2999-01-01T00:00:00.000Z'", "chain = 'org/acme'"],
-  "a checkpoint that is none": ["audit_checkpoint", "size = 9", "chain = 'org/acme' AND size = 3"],
+  "a checkpoint of another size": ["audit_checkpoint", "size = 9", "chain = 'org/acme' AND size = 3"],
   "an altered last entry": ["audit_node", "hash = zeroblob(32)", "chain = 'org/acme' AND idx = 3"],
 } as const;
 
 for (const [what, [table, set, where]] of Object.entries(UNSIGNED_HEADS)) {
   Deno.test(
-    `nothing is signed over ${what}: noticed at start, with and without what was issued, and by a running writer`,
+    `nothing is signed over ${what}: a start notices it with and without the lock, and a running writer does`,
     withDeployment(async ({ start, alter, removeLock, backUp, putBack }) => {
       const first = await start();
       const key = await first.organization("acme");
@@ -399,7 +402,7 @@ for (const [what, [table, set, where]] of Object.entries(UNSIGNED_HEADS)) {
 }
 
 Deno.test(
-  "the newer database, put back in its turn, goes on as if nothing had been",
+  "the newer database, put back afterwards, continues as before",
   withDeployment(async (deployment) => {
     const { start, backUp, putBack } = deployment;
     const first = await start();
@@ -424,7 +427,7 @@ Deno.test(
 );
 
 Deno.test(
-  "another history is noticed though it is longer, and is not gone on with either",
+  "another history is noticed even if it is longer, and is not continued",
   withDeployment(async (deployment) => {
     const { start, backUp, putBack, keepLock, putLockBack, removeLock } = deployment;
     const first = await start();
@@ -435,7 +438,7 @@ Deno.test(
     await score(second, key, "one");
     await second.close();
     keepLock();
-    // Without its lock the copy is written on: a fork.
+    // Without its lock the copy is continued: a fork.
     putBack();
     removeLock();
     const third = await start();
@@ -454,7 +457,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a lock that lags is brought up to the database, and one that is missing is made anew",
+  "a lock that lags is updated from the database, and a missing one is made anew",
   withDeployment(async ({ start, removeLock, keepLock, putLockBack }) => {
     const first = await start();
     const key = await first.organization("acme");
@@ -479,7 +482,7 @@ Deno.test(
 );
 
 Deno.test(
-  "what a service writes while another one looks at the database makes nothing look old",
+  "writes of a service while the database is compared with the lock do not look like a restore",
   withDeployment(async ({ start }) => {
     const first = await start();
     const key = await first.organization("acme");
@@ -530,7 +533,7 @@ Deno.test(
 // ---- going on ---------------------------------------------------------------------------------------------
 
 Deno.test(
-  "there is nothing to acknowledge where nothing is old",
+  "without an older state there is nothing to acknowledge",
   withDeployment(async ({ start }) => {
     const first = await start();
     await first.organization("acme");
@@ -542,7 +545,7 @@ Deno.test(
 );
 
 Deno.test(
-  "an acknowledged restore begins the next epoch of every chain, whose first entry says why and from where",
+  "an acknowledged restore begins the next epoch of every chain, whose first entry says why and from which size",
   withDeployment(async (deployment) => {
     await lostWrites(deployment);
     const third = await deployment.start();
@@ -597,12 +600,12 @@ Deno.test(
 );
 
 Deno.test(
-  "after a restore old records are answered as before, lost ones can be sent again, and all goes on from there",
+  "after a restore old records are answered as before, lost ones can be sent again, and all chains continue",
   withDeployment(async (deployment) => {
     const { key, old, lost, reportId } = await lostWrites(deployment);
     const third = await deployment.start();
     await acknowledge(third);
-    // What was answered before stands in the epoch before.
+    // Earlier answers are from the earlier epoch.
     assert.deepEqual((await ask(third, "/v1/score", { key, body: unlabelled("old") })).body, old);
     await ask(third, "/v1/score/batch", { key, body: batchOf("old") });
     await ask(third, "/v1/decision/score", { key, body: decisionOf("old-decision") });
@@ -611,7 +614,7 @@ Deno.test(
     const replayed = await ask(third, "/v1/decision/replay/old", { key });
     assert.deepEqual([replayed.body.match, replayed.body.evidence.entry.chain], [true, "org/acme"]);
 
-    // What was lost is scored anew, in its place.
+    // A lost score is scored anew, in the new epoch.
     const anew = (await ask(third, "/v1/score", { key, body: unlabelled("lost") })).body;
     assert.deepEqual([anew.evidence.entry.chain, anew.evidence.entry.seq, anew.jis], [
       "org/acme/e2",
@@ -620,7 +623,7 @@ Deno.test(
     ]);
     assert.notDeepEqual(anew.evidence, lost.evidence);
 
-    // A commit and a late label of an old score stand in the new epoch, and so does all else.
+    // A commit and a late label of an old score are in the new epoch, and so are all new records.
     const committed =
       (await ask(third, "/v1/score/old/commit", { key, body: { outcome_correct: true } })).body;
     assert.equal(committed.evidence.entry.chain, "org/acme/e2");
@@ -640,7 +643,7 @@ Deno.test(
       assert.equal(label?.outcome_correct ?? null, id === "old" ? true : null, id);
       assert.equal(evidence.entry.chain, id.startsWith("old") ? "org/acme" : "org/acme/e2", id);
     }
-    // One after the other over both epochs.
+    // Positions continue over both epochs.
     assert.deepEqual(
       await rowsOf(
         third.database,
@@ -668,7 +671,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a service that runs beside takes writes again by itself",
+  "a service that runs beside the acknowledgement accepts writes again by itself",
   withDeployment(async (deployment) => {
     const { key, other } = await lostWrites(deployment);
     const service = await deployment.start();
@@ -683,7 +686,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a restore of a restore begins the epoch after it",
+  "a restore after a restore begins the next epoch",
   withDeployment(async (deployment) => {
     const { key } = await lostWrites(deployment);
     const third = await deployment.start();
@@ -707,7 +710,7 @@ Deno.test(
     }
     await fifth.close();
 
-    // The first backup knows nothing of the epochs since: the next one is none of theirs.
+    // The first backup has none of the later epochs. The next one gets a number after all of them.
     deployment.putBack();
     const sixth = await deployment.start();
     await acknowledge(sixth, "from far back");
@@ -720,7 +723,7 @@ Deno.test(
 );
 
 Deno.test(
-  "chains of an organization that the database does not know go on in their next epoch, and it can be created again",
+  "chains of an organization that is not in the database continue in their next epoch, and it can be created again",
   withDeployment(async ({ start, backUp, putBack }) => {
     const first = await start();
     await first.organization("acme");
@@ -762,7 +765,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a change of the retention is told to chains of which a restore left nothing else, so that they can be cut by it",
+  "a change of the retention is recorded in chains of which a restore left nothing else, so that they can be pruned by it",
   withDeployment(async ({ start, backUp, putBack }) => {
     await (await start()).close();
     backUp();
@@ -790,7 +793,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a rotation after a restore counts on over the system chain's epochs",
+  "a rotation after a restore counts sizes over the system chain's epochs",
   withDeployment(async (deployment) => {
     const { key } = await lostWrites(deployment);
     const third = await deployment.start();
@@ -798,7 +801,7 @@ Deno.test(
     await third.rotateSigningKey(SECOND);
     await score(third, key, "new");
     const rows = await rowsOf(third.database, "SELECT ordinal, from_size, until_size FROM signing_key");
-    // One entry before the restore, the record of it, and the rotation.
+    // One entry before the restore, the record of the restore, and the rotation.
     assert.deepEqual(rows, [
       { ordinal: 1, from_size: 0, until_size: null },
       { ordinal: 2, from_size: 3, until_size: null },
@@ -808,7 +811,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a database from before a rotation goes on with the old key, and takes the new one up with the next start",
+  "a database from before a rotation continues with the old key, and the next start adds the new one",
   withDeployment(async ({ start, backUp, putBack }) => {
     const first = await start();
     const key = await first.organization("acme");
@@ -841,7 +844,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a restore that cannot be written changes nothing, and the next attempt does it whole",
+  "a restore that cannot be written changes nothing, and the next attempt completes it",
   withDeployment(async (deployment) => {
     const { key } = await lostWrites(deployment);
     let isBroken = true;
@@ -865,7 +868,7 @@ Deno.test(
 // ---- erasures ---------------------------------------------------------------------------------------------
 
 Deno.test(
-  "erasures that the database does not know are run again and listed, and those that it knows are not",
+  "erasures that the database does not have are repeated and listed, and those that it has are not",
   withDeployment(async ({ start, backUp, putBack }) => {
     const first = await start();
     const key = await first.organization("acme");
@@ -934,7 +937,7 @@ Deno.test(
 );
 
 Deno.test(
-  "who came back after an erasure whose entry was pruned since is not erased by a restore",
+  "a restore does not erase an operator who returned after an erasure whose entry was pruned",
   withDeployment(async ({ start, backUp, putBack }) => {
     const kept = { evidenceRetentionDays: 30 };
     const first = await start(kept);
@@ -965,7 +968,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a removal that the backup was taken in the middle of is completed after the restore, in the epoch that it concerns",
+  "a removal within which the backup was taken is completed after the restore, in its own epoch",
   withDeployment(async ({ start, backUp, putBack }) => {
     const kept = { evidenceRetentionDays: 30 };
     const first = await start({
@@ -1012,7 +1015,7 @@ Deno.test(
 );
 
 Deno.test(
-  "retention reaches into the epoch before a restore: the new one records its cut, and both together verify",
+  "retention prunes the epoch before a restore: the new one records the cut, and both together verify",
   withDeployment(async (deployment) => {
     const { key } = await lostWrites(deployment);
     const kept = { evidenceRetentionDays: 30 };
@@ -1051,7 +1054,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a key that changed in lost time is the old one again, and changes again",
+  "a key that was rotated in lost time is the old one again, and can be rotated again",
   withDeployment(async ({ start, backUp, putBack }) => {
     const first = await start();
     const key = await first.organization("acme");
@@ -1081,7 +1084,7 @@ Deno.test(
 // ---- hosts that have a lock each --------------------------------------------------------------------------
 
 Deno.test(
-  "once a restore was acknowledged at one host every other erases anew what it had erased, and knows what all have issued",
+  "after a restore was acknowledged at one host every other host repeats its own erasures, and knows all issued checkpoints",
   withDeployment(async ({ start, backUp, putBack }) => {
     const directory = await Deno.makeTempDir({ prefix: "jiss-restores-" });
     const shared = { wrap: (database: Database): Database => ({ ...database, isShared: true }) };
@@ -1098,7 +1101,7 @@ Deno.test(
     assert.equal(await followOtherHosts(beside.dependencies, { from: null, now: beside.clock.now() }), 1);
     await beside.close();
     const before = await start(shared);
-    // Of the other host's organization this one learns from the database.
+    // This host learns of the other host's organization from the database.
     const families = () => before.dependencies.lock.issued().map(({ family }) => family);
     before.dependencies.lock.forgetErased(Infinity);
     await followOtherHosts(before.dependencies, { from: null, now: before.clock.now() });

@@ -1,6 +1,6 @@
 /**
- * Retention: what is cut off and when, what is left and still proves itself, what a name that was used answers from
- * then on, and that no byte of what was removed is in any file. Every test ends with the deep oracle.
+ * Retention: what is pruned and when, that the rest still verifies, the answers to pruned names, and that no
+ * removed byte is left in a file. Every test ends with the oracle.
  * Source: evidence design, section 9; contract, section 2.
  */
 import assert from "node:assert/strict";
@@ -26,7 +26,7 @@ import { refuses } from "../scenario.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-/** Of evidence, in these tests. */
+/** Retention of evidence in these tests, in days. */
 const KEPT_DAYS = 30;
 const KEPT: HarnessOptions = { evidenceRetentionDays: KEPT_DAYS };
 
@@ -66,13 +66,13 @@ const batchOf = (name: string) => ({
   })),
 });
 
-/** The report of the day on which it is asked for. */
+/** The path of a report of the present day. */
 function reportOf({ clock }: Harness): string {
   const [start, end] = [clock.now(), clock.now() + DAY].map((at) => new Date(at).toISOString().slice(0, 10));
   return `/v1/compliance/report?period_start=${start}&period_end=${end}`;
 }
 
-/** One of everything that an evidence chain records; returns the report's id. */
+/** Makes one record of every kind in an evidence chain; returns the report's id. */
 async function writeDay(harness: Harness, key: string, name: string): Promise<string> {
   await score(harness, key, `${name}-score`);
   await score(harness, key, `${name}-committed`);
@@ -83,7 +83,7 @@ async function writeDay(harness: Harness, key: string, name: string): Promise<st
   return (await ask(harness, reportOf(harness), { key })).body.report.report_id;
 }
 
-/** An entry of the organization's audit log, by which its key changes. */
+/** Adds an entry to the organization's audit log by rotating its key; returns the new key. */
 async function note({ dependencies, clock }: Harness): Promise<string> {
   const call = directCall("acme", { now: clock.now(), requestId: "" });
   return String((await rotateByHand(dependencies, { actor: "system" }, call)).body.new_api_key);
@@ -111,7 +111,7 @@ interface Kept {
   readonly min_index: unknown;
 }
 
-/** From which entry on a chain is stored, how long it is, and from which entry on it is kept. */
+/** The first stored entry of a chain, its size, and the first entry that is kept. */
 async function keptOf({ database }: Pick<Harness, "database">, chain: string): Promise<Kept> {
   const [row] = await rowsOf(
     database,
@@ -121,7 +121,7 @@ async function keptOf({ database }: Pick<Harness, "database">, chain: string): P
   return row as unknown as Kept;
 }
 
-/** What a refusal of a pruned record refers to: the newest RETENTION_PRUNED of the chain. */
+/** The entry in the 410 of a pruned record: the newest RETENTION_PRUNED of the chain. */
 async function causeOf({ database }: Pick<Harness, "database">): Promise<Row> {
   const [row] = await rowsOf(
     database,
@@ -152,7 +152,7 @@ function repeatsOf(name: string, reportId: string): readonly NamedCall[] {
   ];
 }
 
-/** Others that name them: a later commit, and names that are used otherwise. */
+/** Other calls that name them: a later commit, and names that are used otherwise. */
 function othersOf(name: string, reportId: string): readonly NamedCall[] {
   return [
     { path: `/v1/compliance/report/${reportId}?format=html` },
@@ -165,7 +165,7 @@ function othersOf(name: string, reportId: string): readonly NamedCall[] {
   ];
 }
 
-/** What is said, without when it was asked for and where the chain stood then. */
+/** The answer without its request id, time and evidence. */
 function contentOf(
   { body: { request_id: _id, timestamp: _timestamp, evidence: _evidence, ...content } }: Answer,
 ) {
@@ -191,7 +191,7 @@ async function areGone(
 // ---- what is cut, and when --------------------------------------------------------------------------------
 
 Deno.test(
-  "an admin chain is cut at the end of the last day before its 90, by an entry that says what went, and evidence stays",
+  "an admin chain is pruned at the end of the last day before its 90, by an entry that states the range, and evidence stays",
   withHarness(async (harness) => {
     const { clock, database } = harness;
     const key = await harness.organization("acme");
@@ -232,7 +232,7 @@ Deno.test(
 );
 
 Deno.test(
-  "what is exactly as old as its retention is kept, and a millisecond later it is not",
+  "an entry exactly as old as its retention is kept, and pruned a millisecond later",
   withHarness(async (harness) => {
     const { clock, database } = harness;
     const key = await harness.organization("acme");
@@ -255,7 +255,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a period of which records were pruned has no report any more, and the refusal names the first that can have one",
+  "a period with pruned records has no report, and the refusal names the first period start that can have one",
   withHarness(async (harness) => {
     const { clock, send } = harness;
     const key = await harness.organization("acme");
@@ -281,7 +281,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a day is cut as a whole: while its last entry is young, its first stays",
+  "a day is pruned as a whole: while its last entry is young, its first stays",
   withHarness(async (harness) => {
     const { clock, database } = harness;
     const key = await harness.organization("acme");
@@ -299,7 +299,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a chain that nothing was written to for long is cut at its end, and starts nothing new",
+  "a chain without new entries for long is pruned at its end, and then continues",
   withHarness(async (harness) => {
     const { clock } = harness;
     const key = await harness.organization("acme");
@@ -313,7 +313,7 @@ Deno.test(
 );
 
 Deno.test(
-  "the next cut goes on from the one before it, which goes with it",
+  "the next cut continues from the one before it, and prunes that one's entry",
   withHarness(async (harness) => {
     const { clock, database } = harness;
     const key = await harness.organization("acme");
@@ -336,7 +336,7 @@ Deno.test(
       { seq: 8, from: 3, to: 8 },
     ]);
     await areGone(harness, key, { calls: [{ path: "/v1/decision/replay/day-4" }] });
-    // Of the first cut nothing is left but the entry's name.
+    // The first cut is known only by its entry's position and hash.
     await areGone(harness, key, { calls: [{ path: "/v1/decision/replay/day-0" }], cause: first });
   }, KEPT),
 );
@@ -360,7 +360,7 @@ Deno.test(
 );
 
 Deno.test(
-  "two processes that prune at once cut each chain once",
+  "two processes that prune at once prune each chain once",
   withHarness(async (harness) => {
     const { clock, database } = harness;
     for (const orgId of ["acme", "other"]) {
@@ -377,7 +377,7 @@ Deno.test(
 );
 
 Deno.test(
-  "evidence is kept for good where nothing else is said",
+  "by default evidence is kept for good",
   withHarness(async (harness) => {
     const { clock, database } = harness;
     const key = await harness.organization("acme");
@@ -392,7 +392,7 @@ Deno.test(
 );
 
 Deno.test(
-  "cutting an admin chain takes nothing from the organization's evidence, however long that chain is",
+  "pruning an admin chain removes nothing of the organization's evidence, however long that chain is",
   withHarness(async (harness) => {
     const { clock } = harness;
     const key = await harness.organization("acme");
@@ -415,7 +415,7 @@ Deno.test(
 // ---- what is gone -----------------------------------------------------------------------------------------
 
 Deno.test(
-  "what is past its retention answers 410 with the entry that says so, and what is not is answered as before",
+  "a pruned record is 410 with the entry of its cut, and a kept one is answered as before",
   withHarness(async (harness) => {
     const { clock } = harness;
     const key = await harness.organization("acme");
@@ -439,7 +439,7 @@ Deno.test(
 );
 
 Deno.test(
-  "what never was is 404, and another organization's names are its own, whatever was pruned",
+  "an unknown record is 404, and so are another organization's pruned names",
   withHarness(async (harness) => {
     const { clock } = harness;
     const key = await harness.organization("acme");
@@ -469,7 +469,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a frozen call is forgotten with its time, and its session can still be scored",
+  "a frozen call is pruned with its time, and its session can still be scored",
   withHarness(async (harness) => {
     const { clock, database } = harness;
     const key = await harness.organization("acme");
@@ -479,13 +479,13 @@ Deno.test(
     await prune(harness);
     assert.deepEqual(await rowsOf(database, "SELECT * FROM skipped_interaction"), []);
     const again = await ask(harness, ...frozen);
-    assert.equal(again.headers.get("Idempotency-Replayed"), null, "a new one");
+    assert.equal(again.headers.get("Idempotency-Replayed"), null, "a new call");
     await score(harness, key, "frozen");
   }, KEPT),
 );
 
 Deno.test(
-  "an operator goes on from where the record was cut off: scores, decisions, labels, figures and usage",
+  "an operator continues after pruning: scores, decisions, labels, figures and usage",
   withHarness(async (harness) => {
     const { clock, database } = harness;
     const key = await harness.organization("acme");
@@ -513,7 +513,7 @@ Deno.test(
 );
 
 Deno.test(
-  "what is left proves itself as before: kept entries against new checkpoints, and answers of pruned ones by themselves",
+  "kept entries verify under new checkpoints, and saved answers of pruned ones by themselves",
   withHarness(async (harness) => {
     const { clock } = harness;
     const key = await harness.organization("acme");
@@ -536,7 +536,7 @@ Deno.test(
 
 // ---- a removal that is cut short --------------------------------------------------------------------------
 
-/** Fails batches that remove entries, from the n-th on, while `isBroken`. */
+/** Makes batches that remove entries fail while `isBroken`, after `letThrough` of them. */
 function breakingRemovals(state: { isBroken: boolean; letThrough: number }): HarnessOptions {
   return {
     ...KEPT,
@@ -551,7 +551,7 @@ function breakingRemovals(state: { isBroken: boolean; letThrough: number }): Har
   };
 }
 
-Deno.test("between the cut and the removal everything is gone already, and the next run completes it", async () => {
+Deno.test("between the cut and the removal all pruned records are 410 already, and the next run completes it", async () => {
   const state = { isBroken: true, letThrough: 0 };
   const harness = await openHarness(breakingRemovals(state));
   const key = await harness.organization("acme");
@@ -581,7 +581,7 @@ Deno.test("between the cut and the removal everything is gone already, and the n
   await harness.close();
 });
 
-Deno.test("a long chain is removed in several writes, and one that stops in the middle is completed", async () => {
+Deno.test("a long chain is removed in several writes, and the next run completes one that stopped in the middle", async () => {
   const state = { isBroken: true, letThrough: 1 };
   const harness = await openHarness(breakingRemovals(state));
   const key = await harness.organization("acme");
@@ -612,10 +612,10 @@ Deno.test("a long chain is removed in several writes, and one that stops in the 
 
 // ---- bytes ------------------------------------------------------------------------------------------------
 
-/** Bytes as text, a character for each, so that they can be searched. */
+/** Bytes as text with a character for each, so that they can be searched. */
 const textOf = (bytes: Uint8Array) => new TextDecoder("latin1").decode(bytes);
 
-Deno.test("no byte of what was removed is in any file of the database: parts, salts, names", async () => {
+Deno.test("no byte of removed records is in any file of the database: parts, salts, names", async () => {
   const directory = await Deno.makeTempDir({ prefix: "jiss-retention-" });
   const path = `${directory}/jiss.db`;
   const harness = await openHarness({ ...KEPT, path, lockPath: `${directory}/lock.db` });
@@ -637,7 +637,7 @@ Deno.test("no byte of what was removed is in any file of the database: parts, sa
   const before = readFiles();
   assert.ok(
     secrets.every((secret) => before.some((file) => file.includes(secret))),
-    "as long as they are there",
+    "found before the removal",
   );
   harness.clock.advance(100 * DAY);
   await prune(harness);
@@ -650,7 +650,7 @@ Deno.test("no byte of what was removed is in any file of the database: parts, sa
 
 // ---- policies ---------------------------------------------------------------------------------------------
 
-Deno.test("a retention of evidence is told to each evidence chain at the next start, and rules from then on", async () => {
+Deno.test("a new retention of evidence is recorded in each evidence chain at the next start, and applies from then on", async () => {
   const directory = await Deno.makeTempDir({ prefix: "jiss-retention-" });
   const over = { path: `${directory}/jiss.db`, lockPath: `${directory}/lock.db` };
   const first = await openHarness(over);
@@ -684,7 +684,11 @@ Deno.test("a retention of evidence is told to each evidence chain at the next st
   await second.close();
 
   const third = await openHarness({ ...over, run: 2, startsAt: EPOCH + 41 * DAY });
-  assert.equal((await third.send("/v1/decision/replay/old", { key })).status, 410, "it does not come back");
+  assert.equal(
+    (await third.send("/v1/decision/replay/old", { key })).status,
+    410,
+    "the record does not come back",
+  );
   third.clock.advance(1000 * DAY);
   await prune(third);
   assert.equal((await keptOf(third, "org/acme")).from, 2, "kept for good from now on");
@@ -695,7 +699,7 @@ Deno.test("a retention of evidence is told to each evidence chain at the next st
 // ---- by itself --------------------------------------------------------------------------------------------
 
 Deno.test(
-  "the service anchors with each run, prunes once a day, and forgets erasures after 400 days",
+  "the service anchors with each run, prunes once a day, and deletes erasures from the lock after 400 days",
   withHarness(async (harness) => {
     const { clock, database, dependencies } = harness;
     const upkeep = new Upkeep(dependencies);
@@ -720,7 +724,7 @@ Deno.test(
     );
     clock.advance(10 * HOUR);
     await upkeep.run(clock.now());
-    assert.equal((await prunedOf(database, "org/acme")).length, 0, "it has been looked for today");
+    assert.equal((await prunedOf(database, "org/acme")).length, 0, "it was checked today already");
     clock.advance(14 * HOUR);
     await upkeep.run(clock.now());
     assert.equal((await prunedOf(database, "org/acme")).length, 1);
@@ -734,7 +738,7 @@ Deno.test(
   }, KEPT),
 );
 
-Deno.test("a run that fails is told in the log and tried again with the next", async () => {
+Deno.test("a failed run is reported in the log and tried again with the next", async () => {
   const state = { isBroken: true, letThrough: 0 };
   const harness = await openHarness(breakingRemovals(state));
   const key = await harness.organization("acme");

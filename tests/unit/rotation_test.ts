@@ -1,4 +1,4 @@
-/** Rotation certificates: the vector forwards and backwards, and everything that is not one. */
+/** Rotation certificates: the vector parsed and made, and every text that is not one. */
 import assert from "node:assert/strict";
 import { fromHex, hex, type Signer, utf8 } from "../../src/evidence/crypto.ts";
 import { nodeCrypto, signerFromPem } from "../../src/evidence/node_crypto.ts";
@@ -6,7 +6,7 @@ import { parseVerifierKey, signNote } from "../../src/evidence/note.ts";
 import { formatRotationCertificate, parseRotationCertificate } from "../../src/evidence/rotation.ts";
 import vector from "../vectors/evidence/rotation_cert.json" with { type: "json" };
 
-/** The vectors' throw-away keys: the seed is the SHA-256 of the label. */
+/** The vectors' keys: each seed is the SHA-256 of the label. */
 function throwAwaySigner(label: string): Signer {
   const pkcs8 = [...fromHex("302e020100300506032b657004220420"), ...nodeCrypto.sha256(utf8(label))];
   const text = Uint8Array.from(pkcs8).toBase64();
@@ -48,7 +48,7 @@ Deno.test("certifying the vector's rotation writes its certificate, byte for byt
   assert.equal(formatRotationCertificate(nodeCrypto, ROTATION), vector.cert);
 });
 
-Deno.test("the vector's certificate with any one bit flipped is none", () => {
+Deno.test("the vector's certificate with any one bit flipped is refused", () => {
   const bytes = utf8(vector.cert);
   for (let bit = 0; bit < bytes.length * 8; bit += 1) {
     const changed = bytes.slice();
@@ -57,7 +57,7 @@ Deno.test("the vector's certificate with any one bit flipped is none", () => {
   }
 });
 
-Deno.test("the vector's certificate with any one byte left out is none", () => {
+Deno.test("the vector's certificate with any one byte left out is refused", () => {
   const bytes = utf8(vector.cert);
   for (let at = 0; at < bytes.length; at += 1) {
     const changed = Uint8Array.from([...bytes.subarray(0, at), ...bytes.subarray(at + 1)]);
@@ -65,7 +65,7 @@ Deno.test("the vector's certificate with any one byte left out is none", () => {
   }
 });
 
-Deno.test("both keys must have signed: in which order, and who else, does not matter", () => {
+Deno.test("both keys must have signed, in any order and beside other signers", () => {
   const stranger = throwAwaySigner("a stranger");
   assert.notEqual(parse(signed(TEXT, [next, old])), null);
   assert.notEqual(parse(signed(TEXT, [old, stranger, next])), null);
@@ -80,8 +80,8 @@ Deno.test("a signature under another name than the first line does not count", (
   assert.equal(parse(other), null);
 });
 
-Deno.test("a certificate that is not well-formed is none, whoever signed it", () => {
-  assert.equal(signed(TEXT), vector.cert, "what is changed below is sound by itself");
+Deno.test("a certificate that is not well-formed is refused, whoever signed it", () => {
+  assert.equal(signed(TEXT), vector.cert, "the text that is changed below is valid itself");
   const bad = {
     "an origin for the first line": TEXT.replace("/keys\n", "/sys\n"),
     "no deployment in the first line": TEXT.replace(
@@ -91,15 +91,15 @@ Deno.test("a certificate that is not well-formed is none, whoever signed it", ()
     "the first key": TEXT.replace("rotate 2", "rotate 1"),
     "a leading zero": TEXT.replace("rotate 2", "rotate 02"),
     "no ordinal": TEXT.replace("rotate 2\n", ""),
-    "the keys in each other's place": TEXT.replace("old ", "swap ").replace("new ", "old ").replace(
+    "the keys exchanged": TEXT.replace("old ", "swap ").replace("new ", "old ").replace(
       "swap ",
       "new ",
     ),
-    "an instant without zone": TEXT.replace("00:00Z", "00:00"),
-    "an instant that there is not": TEXT.replace("T00:", "T25:"),
+    "an instant without a zone": TEXT.replace("00:00Z", "00:00"),
+    "an instant that does not exist": TEXT.replace("T00:", "T25:"),
     "no reason": TEXT.replace("reason scheduled\n", ""),
     "an empty reason": TEXT.replace("reason scheduled", "reason "),
-    "a line more": `${TEXT}more\n`,
+    "one line more": `${TEXT}more\n`,
     "a key in base64url": TEXT.replaceAll("+", "-").replaceAll("/5hyp", "_5hyp"),
   };
   for (const [what, text] of Object.entries(bad)) {
@@ -113,7 +113,7 @@ Deno.test("a key cannot follow itself", () => {
   assert.throws(() => formatRotationCertificate(nodeCrypto, { ...ROTATION, new: old }), RangeError);
 });
 
-Deno.test("an unsound key is in no certificate, though a signature verifies under it", () => {
+Deno.test("an unsound key is in no certificate, even if a signature verifies under it", () => {
   // The identity: R = S·B holds for R the identity and S zero, over any message.
   const identity: Signer = {
     publicKey: fromHex(`01${"00".repeat(31)}`),
@@ -128,7 +128,7 @@ Deno.test("an unsound key is in no certificate, though a signature verifies unde
   }
 });
 
-Deno.test("what no certificate can say is refused when it is made", () => {
+Deno.test("a certificate is not made from values that it cannot hold", () => {
   const refused = [
     { prefix: "" },
     { prefix: "jis.example.internal/" },

@@ -1,4 +1,7 @@
-/** A database's schema is held against the one that the migrations make: what is missing, changed or strange is named. */
+/**
+ * A database's schema is compared with the one that the migrations make. Missing, changed and foreign objects
+ * are named.
+ */
 import assert from "node:assert/strict";
 import { MIGRATIONS } from "../../migrations/mod.ts";
 import type { Database } from "../../src/store/database.ts";
@@ -35,7 +38,7 @@ function schemaTest(name: string, test: (database: Database) => Promise<void>): 
   });
 }
 
-/** Drops an object with what hangs on it, looks, and puts all of it back. */
+/** Drops an object with its dependents, runs `look`, and makes all of it again. */
 async function without<Seen>(
   database: Database,
   { type, name }: Row,
@@ -51,7 +54,7 @@ async function without<Seen>(
 
 const trouble = (database: Database) => schemaTrouble(database, EXPECTED);
 
-schemaTest("each table, index and trigger that is missing is named", async (database) => {
+schemaTest("each missing table, index and trigger is named", async (database) => {
   const objects = await objectsOf(database);
   assert.ok(objects.filter(({ type }) => type === "table").length > 30);
   for (const object of objects) {
@@ -63,7 +66,7 @@ schemaTest("each table, index and trigger that is missing is named", async (data
   assert.equal(await trouble(database), null);
 });
 
-schemaTest("a definition that lost a rule, or has another value, is named", async (database) => {
+schemaTest("a definition without a rule, or with another value, is named", async (database) => {
   const changes = [
     ["table", "tombstone", /CHECK \(reason IN \('erased', 'pruned'\)\)/, ""],
     ["table", "alert", /NOT NULL/, ""],
@@ -90,7 +93,7 @@ schemaTest("a definition that lost a rule, or has another value, is named", asyn
 });
 
 schemaTest(
-  "triggers, views and unique indexes of others are refused, and may be dropped",
+  "foreign triggers, views and unique indexes are refused, and the advice says how to drop them",
   async (database) => {
     const strange = [
       [
@@ -131,14 +134,14 @@ more" ON alert (severity)`,
 );
 
 schemaTest(
-  "tables and indexes of others, statistics, and other spaces and quotes are let be",
+  "foreign tables and indexes, statistics, and other spaces and quotes are accepted",
   async (database) => {
     await execute(
       database,
       "CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)",
       "CREATE UNIQUE INDEX _litestream_unique ON _litestream_seq (seq)",
       "CREATE INDEX interaction_by_session ON interaction (session_id)",
-      // A server gathers none.
+      // A server gathers no statistics.
       ...(IS_SERVER ? [] : ["ANALYZE"]),
       "DROP INDEX webhook_organization",
       `create  index "webhook_organization" -- for lists
@@ -148,7 +151,7 @@ schemaTest(
   },
 );
 
-schemaTest("a text is not taken for a name, nor a name for NULL", async (database) => {
+schemaTest("a quoted text is not mistaken for a name, nor a name for NULL", async (database) => {
   const sql = (await objectsOf(database)).find(({ name }) => name === "webhook_delivery_lease")!.sql;
   assert.match(sql, /lease IS NOT NULL/);
   for (const other of ['lease IS NOT "NULL"', "'lease' IS NOT NULL", "lease IS NOT 'NULL'"]) {

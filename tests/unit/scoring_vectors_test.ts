@@ -28,7 +28,7 @@ for (const example of ofKind("score")) {
     };
     const before = structuredClone(example.state_before ?? null);
     const scored = score(model, before, event, options);
-    assert.deepEqual(before, example.state_before ?? null, "the state given in is left alone");
+    assert.deepEqual(before, example.state_before ?? null, "the given state is not changed");
     if (options.modeOverride === "incident_frozen") {
       assert.deepEqual(scored.result, example.result);
       return;
@@ -43,7 +43,7 @@ for (const example of ofKind("score")) {
   });
 }
 
-/** The vectors hold the routes' older names (scoring model, Read first, point 5). */
+/** The vectors use the routes' older names (scoring model, Read first, point 5). */
 const ROUTE_NAMES: Record<string, string> = {
   auto_proceed: "auto",
   standard_review: "review",
@@ -127,7 +127,7 @@ for (const [name, fn, rows] of [["ln", ln, patterns.ln], ["exp", exp, patterns.e
   });
 }
 
-Deno.test("ln and exp refuse what they are not defined for", () => {
+Deno.test("ln and exp refuse arguments outside of their domain", () => {
   for (const bad of [0, -1, NaN, Infinity, 5e-324]) assert.throws(() => ln(bad), RangeError);
   for (const bad of [700.1, NaN, Infinity]) assert.throws(() => exp(bad), RangeError);
   assert.equal(exp(-700.1), 0);

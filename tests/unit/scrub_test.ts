@@ -1,4 +1,7 @@
-/** Clearing a database file of what deleted rows left outside of any row: all of it goes, and no row changes. */
+/**
+ * Clearing bytes of deleted rows that are left in a database file outside of any row: all of them go, and no
+ * row changes.
+ */
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import type { CompiledQuery } from "kysely";
@@ -14,7 +17,7 @@ function leafPage(): Uint8Array {
   return page;
 }
 
-/** Runs with the path of a database that is not there yet. */
+/** Runs with the path of a database that does not exist yet. */
 async function withPath(run: (path: string) => Promise<void> | void): Promise<void> {
   const directory = await Deno.makeTempDir({ prefix: "jiss-scrub-" });
   try {
@@ -33,13 +36,13 @@ async function bytesOf(path: string): Promise<string> {
 const statement = (sql: string, ...parameters: unknown[]) => ({ sql, parameters });
 const asked = <Row>(sql: string) => ({ sql, parameters: [] }) as unknown as CompiledQuery<Row>;
 
-/** Keys in an order that moves rows from page to page, of different lengths. */
+/** Keys of different lengths, in an order that moves rows from page to page. */
 const KEYS = Array.from(
   { length: 3000 },
   (_, index) => `key-${(index * 7919) % 3000}-${"x".repeat((index * 31) % 300)}`,
 );
 
-/** A table and an index that were filled in that order, a few keys at a time. */
+/** A table and an index that were filled in that order, 50 keys at a time. */
 async function openFilled(path: string) {
   const database = openEmbedded({ path, onFatal: () => {} });
   await database.batch([
@@ -56,7 +59,7 @@ async function openFilled(path: string) {
   return database;
 }
 
-Deno.test("of a page that holds rows nothing changes but the bytes between its pointers and its content", () => {
+Deno.test("of a page with rows only the bytes between its pointers and its content change", () => {
   const page = leafPage();
   const before = page.slice();
   assert.equal(clearUnused(page, { header: 0, usable: PAGE }), true);
@@ -84,7 +87,7 @@ Deno.test("an interior page keeps its longer header, the first page the file's h
   assert.ok(largest.subarray(8).every((byte) => byte === 0));
 });
 
-Deno.test("a page that holds no rows, or whose header makes no sense, stays as it is", () => {
+Deno.test("a page without rows, or with an invalid header, stays as it is", () => {
   const pages: Uint8Array[] = [];
   for (const flag of [0, 1, 3, 4, 6, 9, 11, 12, 14, 255]) {
     const page = leafPage();
@@ -102,7 +105,7 @@ Deno.test("a page that holds no rows, or whose header makes no sense, stays as i
   }
 });
 
-Deno.test("secure_delete alone leaves keys of deleted rows in the file; after expunge none is left, and every row is", async () => {
+Deno.test("secure_delete alone leaves keys of deleted rows in the file; after expunge none is left, and every kept row is", async () => {
   await withPath(async (path) => {
     const database = await openFilled(path);
     const deleted = KEYS.filter((_, index) => index % 7 === 0);
@@ -136,14 +139,14 @@ Deno.test("secure_delete alone leaves keys of deleted rows in the file; after ex
   });
 });
 
-Deno.test("what was cleared stays clear, whichever connection changes the same pages next", async () => {
+Deno.test("cleared bytes stay cleared, whichever connection changes the same pages next", async () => {
   await withPath(async (path) => {
     const database = await openFilled(path);
     using other = new DatabaseSync(path);
     other.exec("PRAGMA cache_size = -64000");
     const deleted = KEYS.filter((_, index) => index % 7 === 0);
     await database.batch(deleted.map((key) => statement("DELETE FROM item WHERE name = ?", key)));
-    // Both have every page in memory, as it was before it is cleared.
+    // Both have every page in memory from before the clearing.
     const reading = "SELECT max(length(name)), max(length(other)) FROM item NOT INDEXED";
     other.prepare(reading).get();
     await database.read(asked(reading));
@@ -163,7 +166,7 @@ Deno.test("what was cleared stays clear, whichever connection changes the same p
   });
 });
 
-Deno.test("while somebody reads or writes expunge says that it is not done, and afterwards it is", async () => {
+Deno.test("while another connection reads or writes expunge is pending, and afterwards it is done", async () => {
   await withPath(async (path) => {
     const database = await openFilled(path);
     using other = new DatabaseSync(path);

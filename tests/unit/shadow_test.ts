@@ -1,4 +1,4 @@
-/** What a candidate model would change, in figures: the pure part. */
+/** The figures of a candidate model: the pure part. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { BANDS } from "../../src/domain/enums.ts";
@@ -41,7 +41,7 @@ Deno.test("a difference is the candidate's JIS minus that of the model in use, t
   }));
 });
 
-Deno.test("higher is a better band or status under the candidate, and the other way round it is lower", () => {
+Deno.test("higher is a better band or status under the candidate, lower a worse one", () => {
   const seen = (inUse: Partial<Figures>, candidate: Partial<Figures>) => {
     const common = { jis: 60, band: "adequate", status: "conditional" } as const;
     return directionsOf({ inUse: { ...common, ...inUse }, candidate: { ...common, ...candidate } });
@@ -99,7 +99,7 @@ Deno.test("the figures of many tallies are those of all their differences", () =
   );
 });
 
-Deno.test("a tally grows with the sizes of its differences, not with their number, and leaves the one before alone", () => {
+Deno.test("a tally has a counter for each tenth of a point, not for each difference, and leaves the one before unchanged", () => {
   const before = tallyOf([1]);
   const after = tallied(before, 1.02);
   assert.deepEqual([before.count, [...before.tenths]], [1, [[10, 1]]]);

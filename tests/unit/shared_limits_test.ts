@@ -1,4 +1,4 @@
-/** Rate limits that processes share: what they admit together, and that nothing which fails ever opens them. */
+/** Rate limits that processes share: what they admit together, and that no failure ever opens them. */
 import assert from "node:assert/strict";
 import { manualClock, MASTER_KEY, scoreRequest, withHarness } from "../harness.ts";
 import { sharedLimit, watchedStore, withStore } from "../shared_limits.ts";
@@ -13,7 +13,7 @@ const uncounted = (limit: number, resetMs: number) => (
   { admitted: false, counted: false, limit, remaining: 0, resetMs }
 );
 
-Deno.test("two sides admit the limit together, and tell what is left and when the oldest second leaves", () =>
+Deno.test("two processes admit the limit together, and state what is left and when the oldest second leaves", () =>
   withStore(async (open) => {
     const clock = manualClock();
     const [one, other] = [sharedLimit(3, { open, clock }), sharedLimit(3, { open, clock })];
@@ -22,7 +22,7 @@ Deno.test("two sides admit the limit together, and tell what is left and when th
     clock.advance(10_000);
     assert.deepEqual(await other.admit("a"), admitted(3, [1, 50_750]));
     assert.deepEqual(await one.admit("a"), admitted(3, [0, 50_750]));
-    // It stays counted in its own second, so that the first second's end leaves no room.
+    // It stays counted in its own second, so that the end of the first second leaves no room.
     assert.deepEqual(await other.admit("a"), refused(3, 60_750));
     assert.equal((await one.admit("b")).admitted, true, "another subject");
     clock.advance(60_749);
@@ -43,7 +43,7 @@ Deno.test("layers that share a store do not count each other's subjects", () =>
     }
   }));
 
-Deno.test("of requests that come at once the first are admitted, up to the limit, in the order in which they came", () =>
+Deno.test("of requests at once the first are admitted, up to the limit, in their order", () =>
   withStore(async (open) => {
     const side = sharedLimit(60, { open, clock: manualClock() });
     const answers = await Promise.all(Array.from({ length: 100 }, () => side.admit("a")));
@@ -54,7 +54,7 @@ Deno.test("of requests that come at once the first are admitted, up to the limit
     await side.close();
   }));
 
-Deno.test("who is known to be refused is answered without the store", () =>
+Deno.test("a subject that is known to be refused is answered without the store", () =>
   withStore(async (open) => {
     const clock = manualClock();
     let transactions = 0;
@@ -79,7 +79,7 @@ Deno.test("who is known to be refused is answered without the store", () =>
 
 // ---- the clock --------------------------------------------------------------------------------------------
 
-Deno.test("after a step back of the clock nothing is let through until it is caught up", () =>
+Deno.test("after a step back of the clock nothing is admitted until the clock has caught up", () =>
   withStore(async (open) => {
     const clock = steppingClock();
     const side = sharedLimit(10, { open, clock });
@@ -93,7 +93,7 @@ Deno.test("after a step back of the clock nothing is let through until it is cau
     await side.close();
   }));
 
-Deno.test("a long step back refuses for 60 seconds, after which what stands in the future counts no more", () =>
+Deno.test("a long step back refuses for 60 seconds, after which instants in the future no longer count", () =>
   withStore(async (open) => {
     const clock = steppingClock();
     const stays = sharedLimit(1, { open, clock });
@@ -102,7 +102,7 @@ Deno.test("a long step back refuses for 60 seconds, after which what stands in t
     clock.step(-3_600_000);
     assert.deepEqual(await stays.admit("b"), uncounted(1, 60_000));
     const late = sharedLimit(1, { open, clock });
-    assert.deepEqual(await late.admit("a"), refused(1, 61_000), "who starts now sees what was let through");
+    assert.deepEqual(await late.admit("a"), refused(1, 61_000), "a new process sees the admitted request");
     clock.advance(59_999);
     assert.deepEqual(await stays.admit("b"), uncounted(1, 1));
     clock.advance(1);
@@ -112,7 +112,7 @@ Deno.test("a long step back refuses for 60 seconds, after which what stands in t
     for (const side of [stays, late]) await side.close();
   }));
 
-Deno.test("a step forward opens nothing to whom the same process has let through", () =>
+Deno.test("after a step forward the requests that the same process has admitted still count", () =>
   withStore(async (open) => {
     const clock = steppingClock();
     const side = sharedLimit(2, { open, clock });
@@ -139,7 +139,7 @@ function steppingClock() {
 
 // ---- a store that fails -----------------------------------------------------------------------------------
 
-Deno.test("a store that cannot be opened lets nothing through, is told of once a window, and counts once it can", () =>
+Deno.test("a store that cannot be opened admits nothing, is reported once a window, and counts once it can be", () =>
   withStore(async (open) => {
     const clock = manualClock();
     const told: { total: number; cause: unknown }[] = [];
@@ -162,7 +162,7 @@ Deno.test("a store that cannot be opened lets nothing through, is told of once a
     await side.close();
   }));
 
-Deno.test("a store that fails to sum lets nothing through, and counts again once it does not", () =>
+Deno.test("a store that fails to sum admits nothing, and counts again once it succeeds", () =>
   withStore(async (open) => {
     let broken = false;
     const side = sharedLimit(2, {
@@ -199,7 +199,7 @@ Deno.test("a store that is broken for good is opened anew", () =>
     await side.close();
   }));
 
-Deno.test("a store that does not answer in time lets nothing through, nor do those wait who come after", () =>
+Deno.test("a store that does not answer in time admits nothing, and later requests do not wait for it", () =>
   withStore(async (open) => {
     const clock = manualClock();
     let opened = 0;
@@ -219,7 +219,7 @@ Deno.test("a store that does not answer in time lets nothing through, nor do tho
     clock.advance(9_000);
     assert.deepEqual(await side.admit("b"), uncounted(100, 20));
     assert.equal(opened, 1);
-    // Given up, but not closed: that would stop the whole program.
+    // The store is given up, but not closed: that would stop the whole program.
     clock.advance(1_000);
     let answer = await side.admit("b");
     for (let n = 0; n < 100 && !answer.counted; n += 1) answer = await side.admit("b");
@@ -228,7 +228,7 @@ Deno.test("a store that does not answer in time lets nothing through, nor do tho
     await side.close();
   }));
 
-Deno.test("a store that answers again after its time goes on, with what it summed meanwhile", () =>
+Deno.test("a store that answers again after its time is used again, with what it summed meanwhile", () =>
   withStore(async (open) => {
     const clock = manualClock();
     let hang: PromiseWithResolvers<void> | null = Promise.withResolvers<void>();
@@ -244,7 +244,7 @@ Deno.test("a store that answers again after its time goes on, with what it summe
     let answer = await side.admit("a");
     for (let n = 0; n < 100 && !answer.counted; n += 1) answer = await side.admit("a");
     assert.equal(answer.admitted, true);
-    assert.ok(answer.remaining <= 98, "the first was summed, though it was refused");
+    assert.ok(answer.remaining <= 98, "the first was summed, although it was refused");
     await side.close();
   }));
 
@@ -258,7 +258,7 @@ Deno.test("seconds that no window holds any more are deleted, so the store does 
       await Promise.all(Array.from({ length: 1_200 }, (_, n) => side.admit(`${round} ${n}`)));
       clock.advance(70_000);
     }
-    // Each request lets one page be swept.
+    // With each request one page is swept.
     for (let n = 0; n < 20; n += 1) await side.admit("last");
     await side.close();
     const store = await open();
@@ -273,7 +273,7 @@ Deno.test("seconds that no window holds any more are deleted, so the store does 
 const away = () => sharedLimit(60, { clock: manualClock(), open: () => Promise.reject(new Error("away")) });
 
 Deno.test(
-  "where addresses cannot be counted everything inside Layer 1 is 503 with Retry-After, and no breach is recorded",
+  "if addresses cannot be counted everything inside Layer 1 is 503 with Retry-After, and no breach is recorded",
   withHarness(async (harness) => {
     const { send } = harness;
     for (
@@ -299,7 +299,7 @@ Deno.test(
 );
 
 Deno.test(
-  "where keys cannot be counted a keyed call is 503 with Retry-After; a master call is not counted and goes on",
+  "if keys cannot be counted a keyed call is 503 with Retry-After; a master call is not counted and is answered",
   withHarness(async ({ send, organization, log }) => {
     const key = await organization("acme");
     const refusal = await send("/v1/score", { key, body: scoreRequest() });

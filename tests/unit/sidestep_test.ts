@@ -1,4 +1,4 @@
-/** What was kept cannot be sidestepped: the rows of tests/sidestep_rows.ts. */
+/** Kept checkpoints cannot be sidestepped: the rows of tests/sidestep_rows.ts. */
 import assert from "node:assert/strict";
 import { SIDESTEP_ROWS } from "../sidestep_rows.ts";
 import { assertReport, overallVerdict, verify } from "../verification.ts";

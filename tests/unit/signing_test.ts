@@ -1,6 +1,6 @@
 /**
- * Signing keys: how a new one comes in beside the old one, how each chain takes it up, how the old one goes, and what a
- * process does whose files are not those that the database knows.
+ * Signing keys: how a new one is added beside the old one, how each chain records it, how the old one is
+ * retired, and processes whose files differ from the database.
  * Source: evidence design, section 11.
  */
 import assert from "node:assert/strict";
@@ -66,7 +66,7 @@ function scoreBy(dependencies: Dependencies, orgId = "acme"): Promise<EvidencedA
   return scoreInteraction(dependencies, { actor: "api", orgId, prefix: null }, { request, call });
 }
 
-/** A process of its own beside the harness, on the same database and lock. */
+/** Another process beside the harness, on the same database and lock. */
 async function processBeside({ dependencies }: Harness, source: SignerSource): Promise<Dependencies> {
   const { database, crypto, seals, lock, world, log } = dependencies;
   const signing = new SigningKeys({ database, crypto, world, log, source });
@@ -83,7 +83,7 @@ async function processBeside({ dependencies }: Harness, source: SignerSource): P
   return { ...dependencies, signing, writer };
 }
 
-/** Who signed a note, in the order of its lines. */
+/** The names of the signers of a note, in the order of its lines. */
 function signersOf(note: string): readonly string[] {
   const { text, signatures } = parseNote(note);
   const { origin } = parseCheckpoint(text);
@@ -95,7 +95,7 @@ function signersOf(note: string): readonly string[] {
   });
 }
 
-/** `<size> <who signed>` of every checkpoint of a chain. */
+/** `<size> <signers>` of every checkpoint of a chain. */
 async function signaturesOf(
   { database }: Pick<Harness, "database">,
   chain: string,
@@ -131,7 +131,7 @@ async function rotationsOf(
 const ownKeys = ({ database }: Pick<Harness, "database">): Promise<readonly Row[]> =>
   rowsOf(database, "SELECT chain, key_ordinal FROM audit_chain ORDER BY chain");
 
-/** Verdict on an answer by an auditor who pinned these keys. */
+/** First check of an answer that fails for an auditor who pinned these keys; null if it verifies. */
 function faultOf(body: Record<string, unknown>, signers: readonly Signer[]): string | null {
   return verifyDocument(nodeCrypto, body, {
     keysFor: (origin) => signers.map(({ publicKey }) => ({ name: origin, publicKey })),
@@ -154,7 +154,7 @@ async function dropOld(harness: Harness): Promise<void> {
 // ---- a rotation -------------------------------------------------------------------------------------------
 
 Deno.test(
-  "a rotation is an entry of the system chain at once, and the first commit under it carries both signatures",
+  "a rotation is an entry of the system chain at once, and the first commit under it has both signatures",
   withHarness(async (harness) => {
     await harness.organization("acme");
     await harness.rotateSigningKey(SECOND);
@@ -180,7 +180,7 @@ Deno.test(
 );
 
 Deno.test(
-  "after a rotation the next commit of each chain takes the key up, once, and every later one has both signatures",
+  "after a rotation the next commit of each chain records the key, once, and every later one has both signatures",
   withHarness(async (harness) => {
     const [acme, other] = [await harness.organization("acme"), await harness.organization("other")];
     await score(harness, acme);
@@ -202,7 +202,7 @@ Deno.test(
     assert.deepEqual(
       await rotationsOf(harness, "org/other"),
       [],
-      "a chain that nothing is written to is left alone",
+      "a chain without writes is left alone",
     );
     await score(harness, other);
     assert.deepEqual(await rotationsOf(harness, "org/other"), [{ seq: 2, ordinal: 2, overlap: true }]);
@@ -211,7 +211,7 @@ Deno.test(
 );
 
 Deno.test(
-  "in the overlap an answer proves itself to who pinned the old key, and to who pinned the new one",
+  "in the overlap an answer verifies with the old key pinned, and with the new one",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     const before = await score(harness, key);
@@ -251,7 +251,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a chain that slept through two rotations takes both up, in their order, in one commit",
+  "a chain without writes during two rotations records both, in their order, in one commit",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await harness.rotateSigningKey(SECOND);
@@ -272,7 +272,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a rotation in the middle of writes leaves every one of them answered and every chain with one entry of it",
+  "during a rotation all writes are answered, and every chain has one entry of it",
   withHarness(async (harness) => {
     const keys: string[] = [];
     for (const orgId of ["a", "b", "c"]) keys.push(await harness.organization(orgId));
@@ -317,7 +317,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a retired key signs nothing though a process still holds it, and none of the others goes on without a key",
+  "a retired key signs nothing even if a process still holds it, and a process with no other key writes nothing",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await harness.organization("asleep");
@@ -326,7 +326,8 @@ Deno.test(
     // The harness's files still hold the first key beside the second.
     await score(harness, key);
     assert.deepEqual(await signaturesOf(harness, "org/acme"), ["1 first", "3 second"]);
-    // One whose files were put back, to the retired key alone, signs nothing: not even a chain that slept since.
+    // A process whose files were put back to the retired key alone signs nothing, not even on a chain without
+    // writes since.
     const files = signerFiles([SECOND, FIRST]);
     const putBack = await processBeside(harness, files);
     files.put([FIRST]);
@@ -338,7 +339,7 @@ Deno.test(
 );
 
 Deno.test(
-  "the public keys are told newest first, with the sizes of the system chain that each may sign",
+  "the public keys are listed newest first, with the sizes of the system chain that each may sign",
   withHarness(async (harness) => {
     await harness.rotateSigningKey(SECOND);
     await dropOld(harness);
@@ -358,7 +359,7 @@ Deno.test(
 // ---- files that are not the database's --------------------------------------------------------------------
 
 Deno.test(
-  "a process with the old file signs on with the old key, is refused where a chain has the new one, until it changes",
+  "a process with the old file signs with the old key, and is refused on a chain that has the new one, until its file changes",
   withHarness(async (harness) => {
     const acme = await harness.organization("acme");
     await harness.organization("other");
@@ -385,7 +386,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a process whose file is the one before the last brings a chain up to that key, and no further",
+  "a process with the last key but one brings a chain up to that key, and no further",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await harness.rotateSigningKey(SECOND);
@@ -393,7 +394,7 @@ Deno.test(
     const files = signerFiles([SECOND]);
     const stale = await processBeside(harness, files);
     await harness.rotateSigningKey(THIRD);
-    // It looks anew, and finds the rotation in the database, but not in its file.
+    // It looks again, and finds the rotation in the database, but not in its file.
     files.put([SECOND]);
     await scoreBy(stale);
     assert.deepEqual((await rotationsOf(harness, "org/acme")).map(({ ordinal }) => ordinal), [2]);
@@ -467,7 +468,7 @@ Deno.test(
 
 // ---- starts -----------------------------------------------------------------------------------------------
 
-/** Runs over one database and one lock, each a process after the one before it. */
+/** Runs over one database and one lock, each a process after the one before. */
 async function withRuns(
   test: (start: (options?: Pick<HarnessOptions, "signers">) => Promise<Harness>) => Promise<void>,
 ): Promise<void> {
@@ -485,7 +486,7 @@ async function withRuns(
 const isStrangeKey = (error: unknown) =>
   error instanceof StartError && /another key than the one that signed/.test(error.message);
 
-Deno.test("what lies under the previous key's name before there is any other is not signed with", () =>
+Deno.test("a file at the previous key's place before the first rotation is not signed with", () =>
   withRuns(async (start) => {
     const first = await start({ signers: [FIRST, STRANGER] });
     await first.organization("acme");
@@ -514,17 +515,17 @@ Deno.test("a rotation that was cut short between its files and its entry is comp
     await third.close();
   }));
 
-Deno.test("a rotation that was cut short before its files is none", () =>
+Deno.test("a rotation that was cut short before its files is not made", () =>
   withRuns(async (start) => {
     await (await start()).close();
-    // The present key stands under both names.
+    // The present key is in both places.
     const second = await start({ signers: [FIRST, FIRST] });
     await second.organization("acme");
     assert.deepEqual(await rotationsOf(second, "sys"), []);
     await second.close();
   }));
 
-Deno.test("a start is refused with an old key, whatever lies beside it, and with one that no certificate joins", () =>
+Deno.test("a start is refused with an old key, whatever is beside it, and with one that no certificate connects", () =>
   withRuns(async (start) => {
     const first = await start();
     await first.organization("acme");
@@ -533,10 +534,10 @@ Deno.test("a start is refused with an old key, whatever lies beside it, and with
     for (
       const [why, signers] of [
         ["the old key, put back", [FIRST]],
-        ["the old key in the new one's place, the new one in its", [FIRST, SECOND]],
-        ["a key that nobody knows", [STRANGER]],
-        ["a new one whose forerunner is an old one", [THIRD, FIRST]],
-        ["a new one beside another new one", [THIRD, STRANGER]],
+        ["both keys, exchanged", [FIRST, SECOND]],
+        ["an unknown key", [STRANGER]],
+        ["a newer key with an old one as the previous one", [THIRD, FIRST]],
+        ["a newer key beside another unknown one", [THIRD, STRANGER]],
       ] as const
     ) {
       await assert.rejects(start({ signers }), isStrangeKey, why);

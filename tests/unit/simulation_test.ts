@@ -1,4 +1,7 @@
-/** The simulation: seeded draws that follow their distributions, and a demo history that scores as its cast should. */
+/**
+ * The simulation: seeded draws that follow their distributions, and a demo history with scores that fit its
+ * cast.
+ */
 import assert from "node:assert/strict";
 import { interactionSchema, sessionIdSchema } from "../../src/domain/interaction.ts";
 import { DEFAULT_MODEL_DOCUMENT as model } from "../../src/scoring/model.ts";
@@ -74,7 +77,7 @@ Deno.test("the environment's shares are those of the cases", () => {
   isNear(share((item) => item.scenario_type === "error_injected"), 0.05, 0.006);
   isNear(share((item) => item.scenario_type === "ai_withheld"), 0.05, 0.006);
   isNear(share((item) => item.outcome_correct !== null), 0.7, 0.015);
-  // Always rejecting is right exactly where the AI is wrong: 0.9 standard cases × 0.7 labelled × 0.15.
+  // Always rejecting is right exactly if the AI is wrong: 0.9 standard cases × 0.7 labelled × 0.15.
   isNear(share((item) => item.scenario_type === "standard" && item.outcome_correct === true), 0.0945, 0.01);
   assert.ok(
     cases.every((item) => item.scenario_type !== "error_injected" || item.outcome_correct !== false),
@@ -110,7 +113,7 @@ Deno.test("the demo history keeps its bounds whenever it ends and however short 
   }
 });
 
-Deno.test("every demo event is valid as it stands and names a session of its own", () => {
+Deno.test("every demo event is valid as it is and names a session of its own", () => {
   for (const { sessionId, interaction } of history) {
     assert.deepEqual(interactionSchema.parse(interaction), interaction);
     sessionIdSchema.parse(sessionId);
@@ -126,7 +129,7 @@ Deno.test("no demo case ends before the same reviewer's next one could begin", (
   }
 });
 
-Deno.test("the demo has a newcomer, somebody absent, several domains and cases of consequence", () => {
+Deno.test("the demo has a newcomer, somebody absent, several domains and grave cases", () => {
   const of = (operatorId: string) => history.filter((event) => event.operatorId === operatorId);
   assert.ok(of("reviewer-lena").length > 0 && of("reviewer-lena").length < 50);
   assert.ok(of("reviewer-kofi").every((event) => event.at < endsAt - 40 * DAY_MS));

@@ -1,6 +1,6 @@
 /**
  * The store: the embedded backend, migrations and guard rails, the unit of work, and the writer that commits
- * jobs together. Every test that writes evidence ends with the deep oracle.
+ * jobs together. Every test that writes evidence ends with the oracle.
  */
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
@@ -107,15 +107,15 @@ interface Store {
   readonly writer: Writer;
   /** The statements of every batch that was tried. */
   readonly batches: (readonly Statement[])[];
-  /** The attempts that were waited for. */
+  /** The attempt numbers of every wait before a retry. */
   readonly waits: number[];
 }
 
 interface StoreOptions {
   readonly path?: string;
-  /** Stands between the writer and the database; `undefined` lets the batch through. */
+  /** Runs before a batch of the writer, by its number; `undefined` runs nothing. */
   readonly before?: (database: Database, attempt: number) => Promise<void> | undefined;
-  /** The same for the writer's n-th read. */
+  /** Runs before a read of the writer, by its number; `undefined` runs nothing. */
   readonly beforeRead?: (database: Database, read: number) => Promise<void> | undefined;
   readonly signers?: readonly Signer[];
 }
@@ -198,7 +198,7 @@ const newChain = (chain: string) => ({
   firstPosition: 0,
   keyOrdinal: 1,
 });
-/** Keys that the database has no say in. */
+/** Keys that do not come from the database. */
 const proving = (database: Database) => ({
   database,
   crypto: nodeCrypto,
@@ -217,7 +217,7 @@ interface Receipt {
   readonly proof: InclusionProof;
 }
 
-/** Appends entries to a chain, opening it where it is not there. */
+/** Appends entries to a chain, and opens it if it does not exist. */
 function appending(chain: string, ids: readonly string[], at = EPOCH): WriteJob<readonly Receipt[]> {
   return {
     needs: [],
@@ -274,10 +274,10 @@ function organization(orgId: string, fields: Partial<OrganizationRow> = {}): Org
   };
 }
 
-/** The family of an organization's audit log, whose head holds the organization's row. */
+/** The family of an organization's audit log, whose head holds the digest of the organization's row. */
 const logOf = (orgId: string) => `org/${orgId}/admin`;
 
-/** Puts an organization and starts its audit log, or throws where it is there. */
+/** Puts an organization and starts its audit log. @throws if the organization exists. */
 function creating(orgId: string): WriteJob<string> {
   return {
     needs: [{ kind: organizations, key: [orgId] }],
@@ -327,7 +327,7 @@ Deno.test("a file is opened with a write-ahead log, full syncs, references, and 
     await database.close();
   }));
 
-Deno.test("what a batch wrote is there when the file is opened again", () =>
+Deno.test("the rows of a batch are there when the file is opened again", () =>
   withTemporaryFile(async (path) => {
     await withStore(async ({ writer }) => {
       await writer.submit(appending("sys", ["01A", "01B"]));
@@ -338,7 +338,7 @@ Deno.test("what a batch wrote is there when the file is opened again", () =>
     await again.close();
   }));
 
-Deno.test("a file that is no database is refused, and is not touched", () =>
+Deno.test("a file that is not a database is refused, and is not changed", () =>
   withTemporaryFile(async (path) => {
     const text = "this is not a database, and long enough to be asked for its header ".repeat(20);
     await Deno.writeTextFile(path, text);
@@ -378,7 +378,7 @@ Deno.test("a statement that changes another number of rows than it must is a con
   await database.close();
 });
 
-Deno.test("a key that is taken is a conflict; a reference or a check that fails is not", async () => {
+Deno.test("a key that exists is a conflict; a reference or a check that fails is not", async () => {
   const database = memory();
   await database.batch([
     statement("CREATE TABLE t (n INTEGER PRIMARY KEY, u TEXT UNIQUE, c INTEGER CHECK (c = 1)) STRICT"),
@@ -393,7 +393,7 @@ Deno.test("a key that is taken is a conflict; a reference or a check that fails 
   await database.close();
 });
 
-Deno.test("a database that is full answers 503 with Retry-After, and goes on reading", async () => {
+Deno.test("a full database answers 503 with Retry-After, and can still be read", async () => {
   const fatal: unknown[] = [];
   const database = memory((error) => fatal.push(error));
   await database.batch([statement("CREATE TABLE t (text TEXT) STRICT")]);
@@ -414,7 +414,7 @@ Deno.test("a database that is read-only answers 503 with Retry-After", async () 
   await database.close();
 });
 
-Deno.test("a database that another process holds is busy, at the begin and at the commit of a batch", () =>
+Deno.test("a database that another process locks is busy, at the begin and at the commit of a batch", () =>
   withTemporaryFile(async (path) => {
     const database = openEmbedded({ path, onFatal: () => {} });
     await database.batch([statement("CREATE TABLE t (n INTEGER) STRICT")]);
@@ -435,7 +435,7 @@ Deno.test("a database that another process holds is busy, at the begin and at th
     await database.close();
   }));
 
-Deno.test("a database that turns out corrupt is fatal once, and nothing is written after it", () =>
+Deno.test("a corrupt database is reported as fatal once, and nothing is written after it", () =>
   withTemporaryFile(async (path) => {
     const healthy = openEmbedded({ path, onFatal: () => {} });
     await healthy.batch([
@@ -461,7 +461,7 @@ Deno.test("a database that turns out corrupt is fatal once, and nothing is writt
 
 // ---- migrations -------------------------------------------------------------------------------------------
 
-Deno.test("migrating applies every step, and migrating again is a no-op", async () => {
+Deno.test("migrating applies every step, and migrating again does nothing", async () => {
   const database = memory();
   assert.deepEqual(await migrate(database, { migrations: MIGRATIONS, now: EPOCH }), [
     "initial",
@@ -523,7 +523,7 @@ Deno.test("a database that is ahead of the program is refused and left as it is"
   await database.close();
 });
 
-Deno.test("a database whose record of steps is gone is refused, and left as it is", async () => {
+Deno.test("a database without its record of steps is refused, and left as it is", async () => {
   const database = memory();
   await migrate(database, { migrations: MIGRATIONS, now: EPOCH });
   await database.batch([{ sql: "DELETE FROM schema_migration WHERE version > 4", parameters: [] }]);
@@ -538,7 +538,7 @@ Deno.test("a database whose record of steps is gone is refused, and left as it i
   await database.close();
 });
 
-Deno.test("a step that fails leaves nothing of itself, and the steps before it stand", async () => {
+Deno.test("a step that fails leaves nothing of itself, and the steps before it stay", async () => {
   const database = memory();
   const broken = {
     version: MIGRATIONS.length + 1,
@@ -568,7 +568,7 @@ Deno.test(
 
 // ---- guard rails ------------------------------------------------------------------------------------------
 
-/** What the row of a next entry would be. */
+/** The row of a chain's next entry. */
 async function nextEntry(database: Database, chain: string): Promise<Record<string, unknown>> {
   const [head] = await loadHeads(database, [chain]);
   return {
@@ -592,16 +592,16 @@ function insertRow(row: Record<string, unknown>): Statement {
 }
 
 Deno.test(
-  "an entry that does not continue its chain's head is refused: place, link, time or chain",
+  "an entry that does not continue its chain's head is refused: position, link, time or chain",
   withStore(async ({ database, writer }) => {
     await writer.submit(appending("sys", ["01A", "01B"], EPOCH));
     const next = await nextEntry(database, "sys");
     const bad: Record<string, Record<string, unknown>> = {
       "a gap": { ...next, seq: 3 },
-      "a place that is taken": { ...next, seq: 1 },
+      "a used position": { ...next, seq: 1 },
       "another link": { ...next, prev_hash: new Uint8Array(32) },
       "an earlier time": { ...next, ts: "2026-11-20T08:59:59.999Z" },
-      "a chain that is not there": { ...next, chain: "org/nobody" },
+      "a chain that does not exist": { ...next, chain: "org/nobody" },
     };
     for (const [what, row] of Object.entries(bad)) {
       await assert.rejects(database.batch([insertRow(row)]), WriteConflict, what);
@@ -609,14 +609,14 @@ Deno.test(
     assert.equal(await count(database, "audit_entry"), 2);
     const [head] = await loadHeads(database, ["sys"]);
     assert.equal(head!.frontier.size, 2);
-    // The same row is good where nothing is wrong with it, so that it was refused for its fault alone.
+    // The unchanged row is accepted, so each of the others was refused for its fault alone.
     const rollback = [insertRow(next), statement("NOT SQL")];
     await assert.rejects(database.batch(rollback), /near "NOT"/);
   }),
 );
 
 Deno.test(
-  "an entry moves its chain's head; nobody else has to",
+  "an entry updates its chain's head by itself",
   withStore(async ({ database, writer }) => {
     const [receipt] = await writer.submit(appending("sys", ["01A"]));
     const [row] = await select(database, "SELECT size, head, last_ts FROM audit_chain WHERE chain = 'sys'");
@@ -644,7 +644,7 @@ Deno.test(
   }),
 );
 
-Deno.test("an entry below the first that is kept can be deleted, and no other", async () => {
+Deno.test("entries below min_index can be deleted, and no others", async () => {
   const database = memory();
   await migrate(database, { migrations: MIGRATIONS, now: EPOCH });
   const writer = new Writer({
@@ -665,7 +665,7 @@ Deno.test("an entry below the first that is kept can be deleted, and no other", 
 });
 
 Deno.test(
-  "peaks are written onto the size that they belong to and onto no other",
+  "peaks are written only to the size to which they belong",
   withStore(async ({ database, writer }) => {
     await writer.submit(appending("sys", ["01A"]));
     const [stale] = await loadHeads(database, ["sys"]);
@@ -679,7 +679,7 @@ Deno.test(
 );
 
 Deno.test(
-  "no two organizations have the same key prefix, and one has a prefix exactly where it has a key",
+  "no two organizations have the same key prefix, and one has a prefix if and only if it has a key",
   withStore(async ({ database }) => {
     const put = (row: OrganizationRow) => {
       const { sql, parameters } = organizations.save!(row);
@@ -735,7 +735,7 @@ for (const kind of KINDS) {
   );
 }
 
-/** The plans of the queries that a read asks, each step a line. */
+/** The plans of the queries that a read sends, one step on a line. */
 async function plansOf(
   database: Database,
   read: (spy: Database) => Promise<unknown>,
@@ -753,11 +753,11 @@ async function plansOf(
   return plans;
 }
 
-/** The tables that a query reads whole; the list that it was given is none. */
+/** The tables that a query scans, without its list of parameters. */
 const scansOf = (plan: readonly string[]) => plan.filter((step) => /^SCAN (?!json_each)\w/.test(step));
 
 Deno.test(
-  "taken prefixes are found in their unique index, and heads, however many chains there are, in theirs",
+  "used prefixes are found in their unique index, and heads in theirs, however many chains there are",
   withStore(async ({ database }) => {
     const prefixes = takenPrefixes.load('[["jis_ABCD"]]');
     const [first] = await planOf(database, prefixes.sql, prefixes.parameters);
@@ -799,7 +799,7 @@ Deno.test(
 );
 
 Deno.test(
-  "what the organization rule reads of all operators, and their seals, are in an index alone",
+  "the figures of all operators for the organization rule, and their seals, are read from an index alone",
   withStore(async ({ database }) => {
     const { sql, parameters } = operatorFiguresQuery("acme");
     assert.deepEqual(await planOf(database, sql, parameters), [
@@ -835,7 +835,7 @@ Deno.test(
 );
 
 Deno.test(
-  "what an operator's erasure destroys, a record's place and the last cut are found without reading a table",
+  "an operator's records to erase, a record's position and the last cut are found without scanning a table",
   withStore(async ({ database }) => {
     const records = operatorRecords.load('[["acme","a"]]');
     const plan = await planOf(database, records.sql, records.parameters);
@@ -852,7 +852,7 @@ Deno.test(
         ["skipped_interaction", "COVERING INDEX"],
         ["decision", "INDEX"],
         ["score_batch", "INDEX"],
-        // Labels and commits, by the sessions.
+        // Labels and commits, by their sessions.
         ["i", "COVERING INDEX"],
         ["i", "COVERING INDEX"],
       ],
@@ -877,7 +877,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a key is matched as the text that it is, whatever it looks like",
+  "a key is matched as text, whatever it looks like",
   withStore(async ({ database, writer }) => {
     const names = [
       "1",
@@ -906,7 +906,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a row is replaced as a whole where its kind says so, and its creation stays",
+  "a row is replaced as a whole if its kind says so, except for its creation time",
   withStore(async ({ database, writer }) => {
     await writer.submit(creating("acme"));
     await writer.submit({
@@ -937,12 +937,12 @@ Deno.test(
 
 const NEED: Need = { kind: organizations, key: ["acme"] };
 
-/** A job's own unit that declared {@link NEED} and the system chain. */
+/** A job's own unit, with {@link NEED} and the system chain as its needs. */
 function ownUnit(parent: UnitOfWork): UnitOfWork {
   return new UnitOfWork(TOOLS, { parent, needs: new Set([needKey(NEED)]), families: new Set(["sys"]) });
 }
 
-Deno.test("reading what was not declared as a need throws, on a job's own unit too", () => {
+Deno.test("reading a row that was not declared as a need throws, on a job's own unit too", () => {
   const unit = new UnitOfWork(TOOLS);
   unit.loaded(NEED, null);
   unit.loadedHead("sys", null);
@@ -960,7 +960,7 @@ Deno.test("reading what was not declared as a need throws, on a job's own unit t
   }
 });
 
-Deno.test("what only a neighbour in the same commit declared is not readable", () => {
+Deno.test("a row that only another job of the same commit declared cannot be read", () => {
   const unit = new UnitOfWork(TOOLS);
   unit.loaded(NEED, null);
   unit.loaded({ kind: organizations, key: ["other"] }, organization("other"));
@@ -971,7 +971,7 @@ Deno.test("what only a neighbour in the same commit declared is not readable", (
   assert.throws(() => own.head("org/other"), /chain org\/other was not declared as a need/);
 });
 
-Deno.test("keys of two kinds, and keys that read the same when joined, are kept apart", () => {
+Deno.test("keys of two kinds, and keys that are equal when joined, are kept apart", () => {
   const unit = new UnitOfWork(TOOLS);
   unit.loaded({ kind: subjects, key: ["a", "b,c"] }, { pseudonym: "1" });
   unit.loaded({ kind: subjects, key: ["a,b", "c"] }, { pseudonym: "2" });
@@ -981,7 +981,7 @@ Deno.test("keys of two kinds, and keys that read the same when joined, are kept 
   assert.equal(unit.get(operators, ["a", "b,c"])!.state, "3");
 });
 
-Deno.test("what a unit plans is its own until it is merged, and its parent's from then on", () => {
+Deno.test("the plan of a unit belongs to it alone until it is merged, and to its parent from then on", () => {
   const parent = new UnitOfWork(TOOLS);
   parent.loaded(NEED, null);
   parent.loadedHead("sys", null);
@@ -1006,11 +1006,11 @@ Deno.test("what a unit plans is its own until it is merged, and its parent's fro
   assert.equal(later.get(organizations, ["acme"])!.name, "Merged");
   assert.equal(later.append("sys", draft("01C")).entry.seq, 1);
   assert.deepEqual(parent.appended.map(({ entry }) => entry.id), ["01B"]);
-  // the row, the chain, then the entry with its part and its node
+  // The row, the chain, then the entry with its part and its node.
   assert.equal(parent.statements().length, 1 + 1 + 3);
 });
 
-Deno.test("a row that was put twice is written once, as it was put last", () => {
+Deno.test("a row that was put twice is written once, with its last values", () => {
   const unit = new UnitOfWork(TOOLS);
   unit.loaded(NEED, null);
   unit.put(organizations, organization("acme", { name: "First" }));
@@ -1021,7 +1021,7 @@ Deno.test("a row that was put twice is written once, as it was put last", () => 
   assert.ok(!statements[0]!.parameters.includes("First"));
 });
 
-Deno.test("a kind that only says what is taken writes nothing", () => {
+Deno.test("a kind without a save, which only lists used values, writes nothing", () => {
   const unit = new UnitOfWork(TOOLS);
   unit.put(takenPrefixes, { prefix: "jis_ABCD" });
   assert.deepEqual(unit.get(takenPrefixes, ["jis_ABCD"]), { prefix: "jis_ABCD" });
@@ -1069,7 +1069,7 @@ Deno.test(
 for (const fails of ["load", "commit"] as const) {
   const away = () => Promise.reject(new DatabaseUnavailable("away"));
   Deno.test(
-    `where the database gives no answer to a ${fails}, all that wait are refused with it at once, and none is written`,
+    `if the database does not answer a ${fails}, all waiting jobs are refused at once, and none is written`,
     withStore(async ({ database, writer, batches }) => {
       const jobs = Array.from({ length: 600 }, (_, index) => appending("sys", [`01A${index}`]));
       const alone = { ...appending("sys", ["01B"]), alone: true };
@@ -1088,7 +1088,7 @@ for (const fails of ["load", "commit"] as const) {
 }
 
 Deno.test(
-  "where the database goes away while a commit that failed is taken apart, the rest of it is refused at once",
+  "if the database stops answering while the jobs of a failed commit are tried alone, the rest is refused at once",
   withStore(async ({ database, writer, batches }) => {
     const jobs = [
       executing("INSERT INTO nowhere VALUES (1)"),
@@ -1138,13 +1138,13 @@ Deno.test(
 );
 
 Deno.test(
-  "the size that a chain had before the first commit of a day is on its ladder, once, and no other",
+  "the size that a chain had before the first commit of a day is on its ladder, once, and no other size",
   withStore(async ({ database, writer }) => {
     const DAY = 86_400_000;
     await writer.submit(appending("sys", ["01A", "01B"], EPOCH));
     await writer.submit(appending("org/acme", ["01C"], EPOCH));
     await writer.submit(appending("sys", ["01D"], EPOCH + 1));
-    // Into the last millisecond of the day, out of it, three days on, and back.
+    // At the last millisecond of the day, after it, three days later, and back.
     await writer.submit(appending("sys", ["01E"], EPOCH + 15 * 3_600_000 - 1));
     await writer.submit(appending("sys", ["01F", "01G"], EPOCH + 15 * 3_600_000));
     await writer.submit(appending("sys", ["01H"], EPOCH + 4 * DAY));
@@ -1222,7 +1222,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a job that throws fails alone and leaves nothing, wherever it stands in the commit",
+  "a job that throws fails alone and leaves nothing, at every place in the commit",
   withStore(async ({ database, writer, batches }) => {
     const throwing: WriteJob<never> = {
       needs: [{ kind: organizations, key: ["nothing"] }],
@@ -1296,7 +1296,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a job whose statement is invalid does not take others with it",
+  "a job with an invalid statement does not make others fail",
   withStore(async ({ database, writer }) => {
     const answers = await Promise.allSettled([
       writer.submit(appending("sys", ["01A"])),
@@ -1320,7 +1320,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a job that reads what it did not declare fails alone",
+  "a job that reads a row that it did not declare fails alone",
   withStore(async ({ writer }) => {
     const [bad, good] = await Promise.allSettled([
       writer.submit<unknown>({ ...creating("acme"), needs: [] }),
@@ -1332,7 +1332,7 @@ Deno.test(
 );
 
 Deno.test(
-  "while another process holds the database, all that wait get 503 together, after ten tries and not ten for each",
+  "while another process locks the database, all waiting jobs get 503 together, after ten tries in total",
   withStore(async ({ writer, batches }) => {
     const jobs = Array.from({ length: 20 }, (_, index) => appending("sys", [`01BUSY${index}`]));
     const answers = await Promise.allSettled(jobs.map((job) => writer.submit(job)));
@@ -1342,7 +1342,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a stop does not wait for a database that another process holds",
+  "a stop does not wait for a database that another process locks",
   withStore(async ({ writer, batches }) => {
     const answer = writer.submit(appending("sys", ["01BUSY"]));
     const closed = writer.close();
@@ -1353,7 +1353,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a commit without statements touches no database, and answers",
+  "a commit without statements does not use the database, and answers",
   withStore(async ({ writer, batches }) => {
     assert.equal(
       await writer.submit({ needs: [], chains: [], plan: () => () => "nothing to write" }),
@@ -1364,7 +1364,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a commit that lost a race is planned anew from fresh data, with the same ids, and its first note is thrown away",
+  "a commit that lost a race is planned again from new data, with the same ids, and its first note is not used",
   withStore(
     async ({ database, writer, batches, waits }) => {
       const planned: AppendedEntry[] = [];
@@ -1386,7 +1386,7 @@ Deno.test(
       assert.equal(
         await writer.submit(job),
         "Organization acme",
-        "the row that the other writer made is seen",
+        "the other writer's row is seen",
       );
       assert.equal(batches.length, 2);
       assert.deepEqual(waits, [1]);
@@ -1398,10 +1398,11 @@ Deno.test(
       );
       assert.deepEqual(stored.map(({ size }) => size), [1, 2]);
       assert.equal(stored[1]!.note, notes[1]);
-      assert.ok(!stored.some(({ note }) => note === notes[0]), "a note of a lost attempt is nowhere");
+      assert.ok(!stored.some(({ note }) => note === notes[0]), "a note of a lost attempt is not stored");
     },
     {
-      // Another process commits between the load and the batch: the chain is there when this one's would open it.
+      // Another process commits between the load and the batch. So the chain exists when this commit would
+      // open it.
       before(database, attempt) {
         if (attempt > 1) return undefined;
         const other = otherWriter(database);
@@ -1427,7 +1428,7 @@ function otherWriter(database: Database): Writer {
   });
 }
 
-/** Gives acme another name, with an entry that tells of it or without one, as a key that is hashed anew. */
+/** Renames acme, with an entry of it or without one, as when a key is hashed anew. */
 function naming(name: string, { tells }: { readonly tells: boolean }): WriteJob<void> {
   return {
     needs: [{ kind: organizations, key: ["acme"] }],
@@ -1440,7 +1441,7 @@ function naming(name: string, { tells }: { readonly tells: boolean }): WriteJob<
   };
 }
 
-/** The head of acme's audit log holds the row that there is, and no other. */
+/** Asserts that the head of acme's audit log has the digest of the present row alone. */
 async function holdsItsRow(database: Database, name: string): Promise<void> {
   const [head] = await loadHeads(database, [logOf("acme")]);
   const rows = await database.read(organizations.load('[["acme"]]'));
@@ -1454,7 +1455,7 @@ async function holdsItsRow(database: Database, name: string): Promise<void> {
 for (const tells of [true, false]) {
   const how = tells ? "with an entry" : "without an entry";
   Deno.test(
-    `the set of rows that a head holds goes on from what another process wrote ${how}`,
+    `the set digest of a head continues from a row that another process wrote ${how}`,
     withStore(async ({ database, writer }) => {
       await writer.submit(creating("acme"));
       await otherWriter(database).submit(naming("THEIRS", { tells }));
@@ -1467,7 +1468,7 @@ for (const tells of [true, false]) {
   );
 
   Deno.test(
-    `a commit that changes the set is planned anew where another process changed it ${how} meanwhile`,
+    `a commit that changes the set is planned again if another process changed it ${how} meanwhile`,
     withStore(async ({ database, writer, waits }) => {
       await writer.submit(creating("acme"));
       await writer.submit(naming("MINE", { tells }));
@@ -1481,7 +1482,7 @@ for (const tells of [true, false]) {
 }
 
 Deno.test(
-  "two processes that change the set at once without an entry both stand in it",
+  "if two processes change the set at once without an entry, both changes are in it",
   withStore(async ({ database, writer, waits }) => {
     await writer.submit(creating("acme"));
     await writer.submit(naming("MINE", { tells: false }));
@@ -1493,7 +1494,7 @@ Deno.test(
   }),
 );
 
-/** What another process would write at the same time: a row, and an entry of the chain that tells of it. */
+/** Writes as another process at the same time: a row, and an entry of it. */
 function renaming(database: Database, name: string): Promise<void> {
   return otherWriter(database).submit({
     needs: [{ kind: organizations, key: ["acme"] }],
@@ -1509,7 +1510,7 @@ function renaming(database: Database, name: string): Promise<void> {
 
 for (const between of [1, 2]) {
   Deno.test(
-    `what another process wrote before read ${between} of a commit is planned on, never overwritten`,
+    `a commit plans on a row that another process wrote before its read ${between}, and never overwrites it`,
     withStore(
       async ({ database, writer }) => {
         await renaming(database, "FIRST");
@@ -1536,7 +1537,7 @@ for (const between of [1, 2]) {
 }
 
 Deno.test(
-  "a conflict that passes is retried for the whole commit, each job once in the end",
+  "after a passing conflict the whole commit is retried, and each job is written once",
   withStore(
     async ({ database, writer, batches, waits }) => {
       const receipts = await Promise.all([
@@ -1556,7 +1557,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a commit that loses 20 times is answered with 503, and the next one is served",
+  "a commit that loses 20 times is answered with 503, and the next one is written",
   withStore(
     async ({ writer, batches, waits }) => {
       await assert.rejects(writer.submit(appending("sys", ["01A"])), isUnavailable);
@@ -1570,7 +1571,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a job that conflicts whenever it is tried does not take others with it",
+  "a job that conflicts on every try does not make others fail",
   withStore(async ({ database, writer }) => {
     await writer.submit(creating("acme"));
     const { sql, parameters } = query.insertInto("organization").values(organization("acme")).compile();
@@ -1587,7 +1588,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a database that takes no writes answers every job of the commit with 503, without a retry",
+  "a database that refuses writes answers every job of the commit with 503, without a retry",
   withStore(
     async ({ database, writer, batches }) => {
       const answers = await Promise.allSettled([
@@ -1627,7 +1628,7 @@ Deno.test(
 );
 
 Deno.test(
-  "10,000 jobs may wait for a batch that is held and the next are answered with 503 at once; those that waited are served, and others after them",
+  "10,000 jobs may wait for a slow batch, more are 503 at once; the waiting ones are written, and later ones after them",
   async () => {
     const gate = Promise.withResolvers<void>();
     const reached = Promise.withResolvers<void>();
@@ -1659,7 +1660,7 @@ Deno.test(
 );
 
 Deno.test(
-  "closing answers what was accepted, in as many commits as it takes, and refuses what comes after",
+  "closing answers all accepted jobs, in as many commits as needed, and refuses later ones",
   withStore(async ({ database, writer, batches }) => {
     const accepted = Array.from(
       { length: 260 },
@@ -1677,7 +1678,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a writer that has nothing to do closes at once",
+  "an idle writer closes at once",
   withStore(async ({ writer, batches }) => {
     await writer.close();
     assert.equal(batches.length, 0);
@@ -1685,7 +1686,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a job that comes while a commit is written is taken by the next one",
+  "a job that comes while a commit is written is in the next one",
   withStore(async ({ writer, batches }) => {
     const second: Promise<unknown>[] = [];
     await writer.submit({
@@ -1702,7 +1703,7 @@ Deno.test(
 );
 
 Deno.test(
-  "with two signers every checkpoint carries both signatures",
+  "with two signers every checkpoint has both signatures",
   withStore(async ({ writer }) => {
     const [receipt] = await writer.submit(appending("sys", ["01A"]));
     assertProves(receipt!, "sys");
@@ -1725,7 +1726,7 @@ Deno.test(
 // ---- evidence read back -----------------------------------------------------------------------------------
 
 Deno.test(
-  "evidence read back is that which was answered, byte for byte, against its own commit's checkpoint",
+  "evidence that is read back equals the answered one, byte for byte, with its own commit's checkpoint",
   withStore(async ({ database, writer }) => {
     const answered: Receipt[] = [];
     for (const [index, entries] of [1, 3, 1, 4].entries()) {
@@ -1756,7 +1757,7 @@ Deno.test(
 );
 
 Deno.test(
-  "an old entry proves itself against every later checkpoint of its chain",
+  "an old entry has a proof for every later checkpoint of its chain",
   withStore(async ({ database, writer }) => {
     for (let n = 0; n < 12; n += 1) await writer.submit(appending("org/acme", [`01A${n}`]));
     const keys = [{ name: originOf("org/acme"), publicKey: signer.publicKey }];
@@ -1783,7 +1784,7 @@ Deno.test(
 );
 
 Deno.test(
-  "there is no evidence of an entry, a part or a chain that is not there",
+  "there is no evidence of an entry, a part or a chain that does not exist",
   withStore(async ({ database, writer }) => {
     await writer.submit(appending("org/acme", ["01A"]));
     const read = (chain: string, seq: number, covers: "result" | "detail") =>
@@ -1798,7 +1799,7 @@ Deno.test(
   }),
 );
 
-Deno.test("a part that was erased has no evidence", async () => {
+Deno.test("an erased part has no evidence", async () => {
   const database = memory();
   await migrate(database, { migrations: MIGRATIONS, now: EPOCH });
   const writer = new Writer({

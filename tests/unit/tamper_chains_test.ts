@@ -1,5 +1,5 @@
 /**
- * Tampering that spans more than one history of entries, and what the verifier says of it: the rows of
+ * Tampering over several chains or epochs, and the verifier's findings: the rows of
  * tests/tamper_chain_rows.ts.
  */
 import assert from "node:assert/strict";
@@ -35,7 +35,7 @@ run(POLICY_ROWS);
 
 run(KEY_ROWS);
 
-Deno.test("the newest trusted key that signed is told by its fingerprint", () => {
+Deno.test("the report has the fingerprint of the newest trusted key that signed", () => {
   assert.equal(
     verify(ORG, { pins: pinned(K1) })[0]!.keyFingerprint,
     fingerprint(nodeCrypto, K2.publicKey),

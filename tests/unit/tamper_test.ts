@@ -1,6 +1,6 @@
 /**
- * Everything that can be done to a bundle, and what the verifier says of it: the rows of tests/tamper_rows.ts, and the
- * words in which findings and verdicts are told.
+ * Every tampering with a bundle, and the verifier's findings: the rows of tests/tamper_rows.ts, and the
+ * sentences of findings and verdicts.
  */
 import assert from "node:assert/strict";
 import { type FindingCode, FINDINGS, sentenceOf } from "../../src/evidence/findings.ts";
@@ -33,7 +33,7 @@ import { assertReport, INTACT, overallVerdict, run, tampered, verify } from "../
 
 // ---- what is genuine ------------------------------------------------------------------------------------------
 
-Deno.test("a genuine bundle is intact, and what was recomputed, erased and signed is told", () => {
+Deno.test("a genuine bundle is intact, and the report counts recomputed, erased and signed entries", () => {
   const [report] = verify(GOOD);
   assertReport(report!, INTACT);
   const { origin, chain: name, base, size, entries, withheld, erased, replayed, selfTrusted } = report!;
@@ -84,7 +84,7 @@ for (const [parts, withheld] of [["structural", 15], ["none", 17]] as const) {
   });
 }
 
-Deno.test("a part that is withheld hides no state: what follows of the operator begins in the open", () => {
+Deno.test("after a withheld part the operator's next entry is STATE_UNANCHORED", () => {
   const text = forged(GOOD, ({ groups }) => {
     groups[3]!.parts = groups[3]!.parts.map(({ seq, name }) => ({
       kind: "jis.part/1",
@@ -101,7 +101,7 @@ Deno.test("a part that is withheld hides no state: what follows of the operator 
 
 run(REPLAY_ROWS);
 
-Deno.test("a false score is told with its place, the stored and the computed value", () => {
+Deno.test("a false score is reported with its part, the stored and the computed value", () => {
   const [report] = verify(rewritten((open) => part(open, 3, "result").data.jis = 7));
   assert.equal(report!.findings[0]!.part, "result");
   assert.match(report!.findings[0]!.detail!, /^jis: recorded 7, computed [\d.]+$/);
@@ -132,7 +132,7 @@ Deno.test("each entry is replayed with the model of its time", () => {
 
 run(LINE_ROWS);
 
-Deno.test("at most 64 findings are kept, and how many there are besides is told", () => {
+Deno.test("at most 64 findings are kept, and the others are counted", () => {
   const text = withLine(lineOfEntry(5), (line) => [...Array.from({ length: 100 }, () => "?"), line]);
   const [report] = verify(text);
   assert.deepEqual([report!.findings.length, report!.dropped, report!.verdict], [64, 36, "TAMPERED"]);
@@ -216,7 +216,7 @@ Deno.test("every code has a sentence for a reader who does not program", () => {
   });
 });
 
-Deno.test("a sentence about several entries says from which to which", () => {
+Deno.test("a sentence about several entries names the first and the last", () => {
   assert.equal(
     sentenceOf({ ...SOME, code: "MISSING", range: [4, 7] }),
     "Entries 4 to 7 are missing: somebody took them out.",
@@ -227,7 +227,7 @@ Deno.test("a sentence about several entries says from which to which", () => {
   );
 });
 
-Deno.test("what is not fatal is told apart from tampering, and what needs a trusted signature from what does not", () => {
+Deno.test("the table says which findings are fatal, and which need a trusted signature", () => {
   const codes = Object.keys(FINDINGS) as FindingCode[];
   assert.deepEqual(codes.filter((code) => !FINDINGS[code].fatal), [
     "PRUNED_PREFIX",
@@ -248,7 +248,7 @@ Deno.test("what is not fatal is told apart from tampering, and what needs a trus
   ]);
 });
 
-Deno.test("each verdict is put in plain sentences", () => {
+Deno.test("each verdict has a plain sentence", () => {
   const sentence = (text: string, options: Parameters<typeof verify>[1] = {}) =>
     sentenceOfVerdict(verify(text, options)[0]!);
   assert.equal(
@@ -289,7 +289,7 @@ Deno.test("each verdict is put in plain sentences", () => {
   );
 });
 
-Deno.test("of several verdicts the worst is told: exit code 1 before 2 before 0", () => {
+Deno.test("of several verdicts the worst counts: exit code 1 before 2 before 0", () => {
   const worst = (...verdicts: (readonly [BundleReport["verdict"], BundleReport["exitCode"]])[]) => {
     const [report] = verify(GOOD);
     return overallVerdict(verdicts.map(([verdict, exitCode]) => ({ ...report!, verdict, exitCode })));

@@ -1,4 +1,4 @@
-/** Where webhooks may go: by address, by URL and by what a name resolves to. */
+/** Allowed targets of webhooks: by address, by URL and by the addresses of a name. */
 import assert from "node:assert/strict";
 import { parseNetworks } from "../../src/limits/networks.ts";
 import {
@@ -101,7 +101,7 @@ const NEVER = [
   "not an address",
 ];
 
-Deno.test("a public address may be called, one that is not only where it is allowed, and some never", () => {
+Deno.test("a public address may be called, another one only if it is allowed, and some never", () => {
   for (const address of PUBLIC) assert.equal(refusalOf(address, 443, PUBLIC_ONLY), null, address);
   for (const address of NOT_PUBLIC) {
     assert.equal(refusalOf(address, 443, PUBLIC_ONLY), "not_allowed", address);
@@ -113,7 +113,7 @@ Deno.test("a public address may be called, one that is not only where it is allo
   }
 });
 
-Deno.test("what is allowed is the network that is listed, in every form of its addresses, and nothing beside it", () => {
+Deno.test("only the listed networks are allowed, in every form of their addresses", () => {
   const policy = policyOf(["10.1.0.0/16", "fd00:1::/32"]);
   for (const address of ["10.1.0.0", "10.1.255.255", "::ffff:10.1.2.3", "64:ff9b::10.1.2.3", "fd00:1::9"]) {
     assert.equal(refusalOf(address, 443, policy), null, address);
@@ -124,7 +124,7 @@ Deno.test("what is allowed is the network that is listed, in every form of its a
   assert.equal(refusalOf("::1", 443, policyOf(["::1/128"])), null);
 });
 
-Deno.test("the service's own listener is never called, in whatever form it is named", () => {
+Deno.test("the service's own listener is never called, in any form of its address", () => {
   const policy = (host: string): TargetPolicy => ({
     ...ANYWHERE,
     isOwn: (address, port) => isListener({ url: "http://127.0.0.1:8080", host }, { address, port }),
@@ -150,7 +150,7 @@ Deno.test("the service's own listener is never called, in whatever form it is na
 
 const nowhere = () => Promise.reject(new Error("nothing may be resolved"));
 
-Deno.test("an address however it is spelt in a URL is judged as the address that it is, without a look-up", async () => {
+Deno.test("an address in a URL is judged without a look-up, in every spelling", async () => {
   const judged = (url: string, policy = PUBLIC_ONLY) =>
     allowedAddresses(new URL(url), { policy, resolve: nowhere });
   for (
@@ -191,7 +191,7 @@ Deno.test("an address however it is spelt in a URL is judged as the address that
   }
 });
 
-Deno.test("a name is refused where any of its addresses is, where it has none, and without a word on which it has", async () => {
+Deno.test("a name is refused if one of its addresses is refused or if it has none, and the message names no address", async () => {
   const resolving = (answers: readonly string[] | Error) => () =>
     answers instanceof Error ? Promise.reject(answers) : Promise.resolve(answers);
   const judged = (answers: readonly string[] | Error) =>

@@ -13,7 +13,7 @@ const CHECKPOINT = {
   note: "a note",
 };
 
-/** A thread that answers everything but a sync at once, and a sync when it is told to. */
+/** A thread that answers a sync only when the test says so, and everything else at once. */
 function slowThread() {
   const asked: ThreadRequest["kind"][] = [];
   const syncs: (() => void)[] = [];
@@ -34,7 +34,7 @@ function slowThread() {
 
 const turn = () => new Promise((resolve) => setTimeout(resolve, 0));
 
-Deno.test("on a slow disk syncs do not pile up before the batches, and each covers what was written before it", async () => {
+Deno.test("on a slow disk syncs do not pile up before batches, and each covers the records before it", async () => {
   const { thread, asked, synced } = slowThread();
   const lock = await openThreadedLock({ path: ":memory:", onTrouble: assert.ifError }, thread);
   const done: string[] = [];

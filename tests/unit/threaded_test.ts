@@ -23,7 +23,7 @@ async function ids(database: Database): Promise<readonly number[]> {
   return (await rowsOf(database, "SELECT id FROM t ORDER BY id")).map(({ id }) => Number(id));
 }
 
-Deno.test("however many texts statements have, each batch is the one that was sent", () =>
+Deno.test("with any number of different statements each batch is written as it was sent", () =>
   withDirectory(async (path) => {
     const { database } = await openThreaded({
       path,
@@ -69,7 +69,7 @@ function openFiles(path: string): readonly string[] {
 }
 
 Deno.test({
-  name: "where no thread can be started nothing stays open",
+  name: "if no thread can be started no file stays open",
   ignore: Deno.build.os !== "linux",
   fn: () =>
     withDirectory(async (path) => {
@@ -85,7 +85,7 @@ Deno.test({
     }),
 });
 
-Deno.test("that storage failed is told once, by whatever it shows itself", () =>
+Deno.test("a storage failure is reported once, in whatever form it shows", () =>
   withDirectory(async (path) => {
     const told: unknown[] = [];
     const thread = {

@@ -1,4 +1,7 @@
-/** The keys that an auditor pins, in every form in which a key is handed on, and those that certificates join. */
+/**
+ * The keys that an auditor pins, in every form in which a key is passed on, and keys that certificates
+ * connect.
+ */
 import assert from "node:assert/strict";
 import { canonicalJson } from "../../src/evidence/canonical.ts";
 import { concat, fromHex, hex, type Signer, utf8 } from "../../src/evidence/crypto.ts";
@@ -11,7 +14,7 @@ import checkpoints from "../vectors/evidence/checkpoint.json" with { type: "json
 import rotation from "../vectors/evidence/rotation_cert.json" with { type: "json" };
 
 const KEY = fromHex("04c3a4f368d0bbdcd4b4f4d9fe3739a988c85581f5006dc1d4012d26b2e744ce");
-/** As openssl writes it. */
+/** The key as openssl writes it. */
 const PEM = `-----BEGIN PUBLIC KEY-----
 MCowBQYDK2VwAyEABMOk82jQu9zUtPTZ/jc5qYjIVYH1AG3B1AEtJrLnRM4=
 -----END PUBLIC KEY-----
@@ -43,7 +46,7 @@ Deno.test("a key's fingerprint is the base64 of its SHA-256, without padding", (
   assert.equal(fingerprint(nodeCrypto, KEY), "SHA256:S/4u7MWATigAB+aN6JbzbaWdQ0cD0I1TmpkA04jcOs8");
 });
 
-Deno.test("a key's JWK has the RFC's thumbprint for its name, and the sizes that the key may sign", () => {
+Deno.test("a key's JWK has the RFC's thumbprint as its name, and the sizes that the key may sign", () => {
   assert.deepEqual(jwkOf(nodeCrypto, { publicKey: RFC_KEY, from: 0, until: null }), {
     ...RFC_JWK,
     use: "sig",
@@ -56,7 +59,7 @@ Deno.test("a key's JWK has the RFC's thumbprint for its name, and the sizes that
 
 // ---- pins -------------------------------------------------------------------------------------------------
 
-Deno.test("a PEM public key is pinned for any log, whatever stands around it and however its lines end", () => {
+Deno.test("a PEM public key is pinned for any log, with any text around it and any line ends", () => {
   const expected = [{ publicKey: KEY, ...ANYWHERE }];
   const wrapped = PEM.replace("MCowBQYDK2VwAyEABMOk82jQu9zU", "MCowBQYDK2VwAyEABMOk\n82jQu9zU");
   for (
@@ -94,7 +97,7 @@ Deno.test("keys of other kinds in a JWKS are left out", () => {
   assert.match(refusal("{}"), /holds no Ed25519 key/);
 });
 
-Deno.test("verifier keys, one a line, are pinned for the log that their names tell", () => {
+Deno.test("verifier keys, one on a line, are pinned for the log in their names", () => {
   const text = `${checkpoints.vkey}\r\n\r\n  ${rotation.new_vkey}  \r\n`;
   const next = fromHex("9b3ebfe05cbd575983bb8f9de61ca9ebb8c1166865bcc0fb8820cf0bb4800b8a");
   assert.deepEqual(parse(text), [
@@ -103,14 +106,14 @@ Deno.test("verifier keys, one a line, are pinned for the log that their names te
   ]);
 });
 
-Deno.test("a verifier key is refused where its id does not fit, and the line is named", () => {
+Deno.test("a verifier key whose id does not fit is refused, and the line is named", () => {
   const changed = checkpoints.vkey.replace("+b388ee46+", "+b388ee47+");
   assert.match(refusal(`${checkpoints.vkey}\n\n${changed}`), /^Line 3 is no public key, or not a whole one/);
   const time = formatVerifierKey(nodeCrypto, { name: `${PREFIX}time`, publicKey: KEY });
   assert.match(refusal(time), /line 1 is not for a chain of this service/);
 });
 
-Deno.test("a private key is refused in every form, and nothing of it is said again", () => {
+Deno.test("a private key is refused in every form, and the message does not repeat any of it", () => {
   const der = concat(
     fromHex("302e020100300506032b657004220420"),
     Uint8Array.fromBase64(RFC_SECRET, {
@@ -138,7 +141,7 @@ Deno.test("a private key is refused in every form, and nothing of it is said aga
   }
 });
 
-Deno.test("no refusal says anything of what was given", () => {
+Deno.test("no refusal repeats any of the input", () => {
   const secret = "correct-horse-battery-staple";
   const texts = [
     secret,
@@ -189,7 +192,7 @@ Deno.test("an unsound key is refused in every form", () => {
 
 // ---- trust ------------------------------------------------------------------------------------------------
 
-/** A throw-away key: the seed is the SHA-256 of the label. */
+/** A key for these tests: its seed is the SHA-256 of the label. */
 function signerOf(label: string): Signer {
   const pkcs8 = concat(fromHex("302e020100300506032b657004220420"), nodeCrypto.sha256(utf8(label)));
   return signerFromPem(`-----BEGIN PRIVATE KEY-----\n${pkcs8.toBase64()}\n-----END PRIVATE KEY-----\n`);
@@ -221,12 +224,12 @@ function whichOf(keys: TrustedKeys): readonly boolean[] {
   return [first, second, third, stranger].map(({ publicKey }) => keys.has(publicKey));
 }
 
-Deno.test("pins alone are trusted until a certificate says more", () => {
+Deno.test("without a certificate only pins are trusted", () => {
   assert.deepEqual(whichOf(trusting()), [false, false, false, false]);
   assert.deepEqual(whichOf(trusting(second)), [false, true, false, false]);
 });
 
-Deno.test("certificates are followed from old to new and from new to old, in whatever order they come", () => {
+Deno.test("certificates are followed from old to new and from new to old, in any order", () => {
   const certificates = [certificateOf(first, second), certificateOf(second, third)];
   for (const pinned of [first, second, third]) {
     for (const order of [certificates, certificates.toReversed()]) {
@@ -237,7 +240,7 @@ Deno.test("certificates are followed from old to new and from new to old, in wha
   }
 });
 
-Deno.test("a certificate waits for the one that joins it to a pin", () => {
+Deno.test("a certificate waits for another one that connects it to a pin", () => {
   const keys = trusting(first);
   keys.admit(certificateOf(second, third));
   assert.deepEqual(whichOf(keys), [true, false, false, false]);
@@ -245,7 +248,7 @@ Deno.test("a certificate waits for the one that joins it to a pin", () => {
   assert.deepEqual(whichOf(keys), [true, true, true, false]);
 });
 
-Deno.test("a certificate that is not valid, or is another log's, joins nothing", () => {
+Deno.test("a certificate that is not valid, or belongs to another log, connects nothing", () => {
   const keys = trusting(first);
   const good = certificateOf(first, second);
   keys.admit(good.replace("reason scheduled", "reason other"));
@@ -279,7 +282,7 @@ Deno.test("a verifier key is trusted for its own log only", () => {
   assert.deepEqual(elsewhere.verifierKeys("other.example/dep-1/sys"), []);
 });
 
-Deno.test("a key's range is what its pins say, the narrowest of several; a key that is not pinned has none", () => {
+Deno.test("a key's range is that of its pins, the narrowest of several; a key that is not pinned has none", () => {
   const keys = new TrustedKeys(nodeCrypto, {
     prefix: PREFIX,
     pins: [
@@ -294,10 +297,10 @@ Deno.test("a key's range is what its pins say, the narrowest of several; a key t
   assert.deepEqual(keys.rangeOf(KEY), { from: 5, until: 40 });
   assert.deepEqual(keys.rangeOf(RFC_KEY), { from: null, until: null });
   assert.deepEqual(keys.rangeOf(first.publicKey), { from: null, until: null });
-  assert.equal(keys.verifierKeys(`${PREFIX}sys`).length, 3, "each key once: two pinned, one joined");
+  assert.equal(keys.verifierKeys(`${PREFIX}sys`).length, 3, "each key once: two pinned, one connected");
 });
 
-Deno.test("two pins of one key for two logs hold for both", () => {
+Deno.test("two pins of one key for two logs are valid for both", () => {
   const other = "other.example/dep-1/";
   const pins = [PREFIX, other].map((prefix) => ({ publicKey: KEY, prefix, from: null, until: null }));
   for (const prefix of [PREFIX, other]) {
@@ -310,7 +313,7 @@ Deno.test("the parts of a JWKS that are served are canonical JSON", () => {
   assert.deepEqual(parse(text), [{ publicKey: KEY, prefix: null, from: 0, until: null }]);
 });
 
-Deno.test("in use are pins and what they hand on to; a pin with a last size, and what came before a pin, are not", () => {
+Deno.test("keys in use are pins and their successors; a pin with a last size, and keys before a pin, are not", () => {
   const inUse = (...pins: readonly PinnedKey[]) => {
     const keys = new TrustedKeys(nodeCrypto, { pins, prefix: PREFIX });
     keys.admit(certificateOf(first, second));

@@ -1,4 +1,7 @@
-/** The pictures of docs/understand/scoring-model.md: they are what the script makes of the kept figures, and these are of the model in use. */
+/**
+ * The pictures of docs/understand/scoring-model.md are those that the script draws from the kept figures, and
+ * these are of the model in use.
+ */
 import assert from "node:assert/strict";
 import { type Kept, picturesOf } from "../../scripts/validation_pictures.ts";
 import { cellsOf, studyRows } from "../../scripts/validation_rows.ts";
@@ -19,7 +22,7 @@ Deno.test("the kept figures are those of the check, on the model in use", () => 
   assert.deepEqual([kept.seeds, kept.operators], [CHECK_SEEDS, CHECK_OPERATORS], RENEW);
 });
 
-Deno.test("the pictures are those that the script makes, the page shows each and no other", async () => {
+Deno.test("the pictures are those that the script draws, and the page shows each of them and no other", async () => {
   const pictures = picturesOf(kept, model);
   const files: string[] = [];
   for await (const { name } of Deno.readDir(`${DOCS}/validation`)) {
@@ -33,7 +36,7 @@ Deno.test("the pictures are those that the script makes, the page shows each and
   assert.deepEqual(shown.sort(), files);
 });
 
-Deno.test("every picture has a name, says what it shows and of which model, and reads on a dark ground", () => {
+Deno.test("every picture has a name, a description with the model, and a style for a dark ground", () => {
   const pictures = Object.values(picturesOf(kept, model));
   for (const picture of pictures) {
     const [, title] = /<title id="title">([^<]+)<\/title>/.exec(picture)!;
@@ -49,12 +52,12 @@ Deno.test("every picture has a name, says what it shows and of which model, and 
   );
 });
 
-Deno.test("figures of another model, or without what is drawn, make no picture", () => {
+Deno.test("figures of another model, or with missing ones, make no picture", () => {
   assert.throws(() => picturesOf({ ...kept, model: "jis-0" }, model), /is of model jis-0/);
   assert.throws(() => picturesOf({ ...kept, figures: [] }, model), /lacks a figure/);
 });
 
-Deno.test("the page's rows of studies hold the published rates and the kept scores, and its sentence on their order is true", () => {
+Deno.test("the page's rows of studies have the published rates and the kept scores, and its sentence on their order is true", () => {
   const rows = page.split("\n").map(cellsOf);
   for (const [head, cells] of studyRows(kept)) {
     assert.deepEqual(rows.filter(([first]) => first === head), [[head, ...cells]], RENEW);

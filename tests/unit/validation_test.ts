@@ -1,4 +1,7 @@
-/** The statistics of the validation against sums by hand, and that it tells a good score from a bad one. */
+/**
+ * The statistics of the validation against sums by hand, and that it distinguishes a good score from a bad
+ * one.
+ */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { DEFAULT_MODEL_DOCUMENT as model } from "../../src/scoring/model.ts";
@@ -19,7 +22,7 @@ import { missesOf, validate, type Validation } from "../../src/simulation/valida
 import { mannWhitney } from "../mann_whitney.ts";
 
 const isNear = (actual: number, expected: number) =>
-  assert.ok(Math.abs(actual - expected) < 1e-12, `${actual} is not ${expected}`);
+  assert.ok(Math.abs(actual - expected) < 1e-12, `${actual}, expected ${expected}`);
 const sample = (length = 2) =>
   fc.array(fc.integer({ min: -5, max: 5 }), { minLength: length, maxLength: 30 });
 
@@ -33,7 +36,7 @@ function whole(generator: Generator<number, Validation>): Validation {
   }
 }
 
-Deno.test("means, shares and quantiles are those of the textbook", () => {
+Deno.test("means, shares and quantiles equal those of the textbook", () => {
   assert.equal(mean([1, 2, 6]), 3);
   assert.equal(shareOf([1, 2, 3, 4], (value) => value > 1), 0.75);
   assert.deepEqual([0, 0.25, 0.5, 0.9, 1].map((at) => quantile([4, 1, 3, 2], at)), [1, 1.75, 2.5, 3.7, 4]);
@@ -47,7 +50,7 @@ Deno.test("equal values share the middle of their ranks", () => {
   }));
 });
 
-Deno.test("Spearman's correlation is Pearson's of the ranks, and keeps through any rising change", () => {
+Deno.test("Spearman's correlation is Pearson's of the ranks, and stays the same under any rising change", () => {
   isNear(correlation([1, 2, 3], [2, 4, 6]), 1);
   isNear(correlation([1, 2, 3], [3, 2, 1]), -1);
   isNear(spearman([1, 2, 3, 4, 5], [5, 6, 7, 8, 7]), 0.8207826816681233);
@@ -70,7 +73,7 @@ Deno.test("the area under the curve is the share of pairs in order, ties half; M
   }));
 });
 
-Deno.test("a history is the same for the same seed, and looked at where it is asked", () => {
+Deno.test("a history is the same for the same seed, and has a result at each length that is asked for", () => {
   const operator = drawFrom("spectrum", seeded("one"));
   const run = (lengths: readonly number[]) =>
     runHistory(operator, { model, environment: DEFAULT_ENVIRONMENT, random: seeded("history"), lengths });
@@ -80,7 +83,7 @@ Deno.test("a history is the same for the same seed, and looked at where it is as
   assert.equal(standings[1]!.state.n, 10);
 });
 
-Deno.test("what is hidden of an operator is what the scores are held against", () => {
+Deno.test("an operator's discrimination follows from the hidden parameters, and the archetypes' ranges are apart", () => {
   const operator = drawFrom("independent", seeded("two"));
   isNear(discrimination(operator, 0), operator.theta.to * (1.5 * operator.skill.to - 0.5));
   assert.ok(BAD.every((name) => ARCHETYPES[name].theta[1] <= 0.12));
@@ -88,7 +91,7 @@ Deno.test("what is hidden of an operator is what the scores are held against", (
   assert.deepEqual(GAMING.length, BAD.length - 1);
 });
 
-Deno.test("a validation is the same for the same seeds, holds a mean over them, and tells what misses its target", () => {
+Deno.test("a validation is the same for the same seeds, has the mean over them, and lists the missed targets", () => {
   const run = () => whole(validate({ model, seeds: [3, 4], operators: 2 }));
   const validation = run();
   assert.deepEqual(run(), validation);
@@ -110,7 +113,7 @@ Deno.test("a validation is the same for the same seeds, holds a mean over them, 
   assert.equal(figure(NaN, { least: 0.5 }).length, 1);
 });
 
-Deno.test("a model that looks at nothing but the time misses what the real one meets", () => {
+Deno.test("a model that uses only the time misses a target that the real one meets", () => {
   const dimensions = Object.fromEntries(
     Object.entries(model.dimensions).map((
       [name, row],

@@ -1,4 +1,7 @@
-/** What a verifier does not take in is said, and makes nothing INTACT that is not; what it takes in counts as before. */
+/**
+ * Limits of the verifier. A file beyond one of them is reported and never INTACT; everything within them
+ * counts as before.
+ */
 import assert from "node:assert/strict";
 import type { Interaction } from "../../src/domain/interaction.ts";
 import { modelLine } from "../../src/evidence/bundle.ts";
@@ -39,7 +42,7 @@ function chainOf(entries: number): ChainWriter {
   return chain;
 }
 
-/** The codes of what is wrong with each bundle of a shape's lines. */
+/** The codes of the fatal findings in the bundles of a shape's lines. */
 function fatalIn(lines: Iterable<string>): readonly string[] {
   const verifier = new BundleVerifier(nodeCrypto, {
     pins: [HOSTILE_PIN],
@@ -53,7 +56,7 @@ function fatalIn(lines: Iterable<string>): readonly string[] {
   );
 }
 
-Deno.test("of too many bundles the first are verified, the others are said not to have been read", () => {
+Deno.test("of too many bundles the first are verified, and the others are reported as not read", () => {
   const text = chainOf(1).bundle();
   const reports = verify(text.repeat(BUNDLE_LIMIT + 2));
   assert.equal(reports.length, BUNDLE_LIMIT + 1);
@@ -68,7 +71,7 @@ Deno.test("of too many bundles the first are verified, the others are said not t
   assert.equal(overallVerdict(verify(text.repeat(BUNDLE_LIMIT))).exitCode, 0);
 });
 
-Deno.test("too many bundles hide no tampering in those that were read, and accuse nobody of what the others may tell", () => {
+Deno.test("too many bundles hide no tampering in those that were read, and cause no finding that an unread one could disprove", () => {
   const chain = chainOf(3);
   const whole = chain.bundle();
   const changed = whole.replace("SCORE_COMPUTED", "SCORE_COMPUTEE");
@@ -76,7 +79,7 @@ Deno.test("too many bundles hide no tampering in those that were read, and accus
   const tampered = verify(changed + filler.repeat(BUNDLE_LIMIT));
   assert.deepEqual(overallVerdict(tampered), { verdict: "TAMPERED", exitCode: 1 });
 
-  // The record of the erasure, and of the removal, may stand in a bundle that was not read.
+  // The record of the erasure may be in a bundle that was not read.
   const early = chain.bundle();
   chain.erase("operator-1");
   const [erased] = verify(chain.bundle({ size: 3 }) + filler.repeat(BUNDLE_LIMIT));
@@ -87,30 +90,30 @@ Deno.test("too many bundles hide no tampering in those that were read, and accus
   ]);
 });
 
-Deno.test("who reads a database of their own reads all bundles", () => {
+Deno.test("without a limit of bundles, as for one's own database, all are read", () => {
   const text = chainOf(1).bundle();
   const reports = verify(text.repeat(BUNDLE_LIMIT + 2), { bundleLimit: Infinity });
   assert.equal(reports.length, BUNDLE_LIMIT + 2);
   assert.equal(overallVerdict(reports).exitCode, 0);
 });
 
-Deno.test("of too many known roots that are found again the rest is not counted, and the bundle that has them is not verifiable", () => {
+Deno.test("known roots beyond the limit are not counted, and the bundles with them are not verifiable", () => {
   const chain = chainOf(1);
   const text = chain.bundle();
   const each = 4_096;
   const known = Array(each - 1).fill(chain.checkpoint());
-  // The first bundle is an anchor of all that follow it, beside what was kept.
+  // The first bundle is an anchor of all that follow, beside the kept checkpoints.
   const whole = Math.floor((AGREEMENT_LIMIT + 1) / each);
   const reports = verify(text.repeat(whole + 2), { known });
   assert.deepEqual(new Set(reports.slice(0, whole).map(({ verdict }) => verdict)), new Set(["INTACT"]));
   for (const { verdict, findings } of reports.slice(whole)) {
     assert.deepEqual([verdict, findings.map(({ code }) => code)], ["NOT VERIFIABLE", ["LIMIT_EXCEEDED"]]);
   }
-  // Where nothing was kept nobody asks what agrees.
+  // Without kept checkpoints no agreement is looked for.
   assert.equal(overallVerdict(verify(text.repeat(whole + 2))).exitCode, 0);
 });
 
-Deno.test("a bundle answers by an earlier one whose end its ladder brings over the cut", () => {
+Deno.test("a bundle is compared through an earlier one if its ladder links that one's end over the cut", () => {
   const chain = buildWorld().chain("org/acme", { retentionDays: 0 });
   for (let index = 1; index < 6; index += 1) chain.score("operator-1");
   const earlier = chain.bundle();
@@ -133,7 +136,7 @@ Deno.test("a bundle answers by an earlier one whose end its ladder brings over t
   assert.equal(verdicts(earlier + forged)[1], "DIVERGED");
 });
 
-Deno.test("a header with too many keys or too long a name is not read, and is no tampering", () => {
+Deno.test("a header with too many keys or too long a name is not read, and is not tampering", () => {
   const chain = chainOf(2);
   const text = chain.bundle();
   const key = '{"cert":null,"vkey":"x"}';
@@ -161,7 +164,7 @@ Deno.test("models that are too large together are not kept, and the file is not 
   assert.notEqual(report!.exitCode, 0);
 });
 
-Deno.test("a signed note that is too long is none", () => {
+Deno.test("a signed note that is too long is not valid", () => {
   const chain = chainOf(2);
   const filler = `— ${"n".repeat(NOTE_LIMIT)} ${"A".repeat(40)}\\n`;
   const text = chain.bundle().replaceAll(/(\\n)"/g, `$1${filler}"`);
@@ -170,7 +173,7 @@ Deno.test("a signed note that is too long is none", () => {
   assert.equal(report!.verdict, "TAMPERED");
 });
 
-Deno.test("more sets of signers, certificates or anchored chains than are kept are said, each once", () => {
+Deno.test("more sets of signers, certificates or anchored chains than the limit are reported, each once", () => {
   const count = (codes: readonly string[]) => codes.filter((code) => code === "LIMIT_EXCEEDED").length;
   const bySigners = SHAPES["checkpoints by ever other keys"];
   assert.equal(count(fatalIn(bySigners(SIGNER_SET_LIMIT))), 0);
@@ -184,8 +187,8 @@ Deno.test("more sets of signers, certificates or anchored chains than are kept a
   assert.equal(count(fatalIn(anchored(entries + 2))), 1);
 });
 
-Deno.test("of an input with too many pairs of certified keys each bundle that brings one more is not verifiable", () => {
-  /** A bundle that names no key that is trusted, with the certificates of as many rotations. */
+Deno.test("with too many pairs of certified keys each bundle that adds one is not verifiable", () => {
+  /** A bundle without a trusted key, with the certificates of `rotations` rotations. */
   const rotating = (seed: string, rotations: number) => {
     const world = buildWorld({ seed, deployment: "01DEPLOYMENTTWO" });
     const chain = world.chain("org/acme");
@@ -210,7 +213,7 @@ Deno.test("of an input with too many pairs of certified keys each bundle that br
   assert.equal(verify(tooMany.join("")).at(-1)!.verdict, "NOT VERIFIABLE");
 });
 
-Deno.test("of an input with too many findings each bundle keeps its first fatal one, and counts the others", () => {
+Deno.test("with too many findings each bundle keeps its first fatal one, and counts the others", () => {
   const budget = findingBudget();
   const logs = Array.from({ length: 2 * INPUT_FINDING_LIMIT / 64 }, () => new FindingLog(budget));
   for (const log of logs) {
@@ -226,7 +229,7 @@ Deno.test("of an input with too many findings each bundle keeps its first fatal 
   assert.ok(kept <= INPUT_FINDING_LIMIT + logs.length, `${kept}`);
 });
 
-Deno.test("a finding keeps its own words alone, not the line that they come from", () => {
+Deno.test("a finding keeps at most 200 characters of its detail, not the whole line", () => {
   const log = new FindingLog();
   log.add("MALFORMED_LINE", { detail: `${"é".repeat(300)}\ud800` });
   assert.equal(log.findings[0]!.detail, "é".repeat(200));
@@ -234,7 +237,7 @@ Deno.test("a finding keeps its own words alone, not the line that they come from
   assert.equal(log.findings[1]!.detail, "\ud800 alone");
 });
 
-Deno.test("a document whose exponent would have the formulas loop for ever is none that they compute with", () => {
+Deno.test("a departure exponent that would make the formulas loop for ever is refused", () => {
   const interaction = { decision: "modified", modification_extent: 0.25 } as Interaction;
   const shareBy = (departure_exponent: number) =>
     departureShare({
@@ -262,7 +265,7 @@ Deno.test("the keyed hash depends on its seed, on every word and on their order"
   assert.equal(new Set([hash, ...others]).size, 5);
 });
 
-Deno.test("pseudonyms that were chosen to fall on one place cost what random ones cost", () => {
+Deno.test("pseudonyms that were chosen to collide cost as much as random ones", () => {
   const timeOf = (subjects: readonly string[]) => {
     const states = new SubjectStates([1, 2]);
     const value = new Uint8Array(32);

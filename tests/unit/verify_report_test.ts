@@ -1,4 +1,6 @@
-/** What `jiss verify` prints of an outcome, to the letter, and which of several verdicts is the one that counts. */
+/**
+ * The printed report of `jiss verify` on an outcome, to the letter, and the verdict that counts of several.
+ */
 import assert from "node:assert/strict";
 import type { FileFinding } from "../../src/evidence/files.ts";
 import { printable, printableLine } from "../../src/cli/printable.ts";
@@ -108,7 +110,7 @@ function outcome(fields: Partial<Outcome>): Outcome {
 
 // ---- text -------------------------------------------------------------------------------------------------
 
-Deno.test("an intact bundle: verdict, meaning, facts, and what to keep", () => {
+Deno.test("an intact bundle: verdict, meaning, facts, and the checkpoint to keep", () => {
   assert.equal(
     toldReport(outcome({ bundles: [bundle()] })),
     `INTACT
@@ -133,7 +135,7 @@ root 171
   assert.ok(!remembered.includes("signature"));
 });
 
-Deno.test("a changed bundle: each finding a sentence with its code and place, those of one kind counted, nothing to keep", () => {
+Deno.test("a changed bundle: each finding a sentence with its code and place, those of one kind counted, no checkpoint to keep", () => {
   const broken = finding({ file: "a.ndjson", line: 12, detail: "hash" });
   const pruned = finding({ code: "PRUNED_PREFIX", fatal: false, seq: null, range: [0, 1] });
   const changed = bundle({
@@ -167,7 +169,7 @@ ${sentenceOfVerdict(changed)}
   );
 });
 
-Deno.test("kept checkpoints that were not compared are told: those that nobody vouches for, and those of other chains", () => {
+Deno.test("the report names kept checkpoints that were not compared: without a trusted signature, and of other chains", () => {
   const doubtful = bundle({ untrustedKept: [checkpointOf(5, 1)], verdict: "NOT VERIFIABLE", exitCode: 2 });
   assert.match(
     toldReport(outcome({ bundles: [doubtful] })),
@@ -178,7 +180,7 @@ Deno.test("kept checkpoints that were not compared are told: those that nobody v
   assert.match(told(9), /\n\n9 checkpoints that you passed are of chains of which nothing was given: /);
 });
 
-Deno.test("a range is named where no single entry is", () => {
+Deno.test("a range is named if no single entry can be", () => {
   const fields = { verdict: "TAMPERED", exitCode: 1, firstBadSeq: 3, firstBadRange: [3, 6] } as const;
   const text = toldReport(outcome({ bundles: [bundle(fields)] }));
   assert.match(text, /\n {2}first bad {3}somewhere in entries 3 to 6$/);
@@ -206,7 +208,7 @@ root 171
 — jiss.test/01J/org/acme signature`));
 });
 
-Deno.test("what is withheld is part of the verdict's words, and a key that the file brings is called so", () => {
+Deno.test("withheld parts are in the verdict's words, and a key from the file itself is marked", () => {
   const withheld = toldReport(outcome({ bundles: [bundle({ withheld: 4, exitCode: 2 })] }));
   assert.match(withheld, /^INTACT \(4 parts withheld, not replayed\)\n/);
   const own = bundle({ selfTrusted: true, verdict: "NOT VERIFIABLE", exitCode: 2 });
@@ -221,10 +223,13 @@ Deno.test("what is withheld is part of the verdict's words, and a key that the f
     exitCode: 2,
     keyFingerprint: null,
   });
-  assert.ok(!toldReport(outcome({ bundles: [none] })).includes("entries"), "of no bundle there are no facts");
+  assert.ok(
+    !toldReport(outcome({ bundles: [none] })).includes("entries"),
+    "without a bundle there are no facts",
+  );
 });
 
-Deno.test("of several the worst comes first, then documents, then bundles, each with its own", () => {
+Deno.test("of several the worst comes first, then documents, then bundles, each with its own verdict", () => {
   const text = toldReport(outcome({
     bundles: [bundle(), bundle({ origin: "jiss.test/01J/sys", verdict: "INTACT, UNANCHORED" })],
     documents: [document({ place: "held" })],
@@ -284,7 +289,7 @@ Deno.test("no text of a file can move the cursor, hide a line or begin one", () 
 
 // ---- verdicts ---------------------------------------------------------------------------------------------
 
-Deno.test("of a document each fault has its verdict: proven ones are tampering, with a key and without", () => {
+Deno.test("each fault of a document has its verdict: proven ones are tampering, with a key and without", () => {
   const judged = (fault: (typeof EVIDENCE_FAULTS)[number]) => {
     const { verdict, exitCode, code } = judgeDocument(document({ report: { ...document().report!, fault } }));
     return [code, verdict, exitCode];
@@ -300,7 +305,7 @@ Deno.test("of a document each fault has its verdict: proven ones are tampering, 
   ]);
 });
 
-Deno.test("a whole document is as good as what it is held against", () => {
+Deno.test("the verdict on a whole document depends on what it was compared with", () => {
   const judged = (fields: Partial<VerifiedDocument>) => {
     const { verdict, exitCode, code, firstBadSeq } = judgeDocument(document(fields));
     return [verdict, exitCode, code, firstBadSeq];
@@ -314,7 +319,7 @@ Deno.test("a whole document is as good as what it is held against", () => {
   assert.deepEqual(judged({ report: null, unreadable: "not JSON" }), ["NOT VERIFIABLE", 2, null, null]);
 });
 
-Deno.test("a document that a restore lost, or that ends beyond its bundle, is told apart in words", () => {
+Deno.test("a document that a restore lost and one beyond its bundle have different sentences", () => {
   const said = (place: VerifiedDocument["place"]) =>
     toldReport(outcome({ documents: [document({ place })] })).split("\n").slice(0, 2);
   assert.deepEqual(said("lost"), [
@@ -327,7 +332,7 @@ Deno.test("a document that a restore lost, or that ends beyond its bundle, is to
   ]);
 });
 
-Deno.test("what is wrong counts before what is unsure, and that before what is intact", () => {
+Deno.test("a proven fault counts before an open question, and that before intact", () => {
   const of = (verdict: Verdict, exitCode: ExitCode) => bundle({ verdict, exitCode });
   const fromWorst = [
     of("DIVERGED", 1),
@@ -354,7 +359,7 @@ Deno.test("what is wrong counts before what is unsure, and that before what is i
 
 // ---- JSON -------------------------------------------------------------------------------------------------
 
-Deno.test("the JSON report says of the worst what a program asks first, and of each everything", () => {
+Deno.test("the JSON report has a program's first questions about the worst, and everything of each", () => {
   const changed = finding({ code: "COMMITMENT_MISMATCH", part: "result", line: 9 });
   const bad = bundle({
     verdict: "TAMPERED",
@@ -441,7 +446,7 @@ Deno.test("the JSON report says of the worst what a program asks first, and of e
   });
 });
 
-Deno.test("only signatures accuse: a damaged file and an older one that contradict what was kept are said to be that", () => {
+Deno.test("only signatures prove a fork: a damaged file or an older one that contradicts a kept checkpoint is named as such", () => {
   const [fork, rollback, damage] = ([
     "FORK_VS_KNOWN_CHECKPOINT",
     "ROLLBACK_VS_KNOWN_CHECKPOINT",
@@ -468,7 +473,7 @@ Deno.test("only signatures accuse: a damaged file and an older one that contradi
   );
 });
 
-Deno.test("who kept something that could not be compared is not told that he kept nothing", () => {
+Deno.test("if kept checkpoints could not be compared, the sentence does not say that nothing was kept", () => {
   const told = (keptCount: number) => sentenceOfVerdict(bundle({ verdict: "INTACT, UNANCHORED", keptCount }));
   assert.match(
     told(0),
@@ -488,7 +493,7 @@ Deno.test("who kept something that could not be compared is not told that he kep
   );
 });
 
-Deno.test("what a restore took away of what was kept is said, however well the rest agrees", () => {
+Deno.test("entries that a restore removed beyond a kept checkpoint are named, even if the rest agrees", () => {
   const [newest, agreed] = [checkpointOf(31, 1), checkpointOf(1, 2)];
   const told = (entries: number, more: Partial<VerifiedBundle> = {}) =>
     sentenceOfVerdict(bundle({ lost: { entries, newest, agreed }, ...more }));
@@ -502,7 +507,7 @@ Deno.test("what a restore took away of what was kept is said, however well the r
   );
 });
 
-Deno.test("what was kept and not compared: the sentence says why, and what to ask for", () => {
+Deno.test("for kept checkpoints that were not compared the sentence says why, and what to ask for", () => {
   const told = (
     chain: string,
     uncompared: VerifiedBundle["uncompared"],
@@ -572,7 +577,7 @@ Deno.test("what was kept and not compared: the sentence says why, and what to as
   assert.match(withheld.sentence, /The file withholds 2 contents/);
 });
 
-Deno.test("what was not compared is not kept for the next visit, and counts before what is unanchored", () => {
+Deno.test("a bundle that was not compared is not kept for the next visit, and counts before an unanchored one", () => {
   const uncompared = bundle({ verdict: "INTACT, NOT COMPARED", exitCode: 2 });
   assert.equal(judge(outcome({ bundles: [bundle(), uncompared] })).verdict, "INTACT, NOT COMPARED");
   const worse = bundle({ verdict: "NOT VERIFIABLE", exitCode: 2 });
@@ -581,7 +586,7 @@ Deno.test("what was not compared is not kept for the next visit, and counts befo
   assert.doesNotMatch(toldReport(outcome({ bundles: [uncompared], rememberedIn: "/memory" })), /Kept in/);
 });
 
-Deno.test("a document that was not held against what was kept of its log says so, with 2", () => {
+Deno.test("a document that was not compared with what was kept of its log says so, with 2", () => {
   const judged = judgeDocument(document({ uncompared: checkpointOf(3, 1) }));
   assert.deepEqual([judged.verdict, judged.exitCode], ["INTACT, NOT COMPARED", 2]);
   assert.match(judged.sentence, /It was not held against your checkpoint of 3 entries of jiss\.test/);
