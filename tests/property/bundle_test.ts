@@ -1,6 +1,6 @@
 /**
- * The laws of verification: whatever is changed in a genuine bundle is found, whatever comes in never makes the
- * verifier throw, how the bytes are cut never matters, and each fast way agrees with the slow one that it stands for.
+ * The laws of verification: any change to a genuine bundle is found; no input makes the verifier throw; how
+ * the bytes are cut never matters; and each fast way gives the same result as the slow one that it replaces.
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -44,10 +44,10 @@ chain.skip("ada");
 chain.erase("ben");
 chain.prune(4);
 chain.score("cyd");
-/** Of every kind of line. */
+/** At least one line of every kind. */
 const GOOD = chain.bundle({ every: 4, ladder: [2, 4] });
 const LINES = linesOf(GOOD);
-/** A chain that a restore began, below whose cut the first entry stays. */
+/** A chain that begins with a restore; the first entry stays although it lies below the cut. */
 const next = chain.restore(10);
 for (const operator of ["ada", "cyd", "ada", "cyd", "ada", "cyd"]) next.score(operator);
 next.prune(5, { last_ts: "2000-01-01T00:00:00.000Z" });
@@ -72,7 +72,7 @@ const isAccepted = (reports: readonly BundleReport[]) =>
   reports.every(({ verdict }) => verdict.startsWith("INTACT"));
 const kindOf = (line: string): string => JSON.parse(line).kind ?? "entry";
 
-Deno.test("the bundle that the laws are tried on is intact and holds every kind of line", () => {
+Deno.test("the bundle that the other laws use is intact and holds every kind of line", () => {
   const [report] = verify(BYTES);
   assert.deepEqual([report!.verdict, report!.exitCode], ["INTACT", 0]);
   assert.deepEqual(
@@ -89,7 +89,7 @@ Deno.test("the bundle that the laws are tried on is intact and holds every kind 
   );
 });
 
-Deno.test("every line that is written fits the schema of its kind, in canonical form", () => {
+Deno.test("every line of that bundle fits the schema of its kind, in canonical form", () => {
   const schemas: Readonly<Record<string, z.ZodType>> = {
     entry: entrySchema,
     "jis.bundle/1": headerSchema,
@@ -124,8 +124,9 @@ Deno.test("a bundle with any byte changed is not accepted, with or without repla
 
 const PROVEN_KINDS = ["entry", "jis.part/1", "jis.checkpoint/1", "jis.model/1"];
 /**
- * Lines that are proven by something signed, in a bundle of which nothing is kept. Where two keys signed, the line of
- * one of them can be spoilt: a signature by a key that nobody knows is ignored, and the other is enough.
+ * Lines that a signature proves, in a bundle that the auditor has nothing to compare with. If two keys signed
+ * a checkpoint, one signature line can be spoilt: a signature by an unknown key is ignored, and the other
+ * suffices.
  */
 const PROVEN = LINES.flatMap((line, index) =>
   PROVEN_KINDS.includes(kindOf(line)) && line.split("\u2014").length <= 2 ? [index] : []
@@ -149,10 +150,10 @@ Deno.test("a proven line with any byte changed is not accepted though the file's
   );
 });
 
-/** What a bundle can be without: the checkpoints before the last, and with them nothing else. */
+/** A bundle is intact without the earlier checkpoints, and without nothing else. */
 const isSpare = (line: string) => kindOf(line) === "jis.checkpoint/1";
 
-Deno.test("a bundle without any one line is not accepted, but for a checkpoint that others outdo", () => {
+Deno.test("a bundle with one line removed is not accepted, unless it is an earlier checkpoint or the ladder", () => {
   for (const [index, line] of LINES.entries()) {
     const text = sealed(LINES.toSpliced(index, 1));
     assert.equal(
@@ -163,10 +164,10 @@ Deno.test("a bundle without any one line is not accepted, but for a checkpoint t
   }
 });
 
-/** Without kept checkpoints below the base nobody needs it. */
+/** The ladder is needed only to compare kept checkpoints below the base. */
 const isLadder = (line: string) => kindOf(line) === "jis.ladder/1";
 
-Deno.test("a bundle without its ladder leaves kept checkpoints below it open, which is told", () => {
+Deno.test("a bundle without its ladder is INTACT, NOT COMPARED if a kept checkpoint lies below the base", () => {
   const text = sealed(LINES.filter((line) => !isLadder(line)));
   const [report] = verify(utf8(text), { known: [chain.checkpoint(2)] });
   assert.deepEqual([report!.verdict, report!.exitCode], ["INTACT, NOT COMPARED", 2]);
@@ -201,7 +202,7 @@ Deno.test("a bundle that ends at any byte before its end is not accepted", () =>
   );
 });
 
-/** Sets one member somewhere in a value to another value. */
+/** Sets one member, at a place that the numbers choose, to another value. */
 function setSomewhere(value: Json, choices: readonly number[], replacement: unknown): unknown {
   const names = Object.keys(value);
   if (names.length === 0) return replacement;
@@ -217,7 +218,7 @@ const anything = fc.oneof(
   fc.constantFrom("jis.part/1", "jis.trailer/1", "system", 2 ** 53 - 1, -1, "0".repeat(64), [], {}, 1e21),
 );
 
-Deno.test("a proven line with any member set to anything is not accepted though all its form is mended", () => {
+Deno.test("a proven line with any member set to any value is not accepted though every digest is made anew", () => {
   fc.assert(
     fc.property(
       fc.constantFrom(...PROVEN),
@@ -234,11 +235,11 @@ Deno.test("a proven line with any member set to anything is not accepted though 
   );
 });
 
-Deno.test("the first entry that stays below a cut is not accepted with any byte or any member changed", () => {
+Deno.test("the first entry that stays below a cut is not accepted with any byte or member changed", () => {
   const judged = (line: string) => isAccepted(verify(utf8(sealed(NEXT.with(AT, line))), { known: [] }));
   assert.equal(judged(BEGINNING), true);
   const bytes = utf8(BEGINNING);
-  // The step is no divisor of a line's regularities: hashes of 64 digits, salts.
+  // The step divides none of a line's regularities (hashes of 64 digits, salts).
   for (let at = 0; at < bytes.length; at += 7) {
     const changed = bytes.slice();
     changed[at]! ^= 1 << (at % 7);
@@ -278,7 +279,7 @@ const anyLine = fc.oneof(
     .map(([line, choices, value]) => JSON.stringify(setSomewhere(JSON.parse(line), choices, value))),
 );
 
-Deno.test("no lines whatever make the verifier throw, with keys or without", () => {
+Deno.test("arbitrary lines never make the verifier throw, with keys or without", () => {
   fc.assert(
     fc.property(fc.array(anyLine, { maxLength: 30 }), fc.boolean(), (lines, pinned) => {
       const header = lines.includes(BEGINNING) ? NEXT[0]! : LINES[0]!;
@@ -292,7 +293,7 @@ Deno.test("no lines whatever make the verifier throw, with keys or without", () 
   );
 });
 
-Deno.test("no bytes whatever make the verifier throw, or pass", () => {
+Deno.test("arbitrary bytes never make the verifier throw, and are never accepted", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
       assert.equal(isAccepted(verify(bytes)), false);
@@ -303,7 +304,7 @@ Deno.test("no bytes whatever make the verifier throw, or pass", () => {
 
 // ---- fast ways --------------------------------------------------------------------------------------------------
 
-Deno.test("how the bytes are cut makes no difference", () => {
+Deno.test("how the bytes are cut into chunks makes no difference", () => {
   const broken = BYTES.slice();
   broken[BYTES.length >> 1]! ^= 1;
   for (const whole of [utf8(GOOD + GOOD), broken]) {
@@ -330,7 +331,7 @@ Deno.test("how the bytes are cut makes no difference", () => {
   }
 });
 
-Deno.test("bytes that come one by one make no difference", () => {
+Deno.test("bytes that come one at a time make no difference", () => {
   const verifier = new BundleVerifier(nodeCrypto, {
     pins: [world.pin()],
     known: [],
@@ -342,7 +343,7 @@ Deno.test("bytes that come one by one make no difference", () => {
 });
 
 const spaced = fc.jsonValue({ maxDepth: 4, stringUnit: "binary" });
-/** Texts that are canonical, nearly so, and not at all. */
+/** Texts that are canonical, nearly canonical, and not canonical at all. */
 const jsonText = fc.oneof(
   spaced.map((value) => JSON.stringify(value)),
   spaced.map((value) => canonicalJson(value)),
@@ -376,7 +377,7 @@ const jsonText = fc.oneof(
   ),
 );
 
-Deno.test("the fast look at canonical form agrees with writing the value anew", () => {
+Deno.test("the fast check for canonical form agrees with writing the value anew", () => {
   fc.assert(
     fc.property(jsonText, (text) => {
       const value: unknown = JSON.parse(text);
@@ -415,7 +416,7 @@ const nearlyHot = fc.oneof(
   ),
 );
 
-Deno.test("the shape of entries and parts, looked at by hand, is that of their schemas", () => {
+Deno.test("the hand-written shape checks of entries and parts agree with their schemas", () => {
   fc.assert(
     fc.property(nearlyHot, (value) => {
       fc.pre(isMembers(value));
@@ -429,7 +430,7 @@ Deno.test("the shape of entries and parts, looked at by hand, is that of their s
   );
 });
 
-Deno.test("hashes over a file's bytes are those over texts", () => {
+Deno.test("hashes over a file's bytes equal those over its texts", () => {
   const salt = fc.uint8Array({ minLength: 32, maxLength: 32 });
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), salt, fc.constantFrom(...PART_NAMES), (text, bytes, name) => {
@@ -446,7 +447,7 @@ Deno.test("hashes over a file's bytes are those over texts", () => {
 
 // ---- the operators' map -----------------------------------------------------------------------------------------
 
-/** Few pseudonyms, of which many fall into one shard and into one another's way. */
+/** Few pseudonyms, many of which share a shard and collide. */
 const subject = fc.oneof(
   fc.nat({ max: 60 }).map((n) => `00${n.toString(16).padStart(30, "0")}`),
   fc.uint8Array({ minLength: 16, maxLength: 16 }).map(hex),
@@ -462,7 +463,7 @@ const command = fc.oneof(
   fc.record({ kind: fc.constant("get" as const), subject }),
 );
 
-Deno.test("the operators' map answers as a plain map would", () => {
+Deno.test("the operators' map answers as a plain map does", () => {
   fc.assert(
     fc.property(fc.array(command, { maxLength: 400 }), (commands) => {
       const states = new SubjectStates();
@@ -496,7 +497,7 @@ Deno.test("the operators' map takes under 100 bytes for each of many operators, 
   for (let n = 1; n <= 60_000; n += 1) {
     const before = states.bytes;
     states.set(hex(nodeCrypto.sha256(utf8(`operator ${n}`)).subarray(0, 16)), 1, value);
-    // A shard that grows by a quarter holds, for a moment, its old room beside the new one: five quarters of it.
+    // While a shard grows by a quarter, it holds its old array and the new one: five quarters of its size.
     const peak = before + 5 * (states.bytes - before);
     if (n >= 5_000) assert.ok(peak / n < 100, `${peak / n} bytes for each of ${n}`);
   }

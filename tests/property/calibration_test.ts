@@ -24,7 +24,7 @@ const anyReviews: fc.Arbitrary<Reviews> = fc.record({
   alarms: fc.nat(30),
   times: anyTimes,
 });
-/** Somebody who is far better than chance, whatever time they take. */
+/** A reviewer who is far better than chance, whatever time they take. */
 const judge: fc.Arbitrary<Reviews> = fc.record({
   hits: fc.integer({ min: 20, max: 40 }),
   misses: fc.nat(3),
@@ -32,7 +32,10 @@ const judge: fc.Arbitrary<Reviews> = fc.record({
   alarms: fc.nat(3),
   times: anyTimes,
 });
-/** Departs as often where the AI is right as where it is wrong: always, never, or anywhere between. */
+/**
+ * A reviewer who departs from the AI as often when it is right as when it is wrong: always, never, or in
+ * between.
+ */
 const indifferent: fc.Arbitrary<Reviews> = fc.record({
   rate: fc.integer({ min: 0, max: 10 }),
   times: anyTimes,
@@ -106,7 +109,7 @@ holds("neither the order of the cases nor the names of the operators matter, to 
 });
 
 holds(
-  "operators who do not tell right from wrong move no time, however many they are and whatever time they take",
+  "operators who cannot tell right from wrong change no time, however many they are and whatever time they take",
   [
     fc.array(judge, { minLength: 5, maxLength: 8 }),
     fc.array(indifferent, { maxLength: 40 }),
@@ -122,7 +125,7 @@ holds("no single operator moves the reference beyond the middle operators around
   fc.array(judge, { minLength: 5, maxLength: 12 }),
   judge,
 ], (judges, one) => {
-  // Times that are neither reflexive nor beyond what is told apart, so that each of them counts as it is.
+  // Times that are neither reflexive nor longer than the model distinguishes, so that each counts as it is.
   const within = (own: Reviews) => ({
     ...own,
     times: own.times.map((ms) => Math.min(Math.max(ms, 16_000), 290_000)),

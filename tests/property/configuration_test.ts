@@ -1,4 +1,7 @@
-/** Whatever stands in the environment, and in the files that it names, the start gets a configuration or is told what is wrong. */
+/**
+ * Whatever the environment and the files that it names contain, loading gives a configuration or a list of
+ * what is wrong.
+ */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { ConfigError, readConfig } from "../../src/config/config.ts";
@@ -48,7 +51,7 @@ const file = fc.oneof(
   ),
 );
 
-/** @throws what is no {@link ConfigError}, and where that says what it must not. */
+/** @throws any error that is no {@link ConfigError}, or whose message contains a secret. */
 function assertTold(variables: Readonly<Record<string, string>>, content: string): "read" | "refused" {
   try {
     readConfig(variables, () => content);
@@ -58,13 +61,13 @@ function assertTold(variables: Readonly<Record<string, string>>, content: string
     assert.ok(error.problems.length > 0);
     for (const name of SECRET_VARIABLES) {
       const secret = variables[name] ?? "";
-      if (secret.length >= 12) assert.ok(!error.message.includes(secret), `the value of ${name} is told`);
+      if (secret.length >= 12) assert.ok(!error.message.includes(secret), `the value of ${name} is in it`);
     }
     return "refused";
   }
 }
 
-Deno.test("whatever the environment holds, it is read, or everything wrong with it is told without a secret", () => {
+Deno.test("any environment is either read or refused with everything that is wrong in it, and no secret", () => {
   const found = { read: 0, refused: 0 };
   fc.assert(
     fc.property(environment, file, fc.boolean(), (variables, content, isPeppered) => {
@@ -76,7 +79,7 @@ Deno.test("whatever the environment holds, it is read, or everything wrong with 
   assert.ok(found.read > 50 && found.refused > 50, JSON.stringify(found));
 });
 
-Deno.test("a model document or a bootstrap file altered in any way is read, or refused with a reason", () => {
+Deno.test("a model document or a bootstrap file with any change is either read or refused with a reason", () => {
   fc.assert(
     fc.property(
       fc.constantFrom("JISS_SCORING_MODEL_FILE", "JISS_BOOTSTRAP_ORG_FILE"),

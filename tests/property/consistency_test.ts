@@ -1,6 +1,6 @@
 /**
- * The laws of consistency proofs: they are RFC 6962's own, they lead where RFC 9162's algorithm leads, and a proof
- * that was changed, or stands for other sizes, never proves what is not so.
+ * The laws of consistency proofs: they equal RFC 6962's own, they lead to the root that RFC 9162's algorithm
+ * computes, and a proof that was changed, or was made for other sizes, never proves anything false.
  */
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
@@ -99,7 +99,7 @@ for (const leaf of leaves) {
   stored.push(...nodes.map(({ hash }) => hash));
 }
 
-/** The proof, made from no other nodes than those that were named beforehand. */
+/** The proof, made from only those nodes that were named beforehand. */
 function proofOf(from: number, to: number): readonly Uint8Array[] {
   const named = new Set(consistencyNodeIndexes(from, to));
   return consistencyPath(nodeCrypto, { from, to }, (index) => named.has(index) ? stored[index] : undefined);
@@ -123,11 +123,11 @@ Deno.test("every size to 130 is proven consistent with every older one, by the R
   }
 });
 
-Deno.test("sizes to 3,000 are proven consistent by the RFC's proof", () => {
+Deno.test("random sizes to 3,000 are proven consistent by the RFC's proof", () => {
   fc.assert(fc.property(sizes, ({ from, to }) => assertConsistent(from, to)), { seed: SEED, numRuns: 1_000 });
 });
 
-Deno.test("the frontier of any older size comes back from the stored nodes", () => {
+Deno.test("the frontier of any older size can be rebuilt from the stored nodes", () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: LARGEST }), (size) => {
       assert.deepEqual(frontierFrom(size, (index) => stored[index]), frontiers[size]);
@@ -159,7 +159,7 @@ Deno.test("a flipped bit anywhere in a proof or in the older root never leads to
   );
 });
 
-Deno.test("a flipped bit in a hash that the older root is made of is noticed at once", () => {
+Deno.test("a flipped bit in a hash that the older root is made of is found at once", () => {
   for (let to = 2; to <= 60; to += 1) {
     for (let from = 1; from < to; from += 1) {
       const path = proofOf(from, to);
@@ -172,7 +172,7 @@ Deno.test("a flipped bit in a hash that the older root is made of is noticed at 
   }
 });
 
-Deno.test("a proof for other sizes than it says never leads to the root of the size that it says", () => {
+Deno.test("a proof for other sizes than it states never leads to the root of the stated size", () => {
   const limit = 24;
   for (let to = 1; to <= limit; to += 1) {
     for (let from = 1; from <= to; from += 1) {
@@ -190,7 +190,7 @@ Deno.test("a proof for other sizes than it says never leads to the root of the s
   }
 });
 
-Deno.test("whatever the hashes, the result is that of RFC 9162's algorithm", () => {
+Deno.test("for arbitrary hashes, the result is that of RFC 9162's algorithm", () => {
   const hashOf = fc.integer({ min: 0, max: 40 }).map((index) => leaves[index]!);
   const edited = sizes.chain(({ from, to }) =>
     fc.record({

@@ -1,6 +1,6 @@
 /**
- * The laws of evidence: one text for one value, stored-node proofs equal RFC 6962's own definition, and what
- * signing made verification accepts, but nothing that differs from it anywhere.
+ * The laws of evidence: one value has one text; proofs from stored nodes equal RFC 6962's definition; and
+ * verification accepts what signing made, and nothing that differs from it anywhere.
  */
 import assert from "node:assert/strict";
 import { generateKeyPairSync, hash, randomBytes } from "node:crypto";
@@ -168,7 +168,7 @@ const someLeaves = fc.integer({ min: 1, max: LARGEST }).chain((size) =>
   })
 );
 
-Deno.test("some leaves and the stored nodes beside them are RFC 6962's root, and another leaf's hash among them is not", () => {
+Deno.test("some leaves and the stored nodes beside them give RFC 6962's root, and a wrong leaf hash does not", () => {
   fc.assert(
     fc.property(someLeaves, fc.nat(), ({ size, known }, which) => {
       const named = nodesBesideLeaves(known, size);
@@ -183,7 +183,7 @@ Deno.test("some leaves and the stored nodes beside them are RFC 6962's root, and
           },
         );
       assert.deepEqual(rootWith((leaf) => leaves[leaf]!), naive.root(0, size));
-      assert.deepEqual(named.toSorted(), [...read].toSorted(), "each that is read was named, once");
+      assert.deepEqual(named.toSorted(), [...read].toSorted(), "every node that is read was named, once");
       for (const leaf of known) assert.ok(!read.has(storedNodeIndex(0, leaf)), "no known leaf is read");
       if (known.length === 0) return;
       const changed = known[which % known.length]!;
@@ -194,7 +194,7 @@ Deno.test("some leaves and the stored nodes beside them are RFC 6962's root, and
   );
 });
 
-Deno.test("leaves that are not ascending leaves of the tree are refused", () => {
+Deno.test("known leaves that are out of order or outside the tree are refused", () => {
   const root = (size: number, known: readonly number[]) => () =>
     rootFromLeaves(
       nodeCrypto,
@@ -207,7 +207,7 @@ Deno.test("leaves that are not ascending leaves of the tree are refused", () => 
   root(5, [0, 4])();
 });
 
-Deno.test("a frontier of any size is the complete subtrees at their stored places", () => {
+Deno.test("a frontier of any size holds the roots of its complete subtrees, at their stored places", () => {
   for (const frontier of frontiers) {
     for (const { index, hash } of peakNodes(frontier)) assert.equal(stored[index], hash);
     assert.equal(frontier.peaks.length, frontier.size.toString(2).replaceAll("0", "").length);
@@ -340,7 +340,7 @@ function withProof({ body }: SignedResponse, proof: string): unknown {
   return { ...body, evidence: { ...body.evidence, proof } };
 }
 
-Deno.test("what signing made, verification accepts: every entry of chains of 1 to 20", () => {
+Deno.test("verification accepts what signing made: every entry of chains of 1 to 20", () => {
   for (let size = 1; size <= 20; size += 1) {
     for (let index = 0; index < size; index += 1) {
       const response = signedResponse({ index, size });
@@ -352,7 +352,7 @@ Deno.test("what signing made, verification accepts: every entry of chains of 1 t
 const sample = signedResponse({ index: 4, size: 11 });
 const proofBytes = utf8(sample.body.evidence.proof);
 
-Deno.test("a flipped bit at any byte of the proof text is refused", () => {
+Deno.test("a proof text with a flipped bit at any byte is refused", () => {
   for (let at = 0; at < proofBytes.length; at += 1) {
     for (let bit = 0; bit < 8; bit += 1) {
       const changed = flipped(proofBytes, at * 8 + bit);
@@ -360,14 +360,14 @@ Deno.test("a flipped bit at any byte of the proof text is refused", () => {
       try {
         text = new TextDecoder().decode(changed);
       } catch {
-        continue; // not UTF-8: no JSON text can hold it
+        continue; // not UTF-8: no JSON text can contain it
       }
       assert.notEqual(verdictOf(sample, withProof(sample, text)), null, `byte ${at}, bit ${bit}`);
     }
   }
 });
 
-Deno.test("a byte less or more anywhere in the proof text is refused", () => {
+Deno.test("a proof text with a byte less or more anywhere is refused", () => {
   const text = sample.body.evidence.proof;
   for (let at = 0; at <= text.length; at += 1) {
     const changed = [
@@ -380,7 +380,7 @@ Deno.test("a byte less or more anywhere in the proof text is refused", () => {
   }
 });
 
-Deno.test("two lines of the proof text in each other's place are refused", () => {
+Deno.test("a proof text with two lines exchanged is refused", () => {
   const lines = sample.body.evidence.proof.split("\n");
   for (let a = 0; a < lines.length; a += 1) {
     for (let b = a + 1; b < lines.length; b += 1) {
@@ -393,7 +393,7 @@ Deno.test("two lines of the proof text in each other's place are refused", () =>
 
 const OUTSIDE = ["request_id", "timestamp"];
 
-/** Every value that differs from this one in one place: a member changed, removed or added. */
+/** Every value that differs from this one in one place: one member changed, removed or added. */
 function* changesOf(value: unknown, where: string): Generator<readonly [where: string, changed: unknown]> {
   if (Array.isArray(value)) {
     yield [`${where}[+]`, [...value, null]];
@@ -439,7 +439,7 @@ function* scalarsUnlike(value: unknown): Generator<unknown> {
   }
 }
 
-Deno.test("a single change of any value of a signed response is refused", () => {
+Deno.test("a signed response with a single value changed is refused", () => {
   let changes = 0;
   const { evidence: { proof, ...evidence }, ...rest } = sample.body;
   // The proof text has tests of its own, byte by byte.
@@ -455,7 +455,7 @@ Deno.test("a single change of any value of a signed response is refused", () => 
   assert.ok(changes > 3_000, `${changes} changes were tried`);
 });
 
-Deno.test("what is outside the result, and the order of members, may change", () => {
+Deno.test("members outside the result, and the order of members, may change", () => {
   const { request_id: _id, timestamp: _timestamp, ...rest } = sample.body;
   assert.equal(verdictOf(sample, rest), null);
   assert.equal(verdictOf(sample, { ...rest, event: "score.computed", delivery_id: "01DELIVERY" }), null);

@@ -1,6 +1,6 @@
 /**
- * The laws of explanations over random histories: they agree with the score, tell every step that the reducer takes,
- * say nothing untrue of a direction, and watching changes no number.
+ * The laws of explanations over random histories: they agree with the score, name every step that the reducer
+ * takes, never state a false direction, and explaining changes no number.
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -32,7 +32,7 @@ const RUNS = 1_000;
 const EPOCH = 1_780_304_400_000;
 const FULL = { mode: "full", modeOverride: "normal" } as const;
 const NOTHING = "Nothing in this interaction bears on it.";
-/** What a dimension says that no rule touched. */
+/** The sentence of a dimension that no rule changed. */
 const isIdle = (rule: string) => rule === NOTHING || rule.includes("which earns no credit here");
 const UNTOUCHED = "Nothing in this label bears on it.";
 const UNCHANGED = "A decision score reads the operator's record and does not change it.";
@@ -65,7 +65,7 @@ const happenings = fc.record({
   gapMs: gaps,
 });
 
-/** A state that a history leads to, null before the first interaction, and one more event after it. */
+/** A state that a history leads to (null before the first interaction) and the next event. */
 interface Case {
   readonly state: OperatorState | null;
   readonly event: { readonly interaction: Interaction; readonly domain: Domain; readonly now: number };
@@ -73,7 +73,7 @@ interface Case {
 
 const anyCase: fc.Arbitrary<Case> = fc.record({
   history: fc.array(happenings, { maxLength: 12 }),
-  // A history of one kind fills one bucket, as where nothing is labelled and nothing is followed.
+  // A history of one kind fills one bucket, for example if nothing is labelled and nothing is followed up.
   repeated: fc.option(fc.record({ times: fc.nat(40), what: happenings })),
   last: happenings,
   domain: fc.constantFrom(...DOMAINS),
@@ -105,7 +105,7 @@ function dimensionsIn(state: OperatorState | null, domain: Domain): FullDimensio
 const valuesOf = (explained: readonly DimensionExplanation[], side: "before" | "after") =>
   Object.fromEntries(explained.map((row) => [row.dimension, row[side]]));
 
-/** What a sentence tells of one value; where a list goes on in the same direction, its word is not said again. */
+/** The clauses that a sentence has about one value; a list in one direction says its verb only once. */
 interface Movement {
   readonly word: string;
   readonly from: number;
@@ -126,7 +126,7 @@ function movementsOf(sentence: string): readonly Movement[] {
   return movements;
 }
 
-/** The rules that bear on each dimension, as the model document has it. */
+/** The rules that affect each dimension, according to the model document. */
 function rulesThatBear(steps: readonly Step[], dimension: Dimension): readonly Rule[] {
   const { exponents, restraint } = model.dimensions[dimension];
   const bearing = steps.filter(({ bucket }) => bucket === "Q" ? restraint : exponents[bucket] !== undefined);
@@ -138,7 +138,7 @@ function deepFreeze<Value>(value: Value): Value {
   return value;
 }
 
-/** The case of a score, labelled later; null where its truth was known by construction. */
+/** The score's case, to be labelled later; null if its truth was known by construction. */
 function labelledLater(
   of: Case,
   outcome_correct: boolean,
@@ -160,7 +160,7 @@ function labelLaw(name: string, holds: (of: { state: OperatorState; label: LateL
   });
 }
 
-/** A test whose name is the law, with the file's seed. */
+/** A test named by its law, with the file's seed. */
 function law(name: string, holds: (of: Case) => void): void {
   Deno.test(name, () => fc.assert(fc.property(anyCase, holds), { seed: SEED, numRuns: RUNS }));
 }
@@ -204,7 +204,7 @@ law(
   },
 );
 
-law("a dimension has one sentence for each rule that bears on it and has something to tell", (of) => {
+law("a dimension has one sentence for each rule that affects it and has something to say", (of) => {
   const steps = stepsOf(of);
   const maySayNothing = (rule: Rule) => rule === "retention" || rule === "restraint";
   for (const { dimension, rules } of explainScore(model, of.state, of.event)) {
@@ -249,7 +249,7 @@ law("every direction word agrees with its figures, and these with a step of the 
       for (const { word, from, to } of movements) {
         assert.equal(word, to > from ? "rose" : to < from ? "fell" : "stayed", rule);
       }
-      // What is left of a dimension is no bucket's mean.
+      // The rest of a dimension is the mean of no bucket.
       const means = rule.includes("the share of this dimension that counts")
         ? movements.slice(0, -1)
         : movements;
@@ -297,7 +297,7 @@ law("an explanation is pure: the same inputs give the same sentences and are lef
   assert.equal(JSON.stringify(frozen), bytes);
 });
 
-law("a decision is explained by what retention leaves, which raises nothing", ({ state, event }) => {
+law("a decision is explained by retention alone, which raises nothing", ({ state, event }) => {
   const { domain, now } = event;
   const explained = explainDecision(model, state, { domain, now });
   assert.deepEqual(explained.map((row) => row.dimension), DIMENSIONS);

@@ -1,6 +1,6 @@
 /**
- * A file that the service really hands out, of all its chains, with any single byte changed: it is never accepted.
- * tests/property/bundle_test.ts has the other laws of change, on a bundle that is made for them.
+ * A file of all chains that the running service exports is never accepted with a single byte changed.
+ * tests/property/bundle_test.ts has the other laws of change, on a bundle built for them.
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -92,7 +92,7 @@ function placesOf(
 const TEXT = await handedOut({ overlap: false });
 const FILE = utf8(TEXT);
 
-Deno.test("the file whose bytes are changed is intact, and holds whatever a file can hold", () => {
+Deno.test("the file whose bytes are changed is intact, and holds every kind of line", () => {
   assert.equal(exitCodeOf(FILE), 0);
   const wanted = [
     '{"base":',
@@ -109,13 +109,13 @@ Deno.test("the file whose bytes are changed is intact, and holds whatever a file
   assert.deepEqual(wanted.filter((piece) => !TEXT.includes(piece)), []);
 });
 
-Deno.test("a file that the service hands out is not accepted with any one byte of any of its lines changed", () => {
+Deno.test("an exported file is not accepted with any one byte of any of its lines changed", () => {
   for (const [index, { start, length }] of placesOf(TEXT).entries()) {
     assertFound(FILE, { at: start + (index * 7919) % length, mask: 1 << (index % 8) });
   }
 });
 
-Deno.test("a file that the service hands out is not accepted with any byte changed in any way", () => {
+Deno.test("an exported file is not accepted with any byte changed to any value", () => {
   const change = fc.record({ at: fc.nat({ max: FILE.length - 1 }), mask: fc.integer({ min: 1, max: 255 }) });
   fc.assert(fc.property(change, (flip) => assertFound(FILE, flip)), { seed: SEED, numRuns: 500 });
 });
@@ -124,7 +124,7 @@ for (const overlap of [false, true]) {
   const signed = overlap ? "that two keys sign" : "that one key signs";
   Deno.test(`the last line of a bundle ${signed} is not accepted with any of its bytes changed`, async () => {
     const text = overlap ? await handedOut({ overlap }) : TEXT;
-    // The system chain's bundle, which is the first, and short.
+    // The bundle of the system chain: it comes first and is short.
     const end = placesOf(text).findIndex(({ line }) => line.startsWith('{"bundle_sha256":')) + 1;
     const { start, length } = placesOf(text)[end - 1]!;
     const bundle = utf8(text).subarray(0, start + length);

@@ -63,7 +63,7 @@ interface Case {
   /** Index of the score that is labelled. */
   readonly target: number;
   readonly label: boolean;
-  /** Where true, the score is committed before its label comes. */
+  /** If true, the score is committed before its label comes. */
   readonly committedFirst: boolean;
   readonly gapMs: number;
   readonly after: Step;
@@ -83,7 +83,7 @@ const cases: fc.Arbitrary<Case> = fc.record({
 
 // ---- what section 15.6 names ------------------------------------------------------------------------------
 
-/** What an input part records of its score for a later label. */
+/** What the part `input` records of its score for a later label. */
 interface Recorded {
   readonly weights: {
     readonly s: number;
@@ -111,7 +111,7 @@ function cellsOf(
   }
 }
 
-/** The buckets into which the lines H, C, labelled A, U and K of section 4.6 put something. */
+/** The buckets that the lines H, C, labelled A, U and K of section 4.6 add to. */
 function bucketsMoved(
   { weights }: Recorded,
   decision: Interaction["decision"],
@@ -219,7 +219,7 @@ async function labelMovesWhatItNames(
   const lab = before.cnt.lab + (recorded.weights.presented ? 1 : 0);
   assert.deepEqual(after.cnt, { ...before.cnt, truth: before.cnt.truth + 1, lab });
   assert.deepEqual({ ...after, b: before.b, K: before.K, cnt: before.cnt }, before);
-  // The row says beside the state only which entry it follows from, and is sealed anew.
+  // Besides the state, the row names only the entry that it follows from; it is sealed anew.
   const { state: _before, prior_seq, prior_hash: _hashBefore, digest, seal, ...restBefore } = rowBefore;
   const {
     state: _after,
@@ -236,14 +236,18 @@ async function labelMovesWhatItNames(
   const counts = await harness.rowCounts();
   assert.equal((await commit(target, { outcome_correct: of.label })).status, 200);
   assert.equal((await commit(target, { outcome_correct: !of.label })).status, 409);
-  assert.deepEqual(await operatorRow(harness, orgId), rowAfter, "twice is once, and another label is none");
+  assert.deepEqual(
+    await operatorRow(harness, orgId),
+    rowAfter,
+    "the same label again is the same answer, and another label is refused",
+  );
   assert.deepEqual(await harness.rowCounts(), counts);
 
   await take(of.after, "after");
   await assertReplays([...ids, "after"]);
 }
 
-Deno.test("a late label moves exactly the buckets and counters that the model names, once, and every replay still matches", async () => {
+Deno.test("a late label changes exactly the buckets and counters that the model names, once, and replay still matches", async () => {
   const harness = await openHarness();
   let runs = 0;
   try {

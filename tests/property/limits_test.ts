@@ -1,6 +1,6 @@
 /**
- * The laws of rate limits: the sliding window over adversarial schedules, against its definition counted one by
- * one, and the subject of an address however the address is spelt.
+ * The laws of rate limits: the sliding window, under adversarial schedules, equals its definition counted
+ * request by request; and an address is one subject however it is spelt.
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -17,7 +17,7 @@ interface Arrival {
   readonly at: number;
 }
 
-/** Gaps at which a window that is off by one shows: none, one, and just under, at and over the window. */
+/** Gaps that show a window that is off by one: none, one, and just under, at and over the window. */
 const gap = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom(0, 0, 1, 0.5, WINDOW - 1, WINDOW, WINDOW + 1, WINDOW - 0.25) },
   { weight: 2, arbitrary: fc.nat({ max: 1_000 }) },
@@ -40,13 +40,13 @@ function run(limit: number, arrivals: readonly Arrival[]) {
   return arrivals.map(({ subject, at }) => ({ subject, at, ...window.admit(subject, at) }));
 }
 
-Deno.test("in no span of 60 s, wherever it starts, are more requests admitted than the limit", () => {
+Deno.test("no span of 60 s, wherever it starts, admits more requests than the limit", () => {
   fc.assert(
     fc.property(limits, schedule, (limit, arrivals) => {
       for (const subject of ["a", "b"]) {
         const times = run(limit, arrivals).filter((row) => row.subject === subject && row.admitted)
           .map(({ at }) => at);
-        // A fullest half-open span starts at an admitted request.
+        // A half-open span with the most requests starts at an admitted request.
         for (const start of times) {
           const inside = times.filter((at) => at >= start && at < start + WINDOW);
           assert.ok(inside.length <= limit, `${inside.length} from ${start} on, at most ${limit}`);
@@ -57,7 +57,7 @@ Deno.test("in no span of 60 s, wherever it starts, are more requests admitted th
   );
 });
 
-Deno.test("a request is refused exactly where the limit was admitted in the 60 s before it", () => {
+Deno.test("a request is refused if and only if the limit was reached in the 60 s before it", () => {
   fc.assert(
     fc.property(limits, schedule, (limit, arrivals) => {
       const admitted: Arrival[] = [];
@@ -71,7 +71,7 @@ Deno.test("a request is refused exactly where the limit was admitted in the 60 s
   );
 });
 
-Deno.test("an answer tells what is left now and when the oldest counted request leaves the window", () => {
+Deno.test("an answer states what is left now and when the oldest counted request leaves the window", () => {
   fc.assert(
     fc.property(limits, schedule, (limit, arrivals) => {
       const admitted: Arrival[] = [];
@@ -99,7 +99,7 @@ Deno.test("refused requests are not counted: without them every other answer is 
   );
 });
 
-Deno.test("a refused request is admitted once it has waited as long as it was told", () => {
+Deno.test("a refused request is admitted after the wait that its answer states", () => {
   fc.assert(
     fc.property(limits, schedule, (limit, arrivals) => {
       const window = memoryWindow(limit);
@@ -123,7 +123,7 @@ Deno.test("one subject's requests change nothing for another", () => {
   );
 });
 
-Deno.test("thousands of subjects that come and go are each held to the definition", () => {
+Deno.test("thousands of subjects that come and go are each limited by the definition", () => {
   const burst = fc.record({
     subjects: fc.nat({ max: 6_000 }),
     requests: fc.integer({ min: 1, max: 4_000 }),
@@ -164,7 +164,7 @@ Deno.test("thousands of subjects that come and go are each held to the definitio
 
 const SECOND = 1_000;
 
-/** Gaps at which a bucket that is off by one shows. */
+/** Gaps that show a bucket that is off by one. */
 const sharedGap = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom(0, 0, 0, 1, SECOND - 1, SECOND, WINDOW - 1, WINDOW, WINDOW + 1) },
   { weight: 2, arbitrary: fc.nat({ max: 3 * SECOND }) },
@@ -176,7 +176,7 @@ const sharedSchedule = fc.array(
   { maxLength: 60 },
 );
 
-Deno.test("processes that share a store together admit no more than the limit in any 60 s, and refuse a second early at most", () =>
+Deno.test("processes with a shared store together admit at most the limit in any 60 s, and refuse at most a second early", () =>
   withStore(async (open) => {
     let run = 0;
     await fc.assert(
@@ -252,7 +252,7 @@ Deno.test("an IPv6 address is counted by its first four groups, however it is sp
   );
 });
 
-Deno.test("whatever a client writes into X-Forwarded-For, its own address is the one that counts", () => {
+Deno.test("whatever a client writes into X-Forwarded-For, its real address is the one that is counted", () => {
   const trusted = parseNetworks(["10.0.0.0/8"]);
   const hop = fc.oneof(fc.ipV4(), fc.ipV6(), fc.string(), fc.constantFrom("10.1.1.1", "unknown", ""));
   const proxies = fc.array(fc.constantFrom("10.0.0.1", "10.2.2.2", "::ffff:10.3.3.3"), { maxLength: 3 });

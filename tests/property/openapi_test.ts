@@ -1,4 +1,7 @@
-/** The OpenAPI document takes what the service takes, and nothing else: by value, for bodies and for parameters. */
+/**
+ * The OpenAPI document allows exactly what the service accepts: tried with values, for bodies and for
+ * parameters.
+ */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { z } from "zod";
@@ -16,10 +19,10 @@ function accepts(schema: z.ZodType, value: unknown): boolean {
   return schema.safeParse(value).success;
 }
 
-/** What JSON can carry of a value: a member that is undefined is not there. */
+/** The part of a value that JSON can carry: an undefined member is left out. */
 const asJson = (value: unknown) => JSON.parse(JSON.stringify(value));
 
-/** One value of the first that is put in the place of another: a member, an item, or the whole. */
+/** Puts `by` in the place of a member, of an item, or of the whole value. */
 function replaced(value: unknown, at: number, by: unknown): unknown {
   if (typeof value !== "object" || value === null) return by;
   const names = Object.keys(value);
@@ -38,17 +41,17 @@ const ODD: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom(0, -1, 1.5, 101, 1e9, 2 ** 53, 1e308, true, false, null),
   fc.string({ unit: "grapheme", maxLength: 300 }),
   fc.string({ unit: "binary", maxLength: 20 }),
-  // Each is one character and two units of JavaScript.
+  // Each is one character and two UTF-16 units.
   fc.constantFrom(7, 8, 15, 16, 128, 129, 256, 257, 1024).map((length) => "😀".repeat(length)),
   fc.constantFrom([], {}, [[]]),
 );
 
-/** A schema cannot tell text that is not well-formed, which no client can send as UTF-8. */
+/** A schema cannot recognize text that is not well-formed; no client can send it as UTF-8. */
 function isWellFormed(value: unknown): boolean {
   return JSON.stringify(value)?.isWellFormed() !== false && !/\\ud[89a-f]/i.test(JSON.stringify(value) ?? "");
 }
 
-/** Which hosts there can be, no pattern tells; nor that whole numbers of a payload stay within 2^53. */
+/** A pattern cannot say which hosts exist, nor that the whole numbers of a payload stay within 2^53. */
 const MEMBERS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   url: fc.webUrl({ validSchemes: ["https"], withQueryParameters: true }),
   allowed_origins: fc.constantFrom("", "https://a.example", " https://a.example:8443,\thttp://b.example\n"),
@@ -65,7 +68,7 @@ for (const route of ROUTES.filter(({ body }) => body !== null)) {
     isWellFormed,
   );
 
-  Deno.test(`${route.operationId}: every body that the document allows is accepted`, () => {
+  Deno.test(`${route.operationId}: the service accepts every body that the document allows`, () => {
     fc.assert(fc.property(drawn, (body) => {
       assert.ok(document.takesBody(operation, body));
       const { error } = schema.safeParse(body);
@@ -73,7 +76,7 @@ for (const route of ROUTES.filter(({ body }) => body !== null)) {
     }));
   });
 
-  Deno.test(`${route.operationId}: every body that is accepted, the document allows`, () => {
+  Deno.test(`${route.operationId}: the document allows every body that the service accepts`, () => {
     fc.assert(
       fc.property(drawn, fc.nat(), ODD, (body, at, odd) => {
         const changed = replaced(body, at, odd);
@@ -87,7 +90,7 @@ for (const route of ROUTES.filter(({ body }) => body !== null)) {
   });
 }
 
-/** The route's own parameters with the schema that validates each, as they come: as text. */
+/** The route's own parameters with the schema that validates each; they arrive as text. */
 function parametersOf({ parameters, pathParameters, operationId }: (typeof ROUTES)[number]) {
   const operation = operationOf(operationId);
   const shapes = { ...parameters?.shape, ...pathParameters?.shape };
@@ -102,9 +105,9 @@ for (const route of ROUTES) {
   for (const { name, schema, documented } of parametersOf(route)) {
     const drawn = valuesOf(documented.schema, { resolve }).map(String).filter(isWellFormed);
 
-    Deno.test(`${route.operationId}: ${name} is what the document says of it`, () => {
+    Deno.test(`${route.operationId}: the service accepts ${name} if and only if the document does`, () => {
       fc.assert(fc.property(drawn, (text) => {
-        // An instant of the first day can lie in the year before it, by its offset.
+        // By its offset, an instant of the first day can lie in the year before.
         if (schema === instantSchema) fc.pre(!/^(0000|9999)/.test(text));
         assert.ok(text === "" || accepts(schema, text), text);
       }));
@@ -114,7 +117,7 @@ for (const route of ROUTES) {
         fc.string({ maxLength: 300 }),
       ).filter(isWellFormed);
       fc.assert(fc.property(odd, (text) => {
-        // An empty one counts as not sent, and is refused before its schema is asked.
+        // An empty parameter counts as not sent, and is refused before its schema is asked.
         fc.pre(text !== "");
         if (accepts(schema, text)) assert.ok(document.takesText(documented, text), text);
       }));
@@ -126,7 +129,7 @@ const INSTANT: Operation["parameters"][number] = operationOf("getReport").parame
   name === "period_start"
 )!;
 
-Deno.test("an instant is a date or a date-time with an offset, in the document as in the service", () => {
+Deno.test("the document and the service accept the same dates and date-times with an offset as instants", () => {
   const cases = [
     ["2026-10-01", true],
     ["2024-02-29", true],

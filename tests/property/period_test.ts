@@ -1,6 +1,7 @@
 /**
- * The law of a period: what it says of an operator is what a count over the operator's rows says, one by one, on
- * whatever millisecond it starts and ends; and where rows were deleted, altered or put back, it says the same or nothing.
+ * The law of a period: it counts for an operator what counting the operator's rows one by one gives, whatever
+ * millisecond it starts and ends at; and if rows were deleted, altered or put back, it gives the same or
+ * nothing.
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -42,7 +43,7 @@ type Counted = Pick<
   "operator_id" | "t1" | "position" | "jis" | "n" | "departure" | "decision"
 >;
 
-/** By operator: the last row, told by its JIS and its count, and what was done. */
+/** By operator: the last row, known by its JIS and its count, and what was done. */
 function countOneByOne(rows: readonly Counted[], { start, end }: Period) {
   return OPERATORS.flatMap((operator) => {
     const inside = rows.filter((row) => row.operator_id === operator && row.t1 >= start && row.t1 < end)
@@ -72,7 +73,7 @@ interface Rows {
   readonly frozen: { readonly rows: readonly Pick<SkippedInteractionRow, "t1">[] };
 }
 
-/** Operators come in any order. */
+/** The order of the operators does not matter. */
 function says({ records, incidentFreezes }: PeriodData, { rows, frozen }: Rows, period: Period): void {
   const expected = countOneByOne(rows, period);
   assert.equal(incidentFreezes, countFrozen(frozen.rows, period), nameOf(period));
@@ -136,7 +137,7 @@ Deno.test("a period counts what the service recorded, one by one, whoever was er
         query.selectFrom("interaction").selectAll().where("org_id", "=", orgId).compile(),
         query.selectFrom("skipped_interaction").selectAll().where("org_id", "=", orgId).compile(),
       ]);
-      // The first call is where the drawn instants begin.
+      // The drawn instants begin with the first call.
       for (const drawn of wanted) {
         const period = { start: drawn.start - START + first, end: drawn.end - START + first };
         const { data } = await readPeriod(dependencies, orgId, period);
@@ -149,7 +150,7 @@ Deno.test("a period counts what the service recorded, one by one, whoever was er
   await harness.close();
 });
 
-/** A database for histories that are put in by hand. */
+/** A database for histories whose rows the test writes itself. */
 async function openHistories() {
   const database = await openTestDatabase(":memory:");
   await migrate(database, { migrations: MIGRATIONS, now: EPOCH });
@@ -164,7 +165,7 @@ async function openHistories() {
   };
 }
 
-Deno.test("a period counts sealed rows one by one: erased and pruned ones not, in whatever epochs they lie", async () => {
+Deno.test("a period counts sealed rows one by one in any epoch, without erased and pruned ones", async () => {
   const { reading, close } = await openHistories();
   let runs = 0;
   await fc.assert(
@@ -183,7 +184,9 @@ Deno.test("a period counts sealed rows one by one: erased and pruned ones not, i
 
 // ---- altered ----------------------------------------------------------------------------------------------
 
-/** What somebody does with the file: each picks rows by a number, so that any row at any place is met. */
+/**
+ * What somebody does to the file: each picks rows by a number, so that any row at any place can be chosen.
+ */
 const alterations = fc.array(
   fc.record({
     kind: fc.constantFrom(
@@ -197,7 +200,7 @@ const alterations = fc.array(
       "operator-deleted",
       "operator-altered",
     ),
-    /** Whether it is done to the rows of frozen calls, or to those of scores. */
+    /** Whether it is done to the rows of frozen calls; otherwise to those of scores. */
     isFrozen: fc.boolean(),
     pick: fc.nat(),
     span: fc.nat({ max: 12 }),
@@ -219,7 +222,9 @@ const alterations = fc.array(
 );
 type Alteration = typeof alterations extends fc.Arbitrary<readonly (infer Value)[]> ? Value : never;
 
-/** What a period reads of scores, or of frozen calls: rows that follow one another, and the operators that have some. */
+/**
+ * What a period reads: the rows of scores or of frozen calls in order, and the operators that have such rows.
+ */
 interface Told {
   readonly table: "interaction" | "skipped_interaction";
   readonly operatorTable: "operator" | "frozen_operator";
@@ -248,7 +253,7 @@ function toldOf({ rows, gone, earlier, operators: present, frozen }: History, is
     };
 }
 
-/** The statements of an alteration; none where there is nothing to pick. */
+/** The statements of an alteration; none if there is nothing to pick. */
 function statementsOf(
   history: History,
   { kind, isFrozen, pick, span, column, value }: Alteration,
@@ -256,7 +261,7 @@ function statementsOf(
   const { orgId } = history;
   const { table, operatorTable, rows, gone, earlier, operators: present } = toldOf(history, isFrozen);
   const one = <Row>(all: readonly Row[]) => (all.length === 0 ? [] : [all[pick % all.length]!]);
-  // The columns that are named here are those of both tables.
+  // Both tables have the columns that are named here.
   const update = query.updateTable(table as "interaction").where("org_id", "=", orgId);
   const deletion = ({ session_id }: { readonly session_id: string }) =>
     query.deleteFrom(table).where("org_id", "=", orgId).where("session_id", "=", session_id).compile();
@@ -305,7 +310,7 @@ function statementsOf(
   }
 }
 
-Deno.test("whatever row was deleted, altered or put back, a period says what it said before, or nothing", async () => {
+Deno.test("if any row was deleted, altered or put back, a period gives the same counts as before, or nothing", async () => {
   const { reading, close } = await openHistories();
   const { database, seals } = reading;
   const met = new Map<string, { same: number; refused: number }>();
@@ -316,13 +321,13 @@ Deno.test("whatever row was deleted, altered or put back, a period says what it 
       await store(reading, { story, history });
       for (const change of changes) {
         for (const statement of statementsOf(history, change)) {
-          // A row that is there already cannot be put back.
+          // A row that is already there cannot be put back.
           await database.batch([statement]).catch(() => {});
         }
       }
       const isPutBack = changes.some(({ kind }) => kind.startsWith("put"));
       for (const period of wanted) {
-        // Nobody is answered about records that are past their retention: what is put back there is not looked at.
+        // Nobody gets an answer about records past their retention, so a row put back there is not looked at.
         if (isPutBack && period.start < history.keptFrom) continue;
         const found = await readPeriod(reading, history.orgId, period).catch((error) => error);
         const [{ kind, isFrozen }] = changes as [Alteration, ...Alteration[]];
@@ -341,7 +346,8 @@ Deno.test("whatever row was deleted, altered or put back, a period says what it 
     }),
     { seed: SEED, numRuns: IS_SERVER ? 300 : 1500 },
   );
-  // Each kind came to both ends, or the test says nothing of it; an operator's own row is in every answer.
+  // Each kind had both outcomes, or the test shows nothing about it; an operator's own row is in every
+  // answer.
   assert.equal(met.size, 18);
   for (const [kind, { same, refused }] of met) {
     assert.ok(refused > 0, `${kind} was refused`);

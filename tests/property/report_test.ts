@@ -20,7 +20,7 @@ const every = (value: number): FullDimensions =>
 
 const tenths = fc.integer({ min: 0, max: 120 }).map((value) => value / 10);
 
-/** Scores near the thresholds, so that statuses and certainty change often; low ≤ jis ≤ high. */
+/** Scores near the thresholds, so that status and certainty often change; low ≤ jis ≤ high. */
 const record: fc.Arbitrary<PeriodRecord> = fc.record({
   at: fc.integer({ min: END - 90 * DAY, max: END - 1 }),
   domain: fc.constantFrom(...DOMAINS),
@@ -118,7 +118,7 @@ Deno.test("a report is as bad as its worst applicable finding, and worse only by
   }));
 });
 
-Deno.test("a status is certain exactly where no undetermined operator, passing or failing, would change it", () => {
+Deno.test("a status is certain if and only if no undetermined operator, passing or failing, would change it", () => {
   const undetermined = ({ low, high }: PeriodRecord) => low < MIN_JIS && MIN_JIS <= high;
   const bestOf = (row: PeriodRecord): PeriodRecord =>
     undetermined(row)

@@ -1,9 +1,10 @@
 /**
- * The laws of the scoring model over random reachable states: properties P1 to P16 of section 12, and those of late
- * labels, of lite mode and of the model document, for each released model.
+ * The laws of the scoring model over random reachable states: properties P1 to P16 of section 12, and those
+ * of late labels, of lite mode and of the model document, for each released model.
  *
- * One file, as all of them share one population: histories of eight behaviours, each prefix of which, 0 to 160
- * events long, is a reachable state. Seeds are fixed; a counterexample names its history and its length.
+ * They are in one file as all of them share one population: histories of eight behaviours, each prefix of
+ * which, 0 to 160 events long, is a reachable state. Seeds are fixed; a counterexample names its history and
+ * its length.
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -49,7 +50,7 @@ import { mulberry32, weighted } from "../random_numbers.ts";
 const MODELS = [DEFAULT_MODEL_DOCUMENT, JIS_1_0_0];
 const VERSIONS = MODELS.map((model) => model.version);
 const SEED = 20_261_120;
-/** About a thousand of each model. */
+/** About a thousand states of each model. */
 const RUNS = 1_000 * MODELS.length;
 const EPOCH = 1_780_304_400_000;
 const LONGEST_HISTORY = 160;
@@ -66,7 +67,7 @@ interface Style {
   /** Relative frequency of each decision, in the order of DECISIONS. */
   readonly decisions: readonly number[];
   readonly seconds: readonly [from: number, to: number];
-  /** How much activity is seen, 0 (none) to 1; null where nothing is measured, "mixed" where some is. */
+  /** How much activity is seen, from 0 (none) to 1; null if nothing is measured, "mixed" if some is. */
   readonly activity: number | null | "mixed";
   readonly labelled: number;
   readonly right: number;
@@ -174,7 +175,7 @@ const FIELDS: Fields = {
 
 /** A recommendation on screen; with it, only the scenario can make a case unaided. */
 const PRESENTED = { ai_available: fc.constant(true), ai_recommendation_presented: fc.constant(true) };
-/** Scenarios with a recommendation whose correctness only a label can tell. */
+/** Scenarios with a recommendation that only a label can call right or wrong. */
 const ORDINARY = fc.constantFrom("standard", "high_stakes", "critical", "calibration");
 const INJECTED = fc.constant("error_injected" as const);
 
@@ -277,7 +278,7 @@ function deepFreeze<Value>(value: Value): Value {
   return value;
 }
 
-/** A test whose name is the law, over `numRuns` examples with the file's seed. */
+/** A test named by its law, over `numRuns` examples with the file's seed. */
 function law<Value>(
   name: string,
   arbitrary: fc.Arbitrary<Value>,
@@ -343,7 +344,7 @@ const detection = (decision: fc.Arbitrary<Decision>) =>
   interactionOf({ ...PRESENTED, decision, scenario_type: INJECTED });
 
 law(
-  "P2: detecting an injected error never lowers D2, nor D1 where it was rejected, overridden, deferred or escalated",
+  "P2: detecting an injected error never lowers D2, nor D1 if it was rejected, overridden, deferred or escalated",
   stepOf(detection(fc.constantFrom("rejected", "overridden", "deferred", "escalated")), WITHIN_GRACE),
   (step) => neverFalls(["deferral_resistance", "error_detection"], step),
 );
@@ -636,7 +637,7 @@ law(
   (step) => neverRises(["error_detection"], step),
 );
 
-// Over the population; a search for the worst case, instead of draws, has found 12.5.
+// This limit is for the population; a search for the worst case, instead of draws, has found 12.5.
 law(
   "P16: one interaction moves the JIS by at most 12 points",
   stepOf(interactionOf(), WITHIN_GRACE),
@@ -648,7 +649,9 @@ law(
 
 // ---- bucket algebra, section 3.1 --------------------------------------------------------------------------
 
-/** One bucket's content as evidence could have left it, with a put of any weight that an event can have. */
+/**
+ * One bucket with contents that evidence could have left, and one put of any weight that an event can have.
+ */
 const bucketPut = fc.record({
   version: fc.constantFrom(...VERSIONS),
   name: fc.constantFrom<BucketName>(...BUCKETS, "K"),
@@ -707,7 +710,7 @@ const lateLabel = fc.record({
 });
 
 law(
-  "a late label moves only what it may: H, C, A, U, the domain's K and the truth counters",
+  "a late label changes only H, C, A, U, the domain's K and the truth counters",
   lateLabel,
   (late) => {
     const { before, label } = late;

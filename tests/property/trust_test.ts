@@ -1,6 +1,6 @@
 /**
- * The laws of an auditor's trust and memory: what is trusted depends on the pins and the certificates alone, not on
- * their order; a memory only grows, whatever it is told and in whatever order.
+ * The laws of an auditor's trust and memory: trust depends on the pins and the certificates, not on their
+ * order; a memory only grows, whatever it is given and in whatever order.
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -40,7 +40,10 @@ const certificates = signers.flatMap((old, a) =>
   }))
 );
 
-/** Along certificates from the pins, and from there back: never from a key reached backwards to another. */
+/**
+ * Along certificates from the pins and, from the keys so reached, back; never from a key reached backwards to
+ * another.
+ */
 function reached(
   pins: readonly number[],
   edges: readonly (readonly [number, number])[],
@@ -56,7 +59,7 @@ function reached(
   return found;
 }
 
-Deno.test("trusted are the pins, what certificates hand on to from them, and what came before, in whatever order they come", () => {
+Deno.test("trusted are the pins, the keys that certificates lead to from them, and the predecessors of these, in any order", () => {
   const pinned = fc.uniqueArray(fc.nat({ max: signers.length - 1 }), { maxLength: 2 });
   const admitted = fc.shuffledSubarray(certificates, { maxLength: 6 });
   fc.assert(
@@ -94,7 +97,7 @@ const visits = fc.array(fc.array(checkpoint, { maxLength: 6 }), { maxLength: 5 }
 
 const identityOf = ({ origin, size, root }: KnownCheckpoint) => `${origin} ${size} ${root[0]}`;
 
-Deno.test("a memory holds every checkpoint that it was told, once, of each origin in order of size", () => {
+Deno.test("a memory holds every checkpoint that it was given, once, by origin and in order of size", () => {
   fc.assert(
     fc.property(visits, (told) => {
       const memory = told.reduce(
@@ -112,14 +115,14 @@ Deno.test("a memory holds every checkpoint that it was told, once, of each origi
       assert.deepEqual(
         remember(memory, { keys: [], checkpoints: known }),
         memory,
-        "told again is nothing new",
+        "a checkpoint given again changes nothing",
       );
     }),
     { seed: SEED, numRuns: 200 },
   );
 });
 
-Deno.test("notes printed among any lines that are no signatures are found again, in their order", () => {
+Deno.test("notes printed among lines that are no signatures are found again, in their order", () => {
   const heading = fc.stringMatching(/^[A-Za-z0-9 :.,-]{0,30}$/);
   const page = fc.array(fc.record({ checkpoint, above: fc.array(heading, { maxLength: 4 }) }), {
     minLength: 1,

@@ -1,6 +1,6 @@
 /**
- * The law of usage: a count over a window is that of the instants in it, one by one, whatever hours they fall
- * in, whatever came together, and whatever old instants were given up meanwhile.
+ * The law of usage: the count over a window equals that of the instants in it, one by one, whatever hours
+ * they fall in, however many share an instant, and whatever old instants were already deleted.
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -17,7 +17,7 @@ const DAY = 24 * HOUR;
 const WINDOW = 30 * DAY;
 const USAGE_KEY = "master-key-of-the-tests-ORG_USAGE_READ-0001";
 
-/** So many scores at one instant, epoch milliseconds. */
+/** `count` scores at one instant, epoch milliseconds. */
 interface Scored {
   readonly at: number;
   readonly count: number;
@@ -30,7 +30,10 @@ function countOneByOne(scored: readonly Scored[], now: number): number {
   return sum;
 }
 
-/** Where a count that is off by one shows: on an edge of an hour or the window, and a millisecond beside. */
+/**
+ * Instants that show a count that is off by one: at an edge of an hour or the window, and a millisecond
+ * beside it.
+ */
 const offset = fc.oneof(
   { weight: 4, arbitrary: fc.nat({ max: 40 * 24 }).map((hour) => hour * HOUR) },
   { weight: 2, arbitrary: fc.nat({ max: 40 * 24 }).map((hour) => hour * HOUR + 1) },
@@ -81,14 +84,14 @@ function countAt(database: Database, orgId: string, now: number): Promise<number
   return countUsage(database, orgId, { from: now - WINDOW, to: now });
 }
 
-Deno.test("asked after each score, usage is the count of the window's instants, one by one", async () => {
+Deno.test("asked after each score, usage equals the count of the window's instants, one by one", async () => {
   const { database, organization } = await openCounters();
   await fc.assert(
     fc.asyncProperty(scores, fc.array(offset, { maxLength: 5 }), async (unordered, later) => {
       const orgId = await organization();
       const scored = unordered.toSorted((a, b) => a.at - b.at);
       for (const [index, { at, count }] of scored.entries()) {
-        // What is in the window just before, and at the instant itself.
+        // What the window holds just before the instant and at it.
         const before = scored.slice(0, index);
         assert.equal(await countAt(database, orgId, at), countOneByOne(before, at));
         await database.batch(addUsage(orgId, { at, count }));
@@ -119,7 +122,7 @@ Deno.test("the order in which a day's scores arrive changes no count", async () 
         fc.record({
           at: offset.map((past) => EPOCH + past),
           count: fc.constantFrom(1, 2),
-          // How far the clock had gone back when it was written.
+          // How far the clock had gone back when the score was written.
           late: fc.nat({ max: DAY - HOUR }),
         }),
         { maxLength: 40, size: "max" },
@@ -141,7 +144,7 @@ Deno.test("the order in which a day's scores arrive changes no count", async () 
   await database.close();
 });
 
-Deno.test("a window of up to 31 days counts the instants after its start and not after its end", async () => {
+Deno.test("a window of up to 31 days counts the instants after its start up to its end", async () => {
   const { database, organization } = await openCounters();
   await fc.assert(
     fc.asyncProperty(
@@ -166,7 +169,7 @@ Deno.test("a window of up to 31 days counts the instants after its start and not
   await database.close();
 });
 
-/** One step of a history over HTTP: time passes, then so many scores come in one call. */
+/** One step of a history over HTTP: time passes, then one call submits `scores` scores. */
 const step = fc.record({
   gap: fc.oneof(
     fc.constantFrom(0, 1, HOUR - 1, HOUR, HOUR + 1, DAY, WINDOW - 1, WINDOW, WINDOW + 1),
@@ -230,7 +233,7 @@ Deno.test("over HTTP the usage record is the count of what was scored in its own
   }
 });
 
-Deno.test("the counts of the 31 days before an instant are those of their instants, one by one, and each what a count over it says", async () => {
+Deno.test("the counts of the 31 days before an instant equal those of their instants, and each equals a count over it", async () => {
   const { database, organization } = await openCounters();
   await fc.assert(
     fc.asyncProperty(scores, fc.array(offset, { maxLength: 3 }), async (unordered, later) => {
@@ -238,7 +241,7 @@ Deno.test("the counts of the 31 days before an instant are those of their instan
       const scored = unordered.toSorted((a, b) => a.at - b.at);
       for (const { at, count } of scored) await database.batch(addUsage(orgId, { at, count }));
       const last = scored.at(-1)?.at ?? EPOCH;
-      // A day after each score, where it changes from one day to the one before.
+      // Nine whole days after each score: its count moves from one day to the one before.
       const instants = [last, ...later.map((past) => last + past), ...scored.map(({ at }) => at + 9 * DAY)];
       for (const now of instants.filter((instant) => instant >= last)) {
         const counts = await dailyUsage(database, orgId, { to: now, days: 31 });
