@@ -1,4 +1,4 @@
-"""Saved answers with an evidence block, docs/verify/evidence-format.md section 6: what they say of the log."""
+"""Saved answers with an evidence block, docs/verify/evidence-format.md section 6: what they claim about the log."""
 import json
 
 from canonical import canonical_bytes
@@ -7,9 +7,9 @@ from tree import entry_hash, root_above
 
 
 def read_answer(text):
-    """Origin, seq and hash of the entry that a saved answer speaks of, and its checkpoint. Raises ValueError.
+    """Origin, seq and hash of a saved answer's entry, and its checkpoint. Raises ValueError.
 
-    The entry's hash and its path to the checkpoint's root are checked here, the signature where keys are known.
+    The entry's hash and its path to the checkpoint's root are checked here, the signature if keys are known.
     """
     evidence = json.loads(text).get("evidence", {})
     if evidence.get("v") != "jis.evidence/1":

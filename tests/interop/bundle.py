@@ -22,7 +22,7 @@ LONGEST_ENTRY = 4096
 
 
 class Bundle:
-    """One bundle; `line` takes its lines, `end` tells that no more will come, `settle` that the input has ended."""
+    """One bundle; `line` takes a line, `end` ends the bundle, `settle` ends the input."""
 
     def __init__(self, inputs):
         self.inputs = inputs
@@ -35,7 +35,7 @@ class Bundle:
         self.has_header = self.is_closed = self.is_stopped = False
         self.stage = 0
         self.ladder_end = 0
-        # The entry whose parts are read.
+        # The entry whose parts are being read.
         self.entry = None
         self.leaf = None
         self.is_in_step = False
@@ -45,9 +45,9 @@ class Bundle:
         self.skips_parts = False
         self.unread_entries = 0
         self.withheld = self.erased = 0
-        # Whether a line ends in a carriage return, so that the file is a copy that went wrong.
+        # Whether a line ends in a carriage return: the file is a copy with other line ends.
         self.has_foreign_ends = False
-        # Whether something that was kept was not compared.
+        # Whether something that the auditor kept was not compared.
         self.is_open = False
         # The chain so far.
         self.base_size = self.next_seq = 0
@@ -57,7 +57,7 @@ class Bundle:
         self.gaps = []
         self.tree = Tree()
         self.tree_is_sound = True
-        # What is signed; None where it is not known.
+        # The sizes that were signed; the last is None if it is not known.
         self.good_sizes = []
         self.signed_size = 0
 
@@ -81,7 +81,7 @@ class Bundle:
         self.digest.update(raw if len(raw) > LONGEST_LINE else raw + b"\n")
 
     def _take(self, value, raw):
-        """False where the line is malformed or not at its place, which then is still to be said."""
+        """False if the line is malformed or out of place; the caller reports it."""
         if "kind" not in value:
             return self.has_header and self._take_entry(value, raw)
         takers = {
@@ -98,7 +98,7 @@ class Bundle:
         return isinstance(kind, str) and kind in takers and takers[kind](value)
 
     def _place_of(self, value):
-        """The seq of the entry that a line belongs to, None where it belongs to none."""
+        """The seq of the entry that a line belongs to, None if it belongs to none."""
         if not isinstance(value, dict):
             if self.stage < 3:
                 return None
@@ -108,7 +108,7 @@ class Bundle:
         return None
 
     def _pass_over(self, value):
-        """What a malformed line may have been is not missed a second time."""
+        """Reports nothing more as missing that the malformed line may have been."""
         is_unread = not isinstance(value, dict)
         if self.stage == 3 and ("kind" not in value if not is_unread else not self.parts_due):
             self._lose_entry()
@@ -116,14 +116,14 @@ class Bundle:
             self.skips_parts = True
 
     def _lose_entry(self):
-        """An entry could not be read: its parts, and what depends on it, are passed over."""
+        """Skips the parts of an entry that could not be read, and what depends on it."""
         self._close_entry()
         self.unread_entries += 1
         self.skips_parts = True
         self._lose_track()
 
     def _stop(self):
-        """Of a version that is not known: what is not read is not missed."""
+        """Stops at an unknown version: nothing that follows is reported as missing."""
         self.findings.add("UNSUPPORTED_VERSION")
         self.is_stopped = True
         return True
@@ -157,7 +157,7 @@ class Bundle:
             if source is not None:
                 self.trust.add_certificate(parse_certificate(source))
         except Malformed:
-            pass  # A candidate that does not hold makes nothing trusted.
+            pass  # A candidate that does not verify makes nothing trusted.
 
     def _take_base(self, base):
         size = self.base_size = self.next_seq = self.signed_size = base["size"]
@@ -198,7 +198,7 @@ class Bundle:
         return True
 
     def _take_beginning(self, value):
-        """The first entry of a later epoch, of which a prefix was removed: it names the end of the chain before."""
+        """Takes the first entry of a later epoch with a removed prefix; it names the end of the chain before."""
         if self.stage > 2 or self.base_size == 0 or self.name.epoch == 1 or not BEGINNING(value):
             return False
         self.stage = 2.5
@@ -283,7 +283,7 @@ class Bundle:
         return False
 
     def _skip_to(self, seq):
-        """The entries up to this one are not there, or could not be read."""
+        """Skips to this seq: the entries up to it are missing, or could not be read."""
         self.next_seq, self.head, self.tree_is_sound = seq, None, False
         self._lose_track()
 
@@ -343,7 +343,7 @@ class Bundle:
             self.findings.add("COMMITMENT_MISMATCH", value["seq"])
 
     def _close_entry(self, next_seq=None):
-        """All lines of the entry's parts were read; the next entry has this seq."""
+        """Ends the entry's parts: all their lines were read, and the next entry has this seq."""
         entry, self.entry = self.entry, None
         if entry is None:
             return
@@ -404,16 +404,16 @@ class Bundle:
         return size != checkpoint.size or note == value["checkpoint"]
 
     def _count_unread_entries(self, size):
-        """Unreadable lines before this size were its last entries."""
+        """Counts unreadable lines before this size as its last entries."""
         if 0 < size - self.next_seq <= self.unread_entries:
             self._skip_to(size)
             self.unread_entries = 0
 
     def _judge(self, checkpoint):
-        """Signatures and root of a checkpoint that stands here; a finding's code, or None."""
+        """Checks signatures and root of a checkpoint at this place; a finding's code, or None."""
         size, code = checkpoint.size, self.trust.judge(checkpoint)
         if code == "WRONG_ORIGIN":
-            # It says nothing else: what the trailer would have signed is not known.
+            # Nothing else of it is used: the size that the trailer would have signed is not known.
             self.signed_size = None if self.is_closed else self.signed_size
         else:
             self.signed_size = max(self.signed_size, size)
@@ -432,7 +432,7 @@ class Bundle:
     # ---- the end of the bundle ----------------------------------------------------------------------------
 
     def end(self):
-        """No line of this bundle comes any more."""
+        """Ends the bundle."""
         if not self.has_header:
             return
         self._close_entry()
@@ -449,7 +449,7 @@ class Bundle:
         self.kept.compare(self)
 
     def _check_end(self):
-        """The last signed size is that of the entries."""
+        """Checks that the last signed size is that of the entries."""
         if not self.is_closed:
             self.findings.add("TRUNCATED", self.next_seq)
         elif self.signed_size is None:
@@ -462,7 +462,7 @@ class Bundle:
     # ---- the end of the input -----------------------------------------------------------------------------
 
     def settle(self, later):
-        """Every bundle of the input was read; `later` are those after this one."""
+        """Ends the input: every bundle was read; `later` are those after this one."""
         if not self.has_header or self.is_stopped:
             return
         self._settle_base(later)
@@ -472,7 +472,7 @@ class Bundle:
         for one in self.kept.beyond_end:
             is_told = any(bundle.restores(self, one) for bundle in epochs)
             self.findings.add("RESTORED" if is_told else "ROLLBACK_VS_KNOWN_CHECKPOINT", self.next_seq)
-        # A later epoch that goes on from here signs the end of this one.
+        # A later epoch that continues this one signs its end.
         is_signed = any(not one.is_bad() and self.ends_at(one.structure.restored_from) for one in epochs)
         earlier = self.trust.finish(self.next_seq if is_signed else self.kept.known_size)
         if earlier is not None:
@@ -483,7 +483,7 @@ class Bundle:
             return
         cut = Cut(self.name.origin, self.base_size, self.base_root)
         on_record = self.structure.has_withheld_cut or cut in self.structure.cuts
-        # Where the bundle breaks off, the entry that tells of the removal may have stood beyond.
+        # If the bundle breaks off, the entry that records the removal may lie beyond.
         on_record = on_record or not self.is_closed or any(one.records(cut, self.name) for one in later)
         proven = self.base_root is not None and on_record
         self.findings.add(
@@ -497,12 +497,12 @@ class Bundle:
         return self.structure.has_withheld_cut or cut in self.structure.cuts
 
     def goes_on_from(self, earlier):
-        """Whether this chain says that it goes on where the earlier one ended."""
+        """Whether this chain's first entry names the earlier one as the chain that it continues."""
         told = self.structure.restored_from if self.has_header else None
         return told is not None and told.origin == earlier.name.origin
 
     def compare_end(self, earlier):
-        """The earlier chain ended at the size and root that this one's first entry says."""
+        """Checks that the earlier chain ended at the size and root that this one's first entry names."""
         if self.is_bad():
             return
         told, size = self.structure.restored_from, earlier.next_seq
@@ -512,7 +512,7 @@ class Bundle:
             self.findings.add("GENESIS_MISMATCH", 0)
 
     def inherit(self, told):
-        """Takes over what the operators' records were known by, where the chain before was read in the same input."""
+        """Takes over the operators' states and the names, if the chain before was read in the same input."""
         for earlier in reversed(self.inputs.bundles):
             if earlier.name.origin == told.origin and earlier.ends_at(told) and not earlier.findings.is_fatal():
                 self.states.inherit(earlier.states)
@@ -520,30 +520,30 @@ class Bundle:
                 return
 
     def ends_at(self, told):
-        """Whether this chain ends at the size and root that a later epoch says."""
+        """Whether this chain ends at the size and root that a later epoch names."""
         return self.tree_is_sound and (told.size, told.root) == (self.next_seq, self.tree.root().hex())
 
     def restores(self, earlier, kept):
-        """Whether this chain goes on where the earlier one ended, and says that it knew of the kept checkpoint."""
+        """Whether this chain continues at the earlier one's end, and its restore covers the kept checkpoint."""
         told = self.structure.restored_from
         if self.is_bad() or not earlier.ends_at(told):
             return False
         return told.knew_of(kept.size, kept.root, earlier.name)
 
     def leaves_open(self, is_open, code):
-        """Whether something that was kept was not held against it, and the finding that tells why."""
+        """Takes whether something kept was not compared with it, and the finding that says why."""
         self.is_open = is_open
         if is_open and code is not None:
             self.findings.add(code)
 
-    # ---- what came of it ----------------------------------------------------------------------------------
+    # ---- the verdict --------------------------------------------------------------------------------------
 
     def is_trusted(self):
         """Whether a checkpoint in the bundle is signed by a trusted key."""
         return self.has_header and self.trust.has_signature
 
     def is_bad(self):
-        """Whether it is fatally wrong, or cannot be told."""
+        """Whether it is fatally wrong, or no trusted key signed it."""
         return not self.is_trusted() or self.is_wrong()
 
     def is_wrong(self):
@@ -587,7 +587,7 @@ class Bundle:
 
 
 def _commitment_of(value, name):
-    """The commitment to the part that a line gives; None where that has no canonical form."""
+    """The commitment to the part that a line gives; None if that has no canonical form."""
     try:
         return part_commitment(name, bytes.fromhex(value["salt"]), value["data"]).hex()
     except Refused:
@@ -595,7 +595,7 @@ def _commitment_of(value, name):
 
 
 def pins_of(header):
-    """The keys that a file itself lists: where nothing is pinned they show whether it fits together, and no more."""
+    """The keys that a file itself lists: if none is pinned, they only show whether it is consistent with itself."""
     pins = []
     for key in header["keys"]:
         try:

@@ -1,5 +1,6 @@
 /**
- * No false alarm in the independent verifier either: the files that honest deployments hand out are intact there too.
+ * No false alarm in the independent verifier either: it finds the files that honest deployments export
+ * intact.
  *
  * A history that fails names its seed: the same seed makes the same files.
  */
@@ -12,7 +13,7 @@ const BUNDLES = 100;
 
 Deno.test({
   name:
-    "a hundred bundles that an honest deployment hands out raise no alarm in the independent verifier [needs python3 with cryptography]",
+    "a hundred bundles that an honest deployment exports raise no alarm in the independent verifier [needs python3 with cryptography]",
   ignore: pythonIsMissing(),
   async fn() {
     const files = await chosenFiles();
@@ -27,7 +28,7 @@ Deno.test({
   },
 });
 
-/** So many bundles, and as many more as it takes to hold everything. */
+/** This many bundles, and as many more as it takes to hold every kind of line. */
 async function chosenFiles(): Promise<readonly HandedOut[]> {
   const seen = new Seen();
   const files: HandedOut[] = [];

@@ -1,18 +1,18 @@
-"""Holds commits against the scores that they make final, docs/verify/evidence-format.md section 9, "Replay".
+"""Compares commits with the scores that they make final, docs/verify/evidence-format.md section 9, "Replay".
 
-Of the newest provisional score of each seq modulo 65,536 a hash is kept, so that memory does not grow with the chain.
+Keeps one hash for each seq modulo 65,536, of the newest provisional score, so that memory does not grow with the chain.
 """
 from shapes import COMMIT_REFERENCE
 from canonical import canonical_bytes
 from tree import sha256
 
 _REMEMBERED = 65_536
-# A score whose parts are not given, and one that was found malformed or could not be computed.
+# A score without its parts, and one that was already reported.
 _ABSENT, _REPORTED = object(), object()
 
 
 def committed_hash(result):
-    """By which a score and its commit are the same: a commit changes two members and no more."""
+    """The hash by which a score and its commit are equal: a commit changes only two members."""
     return sha256(canonical_bytes({**result, "provisional": False, "committed": True}))
 
 
@@ -27,20 +27,20 @@ class Commits:
         self.uncompared = None
 
     def remember(self, entry, hash_of_entry, result):
-        """A provisional score, as it was computed anew."""
+        """Remembers a provisional score, as it was computed anew."""
         score = (hash_of_entry.hex(), entry["id"], committed_hash(result))
         self.scores[entry["seq"] % _REMEMBERED] = (entry["seq"], score)
 
     def remember_absent(self, seq):
-        """A score whose parts are not given."""
+        """Remembers that a score's parts are not given."""
         self.scores[seq % _REMEMBERED] = (seq, _ABSENT)
 
     def remember_reported(self, seq):
-        """A score with which something is wrong, which was said."""
+        """Remembers a score that was already reported as wrong."""
         self.scores[seq % _REMEMBERED] = (seq, _REPORTED)
 
     def compare(self, seq, reference, result):
-        """A commit's result, and the detail that names its score, None where that is not given."""
+        """Compares a commit's result with its score; `reference` names the score, None if that part is not given."""
         if reference is None:
             self._pass_over(seq)
         elif not COMMIT_REFERENCE(reference):
@@ -67,6 +67,6 @@ class Commits:
             self.uncompared = seq
 
     def settle(self):
-        """The bundle has ended."""
+        """Ends the bundle."""
         if self.uncompared is not None:
             self.findings.add("COMMIT_UNCOMPARED", self.uncompared)

@@ -1,4 +1,4 @@
-"""Whether bundles answer for every checkpoint that was kept of their family: docs/verify/evidence-format.md section 9, "What
+"""Whether bundles account for every kept checkpoint of their family: docs/verify/evidence-format.md section 9, "What
 could not be compared".
 """
 import re
@@ -12,13 +12,14 @@ _ORIGIN = re.compile(
 )
 
 
-# What a kept checkpoint of `sys` pins of another chain.
+# The size and root of another chain that a kept checkpoint of `sys` pins.
 _Pinned = namedtuple("_Pinned", "origin size root")
 
 
 def anchors_of(bundle, checkpoints):
-    """What a bundle of `sys` anchors: of each chain the newest as of each kept checkpoint of this `sys`, and the newest of
-    all, as tuples of origin, size, root and the size of the first kept checkpoint that covers it, None where none does.
+    """The anchors of a bundle of `sys`: for each chain the newest one before each kept checkpoint of this `sys`, and
+    the newest of all, as tuples of origin, size, root and the size of the first kept checkpoint that covers it, None
+    if none does.
     """
     if not bundle.has_header or bundle.is_wrong():
         return []
@@ -26,7 +27,7 @@ def anchors_of(bundle, checkpoints):
     found = {}
     for origin, size, root, seq in bundle.structure.anchors:
         pin = next((kept.size for kept in own if kept.size > seq), None)
-        # An earlier epoch can be signed by keys that nobody names yet; what was kept of it speaks for itself.
+        # An earlier epoch can be signed by keys that are not known yet; a kept checkpoint of it is proof enough.
         holds = any(kept.size == pin and (kept.size, kept.root) in bundle.kept.agreed for kept in own)
         if bundle.is_trusted() or holds:
             found[origin, pin] = (origin, size, root, pin)
@@ -34,15 +35,15 @@ def anchors_of(bundle, checkpoints):
 
 
 def settle(bundles, checkpoints):
-    """Tells each bundle in which nothing is wrong what it leaves open; every bundle of the input was read."""
+    """Sets, once all bundles were read, what each sound one leaves open."""
     sound = [bundle for bundle in bundles if bundle.has_header and not bundle.is_bad()]
-    # The verdict on a chain's own bundle tells more where something is wrong with it.
+    # If a chain's own bundle is wrong, its own verdict says more.
     told = {bundle.name.origin for bundle in bundles if bundle.has_header and bundle.is_bad()}
     kept = [(match, one) for one in checkpoints if (match := _ORIGIN.fullmatch(one.origin)) is not None]
     pinned = [
         _Pinned(*one[:3]) for bundle in sound for one in anchors_of(bundle, checkpoints) if one[3] is not None
     ]
-    # Prefixes of which `sys` is in the input, agrees with all that was kept of it, and shows all that it anchored.
+    # Prefixes whose `sys` is in the input, agrees with all its kept checkpoints, and comes with all that it anchored.
     systems = set()
     histories = [(history, _ORIGIN.fullmatch(history[0].name.origin)) for history in _histories(sound)]
     for history, place in sorted(histories, key=lambda one: one[1] is None or one[1]["org"] is not None):
@@ -71,7 +72,7 @@ def settle(bundles, checkpoints):
 
 
 def _pins_all(history, own):
-    """Whether a history of `sys` shows all that it anchored up to what was kept of it, in every epoch of that."""
+    """Whether the input has all that a history of `sys` anchored up to its kept checkpoints, in each epoch of them."""
     agrees = any(_agrees(history, one) for one in own)
     is_whole = all(not _is_of_another_epoch(history, one) or _is_lost(history, one) for one in own)
     last = {bundle.name.origin: 0 for bundle in history}
@@ -89,7 +90,7 @@ def _family(match):
 
 
 def _histories(sound):
-    """The bundles in groups, those together that roots prove to be of one history."""
+    """The bundles in groups; roots prove that those of a group are of one history."""
     groups = [{index} for index in range(len(sound))]
     for one, bundle in enumerate(sound):
         for other, earlier in enumerate(sound):
@@ -102,8 +103,8 @@ def _histories(sound):
 
 
 def _meets(bundle, other):
-    """Whether the other one's end is known to be of this one's history: as its own end, a root that agreed, or the end
-    from which a restore went on.
+    """Whether the other one's end belongs to this one's history: it is its own end, a root that agreed, or the end
+    that a restore continued.
     """
     if not other.tree_is_sound:
         return False
@@ -116,7 +117,7 @@ def _meets(bundle, other):
 
 
 def _is_answered(history, one, family):
-    """Whether it agrees; or is told to be lost with a restore, while something older that was kept agrees."""
+    """Whether it agrees; or a restore recorded its loss, and an older kept checkpoint agrees."""
     if _agrees(history, one):
         return True
     return _is_lost(history, one) and any(
@@ -125,8 +126,8 @@ def _is_answered(history, one, family):
 
 
 def _is_lost(history, one):
-    """Whether a chain of the history tells that a restore lost it: beyond the end of the chain that it goes on from, or in
-    an epoch between the two.
+    """Whether a chain of the history records that a restore lost it: it lies beyond the end of the chain before, or
+    in an epoch between the two.
     """
     ends = {}
     for bundle in history:
@@ -178,7 +179,7 @@ def _is_known_elsewhere(bundle, place, kept):
     ]
     if any(match["prefix"] == place["prefix"] and match["org"] == organization for match, _ in concerned):
         return False
-    # Each by itself: a bad signature by one of them takes nothing from another's.
+    # Each key by itself: a bad signature by one does not spoil another's.
     keys = bundle.trust.joined()
     return any(
         match["prefix"] != place["prefix"] and any(good_signers(one.note, one.origin, [key]) for key in keys)

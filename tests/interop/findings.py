@@ -6,7 +6,7 @@ NOT_FATAL = {
     *("PRUNED_PREFIX", "STATE_UNANCHORED", "COMMIT_UNCOMPARED", "RESTORED"),
     *("KNOWN_CHECKPOINT_UNLINKABLE", "KNOWN_EPOCH_UNLINKED", "KNOWN_DEPLOYMENT_OTHER", "ANCHOR_AHEAD"),
 }
-# Said only where some checkpoint of the bundle is signed by a trusted key.
+# Reported only if some checkpoint of the bundle is signed by a trusted key.
 NEED_TRUST = {
     *("ROOT_MISMATCH", "UNSIGNED_TAIL", "PRUNED_PREFIX_UNPROVEN", "PRUNED_PREFIX"),
     *("RESTORED", "KNOWN_CHECKPOINT_UNLINKABLE", "ANCHOR_AHEAD"),
@@ -19,13 +19,13 @@ EXIT_CODES = {
 }
 # From the best to the worst.
 _RANKS = ("INTACT", "INTACT, UNANCHORED", NOT_COMPARED, "NOT VERIFIABLE", "TAMPERED", "DIVERGED")
-# More than this many of one bundle are not listed; the first bad place takes all into account.
+# At most this many of one bundle are listed; the first bad place takes all into account.
 _LISTED = 500
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One finding; `seq` is exact, `range` (both ends included) where the place is only known to lie in it."""
+    """One finding; `seq` is exact, `range` (both ends included) if the place is only known to lie in it."""
 
     code: str
     seq: Optional[int] = None
@@ -39,7 +39,7 @@ class Finding:
 
 @dataclass
 class Findings:
-    """The findings of one bundle, some of which are said only once a signature is trusted."""
+    """The findings of one bundle; some are reported only once a signature is trusted."""
 
     listed: List[Finding] = field(default_factory=list)
     dropped: int = 0
@@ -52,7 +52,7 @@ class Findings:
             self._keep_the_first(Finding(code, seq, span))
 
     def _keep_the_first(self, finding):
-        # A later finding may still be the first bad place: it takes the last one's room.
+        # A later finding may still be the first bad place: it replaces the last one.
         self.dropped += 1
         if finding.fatal and _place(finding) < min(map(_place, self.listed)):
             self.listed[-1] = finding
@@ -62,16 +62,16 @@ class Findings:
         return any(finding.code == code for finding in self.listed)
 
     def is_fatal(self):
-        """Whether anything is fatally wrong so far, whoever signed."""
+        """Whether anything is fatally wrong so far, whatever key signed."""
         return any(finding.fatal for finding in self.listed)
 
     def said(self, trusted):
-        """The findings that may be said."""
+        """The findings that may be reported."""
         return [finding for finding in self.listed if trusted or finding.code not in NEED_TRUST]
 
 
 def _place(finding):
-    """Orders places: exact ones, then ranges, then states that do not fit, which mostly follow from something else."""
+    """Orders places: exact ones, then ranges, then states that do not fit, mostly a consequence of another finding."""
     if not finding.fatal or (finding.seq is None and finding.range is None):
         return _NOWHERE
     if finding.seq is None:
@@ -83,7 +83,7 @@ _NOWHERE = (3, 0, 0)
 
 
 def first_bad(findings):
-    """Seq and range of the first bad place; the range is None where the seq is exact."""
+    """Seq and range of the first bad place; the range is None if the seq is exact."""
     first = min(findings, key=_place, default=None)
     if first is None or _place(first) == _NOWHERE:
         return None, None
@@ -93,7 +93,7 @@ def first_bad(findings):
 
 
 def worst(verdicts):
-    """The verdict over several bundles; NOT VERIFIABLE where there is none."""
+    """The verdict over several bundles; NOT VERIFIABLE if there is none."""
     if not verdicts:
         return "NOT VERIFIABLE"
     return max(verdicts, key=_RANKS.index)

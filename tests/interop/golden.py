@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Replays the golden vectors' histories and decisions with replay.py: golden.py VECTORS DOCUMENT.
 
-Prints how many events and decisions were compared, and every difference; exits 1 where there is one.
+Prints how many events and decisions were compared, and every difference; exits 1 if there is one.
 """
 import json
 import sys
@@ -50,7 +50,7 @@ def compare_history(document, defaults, history):
 
 
 def main(vectors_path, document_path):
-    """Compares all and says what was found."""
+    """Compares all and prints the differences."""
     with open(vectors_path, encoding="utf-8") as file:
         vectors = json.load(file)
     with open(document_path, encoding="utf-8") as file:

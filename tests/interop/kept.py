@@ -8,7 +8,7 @@ from tree import advanced_root
 
 @dataclass
 class Kept:
-    """A size and root to hold a chain against; `checkpoint` is None for an anchor, which anchors nothing by itself.
+    """A size and root to compare a chain with; `checkpoint` is None for an anchor, which anchors nothing by itself.
     `is_pinned` is one that a kept checkpoint of `sys` covers.
 
     `found` is the chain's root at that size, once it was passed; `climbed` how far ladder lines lead from it, and
@@ -28,7 +28,7 @@ class Kept:
 
 
 class KeptOfChain:
-    """All that is held against one chain; `held` counts what agrees and was the auditor's own."""
+    """All that one chain is compared with; `held` counts the auditor's own that agree."""
 
     def __init__(self, kept, entries):
         self.kept = sorted(kept, key=lambda one: one.size)
@@ -40,24 +40,24 @@ class KeptOfChain:
         self.beyond_end = []
 
     def see_root(self, size, root):
-        """The chain has this root at this size."""
+        """Takes the chain's root at this size."""
         for one in self.kept:
             if one.size == size and one.found is None:
                 one.found = root
 
     def see_entry(self, seq, leaf, findings):
-        """The entry of this seq has this hash."""
+        """Compares the hash of the entry of this seq."""
         if any(expected != leaf for expected in self.entries.get(seq, ())):
             findings.add("FORK_VS_KNOWN_CHECKPOINT", seq, (seq, seq))
 
     def climb(self, first, last, proof):
-        """A ladder line."""
+        """Takes a ladder line."""
         for one in self.kept:
             if one.climbed == first and one.climbed_root is not None:
                 one.climbed, one.climbed_root = last, advanced_root(one.climbed_root, first, last, proof)
 
     def compare(self, bundle):
-        """The chain has ended."""
+        """Ends the chain."""
         for one in self.kept:
             if one.checkpoint is not None and bundle.trust.signers(one.checkpoint)[0] is not None:
                 self.has_bad_signature = True

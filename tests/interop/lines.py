@@ -28,7 +28,7 @@ def lines_of(file):
 
 
 def read_line(raw):
-    """The value of a line, None where it has none, and whether the line is its canonical form."""
+    """The value of a line, None if it is not JSON, and whether the line is its canonical form."""
     if len(raw) > LONGEST_LINE:
         return None, False
     try:
@@ -43,7 +43,7 @@ def read_line(raw):
 
 
 def is_header(value, raw):
-    """Whether a line is the first of a bundle, of whatever version, even where it is not well-formed UTF-8."""
+    """Whether a line is the first of a bundle, of any version, even if it is not well-formed UTF-8."""
     if value is None and len(raw) <= LONGEST_LINE:
         try:
             value = parse(raw.decode("utf-8-sig", "replace"))

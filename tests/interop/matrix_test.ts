@@ -1,7 +1,7 @@
 /**
- * Two verifiers, one judgment: every row of the tables of tampering, and of the published one, gets from the verifier
- * of verify.py, which shares nothing with the product but the documents, what it gets from the product's own: the same
- * exit code, verdicts, fatal findings and first bad places.
+ * Two verifiers, one judgment: for every row of the tables of tampering, and of the published one, verify.py
+ * and the product's verifier give the same exit code, verdicts, fatal findings and first bad places. They
+ * share nothing but the documents.
  */
 import assert from "node:assert/strict";
 import { knownCheckpointOrNull } from "../../src/evidence/kept.ts";
@@ -28,7 +28,7 @@ import { inPresentForm, VECTOR_CASES, VECTOR_PINS } from "../vector_cases.ts";
 import { overallVerdict, verify } from "../verification.ts";
 import matrix from "../vectors/evidence/tamper_matrix.json" with { type: "json" };
 
-/** A file and what its auditor has besides. */
+/** A file and what its auditor has besides it. */
 interface Case {
   readonly name: string;
   readonly text: string;
@@ -60,7 +60,7 @@ const CASES: readonly Case[] = [
   })),
 ];
 
-/** Without what is not given. */
+/** Leaves out the options that are undefined. */
 function given(options: Partial<VerifierOptions>): Partial<VerifierOptions> {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
@@ -101,7 +101,7 @@ interface Judgment {
 
 interface BundleJudgment {
   readonly verdict: string;
-  /** Codes of what is fatal, each once, in alphabetical order. */
+  /** The codes of fatal findings, each once, in alphabetical order. */
   readonly fatal: readonly string[];
   readonly first: number | null;
   readonly range: readonly [number, number] | null;
@@ -135,8 +135,7 @@ function independentBundleJudgmentOf(
 }
 
 Deno.test({
-  name:
-    "every tampering is judged alike by two verifiers that share no code [needs python3 with cryptography]",
+  name: "two verifiers that share no code judge every tampering alike [needs python3 with cryptography]",
   ignore: pythonIsMissing(),
   async fn(test) {
     const answers = await askIndependently(CASES.map(questionOf));

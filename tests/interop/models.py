@@ -19,11 +19,11 @@ _LONGEST_NAME = 128
 
 
 class TooLarge(Exception):
-    """A list or a name is longer than is looked at."""
+    """A list or a name is longer than the limit."""
 
 
 def _having(**members):
-    """An object with these members, and others that nobody reads."""
+    """An object with these members; others are ignored."""
     return lambda value: (
         isinstance(value, dict) and all(name in value and check(value[name]) for name, check in members.items())
     )
@@ -143,7 +143,7 @@ _UNREAD_OF_MAINTENANCE = ("difficulty", "difficulties", "exercises")
 
 
 def fault_of(document):
-    """The finding that a document leads to, None where it can be computed with."""
+    """The finding for a document, None if it can be computed with."""
     formulas = document.get("formulas")
     if isinstance(formulas, str) and formulas not in _KNOWN_FORMULAS and re.fullmatch(r"jis-\d+", formulas):
         return "UNSUPPORTED_VERSION"

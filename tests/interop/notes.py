@@ -42,7 +42,7 @@ _D = -121665 * pow(121666, _P - 2, _P) % _P
 
 
 def _point(raw):
-    """The affine point that 32 bytes encode, None where they encode none or not in the one form (RFC 8032, 5.1.3)."""
+    """The affine point that 32 bytes encode, None if they encode none or not in the one form (RFC 8032, 5.1.3)."""
     whole = int.from_bytes(raw, "little")
     y, sign = whole & (2**255 - 1), whole >> 255
     if y >= _P:
@@ -90,14 +90,14 @@ def key_id(name, raw_key):
     return sha256(name.encode(), b"\n\x01", raw_key)[:4]
 
 
-# ---- keys that are written down ---------------------------------------------------------------------------
+# ---- key files and vkeys ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Pin:
-    """A key that is trusted from outside: for origins with the prefix of `name`, or for all where that is None.
+    """A key that is trusted from outside: for origins with the prefix of `name`, or for all if that is None.
 
-    On `sys` it signs sizes from `first` up to `last`, where those are not None.
+    On `sys` it signs sizes from `first` up to `last`, if those are not None.
     """
 
     raw: bytes
@@ -132,7 +132,7 @@ def parse_vkey(text):
 
 
 def is_note_name(name):
-    """Whether a key or an origin may be called so."""
+    """Whether a key or an origin may have this name."""
     return name != "" and "+" not in name and not any(c.isspace() or ord(c) < 32 for c in name)
 
 
@@ -195,7 +195,7 @@ class Note:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Size and root of a chain, as a note says them."""
+    """Size and root of a chain, as a note states them."""
 
     origin: str
     size: int
@@ -245,7 +245,7 @@ _CHECKPOINT = re.compile(r"^[^\s+]+\n[0-9]+\n[A-Za-z0-9+/=]+\n\n(?:— [^ \n]+ [
 
 
 def checkpoints_in(source):
-    """The checkpoints that stand in a text, whatever stands around them. Raises Malformed where there is none."""
+    """The checkpoints in a text, whatever is around them. Raises Malformed if there is none."""
     found = [parse_checkpoint(match[0]) for match in _CHECKPOINT.finditer(source)]
     if not found:
         raise Malformed("no checkpoint in the file")
@@ -253,7 +253,7 @@ def checkpoints_in(source):
 
 
 def good_signers(note, name, raw_keys):
-    """Of these keys, those that signed the note under this name; None where a signature by one of them is bad."""
+    """Those of the keys that signed the note under this name; None if a signature by one of them is bad."""
     by_id = {}
     for raw in raw_keys:
         by_id.setdefault(key_id(name, raw), []).append(raw)
@@ -286,7 +286,7 @@ _CERTIFICATE = re.compile(
     r"(?P<name>[^\n]+)\nrotate (?P<number>[2-9]|[1-9][0-9]{1,14})\nold (?P<old>[^\n]+)\nnew (?P<new>[^\n]+)\n"
     r"from (?P<instant>[^\n]+)\nreason (?P<reason>[^\n]+)\n"
 )
-# The one place where an instant may do without milliseconds.
+# Only here may an instant lack milliseconds.
 _FROM = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{3})?Z")
 
 

@@ -1,6 +1,6 @@
 """Finds records that can be made once only, docs/verify/evidence-format.md section 9, "Records that are made once".
 
-Of each name a keyed hash of 16 bytes is kept, which nobody who chooses names can make equal to another's.
+Keeps a keyed hash of 16 bytes for each name; nobody who chooses names can make two of them equal.
 """
 import hashlib
 import os
@@ -16,7 +16,7 @@ _NAMES = {
 
 
 class Repeats:
-    """What one chain, and those that it goes on from, recorded of each session and decision."""
+    """The sessions and decisions that one chain, and the chains that it continues, recorded."""
 
     def __init__(self, findings):
         self.findings = findings
@@ -24,15 +24,15 @@ class Repeats:
         self.is_off_track = False
 
     def lose_track(self):
-        """Entries are missing or altered: one that comes may be one that came before."""
+        """Notes that entries are missing or altered: a later record may be one of them."""
         self.is_off_track = True
 
     def inherit(self, earlier):
-        """This chain goes on from one that was read before."""
+        """Takes over the names of the chain that this one continues."""
         self.known = set(earlier.known)
 
     def take(self, entry, parts):
-        """An entry with those of its parts that are given."""
+        """Takes an entry with those of its parts that are given."""
         event_type = entry["event_type"]
         if self.is_off_track or event_type not in _NAMES:
             return

@@ -151,7 +151,7 @@ def percent(share):
 
 
 def initial_state(document):
-    """Section 2: the state of an operator of whom nothing is known."""
+    """Section 2: the state of an operator without a record."""
     return {
         "v": document["version"],
         "n": 0,
@@ -247,7 +247,7 @@ class Cells:
 
 @dataclass
 class Process:
-    """Section 4.3; `engagement` is I, None where nothing was measured."""
+    """Section 4.3; `engagement` is I, None if nothing was measured."""
 
     time_ms: float
     time: float
@@ -868,7 +868,7 @@ def maintenance_conditions(document, jis, dimensions, days, trend):
 
 
 def weakest_dimension(document, dimensions, mode):
-    """Section 7.3, the target where no truth is wanted; max and min take the first of equals."""
+    """Section 7.3, the target if no truth is wanted; max and min take the first of equals."""
     weights, target = mode_weights(document, mode), document["thresholds"]["target_jis"]
     costs = {name: weights[name] * max(0, target - value) for name, value in dimensions.items()}
     costliest = max(costs, key=costs.get)

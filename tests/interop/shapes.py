@@ -25,7 +25,7 @@ BUCKETS = ("H", "C", "P", "X", "A", "U", "R", "Q")
 COUNTERS = ("pres", "lab", "truth", "dep", "ref", "hs", "crit", "fastAcc")
 
 
-# ---- what schemas are made of -----------------------------------------------------------------------------
+# ---- building blocks --------------------------------------------------------------------------------------
 
 
 def closed(**members):
@@ -140,7 +140,7 @@ _BASE = closed(size=whole(), prev=hash_text, peaks=items(hash_text), checkpoint=
 
 
 def _base(value):
-    """Where nothing was pruned there is nothing below."""
+    """If nothing was pruned there is nothing below."""
     return _BASE(value) and (value["size"] > 0 or (value["peaks"] == [] and value["checkpoint"] is None))
 
 
@@ -149,7 +149,7 @@ HEADER = closed(
     origin=text,
     chain=text,
     base=_base,
-    # Candidates, which bear on a verdict only where they hold.
+    # Candidates: they affect a verdict only if they verify.
     keys=items(closed(vkey=text, cert=optional(text))),
     retention_days=optional(whole()),
     exported_at=instant,
@@ -159,7 +159,7 @@ MODEL = closed(kind=only("jis.model/1"), sha256=hash_text, document=lambda value
 LADDER = closed(
     kind=only("jis.ladder/1"), **{"from": whole(1), "to": whole(1), "proof": items(hash_text, most=128)}
 )
-# The entry is held against its own schema.
+# The entry is checked against its own schema.
 BEGINNING = closed(
     kind=only("jis.beginning/1"),
     entry=anything,

@@ -1,7 +1,7 @@
 """Whether recorded scores, decisions and labels follow, docs/verify/evidence-format.md section 9, "Replay".
 
-Of each subject it keeps what the last record left it known by: the hash of state and entry, or of the entry alone where
-the state is not known.
+For each subject it keeps a hash from the last record: of state and entry, or of the entry alone if the state is not
+known.
 """
 import replay
 from commits import Commits
@@ -20,14 +20,14 @@ _PARTS = {
 
 
 class States:
-    """Replays the records of one chain, and holds each state against the one that the record before left."""
+    """Replays the records of one chain, and compares each state with the one that the record before left."""
 
     def __init__(self, name, base_size, findings):
         self.name = name
         self.base_size = base_size
         self.findings = findings
         self.documents = {}
-        # What entries name and is not to be computed with, once it was said; what is wrong with a document.
+        # Models that cannot be used and were already reported; what is wrong with a document.
         self.missing = set()
         self.faults = {}
         self.known = {}
@@ -38,7 +38,7 @@ class States:
         self.replayed = 0
 
     def add_document(self, sha256, document):
-        """Takes a model document; False where there is one of that name already."""
+        """Takes a model document; False if there is one of that name already."""
         if sha256 in self.documents:
             return False
         fault = fault_of(document) if model_hash(document).hex() == sha256 else "MODEL_MISMATCH"
@@ -50,28 +50,28 @@ class States:
         return True
 
     def lose_track(self):
-        """Entries are missing or altered: nobody's state is known any more."""
+        """Forgets every state: entries are missing or altered."""
         self.known.clear()
         self.is_off_track = True
 
     def inherit(self, earlier):
-        """This chain goes on from one that was read before."""
+        """Takes over the states of the chain that this one continues."""
         self.known = dict(earlier.known)
         self.is_complete = earlier.is_complete and not earlier.is_off_track
 
     def forget(self, subject):
-        """The subject was erased: nothing will start from its state."""
+        """Forgets the state of an erased subject."""
         self.known.pop(subject, None)
 
     def settle(self):
-        """The bundle has ended: a document that no record named must hash to its name too."""
+        """Ends the bundle: a document that no record named must hash to its name too."""
         self.commits.settle()
         for sha256, fault in self.faults.items():
             if fault == "MODEL_MISMATCH" and sha256 not in self.missing:
                 self.findings.add("MODEL_MISMATCH")
 
     def take(self, entry, hash_of_entry, parts):
-        """An entry with those of its parts that are given."""
+        """Takes an entry with those of its parts that are given."""
         event_type = entry["event_type"]
         if event_type not in _PARTS:
             return
@@ -103,7 +103,7 @@ class States:
             self.commits.compare(entry["seq"], parts.get("detail"), result)
 
     def _replay(self, entry, hash_of_entry, parts):
-        """The state after the record; None where it leaves none, or none that can be computed."""
+        """The state after the record; None if it leaves none, or none that can be computed."""
         again = self._replayed(entry, parts)
         if entry["event_type"] == "SCORE_COMPUTED":
             if again is None:
@@ -113,7 +113,7 @@ class States:
         return None if again is None else again.state
 
     def _replayed(self, entry, parts):
-        """What the record leads to; None where it cannot be computed, which then was said."""
+        """The record's result; None if it cannot be computed, which was then reported."""
         seq, given, event_type = entry["seq"], parts["input"], entry["event_type"]
         if is_of_a_later_release(given):
             self.findings.add("UNSUPPORTED_VERSION", seq)
@@ -129,7 +129,7 @@ class States:
         try:
             again = replay.replay(event_type, document, given, entry["id"])
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
-            # Record and document do not go together: nothing follows from them.
+            # Record and document do not fit together: nothing can be computed.
             self.findings.add("RECORD_MALFORMED", seq)
             return None
         self.replayed += 1
@@ -144,7 +144,7 @@ class States:
         return again
 
     def _document(self, sha256, seq):
-        """The model document of that name; said once where it is not there or another."""
+        """The model document of that name; reported once if it is missing or another."""
         document = self.documents.get(sha256)
         if document is None and sha256 not in self.missing:
             self.missing.add(sha256)
@@ -152,7 +152,7 @@ class States:
         return document
 
     def _check_state(self, entry, given):
-        """Whether the record starts from where the one before ended."""
+        """Whether the record starts from the state that the one before left."""
         prior, state, known = given["prior"], given["state"], self.known.get(entry["subject"])
         if prior is None or state is None:
             holds = prior is None and state is None and known is None
@@ -169,14 +169,14 @@ class States:
             self.findings.add("STATE_MISMATCH", entry["seq"])
 
     def _is_elsewhere(self, prior):
-        """Whether a record that this chain does not show may lie where the bundle does not reach."""
+        """Whether the record may lie outside of the bundle."""
         if self.is_off_track or self.is_complete:
             return self.is_off_track
         return self.name.epoch > 1 or prior["seq"] < self.base_size
 
 
 def is_of_a_later_release(given):
-    """Whether an input is of a version, or its formulas are of one, that is not known here."""
+    """Whether the version of an input or of its formulas is unknown."""
     if not isinstance(given, dict):
         return False
     algorithm = given.get("algo")

@@ -11,7 +11,7 @@ from replay import instant_of
 from shapes import STRUCTURAL
 
 _CHAIN = re.compile(r"(?P<family>sys|org/[A-Za-z0-9_-]{1,128}(?:/admin)?)(?:/e(?P<epoch>[2-9]|[1-9][0-9]+))?")
-# Those on whose detail a verdict may turn.
+# Entries whose detail can change a verdict.
 _BEARING = ("RETENTION_POLICY", "RETENTION_PRUNED", "SIGNING_KEY_ROTATED")
 _DAY_MS = 86_400_000
 _UNKNOWN = object()
@@ -19,7 +19,7 @@ _UNKNOWN = object()
 
 @dataclass(frozen=True)
 class ChainName:
-    """A chain's origin, taken apart; `family` is empty where the origin is none of the header's chain."""
+    """A chain's origin, taken apart; `family` is empty if the origin is not of the header's chain."""
 
     origin: str
     prefix: str = ""
@@ -35,7 +35,7 @@ class ChainName:
         return ChainName(origin, origin[: -len(chain)], match["family"], int(match["epoch"] or 1))
 
     def sibling(self, origin):
-        """The name of another origin, None where that is no chain of the same family."""
+        """The name of another origin, None if that is no chain of the same family."""
         match = _CHAIN.fullmatch(origin[len(self.prefix) :]) if origin.startswith(self.prefix) else None
         if match is None or match["family"] != self.family:
             return None
@@ -49,7 +49,7 @@ class ChainName:
 
 @dataclass(frozen=True)
 class Cut:
-    """A removal on record: the chain's tree had this root at the size up to which entries were removed."""
+    """A recorded removal: up to which size entries were removed, and the tree's root at that size."""
 
     origin: str
     size: int
@@ -72,7 +72,7 @@ class Structure:
         self.hidden_anchors = []
 
     def take(self, entry, parts):
-        """An entry with those of its parts that are given."""
+        """Takes an entry with those of its parts that are given."""
         event_type = entry["event_type"]
         if entry["seq"] == 0:
             self._check_genesis(entry, parts)
@@ -100,18 +100,18 @@ class Structure:
             self.cuts.append(Cut(detail["previous_origin"], detail["restored_size"], root))
 
     def need_cut(self, seq):
-        """A part of this entry is said to be pruned."""
+        """Notes that a part of this entry is marked as pruned."""
         self.pruned.append(seq)
 
     def settle(self):
-        """The bundle has ended: what was pruned lies below a cut that an entry tells of."""
+        """Ends the bundle: pruned parts must lie below a recorded cut."""
         end = max((cut.size for cut in self.cuts if cut.origin == self.name.origin), default=0)
         for seq in self.pruned:
             if seq >= end:
                 self.bundle.findings.add("ERASURE_UNPROVEN", seq)
 
     def _pass_over(self, event_type, seq):
-        """The detail is not given, so that what it would have said is not known."""
+        """Notes that this entry's detail is not given."""
         if event_type == "ORG_CHECKPOINTS":
             self.hidden_anchors.append(seq)
         if event_type == "RETENTION_PRUNED":
@@ -196,7 +196,7 @@ class Structure:
 
 @dataclass(frozen=True)
 class Restore:
-    """What the first entry of a later epoch says of the chain that it goes on from."""
+    """What the first entry of a later epoch states about the chain that it continues."""
 
     origin: str
     size: int
@@ -207,7 +207,7 @@ class Restore:
 
     @staticmethod
     def of(detail):
-        """Reads a detail; a last known checkpoint that is none is as good as not given."""
+        """Reads a detail; a last known checkpoint that cannot be read counts as not given."""
         try:
             known = parse_checkpoint(detail["last_known_checkpoint"] or "")
             told = (known.origin, known.size, known.root)
@@ -216,7 +216,7 @@ class Restore:
         return Restore(detail["previous_origin"], detail["restored_size"], detail["restored_root"], *told)
 
     def knew_of(self, size, root, earlier):
-        """Whether it says that it knew of this checkpoint of the earlier chain, or of what came after."""
+        """Whether it states that it knew this checkpoint of the earlier chain, or a later one."""
         if self.known_origin == earlier.origin:
             return self.known_size > size or (self.known_size == size and self.known_root == root)
         known = None if self.known_origin is None else earlier.sibling(self.known_origin)

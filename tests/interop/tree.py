@@ -25,22 +25,22 @@ def genesis_previous(origin):
 
 
 def part_commitment(name, salt, data):
-    """What an entry says of a part."""
+    """The commitment to a part that an entry holds."""
     return sha256(b"jis.commit/1\n", encoded(name), b"\n", salt, canonical_bytes(data))
 
 
 def model_hash(document):
-    """What a model document is called."""
+    """The name of a model document: its hash."""
     return sha256(b"jis.params/1\n", canonical_bytes(document))
 
 
 def state_hash(hash_of_entry, state):
-    """What a subject is known by after an entry that left this state (section 9)."""
+    """The hash kept for a subject after an entry that left this state (section 9)."""
     return sha256(hash_of_entry, canonical_bytes(state))
 
 
 class Tree:
-    """A growing tree of which only the roots of the complete subtrees are kept, the largest first."""
+    """A growing tree that keeps only the roots of its complete subtrees, the largest first."""
 
     def __init__(self, size=0, peaks=()):
         self.size = size
@@ -66,7 +66,7 @@ class Tree:
 
 
 def root_above(leaf, index, size, path):
-    """The root to which an inclusion path leads from the leaf of this index in a tree of this size; None where the
+    """The root to which an inclusion path leads from the leaf of this index in a tree of this size; None if the
     path is not of that shape (RFC 9162, section 2.1.3.2).
     """
     node, last, hashed = index, size - 1, leaf
@@ -86,7 +86,7 @@ def root_above(leaf, index, size, path):
 
 
 def advanced_root(old_root, first, second, proof):
-    """The root at size `second` to which a consistency proof leads from this root at size `first`; None where the
+    """The root at size `second` to which a consistency proof leads from this root at size `first`; None if the
     proof does not begin at that root or is not of that shape (RFC 9162, section 2.1.4.2).
     """
     if first == second:

@@ -7,7 +7,7 @@ from notes import good_signers
 
 
 class Trust:
-    """The keys of one bundle; it is told of rotations as they come by."""
+    """The keys of one bundle; the reader passes it each rotation."""
 
     def __init__(self, pins, name, joins):
         """`joins` are sets of keys, each of one holder, of the whole input: it grows with each certificate."""
@@ -15,7 +15,7 @@ class Trust:
         self.prefix = name.prefix
         mine = [pin for pin in pins if pin.is_for(name.prefix)]
         self.trusted = {pin.raw for pin in mine}
-        # Those that may hand on: a key that is trusted only as an earlier one may be anybody's by now.
+        # Keys that may certify a next one: a key trusted only as an earlier one may be in anybody's hands by now.
         self.handing = {pin.raw for pin in mine if pin.last is None}
         # The sizes that a JWKS says are of the first chain of the system alone.
         binds = name.family == "sys" and name.epoch == 1
@@ -27,12 +27,12 @@ class Trust:
         self.retired = {}
         self.signed_before = {}
         self.has_signature = False
-        # Whose good signatures the bundle carries.
+        # Keys with good signatures in the bundle.
         self.signed = set()
         self.current_size = self.former_size = 0
 
     def add_certificate(self, certificate):
-        """Takes a certificate whose signatures hold."""
+        """Takes a certificate with good signatures."""
         # Both keys signed it, whatever log it is for.
         self.joins.append({certificate.old, certificate.new})
         if certificate.prefix != self.prefix:
@@ -62,7 +62,7 @@ class Trust:
         return joined
 
     def follows(self, certificate):
-        """Whether a certificate hands on from the key whose turn it is."""
+        """Whether a certificate leads on from the current key."""
         return not self.rotations or self.rotations[-1][2] == certificate.old
 
     def rotate(self, seq, certificate):
@@ -85,7 +85,7 @@ class Trust:
         self.signed_before = {}
 
     def retire(self, seq, certificate):
-        """The old key goes at this entry."""
+        """Retires the old key at this entry."""
         self.retired.setdefault(certificate.old, seq)
 
     def judge(self, checkpoint):
@@ -103,7 +103,7 @@ class Trust:
         return code
 
     def finish(self, known_size):
-        """The size of the newest checkpoint where only keys from before signed it; None where a root that is known from
+        """The size of the newest checkpoint if only earlier keys signed it; None if a root that is known from
         elsewhere, of that size or more, agrees, or a key in use signed it.
         """
         if self.former_size <= self.current_size:
@@ -114,7 +114,7 @@ class Trust:
         return None
 
     def _code_of_time(self, signers, size):
-        """Whether it was these keys' turn to sign: none that signed may stand outside of its time."""
+        """Whether these keys were in use at that size: none may have signed outside of its time."""
         ranges = [self.ranges.get(raw, (None, None)) for raw in signers]
         if any(first is not None and size < first for first, _ in ranges):
             return "UNTRUSTED_KEY"
@@ -133,7 +133,7 @@ class Trust:
         return (None, signers) if signers else ("UNTRUSTED_KEY", None)
 
     def _code_of_turn(self, signers, size):
-        """Against the key whose turn it was."""
+        """Checks against the key in use at that size."""
         earlier, current = set(), self.first_key
         for seq, old, new in self.rotations:
             if size <= seq:

@@ -15,14 +15,14 @@ of `sys` before those that it anchors.
   --no-replay         leaves out the replay of scores, so that withheld parts are no reason for exit code 2
   --json              prints one object instead of text
 
-Exit code: 0 INTACT (also UNANCHORED, and with parts withheld where replay was left out), 1 TAMPERED or DIVERGED,
+Exit code: 0 INTACT (also UNANCHORED, and with parts withheld if replay was left out), 1 TAMPERED or DIVERGED,
 2 NOT VERIFIABLE, "INTACT, NOT COMPARED", parts withheld, or a file, key or option that cannot be read. The object:
 
   {"verdict", "exit_code", "bundles": [{"origin", "verdict", "first_bad_seq", "first_bad_range",
     "findings": [{"code", "fatal", "seq", "range"}], "withheld", "erased", "replayed"}]}
 
 `verdict` is the worst of the bundles', one of INTACT, "INTACT, UNANCHORED", "INTACT, NOT COMPARED", NOT VERIFIABLE,
-TAMPERED, DIVERGED; that parts were withheld is in `withheld` and the exit code. `origin` is null where a bundle has no readable header; a file
+TAMPERED, DIVERGED; that parts were withheld is in `withheld` and the exit code. `origin` is null if a bundle has no readable header; a file
 without any bundle counts as one such. `seq` is an exact place, `range` [first, last] one that is only known to lie in
 it; `first_bad_seq` is the smallest exact one, else the beginning of the range in `first_bad_range`, else null. `withheld`
 and `erased` count parts, `replayed` entries.
@@ -54,10 +54,10 @@ from notes import checkpoints_in, read_pins  # noqa: E402
 
 
 class Input:
-    """All bundles that are verified together, with what is trusted and known beforehand."""
+    """All bundles that are verified together, with the pins and everything kept."""
 
     def __init__(self, key_files=None, checkpoints=(), entries=(), replays=True):
-        """`key_files` are the pins of each key file, None where none was given."""
+        """`key_files` are the pins of each key file, None if none was given."""
         self.pins = None if key_files is None else [pin for pins in key_files for pin in pins]
         # Sets of keys of one holder each; certificates add to them.
         self.joins = [{pin.raw for pin in pins} for pins in key_files or ()]
@@ -68,7 +68,7 @@ class Input:
         self.bundles = []
 
     def kept_of(self, origin):
-        """Sizes and roots to hold against the chain of this origin."""
+        """Sizes and roots to compare with the chain of this origin."""
         kept = [Kept(one.size, one.root, one) for one in self.checkpoints if one.origin == origin]
         anchors = [
             Kept(size, root, is_pinned=pin is not None)
@@ -81,7 +81,7 @@ class Input:
         return kept + pinned + [one for one in anchors[-1:] if not one.is_pinned] + [Kept(size, root) for size, root in others]
 
     def entries_of(self, origin):
-        """Hashes of entries to hold against the chain of this origin, by seq."""
+        """Hashes of entries to compare with the chain of this origin, by seq."""
         found = {}
         for of, seq, leaf in self.entries:
             if of == origin:
@@ -89,7 +89,7 @@ class Input:
         return found
 
     def erasures_of(self, family):
-        """What a family still owes."""
+        """The erasures of a family that no entry has recorded yet."""
         return self.families.setdefault(family, Erasures())
 
     def read(self, file):
@@ -122,8 +122,8 @@ class Input:
             self.bundles.append(bundle)
 
     def settle(self):
-        """Every file was read."""
-        # The last first: whether a chain that goes on from another is signed decides what it says of the other's end.
+        """Ends the input: every file was read."""
+        # The last first: what a chain proves of the end of the one that it continues depends on its own signatures.
         for index, bundle in reversed(list(enumerate(self.bundles))):
             bundle.settle(self.bundles[index + 1 :])
         for erasures in self.families.values():
@@ -152,7 +152,7 @@ def text_of(path):
 
 
 def pins_of(sources):
-    """The trusted keys of each source, None where there is none. Raises OSError or ValueError."""
+    """The trusted keys of each source, None if there is none. Raises OSError or ValueError."""
     if not sources:
         return None
     texts = [text_of(source) if os.path.exists(source) else source for source in sources]
@@ -166,7 +166,7 @@ def checkpoints_of(path):
 
 
 def verified(files, keys=(), checkpoints=(), answers=(), entries=(), replays=True):
-    """The report on files. Raises OSError, ValueError or LookupError where an argument cannot be read."""
+    """The report on files. Raises OSError, ValueError or LookupError if an argument cannot be read."""
     kept = [checkpoint for path in checkpoints for checkpoint in checkpoints_of(path)]
     expected = [(one["origin"], one["seq"], bytes.fromhex(one["entry_hash"])) for one in entries]
     for path in answers:

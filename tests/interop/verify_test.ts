@@ -1,7 +1,7 @@
 /**
- * The verifier of verify.py, which was written from the documents alone, and what the real program exports: the command
- * line, what it says of genuine files and of altered ones, and the two things that it computes in its own way, numbers
- * and keys.
+ * verify.py, a verifier that was written from the documents alone, against what the real program exports: its
+ * command line, its verdicts on genuine and on altered files, and the two things that it computes in its own
+ * way: numbers and keys.
  */
 import assert from "node:assert/strict";
 import { askIndependently, type IndependentAnswer, pythonIsMissing } from "../independent_verifier.ts";
@@ -13,16 +13,16 @@ const NEEDS = "[needs python3 with cryptography]";
 const ignore = pythonIsMissing();
 
 interface Exports {
-  /** By `parts`. */
+  /** The proof, by `parts`. */
   readonly bundles: Readonly<Record<"all" | "structural" | "none", string>>;
-  /** Of a size in the middle of the chain. */
+  /** The note of a size in the middle of the chain. */
   readonly checkpoint: string;
-  /** An answer to a score. */
+  /** One answer to a score. */
   readonly answer: string;
   readonly jwks: string;
 }
 
-/** What a new deployment exports after one use of each kind of call, two of the scores' labels coming late. */
+/** What a new deployment exports after each kind of call was used once, with two late labels. */
 async function exportsOfEverything(): Promise<Exports> {
   const deployment = await freshDeployment();
   const service = await startService(["serve"], deployment);
@@ -85,7 +85,7 @@ async function textOf({ url }: RunningService, path: string, key: string): Promi
   return await response.text();
 }
 
-/** Writes texts into files of their names, and runs a program of Python beside them. */
+/** Writes the texts into files of these names, and runs a Python program beside them. */
 async function python(
   args: readonly string[],
   { files = {}, stdin = "" }: { readonly files?: Readonly<Record<string, string>>; readonly stdin?: string } =
@@ -112,7 +112,8 @@ async function python(
 }
 
 Deno.test({
-  name: `a fresh export of everything that the program records is intact to a verifier of its own ${NEEDS}`,
+  name:
+    `the independent verifier finds a fresh export of everything that the program records intact ${NEEDS}`,
   ignore,
   async fn() {
     const { bundles, checkpoint, answer, jwks } = await exportsOfEverything();
@@ -129,7 +130,7 @@ Deno.test({
       { code: kept.code, exit: report.exit_code, count: report.bundles.length, verdict, findings },
       { code: 0, exit: 0, count: 1, verdict: "INTACT", findings: [] },
     );
-    // Six scores and a frozen call, a decision, two labels, three commits.
+    // Six scores and a frozen call, a decision, two labels and three commits.
     assert.deepEqual({ withheld, erased, replayed }, { withheld: 0, erased: 0, replayed: 13 });
 
     const alone = await run(all);
@@ -150,12 +151,13 @@ Deno.test({
 });
 
 Deno.test({
-  name: `an export in which any byte was changed, added or left out is not intact ${NEEDS}`,
+  name: `an export with any byte changed, added or left out is not intact ${NEEDS}`,
   ignore,
   async fn() {
     const { bundles: { all: genuine }, jwks } = await exportsOfEverything();
     const lines = genuine.split("\n");
-    // In the first half of each line, in its second half, and at its end; the long line of the model document is one.
+    // Places in the first half of each line, in its second half, and at its end; the long line of the model
+    // document counts as one.
     const places = lines.slice(0, -1).flatMap((line, index) => {
       const start = lines.slice(0, index).join("\n").length + (index === 0 ? 0 : 1);
       return [0.3, 0.8, 1].map((share) => start + Math.floor(line.length * share));
@@ -175,7 +177,8 @@ Deno.test({
 });
 
 Deno.test({
-  name: `the verifier writes canonical JSON as the RFC's vectors and ECMAScript's numbers are ${NEEDS}`,
+  name:
+    `the independent verifier writes canonical JSON as the RFC's vectors and ECMAScript's numbers require ${NEEDS}`,
   ignore,
   async fn() {
     const doubles = jcs.numbers.map(({ ieee754_hex }) => ieee754_hex);
@@ -219,7 +222,8 @@ function neighbours(value: number): string[] {
 }
 
 Deno.test({
-  name: `the verifier pins no key of small order, of another encoding or that is no point ${NEEDS}`,
+  name:
+    `the independent verifier pins no key of small order, of a non-canonical encoding, or that is no point ${NEEDS}`,
   ignore,
   async fn() {
     const unsound = {

@@ -1,8 +1,8 @@
-// Command check holds what the service signs and proves against Go's own transparency log code: notes against
+// Command check compares what the service signs and proves with Go's own transparency log code: notes against
 // golang.org/x/mod/sumdb/note, inclusion and consistency against golang.org/x/mod/sumdb/tlog.
 //
 // It reads one JSON document from standard input and prints one line of JSON for each check: notes first, then
-// entries, proofs and consistency, each in the order given. Exit 0 where all hold, 1 where one fails, 2 where
+// entries, proofs and consistency, each in the order given. Exit 0 if all hold, 1 if one fails, 2 if
 // the input is not the document below.
 package main
 
@@ -124,7 +124,7 @@ func openCheckpoint(verifier note.Verifier, text string) (tlog.Tree, error) {
 	return tlog.Tree{N: size, Hash: root}, err
 }
 
-// checkEntry holds an entry's bytes against its hash, which is the leaf hash of RFC 6962.
+// checkEntry compares an entry's bytes with its hash, which is the leaf hash of RFC 6962.
 func checkEntry(entry, entryHash string) error {
 	want, err := parseHex(entryHash)
 	if err != nil {
