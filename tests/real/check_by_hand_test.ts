@@ -1,4 +1,4 @@
-/** The rule of the evidence block, recomputed by another language from what the documentation says. */
+/** The rule of the evidence block, recomputed in another language from the documentation alone. */
 import assert from "node:assert/strict";
 import { scoreRequest } from "../harness.ts";
 import { createOrganization, freshDeployment, startService } from "../program.ts";
@@ -10,14 +10,14 @@ interface Said {
   readonly text: string;
 }
 
-/** What the script said of the file, run as its page has it. */
+/** The script's output for the file, run as its page says. */
 async function check(path: string): Promise<Said> {
   const { code, stdout, stderr } = await new Deno.Command("python3", { args: [SCRIPT, path] }).output();
   const decoder = new TextDecoder();
   return { code, text: decoder.decode(stdout) + decoder.decode(stderr) };
 }
 
-/** Runs the script anew for each file that it is told of: most of a run of its own is the start of Python. */
+/** Runs the script anew for each file that it is given: starting Python takes most of a separate run. */
 const RUNS = `
 import contextlib, io, json, runpy, sys, traceback
 script = sys.argv[1]
@@ -63,7 +63,7 @@ function openChecker(...flags: readonly string[]): Checker {
       let line = "";
       while (!line.endsWith("\n")) {
         const { value, done } = await reader.read();
-        assert.ok(!done, "Python goes on");
+        assert.ok(!done, "Python still runs");
         line += value;
       }
       return JSON.parse(line);
@@ -86,7 +86,8 @@ function pythonIsMissing(): boolean {
 }
 
 Deno.test({
-  name: "docs/verify/check_answer.py finds a saved response intact, and every change of it [needs python3]",
+  name:
+    "docs/verify/check_answer.py finds a saved response intact, and finds every change of it [needs python3]",
   ignore: pythonIsMissing(),
   async fn() {
     const deployment = await freshDeployment();
@@ -94,7 +95,7 @@ Deno.test({
     const key = await createOrganization(service, deployment.env);
     const file = `${deployment.directory}/response.json`;
     const save = (body: unknown) => Deno.writeTextFile(file, JSON.stringify(body));
-    // With -O Python leaves out what is only asserted.
+    // With -O Python ignores assert statements.
     const checkers = [openChecker(), openChecker("-O")];
     let body;
     for (let index = 0; index < 12; index += 1) {
@@ -139,7 +140,7 @@ Deno.test({
         assert.match(text, /^This answer proves nothing: .*\.\n$/m);
         assert.doesNotMatch(text, /Traceback/);
       }
-      assert.deepEqual(await check(file), await checkers[0]!.check(file), "by itself it says the same");
+      assert.deepEqual(await check(file), await checkers[0]!.check(file), "run by itself it says the same");
     }
     for (const checker of checkers) await checker.close();
     await service.stop();
@@ -204,7 +205,7 @@ Deno.test({
 
 type Json = ReturnType<typeof JSON.parse>;
 
-/** What is no answer, whole files. */
+/** Whole files that are no answer. */
 const UNREADABLE: Readonly<Record<string, string | Uint8Array>> = {
   "nothing": "",
   "a blank": " \n",
@@ -217,7 +218,7 @@ const UNREADABLE: Readonly<Record<string, string | Uint8Array>> = {
   "bytes that are no text": Uint8Array.of(0xff, 0xfe, 0x00, 0x7b),
 };
 
-/** Ways to damage the evidence of an answer, each of which leaves JSON. */
+/** Ways to damage the evidence of an answer; each leaves valid JSON. */
 const DAMAGES: readonly ((evidence: Json) => void)[] = [
   ...["v", "covers", "sha256", "salt", "entry", "entry_hash", "proof"].flatMap((name) => [
     ...[7, null, [], {}, "", "\ud800", "\n\n", true].map((value) => (evidence: Json) =>
@@ -241,7 +242,7 @@ const DAMAGES: readonly ((evidence: Json) => void)[] = [
 
 Deno.test({
   name:
-    "docs/verify/check_answer.py ends in a sentence and an exit code, however a file was damaged [needs python3]",
+    "docs/verify/check_answer.py ends with a sentence and an exit code, however a file was damaged [needs python3]",
   ignore: pythonIsMissing(),
   async fn() {
     const deployment = await freshDeployment();
@@ -294,7 +295,7 @@ Deno.test({
     assert.match(missing.text, /^Nothing was checked: .* cannot be read \(No such file or directory\)\.\n$/);
     const directory = await check(deployment.directory);
     assert.deepEqual([directory.code, directory.text.includes("Is a directory")], [2, true]);
-    // As it came, with the mark that some editors put before a text.
+    // As saved, with the byte order mark that some editors write first.
     await Deno.writeTextFile(file, `\ufeff${whole}`);
     assert.equal((await check(file)).code, 0);
     await deployment.remove();

@@ -20,7 +20,7 @@ const DAY_MS = 86_400_000;
 const LIBRARY = findLibrary();
 const METRICS = { JISS_METRICS_ADDR: "127.0.0.1:0" };
 
-/** What sets a process's clock, as the file says; time that never jumps is left alone. */
+/** The library that sets a process's clock from a file; it leaves the monotonic clock alone. */
 function findLibrary(): string | null {
   for (const folder of ["/usr/lib", "/usr/lib64", "/usr/local/lib"]) {
     const near = [folder, ...foldersIn(folder)].map((path) => `${path}/faketime/libfaketimeMT.so.1`);
@@ -48,7 +48,7 @@ function foldersIn(path: string): readonly string[] {
 
 interface Site extends Deployment {
   readonly data: string;
-  /** Sets the clock so many milliseconds off. */
+  /** Sets the clock this many milliseconds off. */
   setClock(offset: number): Promise<void>;
 }
 
@@ -92,7 +92,7 @@ function anomaliesIn(data: string): Promise<readonly Anomaly[]> {
   );
 }
 
-/** How far the clock was off, to the nearest minute: a test takes seconds. */
+/** How far the clock was off, rounded to a minute: a test takes seconds. */
 function jumpOf({ expected_at, clock_at }: Anomaly): number {
   return Math.round((Date.parse(clock_at) - Date.parse(expected_at)) / 60_000);
 }
@@ -119,7 +119,7 @@ function onAMadClock(name: string, run: (site: Site) => Promise<void>): void {
 }
 
 onAMadClock(
-  "a jump of ten minutes either way is served and recorded, and no entry goes back",
+  "a jump of ten minutes either way is served and recorded, and no entry goes back in time",
   async (site) => {
     const service = await startService(["serve"], site);
     const key = await createOrganization(service, site.env);
@@ -135,7 +135,7 @@ onAMadClock(
       [10, "while_running"],
       [-10, "while_running"],
     ]);
-    // Lines are written beside what they tell of, and may come after it.
+    // Log lines are written in the background, and may come after the entries.
     const lines = await eventually(
       () => Promise.resolve(service.log().filter(({ event }) => event === "CLOCK_ANOMALY")),
       (found) => found.length === 2,
@@ -147,7 +147,7 @@ onAMadClock(
 );
 
 onAMadClock(
-  "two days ahead nothing is recorded and all is read, also after a restart, until the clock is right again",
+  "with the clock two days ahead nothing is recorded and everything can be read, even after a restart, until the clock is right again",
   async (site) => {
     let service = await startService(["serve"], { env: { ...site.env, ...METRICS } });
     const key = await createOrganization(service, site.env);
@@ -189,13 +189,13 @@ onAMadClock(
     const rotation = await runProgram(["rotate-signing-key"], { env: site.env });
     assert.deepEqual([rotation.code, rotation.stdout], [1, ""]);
     assert.match(rotation.stderr, /clock is too far ahead/);
-    assert.deepEqual(keyFiles(), ["signing-key.pem"], "no file was changed in vain");
+    assert.deepEqual(keyFiles(), ["signing-key.pem"], "no file was changed");
     assert.equal(await Deno.readTextFile(`${site.data}/signing-key.pem`), present);
     const doctor = await runProgram(["doctor"], { env: site.env });
     assert.equal(doctor.code, 1);
     assert.match(doctor.stdout, /^wrong +clock +.*: nothing is recorded.* --accept-clock$/m);
 
-    // A restart makes nothing right.
+    // A restart does not help.
     assert.equal(await service.stop(), 0);
     service = await startService(["serve"], { env: { ...site.env, ...METRICS } });
     await requireRefused();
@@ -211,7 +211,7 @@ onAMadClock(
 );
 
 onAMadClock(
-  "what an administrator accepts is recorded, and a running service goes on with it",
+  "a clock that an administrator accepts is recorded, and the running service continues with it",
   async (site) => {
     const accept = () => runProgram(["doctor", "--accept-clock"], { env: site.env });
     const service = await startService(["serve"], site);
@@ -239,7 +239,7 @@ onAMadClock(
 );
 
 onAMadClock(
-  "a start 30 days later is served and recorded; one 500 days later waits, and then does what a start does",
+  "a start 30 days later is served and recorded; a start 500 days later waits for acceptance and then completes",
   async (site) => {
     let service = await startService(["serve"], site);
     const key = await createOrganization(service, site.env);

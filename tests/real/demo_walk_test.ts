@@ -1,6 +1,6 @@
 /**
- * What somebody new does with `jiss dev` and the pages: each command that a page gives for a running service is taken from
- * it, and run in a shell in which nothing is set but what the commands set.
+ * What a newcomer does with `jiss dev` and the pages: each command that a page gives for a running service is
+ * taken from the page, and run in a shell that has only the variables that the commands set.
  */
 import assert from "node:assert/strict";
 import { succeeds } from "../disks.ts";
@@ -9,7 +9,7 @@ import { freePort } from "../sqld.ts";
 
 const ROOT = await Deno.realPath(`${import.meta.dirname}/../..`);
 
-/** The blocks of commands of a page in which a text stands. */
+/** The page's blocks of commands that contain a text. */
 async function blocksWith(page: string, text: string): Promise<readonly string[]> {
   const blocks = [...(await Deno.readTextFile(`${ROOT}/${page}`)).matchAll(/^```sh\n(.*?)^```$/gms)];
   const found = blocks.map(([, block]) => block!).filter((block) => block.includes(text));
@@ -19,7 +19,7 @@ async function blocksWith(page: string, text: string): Promise<readonly string[]
 
 Deno.test({
   name:
-    "the examples of the pages work against `jiss dev` with the key that it prints, and nothing else set [needs curl]",
+    "the pages' examples work against `jiss dev` with the key that it prints, and nothing else set [needs curl]",
   ignore: !succeeds("curl", ["--version"]),
   async fn() {
     const directory = await Deno.makeTempDir({ prefix: "jiss-demo-walk-" });

@@ -10,7 +10,7 @@ import { assertClosed, recovered } from "../shared_limits.ts";
 const TOKEN = "a-token-of-the-tests-0123456789";
 const DENOKV = denokv();
 
-/** Where it is put by `cargo install denokv`; null where it is not. */
+/** Where `cargo install denokv` puts it; null if it is not there. */
 function denokv(): string | null {
   const home = Deno.env.get("CARGO_HOME") ?? `${Deno.env.get("HOME")}/.cargo`;
   for (const command of ["denokv", `${home}/bin/denokv`]) {
@@ -74,7 +74,7 @@ async function openServer(directory: string): Promise<KvServer> {
   return server;
 }
 
-/** Services of hosts of their own, that share one server. */
+/** Two services with a data directory each, that share one server. */
 async function withHosts(
   settings: Readonly<Record<string, string>>,
   test: (services: readonly RunningService[], server: KvServer) => Promise<void>,
@@ -101,7 +101,8 @@ async function withHosts(
 }
 
 Deno.test({
-  name: "two hosts together let through an address's limit, however many ask at once [needs denokv]",
+  name:
+    "two hosts together let through no more than one address limit, however many ask at once [needs denokv]",
   ignore: DENOKV === null,
   fn: () =>
     withHosts({ JISS_RATE_LIMIT_IP: "60" }, async (services) => {
@@ -118,7 +119,7 @@ Deno.test({
 
 Deno.test({
   name:
-    "a shared server that is gone, or does not answer, lets nothing through, and counts once it is back [needs denokv]",
+    "while the shared server is gone or silent, nothing is let through; counting resumes once it is back [needs denokv]",
   ignore: DENOKV === null,
   fn: () =>
     withHosts({}, async ([service], server) => {
@@ -135,7 +136,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "with a token that the shared server does not know nothing is let through [needs denokv]",
+  name: "with a token that the shared server does not know, nothing is let through [needs denokv]",
   ignore: DENOKV === null,
   async fn() {
     const directory = await Deno.makeTempDir({ prefix: "jiss-test-" });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { runProgram } from "../program.ts";
 
-/** Packages of npm, run by Deno outside of this project: what they stand on is none of its lock. */
+/** npm packages that Deno runs outside of this project: their dependencies are not in its lock. */
 const REDOCLY = "npm:@redocly/cli@2.77.0";
 const SPECTRAL = "npm:@stoplight/spectral-cli@6.16.3";
 
@@ -28,7 +28,7 @@ async function withDocument(use: (place: string) => Promise<void>): Promise<void
   await Deno.remove(place, { recursive: true });
 }
 
-Deno.test("Redocly's recommended rules find nothing but that the health check has no way to fail", async () => {
+Deno.test("Redocly's recommended rules find nothing but that the health check has no error response", async () => {
   await withDocument(async (place) => {
     const { code, said, complaint } = await lint(
       REDOCLY,

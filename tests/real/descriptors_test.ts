@@ -1,9 +1,12 @@
-/** A running service that gets no file descriptor any more: what needs one is refused or put off, and it goes on. */
+/**
+ * A running service that gets no more file descriptors: calls that need one are refused or put off, and the
+ * service continues.
+ */
 import assert from "node:assert/strict";
 import { command, succeeds } from "../disks.ts";
 import { createOrganization, freshDeployment, startService } from "../program.ts";
 
-/** The number that the next file would get. */
+/** The number that the next opened file would get. */
 function nextDescriptor(pid: number): number {
   const open = new Set([...Deno.readDirSync(`/proc/${pid}/fd`)].map(({ name }) => Number(name)));
   let next = 0;
@@ -13,7 +16,7 @@ function nextDescriptor(pid: number): number {
 
 Deno.test({
   name:
-    "an erasure of 300 records stands where no file can be opened, nothing of it is written elsewhere, and its bytes go once one can be [needs prlimit]",
+    "an erasure of 300 records counts though no file can be opened, and its bytes are reported as pending [needs prlimit]",
   ignore: !succeeds("prlimit", ["--version"]),
   async fn() {
     const deployment = await freshDeployment();
@@ -35,7 +38,7 @@ Deno.test({
       assert.equal(status, 200);
     }
     const limit = (count: number) => command("prlimit", "--pid", String(service.pid), `--nofile=${count}:`);
-    // Over the connection that is open.
+    // The request uses the connection that is already open.
     await limit(nextDescriptor(service.pid));
     const erased = await service.send("/v1/operator/operator-1", { key, method: "DELETE" });
     assert.deepEqual([erased.status, erased.body.physical], [200, "pending"], JSON.stringify(erased.body));

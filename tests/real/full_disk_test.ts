@@ -1,6 +1,6 @@
 /**
- * A disk that is full, or that its kernel mounts read-only: on small disks of their own. Writes are refused, reads go on,
- * and nothing that was acknowledged is lost. Source: contract, section 6.
+ * A disk that is full, or that its kernel remounts read-only, tried on small disks. Writes are refused, reads
+ * continue, and nothing acknowledged is lost. Source: contract, section 6.
  */
 import assert from "node:assert/strict";
 import { Acknowledged, assertChainsVerify, assertUnavailable, linesOf } from "../acknowledged.ts";
@@ -56,7 +56,7 @@ function smallDiskTest(name: string, test: (disk: string, env: Environment) => P
   });
 }
 
-/** What only reads is served, and says the same as before. */
+/** Calls that only read are served, and say the same as before. */
 async function assertReads(service: RunningService, key: string, report: string): Promise<void> {
   for (
     const path of [
@@ -90,7 +90,7 @@ const levels = (service: RunningService, message: string | RegExp) =>
   linesOf(service, message).map(({ level, msg }) => [level, msg]);
 
 smallDiskTest(
-  "scored until its disk is full the service refuses writes with 503, changes no key, serves reads, and takes writes as soon as there is room, with all that it acknowledged",
+  "with a full disk the service refuses writes with 503, changes no key, serves reads, and accepts writes once there is room, with all that it acknowledged",
   async (disk, env) => {
     const service = await startService(["serve"], { env });
     const key = await createOrganization(service, env);
@@ -101,7 +101,7 @@ smallDiskTest(
     for (const answer of await acknowledged.scoreUntilRefused(service)) assertUnavailable(answer);
     await fill(`${disk}/filling`);
     assertUnavailable((await acknowledged.scoreUntilRefused(service, 1))[0]!);
-    // Reading it is an entry of its own, and nobody reads unrecorded. It takes least room, so that nothing is left for others.
+    // Reading the audit log records the smallest entry of all, so that afterwards there is no room for any other.
     let auditLog = await service.send("/v1/admin/audit-log", { key });
     while (auditLog.status === 200) auditLog = await service.send("/v1/admin/audit-log", { key });
     assertUnavailable(auditLog);
@@ -116,7 +116,7 @@ smallDiskTest(
     await resize(disk, "48m");
     assert.equal((await acknowledged.score(service)).status, 200);
     assert.equal(levels(service, AGAIN).at(-1)?.[0], "info");
-    assert.ok(levels(service, FULL).length < 10, "told when it begins, not of each");
+    assert.ok(levels(service, FULL).length < 10, "reported when it begins, not for each");
     assert.equal((await service.send("/v1/admin/audit-log", { key })).status, 200);
     await acknowledged.assertKept(service);
     assert.equal(await service.stop(), 0);
@@ -126,7 +126,7 @@ smallDiskTest(
 );
 
 smallDiskTest(
-  "a start on a full disk ends with 74 and says what is missing, changes nothing, and goes well once there is room",
+  "a start on a full disk ends with 74, says what is missing and changes nothing; with room it succeeds",
   async (disk, env) => {
     await fill(`${disk}/filling`);
     const serve = async () => {
@@ -157,7 +157,7 @@ smallDiskTest(
 );
 
 smallDiskTest(
-  "from a copy on a disk that can only be read nothing is exported or examined, and what to do is said; a bundle on it verifies",
+  "on a read-only disk, export and examine are refused with advice, and a bundle can be verified",
   async (disk, env) => {
     const service = await startService(["serve"], { env });
     const key = await createOrganization(service, env);
@@ -190,7 +190,7 @@ smallDiskTest(
 const LINES_OF_A_PIECE = 20;
 
 smallDiskTest(
-  "a log that cannot be written stops nothing, and how much of it is missing is told once it can be",
+  "a log that cannot be written stops nothing, and the number of lost lines is logged once it can be",
   async (disk, env) => {
     await Deno.writeTextFile(`${disk}/log`, "");
     const child = new Deno.Command("sh", {
@@ -210,7 +210,7 @@ smallDiskTest(
     const url = String(log().find(({ msg }) => msg === "listening")!.url);
     const answers = async () => (await (await fetch(url)).json()).status;
     await fill(`${disk}/filling`);
-    // Until the block that the log's end lies in is full, too.
+    // Until the block that holds the log's end is full, too.
     for (let count = 0; count < 60; count += 1) assert.equal(await answers(), "ok");
     await Deno.remove(`${disk}/filling`);
     const losses = () => log().filter(({ msg }) => msg === "log lines could not be written");
@@ -221,7 +221,8 @@ smallDiskTest(
     await until(() => losses().length > 0 && kept() > keptWhileFull);
     const lost = losses().reduce((sum, line) => sum + Number(line.lost), 0);
     assert.ok(lost > 10, `${lost}`);
-    // Deno holds on to the rest of the piece in which the room ended: its lines count as lost, and are there in the end.
+    // Deno keeps the rest of the piece that met the full disk: its lines are counted as lost, but are written
+    // in the end.
     const toldTwice = kept() + lost - 61;
     assert.ok(toldTwice >= 0 && toldTwice <= LINES_OF_A_PIECE, `${kept()} and ${lost}`);
     child.kill("SIGTERM");
@@ -232,7 +233,7 @@ smallDiskTest(
 
 Deno.test({
   name:
-    "on a disk that its kernel takes for broken writes are refused and reads served, and once it is mounted anew all is there [needs mount]",
+    "on a disk that its kernel remounts read-only, writes are refused and reads served; after a new mount all is there [needs mount]",
   ignore: failingDiskIsMissing(),
   async fn() {
     const { directory, env: common, remove } = await freshDeployment();

@@ -1,13 +1,13 @@
 /**
- * Clients that other people's generators make of the published document: nothing is left out of them, they compile, and they
- * score. Each generator has its release and all that it stands on pinned beside its caller in generated_clients/.
+ * Clients that third-party generators make from the published document: they are complete, they compile, and
+ * they score. Each generator's release and dependencies are pinned beside its caller in generated_clients/.
  */
 import assert from "node:assert/strict";
 import { ROUTES } from "../../src/http/routes.ts";
 import { createOrganization, freshDeployment, runProgram, startService } from "../program.ts";
 
 const CALLERS = `${import.meta.dirname}/generated_clients`;
-/** Made by .ci/run from generated_clients/python/requirements.txt. */
+/** .ci/run makes it from generated_clients/python/requirements.txt. */
 const PYTHON_TOOLS = `${import.meta.dirname}/../../dist/tools/openapi-python-client/bin`;
 
 interface Command {
@@ -51,18 +51,18 @@ async function withService(
   }
 }
 
-/** As the generator writes the name of an operation's module. */
+/** The generator's name for an operation's module. */
 function snakeCase(operationId: string): string {
   return operationId.replace(/([A-Z]|\d+)/g, (part) => `_${part.toLowerCase()}`);
 }
 
 Deno.test({
   name:
-    "openapi-python-client makes a client without a warning, which has every operation and scores [needs openapi-python-client]",
+    "openapi-python-client generates a client without a warning that has every operation and scores [needs openapi-python-client]",
   ignore: isMissing(`${PYTHON_TOOLS}/openapi-python-client`, ["--version"], CALLERS),
   fn: () =>
     withService(async ({ place, url, key }) => {
-      // It formats what it made with a tool that is installed beside it.
+      // It formats its output with a tool that is installed beside it.
       const env = { PATH: `${PYTHON_TOOLS}:${Deno.env.get("PATH")}`, PYTHONDONTWRITEBYTECODE: "1" };
       const config = `${CALLERS}/python/generator.yaml`;
       await run(`${PYTHON_TOOLS}/openapi-python-client`, [
@@ -97,7 +97,8 @@ Deno.test({
 });
 
 Deno.test({
-  name: "oapi-codegen makes a client of every operation and event, which compiles and scores [needs Go 1.25]",
+  name:
+    "oapi-codegen generates a client with every operation and event that compiles and scores [needs Go 1.25]",
   ignore: isMissing("go", ["version"], `${CALLERS}/go`),
   fn: () =>
     withService(async ({ place, url, key }) => {

@@ -2,7 +2,7 @@
  * Checkpoints and proofs of the running service, verified by code that others wrote for other logs: Go's
  * golang.org/x/mod/sumdb/note and sumdb/tlog, through the program in tests/interop/go.
  *
- * One file, for what Go must accept and what it must refuse are the same chain's.
+ * One file, as what Go must accept and what it must refuse come from the same chain.
  */
 import assert from "node:assert/strict";
 import { canonicalJson } from "../../src/evidence/canonical.ts";
@@ -17,7 +17,7 @@ import { type Harness, pemOf, scoreRequest, withHarness } from "../harness.ts";
 
 const SOURCE = `${import.meta.dirname}/../interop/go`;
 const CHAIN = "org/acme";
-/** Singles and batches, each one commit: 20 scores, and chain sizes that are powers of two and are not. */
+/** Singles and batches, each one commit: 20 scores; some chain sizes are powers of two, others are not. */
 const COMMITS = [1, 1, 1, 1, 1, 1, 5, 1, 1, 6, 1];
 /** The chain's first entry has a commit of its own. */
 const SIZES = [1, 2, 3, 4, 5, 6, 7, 12, 13, 14, 20, 21];
@@ -44,7 +44,7 @@ interface Consistency {
 interface Question {
   readonly vkey?: string;
   readonly notes?: readonly string[];
-  /** Those whose entry is known come first. */
+  /** Items with a known entry come first. */
   readonly proven?: readonly Proven[];
   readonly consistency?: readonly Consistency[];
 }
@@ -54,7 +54,7 @@ interface Answered {
   readonly verdicts: readonly { kind: string; index: number; ok: boolean; error?: string }[];
 }
 
-/** What a chain gave out, and Go to check it with. */
+/** What a chain published, and a function that has Go check it. */
 interface Scene {
   readonly origin: string;
   readonly notes: readonly string[];
@@ -100,7 +100,7 @@ async function run(program: string, question: Question & { readonly vkey: string
   return { code, verdicts: lines.map((line) => JSON.parse(line)) };
 }
 
-/** Scores in several commits; what the answers and the replays of a batch's items prove. */
+/** Scores in several commits; the proofs of the answers and of the replays of a batch's items. */
 async function scored({ send, organization }: Harness): Promise<readonly Proven[]> {
   const key = await organization("acme");
   const full: Proven[] = [];
@@ -304,8 +304,7 @@ Deno.test({
 });
 
 Deno.test({
-  name:
-    "Go leads from the first entry that stays below a cut to the signed root of what was removed [needs go]",
+  name: "Go computes, from the first entry above a cut, the signed root of what was removed [needs go]",
   ignore: goIsMissing(),
   async fn() {
     const place = await Deno.makeTempDir({ prefix: "jiss-go-" });

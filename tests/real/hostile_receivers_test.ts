@@ -1,7 +1,7 @@
 /**
- * One attempt against real receivers that are not who they should be, or do not answer as they should: where it goes,
- * what it trusts, how it ends.
- * Source: contract, sections 1 (`JISS_WEBHOOK_ALLOW`, `JISS_WEBHOOK_TIMEOUT_MS`) and 8.14; issue: "Safe targets".
+ * One attempt against real receivers that are not who they should be, or do not answer as they should: where
+ * it connects, what it trusts, how it ends. Source: contract, sections 1 (`JISS_WEBHOOK_ALLOW`,
+ * `JISS_WEBHOOK_TIMEOUT_MS`) and 8.14; issue: "Safe targets".
  */
 import assert from "node:assert/strict";
 import { parseNetworks } from "../../src/limits/networks.ts";
@@ -11,17 +11,17 @@ import { isListener } from "../../src/webhooks/target.ts";
 import { type Answering, openRawReceiver, openSilentReceiver, type RawReceiver } from "../raw_receiver.ts";
 import { certificate, makeCertificate, openReceiver } from "../receiver.ts";
 
-/** Of attempts that are to end by it. */
+/** The time limit of attempts that the limit is to end. */
 const SHORT_MS = 500;
-/** Within which they must have ended, however slow the machine is. */
+/** Such attempts must have ended within this time, however slow the machine is. */
 const WIDE_MS = 20 * SHORT_MS;
-/** Of the others: never reached. */
+/** The time limit of the other attempts: they never reach it. */
 const LONG_MS = 60_000;
 
 const OWN = { url: "http://127.0.0.1:9", host: "127.0.0.1" };
 
 interface World {
-  /** What each look-up answers, the last one from then on; the names that were looked up. */
+  /** The answers of the look-ups in turn; the last one repeats. */
   answers: (readonly string[])[];
   readonly looked: string[];
   readonly deliverer: Deliverer;
@@ -43,7 +43,7 @@ function opensslIsMissing(): boolean {
   }
 }
 
-/** Runs a test with a deliverer that may call loopback, whose names lead there. */
+/** Runs a test with a deliverer that may call loopback and resolves every name to it. */
 async function withWorld(test: (world: World) => Promise<void>, options: WorldOptions = {}): Promise<void> {
   const looked: string[] = [];
   const allowed = parseNetworks(["127.0.0.0/8"]);
@@ -104,7 +104,7 @@ function failed(error: AttemptResult["error"], status: number | null = null) {
 // ---- where it goes ----------------------------------------------------------------------------------------
 
 real(
-  "a name is resolved once for each attempt, and the attempt goes where that answer leads or nowhere",
+  "a name is resolved once for each attempt, which connects to an allowed address of that answer or to nothing",
   () =>
     withWorld(async (world) => {
       const receiver = await openReceiver();
@@ -115,7 +115,7 @@ real(
       for (const looked of [2, 3, 4]) {
         assert.deepEqual(await world.post(url), failed("refused_target"), `${looked}`);
         assert.equal(world.looked.length, looked);
-        assert.equal(receiver.arrivals.length, 1, "a connection that was kept is not used either");
+        assert.equal(receiver.arrivals.length, 1, "nor is a kept connection used");
       }
       assert.deepEqual(await world.post(url), DELIVERED);
       assert.deepEqual(world.looked, Array(5).fill("receiver.test"));
@@ -125,7 +125,7 @@ real(
 );
 
 real(
-  "a connection that was kept is not used for a name that leads elsewhere by then",
+  "a kept connection is not used for a name that resolves to another address by then",
   () =>
     withWorld(async (world) => {
       const answer: Answering = async ({ send }) => {
@@ -148,7 +148,7 @@ real(
 );
 
 real(
-  "the receiver is asked by its name, in TLS and in HTTP, though the address alone is connected to",
+  "the receiver is addressed by its name, in TLS and in HTTP, though the connection is made by address",
   () =>
     withWorld(async (world) => {
       const receiver = await openReceiver();
@@ -167,7 +167,7 @@ real(
 );
 
 real(
-  "the first words of TLS name the host without its trailing dot, and name no address",
+  "the TLS client hello names the host without its trailing dot, and names no IP address",
   () =>
     withWorld(async (world) => {
       for (const [host, named] of [["receiver.test", 1], ["receiver.test.", 1], ["127.0.0.1", 0]] as const) {
@@ -184,7 +184,7 @@ real(
 );
 
 real(
-  "redirects end the attempt with their status, and nothing follows them",
+  "redirects end the attempt with their status and are not followed",
   () =>
     withWorld(async (world) => {
       const other = await openReceiver();
@@ -215,7 +215,7 @@ real(
 // ---- what it trusts ---------------------------------------------------------------------------------------
 
 real(
-  "a certificate of another name, of an authority that is not trusted, or of yesterday delivers nothing",
+  "nothing is delivered to a receiver whose certificate has another name, an untrusted authority, or has expired",
   async () => {
     const wrongName = await makeCertificate("DNS:other.test,IP:127.0.0.9");
     const untrusted = await makeCertificate("DNS:receiver.test,IP:127.0.0.1");
@@ -235,7 +235,7 @@ real(
 );
 
 real(
-  "a certificate that is the address's alone, or the name's alone, is not taken for the other",
+  "a certificate for the address alone is refused for the name, and the other way round",
   async () => {
     const named = await makeCertificate("DNS:receiver.test");
     const numbered = await makeCertificate("IP:127.0.0.1");
@@ -258,7 +258,7 @@ real(
 );
 
 real(
-  "a receiver that speaks HTTP without TLS gets no word of the delivery",
+  "a receiver that speaks HTTP without TLS gets no byte of the delivery",
   () =>
     withWorld(async (world) => {
       const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
@@ -281,18 +281,21 @@ real(
 
 // ---- how it ends ------------------------------------------------------------------------------------------
 
-real("a port at which nobody listens fails the connection", () =>
-  withWorld(async (world) => {
-    const receiver = await openReceiver();
-    await receiver.close();
-    assert.deepEqual(
-      await world.post(`https://receiver.test:${receiver.port}/`),
-      failed("connection_failed"),
-    );
-  }));
+real(
+  "a port at which nobody listens ends the attempt with connection_failed",
+  () =>
+    withWorld(async (world) => {
+      const receiver = await openReceiver();
+      await receiver.close();
+      assert.deepEqual(
+        await world.post(`https://receiver.test:${receiver.port}/`),
+        failed("connection_failed"),
+      );
+    }),
+);
 
 real(
-  "a look-up, a handshake, an answer's head or its end that never comes is ended by the deadline",
+  "the deadline ends a look-up, a handshake, an answer's head or an answer's body that never comes",
   async () => {
     const never = () => new Promise<never>(() => {});
     await withWorld(async ({ post }) => {
@@ -358,7 +361,7 @@ real(
       await withRaw(answer, async ({ port }) => {
         assert.deepEqual(await world.post(`https://receiver.test:${port}/`), { status: 200, error: null });
         await ended.promise;
-        // What the kernel holds between the two is not of the product.
+        // What the kernel buffers between the two is not the product's.
         assert.ok(sent < whole / 2, `${sent}`);
       });
     }),
@@ -373,7 +376,7 @@ const NOT_ANSWERS: readonly (readonly [what: string, answer: string])[] = [
   ["a status of two digits", "HTTP/1.1 20 OK\r\n\r\n"],
   ["a status that is none", "HTTP/1.1 abc OK\r\n\r\n"],
   ["another protocol", "ICY 200 OK\r\n\r\n"],
-  ["a version that is none", "HTTP/9.9 200 OK\r\n\r\n"],
+  ["a version that does not exist", "HTTP/9.9 200 OK\r\n\r\n"],
   ["a line that is no header", "HTTP/1.1 200 OK\r\nno header\r\n\r\n"],
   ["a header without a name", "HTTP/1.1 200 OK\r\n: x\r\n\r\n"],
   ["a null in a header", "HTTP/1.1 200 OK\r\nX: a\0b\r\n\r\n"],
@@ -382,14 +385,14 @@ const NOT_ANSWERS: readonly (readonly [what: string, answer: string])[] = [
   ["a head of a mebibyte", `HTTP/1.1 200 OK\r\nX: ${"y".repeat(1_048_576)}\r\n\r\n`],
   ["a hundred thousand headers", `HTTP/1.1 200 OK\r\n${"X: y\r\n".repeat(100_000)}\r\n`],
   [
-    "another protocol to go on with",
+    "a switch to another protocol",
     "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n",
   ],
-  ["an answer to come, and no more", "HTTP/1.1 100 Continue\r\n\r\n"],
+  ["an interim answer and no more", "HTTP/1.1 100 Continue\r\n\r\n"],
   ["hints, and no more", "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"],
 ];
 
-real("what is no answer delivers nothing, and has no status", () =>
+real("an answer that is not HTTP delivers nothing and has no status", () =>
   withWorld(async (world) => {
     for (const [what, text] of NOT_ANSWERS) {
       await withRaw(async ({ send }) => await send(text), async ({ port, requests }) => {
@@ -402,7 +405,7 @@ real("what is no answer delivers nothing, and has no status", () =>
   }));
 
 real(
-  "statuses that are not of success deliver nothing, and those of success do, also after an interim one",
+  "only a 2xx status counts as delivered, also after an interim one",
   () =>
     withWorld(async (world) => {
       const answered = async (text: string) => {
@@ -429,19 +432,22 @@ real(
     }),
 );
 
-real("a connection that breaks within the answer's body leaves its status", () =>
-  withWorld(async (world) => {
-    for (const [status, expected] of [[200, null], [500, "status"]] as const) {
-      const answer: Answering = async ({ send }) =>
-        await send(`HTTP/1.1 ${status} X\r\nContent-Length: 1000\r\n\r\n{"half":`);
-      await withRaw(answer, async ({ port }) => {
-        assert.deepEqual(await world.post(`https://receiver.test:${port}/`), { status, error: expected });
-      });
-    }
-  }));
+real(
+  "a connection that breaks within the answer's body leaves the answer's status",
+  () =>
+    withWorld(async (world) => {
+      for (const [status, expected] of [[200, null], [500, "status"]] as const) {
+        const answer: Answering = async ({ send }) =>
+          await send(`HTTP/1.1 ${status} X\r\nContent-Length: 1000\r\n\r\n{"half":`);
+        await withRaw(answer, async ({ port }) => {
+          assert.deepEqual(await world.post(`https://receiver.test:${port}/`), { status, error: expected });
+        });
+      }
+    }),
+);
 
 real(
-  "a kept connection that the receiver closes between two deliveries costs none, and none is seen twice",
+  "a receiver that closes the connection after each answer still gets each delivery once",
   () =>
     withWorld(async (world) => {
       const closes: Answering = async ({ send }) => await send(NO_CONTENT);
@@ -475,7 +481,7 @@ real("a connection is kept for the next delivery to the same name", () =>
   }));
 
 real(
-  "what fails on a kept connection is posted once, and its connection is closed",
+  "a delivery that fails on a kept connection is posted once, and the connection is closed",
   () =>
     withWorld(async (world) => {
       const failures: readonly (readonly [name: string, answer: Answering])[] = [
@@ -500,7 +506,7 @@ real(
           const { status, error } = await world.post(url);
           assert.equal(status, null, name);
           assert.notEqual(error, null, name);
-          // Longer than the runtime would take to try by itself.
+          // Longer than the runtime would take to try again by itself.
           await new Promise((wait) => setTimeout(wait, 300));
           assert.deepEqual([receiver.requests.length, receiver.connections], [2, 1], name);
         });

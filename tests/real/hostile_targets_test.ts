@@ -1,7 +1,7 @@
 /**
- * Hostile destinations at delivery: rows that stand in the database, as if they had been registered before the policy
- * changed, are refused by the real program, which asks the kernel for no connection.
- * Source: contract, sections 1 (`JISS_WEBHOOK_ALLOW`) and 8.14; issue: "Safe targets".
+ * Hostile destinations at delivery: the real program refuses rows of the database that it would not register,
+ * as after a change of the policy, and asks the kernel for no connection. Source: contract, sections 1
+ * (`JISS_WEBHOOK_ALLOW`) and 8.14; issue: "Safe targets".
  */
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
@@ -24,11 +24,14 @@ import {
 import { resealedIn } from "../resealed.ts";
 import { startTraced, straceIsMissing } from "../traced.ts";
 
-/** It is allowed, and nobody listens there: that it is connected to shows that connections are seen. */
+/**
+ * It is allowed, and nobody listens there: the attempt to connect to it shows that the trace sees
+ * connections.
+ */
 const CONTROL = "127.0.0.77";
 const ROWS_EACH = 10;
 
-/** Looked up in the machine's own file of hosts, without the network. */
+/** These resolve from the machine's own hosts file, without the network. */
 const LOCAL_NAMES: readonly HostileTarget[] = [
   ["https://localhost/", "loopback by name"],
   ["https://LOCALHOST:8443/", "loopback by name in capitals"],
@@ -58,7 +61,7 @@ async function freePort(): Promise<number> {
   return await promise;
 }
 
-/** What stands in a row is the text of a URL that can be read. */
+/** A row holds only URLs that parse. */
 function readable(targets: readonly HostileTarget[]): readonly HostileTarget[] {
   return targets.filter(([url]) => URL.canParse(url));
 }
@@ -102,13 +105,16 @@ async function tested(service: RunningService, { key, id }: Destination): Promis
 
 const REFUSED: Tested = { delivered: false, response_status: null, error: "refused_target" };
 
-/** As a trace writes it. */
+/** The address as strace writes it. */
 function addressOf(url: string): string {
   const { hostname, port } = new URL(url);
   return `${hostname} ${port}`;
 }
 
-/** Delivers to every target, and to one that is allowed: all are refused but that, and no other host is connected to. */
+/**
+ * Delivers to every target and to an allowed one: only the allowed one is connected to, all others are
+ * refused.
+ */
 async function assertNoConnection(
   targets: readonly HostileTarget[],
   { allow, port, least }: { readonly allow: string; readonly port: number; readonly least: number },
@@ -157,7 +163,7 @@ Deno.test({
 
 Deno.test({
   name:
-    "though every network is allowed, what no setting opens ends as a refused target without a connection [needs strace]",
+    "with every network allowed, targets that no setting opens still end as refused, without a connection [needs strace]",
   ignore: straceIsMissing(),
   async fn() {
     const port = await freePort();

@@ -1,6 +1,7 @@
 /**
- * docs/operate/install.md, followed to the letter: its commands, in order, in one shell, from an empty directory. So install, first
- * score, first verification, backup, restore, rotation and upgrade are known to work as they are written.
+ * Follows docs/operate/install.md to the letter: its commands, in order, in one shell, from an empty
+ * directory. So install, first score, first verification, backup, restore, rotation and upgrade work as they
+ * are written.
  */
 import assert from "node:assert/strict";
 import { freePort } from "../sqld.ts";
@@ -31,7 +32,7 @@ Deno.test({
     const directory = await Deno.makeTempDir({ prefix: "jiss-install-" });
     const kept = ["PATH", "HOME", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "NPM_CONFIG_CAFILE"];
     const { success, stdout, stderr } = await new Deno.Command("sh", {
-      // What a failure leaves running ends with the shell.
+      // The shell ends what a failure leaves running.
       args: ["-c", `trap 'kill "\${SERVICE:-}" 2> /dev/null || true' EXIT\n${blocks.join("\n")}`],
       cwd: directory,
       clearEnv: true,
@@ -49,7 +50,8 @@ Deno.test({
     }).output();
     const told = new TextDecoder().decode(stdout);
     assert.ok(success, `${told.slice(-2_000)}\n${new TextDecoder().decode(stderr).slice(-4_000)}`);
-    // The first visit, the one after the restore, of several bundles, and the one after the upgrade.
+    // Four verifications: the first visit, the one after the restore, of several bundles, and the one after
+    // the upgrade.
     assert.ok(told.match(/^INTACT/gm)!.length >= 3, told);
     assert.doesNotMatch(told, /TAMPERED|DIVERGED|NOT VERIFIABLE/);
     assert.match(told, /verifies and is in the database's place/);

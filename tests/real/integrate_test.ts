@@ -1,6 +1,7 @@
 /**
- * The programs of docs/integrate/send-reviews.md, taken from the page and run as they stand there with the page's own jobs, against the
- * whole program, through a proxy that refuses and cuts: every job is answered, and counted once.
+ * The programs of docs/integrate/send-reviews.md, taken from the page and run unchanged with the page's own
+ * jobs, against the whole program through a proxy that refuses and cuts: every job is answered, and counted
+ * once.
  */
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
@@ -22,12 +23,12 @@ const BLOCKS = [...PAGE.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, fence, cod
   code: code!,
 }));
 
-/** The code whose first line names the file. */
+/** The page's code block whose first line names the file. */
 function codeOf(fence: string, file: string): string {
   const found = BLOCKS.filter((block) =>
     block.fence === fence && /^(?:\/\/|#) (\S+)\n/.exec(block.code)?.[1] === file
   );
-  assert.equal(found.length, 1, `${file} stands once in docs/integrate/send-reviews.md`);
+  assert.equal(found.length, 1, `${file} is on docs/integrate/send-reviews.md once`);
   return found[0]!.code;
 }
 
@@ -71,12 +72,14 @@ Deno.test("no program of docs/integrate/send-reviews.md reads a variable that wo
 
 interface Language {
   readonly name: string;
-  /** Of its code on the page. */
+  /** The language of its code block on the page. */
   readonly fence: string;
   readonly file: string;
-  /** What the machine must have, with arguments that do nothing; null: what runs the test. */
+  /**
+   * A command that the machine must have, with arguments that do nothing; null for the runtime of this test.
+   */
   readonly needs: readonly [command: string, ...args: readonly string[]] | null;
-  /** Before it can run, in the file's directory. */
+  /** A command that builds it, in the file's directory. */
   readonly build?: readonly string[];
   readonly run: readonly [command: string, ...args: string[]];
 }
@@ -133,7 +136,7 @@ interface Sent {
 
 type Send = (url: string, jobs: readonly Job[]) => Promise<Sent>;
 
-/** Each language's program in a directory of its own, which is made once: to compile it takes longer than to run it. */
+/** A directory for each language's program, made once: compiling takes longer than running. */
 const places = new Map<Language, Promise<string>>();
 
 function placeOf(language: Language): Promise<string> {
@@ -192,20 +195,20 @@ async function senderOf(language: Language, key: string): Promise<Send> {
 // ---- what stands between ----------------------------------------------------------------------------------
 
 const RETRY_AFTER_SECONDS = 1;
-/** A timer of the program may fire so much earlier by the test's clock. */
+/** By the test's clock, a timer of the program may fire this much early. */
 const TIMER_GRAIN_MS = 10;
 
-/** What becomes of a request: sent on; answered in the service's place; cut before, or after, it was sent on. */
+/** What happens to a request: sent on; answered by the proxy; cut before it was sent on, or after. */
 type Fate = "on" | "lost" | "answer lost" | 429 | 500 | 503;
 
 interface Proxy {
   readonly url: string;
-  /** Of each request so far. */
+  /** The path of each request so far. */
   readonly paths: readonly string[];
   close(): Promise<void>;
 }
 
-/** Where the fates are used up, everything is sent on. */
+/** Once the fates are used up, every request is sent on. */
 async function openProxy(to: string, fates: readonly Fate[] = []): Promise<Proxy> {
   const left = [...fates];
   const paths: string[] = [];
@@ -214,7 +217,7 @@ async function openProxy(to: string, fates: readonly Fate[] = []): Promise<Proxy
     const chunks: Uint8Array[] = [];
     for await (const chunk of request) chunks.push(chunk);
     paths.push(request.url!);
-    // Who comes before the time that it was told is refused again, and has used up no fate.
+    // A client that comes before the time that it was given is refused again, and uses up no fate.
     const isEarly = performance.now() < refusesUntil - TIMER_GRAIN_MS;
     const fate = isEarly ? 503 : left.shift() ?? "on";
     if (fate === "lost") return request.socket.destroy();
@@ -230,7 +233,7 @@ async function openProxy(to: string, fates: readonly Fate[] = []): Promise<Proxy
     });
     const text = await answer.text();
     if (fate === "answer lost") {
-      // Half of it arrives.
+      // Half of the answer arrives.
       response.writeHead(answer.status, { "Content-Length": String(text.length) });
       return response.write(text.slice(0, text.length / 2), () => request.socket.destroy());
     }
@@ -257,12 +260,12 @@ async function openProxy(to: string, fates: readonly Fate[] = []): Promise<Proxy
 interface World {
   readonly service: RunningService;
   readonly send: Send;
-  /** Sends through a proxy with these fates: what came back, and the path of each request. */
+  /** Sends through a proxy with these fates; resolves to the output and the path of each request. */
   through(
     fates: readonly Fate[],
     jobs: readonly Job[],
   ): Promise<Sent & { readonly paths: readonly string[] }>;
-  /** How many scores count. */
+  /** The number of recorded scores. */
   counted(): Promise<number>;
 }
 
@@ -278,7 +281,7 @@ let organizations = 0;
 
 async function openService(): Promise<Served> {
   const { env, remove } = await freshDeployment();
-  // Whoever tries both on one machine has the sender's variables in the service's environment too.
+  // If a reader tries both on one machine, the service's environment also has the sender's variables.
   const shared = { REVIEW_JISS_URL: "http://127.0.0.1:8080", REVIEW_JISS_KEY_FILE: "key" };
   const service = await startService(["serve"], { env: { ...env, ...shared } });
   return {
@@ -333,7 +336,7 @@ for (const language of LANGUAGES) {
     });
 
   languageTest(
-    "gets each of the page's jobs to exactly one score, whatever is refused and cut",
+    "records each of the page's jobs exactly once, whatever is refused and cut",
     async ({ through, counted }) => {
       const fates: readonly Fate[] = [
         ...["lost", 503, "on"] as const, // STANDARD
@@ -347,13 +350,13 @@ for (const language of LANGUAGES) {
       assert.equal(sent.code, 0);
       assert.deepEqual(statusesOf(sent), [[200, false], [200, true], [200, false], [200, true], [200, true]]);
       assert.deepEqual(sent.answers.map(({ path }) => path), jobs.map(({ path }) => path));
-      assert.equal(sent.paths.length, fates.length, "none comes before it was told to");
+      assert.equal(sent.paths.length, fates.length, "none comes before its Retry-After");
       assert.equal(await counted(), 5);
     },
   );
 
   languageTest(
-    "sends a session again for the same answer, and neither a wrong request nor a conflict twice",
+    "sends a session again for the same answer, and repeats neither a wrong request nor a conflict",
     async ({ through, counted }) => {
       const wrong = changed(STANDARD, "review-wrong", { scroll_depth: 1.5 });
       const other = changed(STANDARD, STANDARD.body.session_id, { decision: "rejected" });
@@ -372,7 +375,7 @@ for (const language of LANGUAGES) {
   );
 
   languageTest(
-    "leaves the queue as it is where the service stays away, and asks five times before",
+    "leaves the queue as it is if the service stays away, after asking five times",
     async ({ through, counted }) => {
       const sent = await through(["on", 500, 500, 500, 500, 500], [STANDARD, PLANTED, WITHHELD]);
       assert.equal(sent.code, 75);
@@ -385,7 +388,7 @@ for (const language of LANGUAGES) {
 
 // ---- what the page says of the answers --------------------------------------------------------------------
 
-Deno.test("planted errors, cases without advice and late labels do what docs/integrate/send-reviews.md says", () =>
+Deno.test("planted errors, cases without advice and late labels have the effect that docs/integrate/send-reviews.md states", () =>
   withWorld(LANGUAGES[0]!, async ({ send, service }) => {
     const { url } = service;
     const answersTo = async (...jobs: Job[]) => (await send(url, jobs)).answers;
@@ -438,13 +441,13 @@ Deno.test("planted errors, cases without advice and late labels do what docs/int
       labelOf("review-with-outcome", true),
     ).then((answers) => answers.slice(1));
     assert.equal(outcome!.status, 409);
-    // Without a body, a commit labels nothing, and leaves room for it.
+    // A commit without a body labels nothing; a label can still come.
     await answersTo(changed(STANDARD, "review-open"), { path: "/v1/score/review-open/commit", body: {} });
     const [open] = await answersTo(labelOf("review-open", false));
     assert.deepEqual([open!.status, open!.replayed], [200, false]);
   }));
 
-Deno.test("lite, frozen and batched scores are what docs/integrate/send-reviews.md says", () =>
+Deno.test("lite, frozen and batched scores are as docs/integrate/send-reviews.md states", () =>
   withWorld(LANGUAGES[0]!, async ({ send, service, counted }) => {
     const answersTo = async (...jobs: Job[]) => (await send(service.url, jobs)).answers;
     const [lite] = await answersTo({ ...STANDARD, path: "/v1/score?mode=lite&role_tier=tier_2" });

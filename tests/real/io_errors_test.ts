@@ -1,6 +1,6 @@
 /**
- * A disk that answers with errors: each call of the kernel that fails is injected with strace into the running program.
- * Source: contract, section 6.
+ * A disk that answers with errors: strace injects each failing system call into the running program. Source:
+ * contract, section 6.
  */
 import assert from "node:assert/strict";
 import { Acknowledged, assertChainsVerify, assertUnavailable, exitCodeOf, linesOf } from "../acknowledged.ts";
@@ -12,7 +12,7 @@ interface Site {
   readonly env: Readonly<Record<string, string>>;
   readonly key: string;
   readonly acknowledged: Acknowledged;
-  /** The calls fail on these files from now on; @returns what ends that. */
+  /** Makes the calls fail on these files; @returns a function that ends that. */
   failing(calls: string, ...names: readonly string[]): Promise<() => Promise<void>>;
 }
 
@@ -44,7 +44,10 @@ function faultTest(name: string, test: (site: Site) => Promise<void>): void {
   });
 }
 
-/** Starts the service anew, as its supervisor would: what was acknowledged is there, and it takes more. */
+/**
+ * Starts the service again, as its supervisor would: what was acknowledged is there, and new scores are
+ * accepted.
+ */
 async function assertRecovers({ env, acknowledged }: Site): Promise<void> {
   const service = await startService(["serve"], { env });
   await acknowledged.assertKept(service);
@@ -67,7 +70,7 @@ for (
       ["jiss.db-wal"],
       "disk I/O error (SQLite's result code 778)",
     ],
-    // So SQLite says of a sector that cannot be read.
+    // SQLite's message for a sector that cannot be read.
     [
       "read of the database",
       "pread64",
@@ -77,7 +80,7 @@ for (
   ] as const
 ) {
   faultTest(
-    `a failed ${what} ends the service with 74: nobody is told that his write stands, the log says why, and the next start has all`,
+    `a failed ${what} ends the service with 74: no write is falsely acknowledged, the log says why, and the next start has all`,
     async (site) => {
       const { service, acknowledged } = site;
       const end = await site.failing(calls, ...names);
@@ -100,7 +103,7 @@ for (
 }
 
 faultTest(
-  "a database file that cannot be synced is noticed by the first who empties the log: an erasure stands, its bytes are pending, and the service ends with 74",
+  "a database file that cannot be synced is found when the log is next emptied: an erasure counts, its bytes are pending, and the service ends with 74",
   async (site) => {
     const { service, key, env } = site;
     const end = await site.failing("fsync,fdatasync", "jiss.db");
@@ -130,7 +133,7 @@ for (
   ] as const
 ) {
   faultTest(
-    `a lock.db that cannot be ${what} stops no score, is told in the log and in the metrics, and catches up`,
+    `a lock.db that cannot be ${what} stops no score, is reported in the log and the metrics, and catches up`,
     async (site) => {
       const { service, acknowledged } = site;
       const told = () => linesOf(service, /^lock\.db /).map(({ level, msg }) => [level, msg]);
@@ -141,7 +144,7 @@ for (
       ];
       while (told().length === 0) assert.equal((await acknowledged.score(service)).status, 200);
       assert.equal((await acknowledged.score(service)).status, 200);
-      assert.deepEqual(told(), [failing], "once, not for each");
+      assert.deepEqual(told(), [failing], "once, not for each score");
       assert.ok(await isLockBehind(service));
       await end();
       while (await isLockBehind(service)) await new Promise((next) => setTimeout(next, 100));

@@ -1,4 +1,7 @@
-/** What bodies are counted for is no less than what V8 makes of them: measured, for the shapes that take most. */
+/**
+ * The memory that a body is counted for is no less than what V8 uses for it: measured for the shapes that
+ * need most.
+ */
 import assert from "node:assert/strict";
 
 interface Measured {
@@ -13,7 +16,8 @@ async function measured(bytes: number): Promise<readonly Measured[]> {
       "run",
       "-A",
       "--quiet",
-      // What lives is not copied from one small space to another, which is most of the time otherwise.
+      // A large new space, so that live objects are not copied again and again, which would take most of the
+      // time.
       "--v8-flags=--expose-gc,--min-semi-space-size=128,--max-semi-space-size=128",
       `${import.meta.dirname}/../json_memory.ts`,
       String(bytes),
@@ -23,7 +27,7 @@ async function measured(bytes: number): Promise<readonly Measured[]> {
   return JSON.parse(new TextDecoder().decode(stdout));
 }
 
-/** What else lives or dies in the process meanwhile. */
+/** Other allocations in the process meanwhile. */
 const NOISE_BYTES = 300_000;
 
 for (const megabytes of [1, 5]) {
@@ -32,7 +36,7 @@ for (const megabytes of [1, 5]) {
     for (const { shape, taken, cost } of all) {
       assert.ok(taken <= cost + NOISE_BYTES, `${shape}: ${taken} bytes are taken, ${cost} counted`);
     }
-    // Else this would hold for a probe that measures nothing.
+    // Otherwise this would also pass with a probe that measures nothing.
     const worst = all.find(({ shape }) => shape === "arrays of one object")!;
     assert.ok(worst.taken > 15 * megabytes * 1_048_576, `${worst.taken}`);
     const strings = all.find(({ shape }) => shape === "one long string")!;

@@ -1,4 +1,7 @@
-/** The least memory that docs/operate/install.md names: in a container of that size the service outlives the heaviest bodies. */
+/**
+ * The least memory that docs/operate/install.md names: in a container of that size the service survives the
+ * heaviest bodies.
+ */
 import assert from "node:assert/strict";
 import { BATCH_BODY_LIMIT_BYTES, BODY_LIMIT_BYTES } from "../../src/domain/limits.ts";
 import { memoryGroup, memoryGroupIsMissing } from "../cgroups.ts";
@@ -18,7 +21,7 @@ const ROOT = `${import.meta.dirname}/../..`;
 const AT_ONCE = 60;
 const MIB = 1_048_576;
 
-/** As the page says, which the launcher, the image and the manifests have to agree with. */
+/** As the page says; the launcher, the image and the manifests have to agree with it. */
 async function statedBytes(): Promise<number> {
   const page = await Deno.readTextFile(`${ROOT}/docs/operate/install.md`);
   const [, mebibytes] = /at least (\d[\d,]*) MiB of memory/.exec(page) ?? [];
@@ -26,7 +29,7 @@ async function statedBytes(): Promise<number> {
   return Number(mebibytes.replaceAll(",", "")) * MIB;
 }
 
-/** A whole batch, which the service accepts, with a member that it does not read beside it, as large as may be. */
+/** A valid batch with an additional member that the service ignores, as large as allowed. */
 function batchWith(junk: string, name: string): string {
   const interactions = Array.from({ length: 100 }, (_, index) => ({
     session_id: `${name}-${index}`,
@@ -38,7 +41,7 @@ function batchWith(junk: string, name: string): string {
 }
 const BATCH_BYTES = 12_000;
 
-/** How many answers have which status. */
+/** How many answers have each status. */
 async function statuses(answers: readonly Promise<Response>[]): Promise<Readonly<Record<string, number>>> {
   const counts: Record<string, number> = {};
   for (const response of await Promise.all(answers)) {
@@ -48,7 +51,10 @@ async function statuses(answers: readonly Promise<Response>[]): Promise<Readonly
   return counts;
 }
 
-/** The service in a group of the least memory, as the launcher starts it, with the keys of two organizations. */
+/**
+ * The service in a control group with the least memory, as the launcher starts it, with the keys of two
+ * organizations.
+ */
 async function withLeastMemory(use: (world: World) => Promise<void>): Promise<void> {
   const limit = await statedBytes();
   const group = memoryGroup(limit)!;
@@ -97,7 +103,10 @@ interface World {
   post(path: string, body: string, key?: string): Promise<Response>;
 }
 
-/** 60 batches at once of two organizations, of the shape, which count for more than is held at once. */
+/**
+ * 60 simultaneous batches of two organizations, of this shape: together they count for more than the service
+ * holds at once.
+ */
 async function sendHeavy({ post, keys }: World, shape: string): Promise<Readonly<Record<string, number>>> {
   const junk = SHAPES[shape]!(BATCH_BODY_LIMIT_BYTES - BATCH_BYTES);
   return await statuses(
@@ -109,19 +118,19 @@ async function sendHeavy({ post, keys }: World, shape: string): Promise<Readonly
   );
 }
 
-/** Most memory for containers, for names, for one dictionary, and for text. */
+/** The shapes that need most memory: for containers, for names, for one dictionary, and for text. */
 const HEAVIEST = [
   "deep arrays",
   "objects, each with a name of its own",
   "one object of many objects",
   "one long string with a Greek letter",
 ];
-/** Beside late bodies: another one of most containers. */
+/** Sent beside late bodies: the shape with the most containers. */
 const HEAVY = "deep arrays";
 
 Deno.test({
   name:
-    "with the least memory that is stated, 60 bodies at once of whatever shape are answered or told to come again, and nothing ends [needs a cgroup for memory]",
+    "with the stated least memory, 60 bodies at once of any shape are answered or refused with 503, and the service survives [needs a cgroup for memory]",
   ignore: await memoryGroupIsMissing(),
   fn: () =>
     withLeastMemory(async (world) => {
@@ -129,7 +138,7 @@ Deno.test({
         const counts = await sendHeavy(world, shape);
         assert.deepEqual(Object.keys(counts), ["200", "503"], `${shape}: ${JSON.stringify(counts)}`);
       }
-      // Who has no key has the public demo.
+      // The public demo needs no key.
       const junk = SHAPES["deep arrays"]!(BODY_LIMIT_BYTES - 1_000);
       const demo = await statuses(
         Array.from(
@@ -144,7 +153,10 @@ Deno.test({
     }),
 });
 
-/** Connections of each kind without a key, and those of one organization: together nearly as many as there may be. */
+/**
+ * Connections of each kind without a key, and those of one organization: together nearly as many as are
+ * allowed.
+ */
 const LATE = 1_100;
 const LATE_OF_ONE = 600;
 /** Connections of HTTP/2, and requests on each. */
@@ -153,7 +165,7 @@ const STREAMS = 100;
 
 Deno.test({
   name:
-    "with the least memory that is stated, as many late bodies as there may be, and heavy ones beside them, are answered or told to come again, and nothing ends [needs a cgroup for memory]",
+    "with the stated least memory, as many late bodies as allowed and heavy ones beside them are answered or refused with 503, and the service survives [needs a cgroup for memory]",
   ignore: await memoryGroupIsMissing(),
   fn: () =>
     withLeastMemory(async (world) => {
@@ -162,7 +174,7 @@ Deno.test({
         ...await lateBodies(url, { count: LATE, declared: 65_536, sent: 65_535 }),
         ...await lateBodies(url, { count: LATE, declared: 1_000_000, sent: 7 }),
         ...await lateBodies(url, { count: LATE, declared: 16_384, sent: 7 }),
-        // They leave room for what is heavy, which takes most.
+        // They leave room for the heavy bodies, which need most.
         ...await lateBodies(url, { count: LATE_OF_ONE, declared: 16_384, sent: 16_383, key: keys[0] }),
       ];
       const sessions = await lateStreams(url, { sessions: SESSIONS, streams: STREAMS });
@@ -172,14 +184,14 @@ Deno.test({
       const counts = await sendHeavy(world, HEAVY);
       assert.deepEqual(Object.keys(counts), ["200", "503"], JSON.stringify(counts));
       for (const connection of [...late, ...sessions]) connection.close();
-      // What they took is there again.
+      // The memory that they held is free again.
       while ((await world.post("/assessments", "{}")).status === 503) {
         await new Promise((next) => setTimeout(next, 50));
       }
     }),
 });
 
-Deno.test("the launcher, the image, Compose and Kubernetes grant the least memory that is stated, and half of it to the heap", async () => {
+Deno.test("the launcher, the image, Compose and Kubernetes grant the stated least memory, and half of it to the heap", async () => {
   const stated = await statedBytes() / MIB;
   const text = (path: string) => Deno.readTextFile(`${ROOT}/${path}`);
   for (const path of ["docs/operate/deploy/jiss", "Dockerfile"]) {

@@ -20,14 +20,14 @@ import { configure, HAS_SQLD, setDurability, type Sqld, startSqld, withSqld } fr
 
 interface Opened {
   readonly database: Database;
-  /** What the backend told, null where it goes on again. */
+  /** The troubles that the backend reported; null when it works again. */
   readonly troubles: (ServerTrouble | null)[];
 }
 
 interface OpenOptions {
-  /** Where the durability may be set again. */
+  /** The admin API, where the durability can be set again. */
   readonly adminUrl?: string | null;
-  /** How far its clock goes on each time that it is read. */
+  /** How far its clock advances each time that it is read. */
   readonly stepMs?: number;
   readonly patience?: Patience;
 }
@@ -74,7 +74,7 @@ function statement(sql: string, parameters: readonly unknown[] = [], mustChange?
 
 const insert = (id: number) => statement("INSERT INTO applied (id) VALUES (?)", [id]);
 
-/** A test over a server of durability `strong` with the table. */
+/** A test with a server of durability `strong` that has the table. */
 function sqldTest(name: string, test: (sqld: Sqld, opened: Opened) => Promise<void>): void {
   Deno.test({
     name: `${name} [needs sqld]`,
@@ -90,7 +90,7 @@ function sqldTest(name: string, test: (sqld: Sqld, opened: Opened) => Promise<vo
   });
 }
 
-sqldTest("values come back as they went: integers, reals, texts, bytes, null", async (_, { database }) => {
+sqldTest("integers, reals, texts, bytes and null come back as they were written", async (_, { database }) => {
   const bytes = new Uint8Array([0, 1, 255]);
   const rows = [
     { id: 1, amount: 2, name: "ä\u0000", data: bytes },
@@ -109,11 +109,11 @@ sqldTest("values come back as they went: integers, reals, texts, bytes, null", a
     query: {} as never,
     queryId: {} as never,
   });
-  assert.deepEqual(told, [{ text: "5" }], "an integer stays one where no column asks for it");
+  assert.deepEqual(told, [{ text: "5" }], "an integer stays an integer if no column converts it");
 });
 
 sqldTest(
-  "reads that ask the same while others are under way are one, and each sees what was written before it was asked",
+  "equal reads that wait together are one request, and each sees what was written before it was asked",
   async (sqld, { database }) => {
     let requests = 0;
     const counted: Database = openLibsql({
@@ -137,7 +137,7 @@ sqldTest(
 );
 
 sqldTest(
-  "a batch is one transaction: a key that is taken, or a count that is missed, leaves nothing",
+  "a batch is one transaction: a taken key or an unmet count leaves nothing",
   async (_, { database }) => {
     await database.batch([statement("CREATE UNIQUE INDEX one ON applied (id)"), insert(1)]);
     await assert.rejects(database.batch([insert(2), insert(1)]), WriteConflict);
@@ -152,7 +152,7 @@ sqldTest(
 );
 
 sqldTest(
-  "batches of two processes are one after the other, and each is written once",
+  "batches of two processes run one after the other, and each is written once",
   async (sqld, { database }) => {
     const other = open(sqld.url);
     await Promise.all(
@@ -166,7 +166,7 @@ sqldTest(
   },
 );
 
-/** A text of a kilobyte in each of so many rows. */
+/** `count` rows, each with a text of a kilobyte. */
 const manyRows = (count: number) =>
   statement(
     `INSERT INTO applied SELECT value, value / 3.0, printf('%01000d', value), zeroblob(3)
@@ -175,7 +175,7 @@ const manyRows = (count: number) =>
   );
 
 sqldTest(
-  "what is more than one answer of the server is read in several, all of one state, however it is asked",
+  "a result larger than one answer of the server is read in several, from one state, by read and by snapshot",
   async ({ url }, { database }) => {
     await database.batch([manyRows(12_000)]);
     const select = <Row>(sql: string, ...parameters: readonly unknown[]) => ({
@@ -224,7 +224,7 @@ sqldTest(
   },
 );
 
-sqldTest("a row that is more than one answer is told of by its query", async (_, { database }) => {
+sqldTest("a row larger than one answer fails with an error that names the query", async (_, { database }) => {
   const sql = "SELECT hex(zeroblob(2000000)) AS a, hex(zeroblob(2000000)) AS b, hex(zeroblob(2000000)) AS c";
   await assert.rejects(
     rowsOf(database, sql),
@@ -237,7 +237,7 @@ const FATES: readonly Fate[] = ["lost", "never", "late"];
 
 for (const fate of FATES) {
   sqldTest(
-    `a batch whose request or answer is ${fate} is written once and told as written`,
+    `a batch with every third request or answer ${fate} is written once and acknowledged`,
     async ({ url }, direct) => {
       const proxy = openLossyProxy({ to: url, fate: (write) => write % 3 === 0 ? fate : "passed" });
       const { database } = open(proxy.url);
@@ -253,10 +253,11 @@ for (const fate of FATES) {
 }
 
 sqldTest(
-  "what is refused after an answer was lost is written never, also where its first request comes late",
+  "a batch refused after a lost answer is never written, even if its first request comes late",
   async ({ url }, direct) => {
     await direct.database.batch([statement("CREATE UNIQUE INDEX one ON applied (id)")]);
-    // Writes 1 and 2 make the session's row and a first batch; the third is late, and meanwhile somebody takes its key.
+    // Writes 1 and 2 make the session's row and a first batch; write 3 is late, and meanwhile another client
+    // takes its key.
     const proxy = openLossyProxy({ to: url, fate: (write) => write === 3 ? "late" : "passed", lateMs: 400 });
     const { database } = open(proxy.url);
     await database.batch([insert(1)]);
@@ -274,28 +275,31 @@ sqldTest(
   },
 );
 
-sqldTest("what was given up is never written, however late its request comes", async ({ url }, direct) => {
-  const proxy = openLossyProxy({ to: url, fate: (write) => write === 3 ? "late" : "passed", lateMs: 500 });
-  const { database } = open(proxy.url, { stepMs: 10_000 });
-  await database.batch([insert(1)]);
-  await assert.rejects(database.batch([insert(2)]), isUnavailable);
-  await proxy.settled();
-  assert.equal(proxy.counts.late, 1);
-  assert.deepEqual(await rowsOf(direct.database, "SELECT id FROM applied"), [{ id: 1 }]);
-  await database.batch([insert(3)]);
-  assert.equal((await rowsOf(direct.database, "SELECT id FROM applied")).length, 2);
-  await database.close();
-  await proxy.close();
-});
+sqldTest(
+  "a batch that was given up is never written, however late its request comes",
+  async ({ url }, direct) => {
+    const proxy = openLossyProxy({ to: url, fate: (write) => write === 3 ? "late" : "passed", lateMs: 500 });
+    const { database } = open(proxy.url, { stepMs: 10_000 });
+    await database.batch([insert(1)]);
+    await assert.rejects(database.batch([insert(2)]), isUnavailable);
+    await proxy.settled();
+    assert.equal(proxy.counts.late, 1);
+    assert.deepEqual(await rowsOf(direct.database, "SELECT id FROM applied"), [{ id: 1 }]);
+    await database.batch([insert(3)]);
+    assert.equal((await rowsOf(direct.database, "SELECT id FROM applied")).length, 2);
+    await database.close();
+    await proxy.close();
+  },
+);
 
 sqldTest(
-  "while the server is away reads and writes are refused for now, and afterwards all goes on",
+  "while the server is away, reads and writes are refused as unavailable; once it is back, both work",
   async (sqld, { database, troubles }) => {
     await database.batch([insert(1)]);
     await sqld.stop();
     await assert.rejects(rowsOf(database, "SELECT 1"), isUnavailable);
     await assert.rejects(database.batch([insert(2)]), isUnavailable);
-    assert.equal(troubles.length, 1, "told once");
+    assert.equal(troubles.length, 1, "reported once");
     await sqld.start();
     await database.batch([insert(3)]);
     assert.deepEqual(await rowsOf(database, "SELECT id FROM applied ORDER BY id"), [{ id: 1 }, { id: 3 }]);
@@ -304,7 +308,7 @@ sqldTest(
 );
 
 sqldTest(
-  "a server that starts again while a batch waits for it takes the batch once",
+  "a server that starts again while a batch waits for it writes the batch once",
   async (sqld, { database }) => {
     await sqld.stop();
     const written = database.batch([insert(1)]);
@@ -316,12 +320,12 @@ sqldTest(
 );
 
 sqldTest(
-  "reads of a server that goes silent are refused together, and what is asked then is refused sooner",
+  "reads of a silent server are refused together, and later reads are refused sooner",
   async (sqld) => {
     const { database, troubles } = open(sqld.url, { patience: { requestMs: 1_000, silentMs: 100 } });
     await database.batch([insert(1)]);
     Deno.kill(sqld.pid, "SIGSTOP");
-    /** Whether they are, after so many milliseconds by a timer that was set when they were asked. */
+    /** Whether all are refused, and only after so many milliseconds by a timer set when they were asked. */
     const isRefusedAfter = async (milliseconds: number, asked: readonly Promise<unknown>[]) => {
       let isAfter = false;
       const timer = setTimeout(() => isAfter = true, milliseconds);
@@ -335,13 +339,13 @@ sqldTest(
     Deno.kill(sqld.pid, "SIGCONT");
     assert.deepEqual(await rowsOf(database, "SELECT id FROM applied"), [{ id: 1 }]);
     await database.batch([insert(2)]);
-    assert.equal(troubles.length, 2, "told once, and that it is over");
+    assert.equal(troubles.length, 2, "reported once, and once that it is over");
     await database.close();
   },
 );
 
 sqldTest(
-  "a batch that a server takes in while it is silent is told as written or never written",
+  "a batch that a silent server received is either acknowledged or reported as unavailable, and never written twice",
   async (sqld, direct) => {
     const { database } = open(sqld.url, { patience: { requestMs: 1_000, silentMs: 100 } });
     await database.batch([insert(0)]);
@@ -351,7 +355,7 @@ sqldTest(
       const written = database.batch([insert(id)]).then(() => told.add(id), (error) => {
         assert.ok(isUnavailable(error), String(error));
       });
-      // Before it is given up, and after it.
+      // Before the batch is given up, and after it.
       await new Promise((resolve) => setTimeout(resolve, id % 2 === 0 ? 9_000 : 1_700));
       Deno.kill(sqld.pid, "SIGCONT");
       await written;
@@ -363,7 +367,7 @@ sqldTest(
       assert.deepEqual(
         [...told].filter((each) => !ids.includes(each)),
         [],
-        "what was told as written is there",
+        "every acknowledged batch is there",
       );
     }
     await database.close();
@@ -377,7 +381,7 @@ sqldTest(
     await database.batch([insert(1)]);
     await setDurability(sqld, "relaxed");
     await assert.rejects(database.batch([insert(2)]), isUnavailable);
-    assert.deepEqual(await rowsOf(database, "SELECT id FROM applied"), [{ id: 1 }], "reads go on");
+    assert.deepEqual(await rowsOf(database, "SELECT id FROM applied"), [{ id: 1 }], "reads still work");
     await setDurability(sqld, "strong");
     await database.batch([insert(3)]);
     assert.deepEqual(troubles.map((trouble) => trouble?.message.slice(0, 40) ?? null), [
@@ -393,7 +397,7 @@ const refusedWith = (message: RegExp) => (error: Error) =>
   isUnavailable(error) && message.test(error.message);
 
 sqldTest(
-  "what an administrator blocks is told once, to clients as what it is, and that it is over",
+  "a block by an administrator is reported once with its cause, and once when it is over",
   async (sqld, { database, troubles }) => {
     await database.batch([insert(1)]);
     const told = () => troubles.map((trouble) => trouble?.message ?? null);
@@ -418,7 +422,7 @@ sqldTest(
 );
 
 sqldTest(
-  "a server that takes the token no more is told as that, at once, and all goes on when it does again",
+  "a server that rejects the token is reported at once as that, and all works when it accepts it again",
   async (sqld, direct) => {
     const front = openFront(sqld.url);
     const { database, troubles } = open(front.url);
@@ -444,7 +448,7 @@ sqldTest(
 );
 
 sqldTest(
-  "a server that forgot its durability, as it does when it starts anew, is told again where the admin API is known",
+  "a server that lost its durability setting in a restart gets it set again through the admin API",
   async (sqld, { database, troubles }) => {
     await database.batch([insert(1)]);
     await sqld.stop();
@@ -456,7 +460,7 @@ sqldTest(
   },
 );
 
-sqldTest("where the durability cannot be set again nothing is written", async (sqld) => {
+sqldTest("if the durability cannot be set again, nothing is written", async (sqld) => {
   const { database, troubles } = open(sqld.url, { adminUrl: sqld.url });
   await database.batch([insert(1)]);
   await setDurability(sqld, "relaxed");
@@ -467,7 +471,7 @@ sqldTest("where the durability cannot be set again nothing is written", async (s
 });
 
 sqldTest(
-  "a session whose row is gone, as after a restore of the server, begins another",
+  "a session whose row is gone, as after a restore of the server, is replaced by a new one",
   async (_, { database }) => {
     await database.batch([statement("DELETE FROM write_session")]).catch((error) => {
       if (!isUnavailable(error)) throw error;
@@ -478,7 +482,7 @@ sqldTest(
 );
 
 sqldTest(
-  "a lock that another client holds is waited for or said to be busy, and never taken for written",
+  "a write blocked by another client's lock waits or fails as busy, and is never wrongly acknowledged",
   async (sqld, { database }) => {
     const { createClient } = await import("@libsql/client/http");
     const client = createClient({ url: sqld.url });
@@ -504,7 +508,7 @@ function fitness(url: string, adminUrl: string | null = null): Promise<void> {
 
 Deno.test({
   name:
-    "a server must be of durability strong: where the admin API is known it is made so, and only so is it taken [needs sqld]",
+    "a server must have durability strong: it is set through the admin API if that is known, else the server is refused [needs sqld]",
   ignore: !HAS_SQLD,
   fn: () =>
     withSqld(async (sqld) => {
@@ -519,7 +523,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a read replica is told from its primary, and refused [needs sqld]",
+  name: "a read replica is recognized as one and refused [needs sqld]",
   ignore: !HAS_SQLD,
   fn: () =>
     withSqld(async (primary) => {
@@ -535,7 +539,7 @@ Deno.test({
     }),
 });
 
-Deno.test("a server that is not there, or is something else, is told with what to check", async () => {
+Deno.test("a server that is not there, or is something else, is refused with the setting to check", async () => {
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, () => new Response("hello"));
   await assert.rejects(fitness(`http://127.0.0.1:${server.addr.port}`), /JISS_DATABASE_URL cannot be used/);
   await server.shutdown();

@@ -1,4 +1,4 @@
-/** The listener by itself, over real sockets: streams, whoever stops taking them, and TLS. */
+/** The listener by itself, over real sockets: streams, clients that stop reading, and TLS. */
 import { Buffer } from "node:buffer";
 import { type ClientHttp2Session, connect } from "node:http2";
 import assert from "node:assert/strict";
@@ -43,7 +43,7 @@ interface Stream {
   cancelled: boolean;
 }
 
-/** Answers with pieces without end, or with so many. */
+/** Answers with `pieces` pieces, by default without end. */
 function streaming(stream: Stream, pieces = Infinity): Answering["fetch"] {
   return (_request, client) =>
     new Response(
@@ -73,7 +73,7 @@ async function asking(listener: Listener, authority?: string): Promise<Deno.Conn
 
 type Encryption = { readonly authority?: string; readonly tls: { cert: string; key: string } | null };
 
-/** The same of a plain listener and of one with TLS, which is made of other parts. */
+/** Runs the same test with a plain listener and with one over TLS, which is built differently. */
 function bothWays(name: string, test: (encryption: Encryption) => Promise<void>): void {
   Deno.test(name, () => test({ tls: null }));
   Deno.test({
@@ -87,7 +87,7 @@ function bothWays(name: string, test: (encryption: Encryption) => Promise<void>)
 }
 
 bothWays(
-  "a stream that nobody reads is made no further than sockets take it, and ends with the client's time",
+  "a stream that nobody reads is produced no further than sockets buffer, and ends when the client's time is over",
   async ({ authority, tls }) => {
     const stream = { pulled: 0, cancelled: false };
     await listening(streaming(stream), async (listener, closed) => {
@@ -111,7 +111,7 @@ bothWays("a stream ends as soon as its client goes away", async ({ authority, tl
 });
 
 bothWays(
-  "whoever takes a stream slowly, but takes it, gets it whole, however long that is",
+  "a client that reads a stream slowly gets all of it, however long that takes",
   async ({ authority, tls }) => {
     const stream = { pulled: 0, cancelled: false };
     const pieces = 900;
@@ -142,7 +142,7 @@ bothWays("megabytes go both ways at once, byte for byte", async ({ authority, tl
   }, tls);
 });
 
-/** A client of HTTP/2 that can be made to do what a browser's would not. */
+/** An HTTP/2 client that can do what a browser's would not. */
 function http2(listener: Listener, authority?: string): ClientHttp2Session {
   return connect(
     listener.url.replace("127.0.0.1", "localhost"),
@@ -150,22 +150,25 @@ function http2(listener: Listener, authority?: string): ClientHttp2Session {
   );
 }
 
-bothWays("whoever sends nothing but PINGs is silent", async ({ authority, tls }) => {
-  await listening(() => new Response("hello"), async (listener, closed) => {
-    const session = http2(listener, authority);
-    const gone = new Promise((resolve) => session.on("close", resolve));
-    session.on("error", () => {});
-    const pings = setInterval(() => session.destroyed || session.ping(() => {}), 100);
-    const stream = session.request({ ":path": "/" });
-    stream.resume();
-    await new Promise((resolve) => stream.on("end", resolve));
-    await gone;
-    clearInterval(pings);
-    assert.deepEqual(closed, { no_request: 0, silent: 1, crowded: 0 });
-  }, tls);
-});
+bothWays(
+  "a client that sends nothing but PINGs counts as silent and is closed",
+  async ({ authority, tls }) => {
+    await listening(() => new Response("hello"), async (listener, closed) => {
+      const session = http2(listener, authority);
+      const gone = new Promise((resolve) => session.on("close", resolve));
+      session.on("error", () => {});
+      const pings = setInterval(() => session.destroyed || session.ping(() => {}), 100);
+      const stream = session.request({ ":path": "/" });
+      stream.resume();
+      await new Promise((resolve) => stream.on("end", resolve));
+      await gone;
+      clearInterval(pings);
+      assert.deepEqual(closed, { no_request: 0, silent: 1, crowded: 0 });
+    }, tls);
+  },
+);
 
-Deno.test("a body has its own time, whatever else its client does on the same connection, and holds nothing after it", async () => {
+Deno.test("a late body has its own time limit whatever else its client does on the connection, and frees its memory", async () => {
   const harness = await openHarness({ bodyMemoryBytes: 200_000 });
   const key = await harness.organization("acme");
   await listening((request, client) => harness.app.fetch(request, client), async (listener, closed) => {
@@ -194,7 +197,7 @@ Deno.test("a body has its own time, whatever else its client does on the same co
     assert.match(text, /The body did not come to its end in time/);
     assert.ok(others > 1);
     assert.equal(closed.silent, 0);
-    // What comes of it all the same takes nothing from others.
+    // Bytes that come after that take no memory from other requests.
     late.write(" ".repeat(1_800));
     await new Promise((next) => setTimeout(next, 200));
     const next = await harness.send("/v1/score", { key, body: scoreRequest({ note: "x".repeat(15_000) }) });
@@ -223,7 +226,7 @@ function ownPorts(): readonly number[] {
 }
 
 Deno.test({
-  name: "with TLS nobody on the machine finds another port to connect to [needs openssl, /proc]",
+  name: "with TLS no other port of the process can be connected to [needs openssl, /proc]",
   ignore: opensslIsMissing() || Deno.build.os !== "linux",
   async fn() {
     const { authority, cert, key } = await certificate();
@@ -239,7 +242,8 @@ Deno.test({
 });
 
 Deno.test({
-  name: "who is quicker than the relay is not served, and keeps no client out [needs openssl]",
+  name:
+    "a stranger who connects to the inner port before the relay is not served, and keeps no client out [needs openssl]",
   ignore: opensslIsMissing(),
   async fn() {
     const { authority, cert, key } = await certificate();
@@ -274,7 +278,7 @@ Deno.test({
   },
 });
 
-/** Connects and breaks off at once, as port scans and health checks do, while the listener is busy with something else. */
+/** Connects and resets at once, as port scans and health checks do, while the listener is busy. */
 const RESETS = `
 import { connect } from "node:net";
 const [port] = Deno.args;
@@ -284,7 +288,7 @@ await Promise.all(Array.from({ length: 60 }, () => new Promise((resolve) => {
   socket.on("close", resolve);
 })));`;
 
-Deno.test("clients that reset their connection at once are no trouble of the listener's, and stop nobody", async () => {
+Deno.test("clients that reset their connection at once cause no failure and keep nobody out", async () => {
   await listening(() => new Response("hello"), async (listener) => {
     const resets = new Deno.Command(Deno.execPath(), {
       args: ["eval", RESETS, String(listener.port)],
@@ -293,16 +297,16 @@ Deno.test("clients that reset their connection at once are no trouble of the lis
       stderr: "inherit",
     }).spawn();
     const ended = resets.status.then(() => true);
-    // Busy, so that they are gone when they are accepted.
+    // The thread is busy, so that the clients are gone by the time they are accepted.
     while (!await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 5, false))])) {
       for (const until = performance.now() + 30; performance.now() < until;);
     }
-    // Told of each as of a failed accept, the listener would have failed this test.
+    // If the listener reported each as a failed accept, this test would have failed.
     assert.equal(await (await fetch(listener.url)).text(), "hello");
   });
 });
 
-Deno.test("a request that the service is long about is not the client's fault", async () => {
+Deno.test("a client is not closed as silent while the service works on its request for long", async () => {
   const answer: Answering["fetch"] = async (_request, client) => {
     client.waits?.();
     await new Promise((done) => setTimeout(done, 2 * BOUNDS.clientMs));
@@ -314,7 +318,7 @@ Deno.test("a request that the service is long about is not the client's fault", 
   });
 });
 
-Deno.test("where the service works for as many as there may be, newcomers wait, are told of, and are served then", async () => {
+Deno.test("if the service already works on as many requests as allowed, a newcomer waits, is reported, and is served later", async () => {
   const told: string[] = [];
   const release = Promise.withResolvers<void>();
   let begun = 0;
@@ -349,7 +353,7 @@ Deno.test("where the service works for as many as there may be, newcomers wait, 
   await listener.shutdown();
 });
 
-Deno.test("what the service takes to look who asks is not the client's time for the rest of its request", async () => {
+Deno.test("the time that the service takes to authenticate does not count against the rest of the client's request", async () => {
   const quick = memoryWindow();
   const slow: RateWindow = {
     uncounted: 0,
@@ -378,7 +382,7 @@ Deno.test("what the service takes to look who asks is not the client's time for 
 
 Deno.test({
   name:
-    "over TLS HTTP/2 and HTTP/1.1 are offered; who never shakes hands stops nobody, nor the stop [needs openssl]",
+    "over TLS, HTTP/2 and HTTP/1.1 are offered; a client that never shakes hands blocks nobody, nor the shutdown [needs openssl]",
   ignore: opensslIsMissing(),
   async fn() {
     const { authority, cert, key } = await certificate();

@@ -1,6 +1,6 @@
 /**
- * A database server bounds an answer by 10 MB: what reads all chains goes on where their rows are more than that.
- * Source: platform facts, libSQL server; evidence design, section 10.
+ * A database server limits an answer to 10 MB: a read of all chains continues in further answers if their
+ * rows are larger. Source: platform facts, libSQL server; evidence design, section 10.
  */
 import assert from "node:assert/strict";
 import { MIGRATIONS } from "../../migrations/mod.ts";
@@ -21,7 +21,7 @@ import { fixedSeals } from "../seals.ts";
 import { HAS_SQLD, setDurability, withSqld } from "../sqld.ts";
 
 const CHAINS = 3_000;
-/** So long a name makes of a few thousand chains as much to read as of many thousand. */
+/** With names this long, a few thousand chains are as much to read as many thousand. */
 const PREFIX = `${"jiss.test.".repeat(400)}/01TEST00000000000000000000`;
 
 /** Opens a chain with its first entry. */
@@ -54,8 +54,7 @@ function opening(family: string): WriteJob<void> {
 }
 
 Deno.test({
-  name:
-    "every chain is read, held against the lock and followed where all are more than one answer [needs sqld]",
+  name: "all chains are read, compared with lock.db and followed though they exceed one answer [needs sqld]",
   ignore: !HAS_SQLD,
   fn: () =>
     withSqld(async (sqld) => {
@@ -84,7 +83,7 @@ Deno.test({
 
       const chains = await loadChains(database);
       assert.deepEqual(chains.map(({ family }) => family), families);
-      assert.ok(JSON.stringify(chains).length > 12_000_000, "more than one answer holds");
+      assert.ok(JSON.stringify(chains).length > 12_000_000, "exceeds one answer");
       assert.deepEqual(await findUnsignedHeads(source, chains), []);
 
       const log = createLog({
@@ -95,7 +94,7 @@ Deno.test({
       const follower = { ...source, log };
       assert.deepEqual(await followLock({ ...follower, lock }), []);
       const others = openLock({ path: ":memory:", onTrouble: assert.ifError });
-      // The rest of what a process stands on is asked for only after a restore.
+      // The other records of an installation are read only after a restore.
       const beside = { ...follower, lock: others } as unknown as Dependencies;
       assert.equal(await followOtherHosts(beside, { from: null, now: EPOCH }), 1);
       assert.deepEqual(

@@ -1,4 +1,7 @@
-/** The examples of docs/operate/deploy before the real service, run or checked by the programs that they are written for. */
+/**
+ * The examples of docs/operate/deploy with the real service, run or checked by the programs for which they
+ * are written.
+ */
 import assert from "node:assert/strict";
 import { freshDeployment, type RunningService, startService, until } from "../program.ts";
 import { makeCertificate, opensslIsMissing } from "../receiver.ts";
@@ -19,7 +22,7 @@ function isMissing(...commands: readonly string[]): boolean {
   });
 }
 
-/** An example with what its reader replaces replaced; each has to stand in it. */
+/** An example with its placeholders replaced; each must occur in it. */
 async function exampleOf(
   name: string,
   replacements: readonly (readonly [string | RegExp, string])[],
@@ -69,7 +72,7 @@ const nginx: Proxied = async ({ port, directory, upstream, cert, key }) => {
   ]);
   const folders = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
     .map((name) => `${name}_temp_path ${directory}/${name};`).join(" ");
-  // Started by root, nginx would work as a user who cannot write into this test's folder.
+  // If root starts nginx, its workers run as a user who cannot write into this test's folder.
   const user = Deno.uid() === 0 ? "user root;" : "";
   const conf =
     `${user} daemon off; pid ${directory}/nginx.pid; error_log stderr; events {} http { ${folders}\n${site}\n}\n`;
@@ -96,7 +99,7 @@ const caddy: Proxied = async ({ port, directory, upstream, cert, key }) => {
   }).spawn();
 };
 
-/** What a client with an address of its own is answered through a proxy: status and body. */
+/** Asks through a proxy from an address of its own; resolves to status and body. */
 type Ask = (from: string, path: string, args?: readonly string[]) => Promise<readonly [number, string]>;
 
 async function throughProxy(
@@ -151,7 +154,7 @@ const PROXIES: readonly (readonly [string, Proxied])[] = [["nginx", nginx], ["ca
 for (const [name, start] of PROXIES) {
   Deno.test({
     name:
-      `behind ${name} as in docs/operate/deploy each client has its own limit, none can give itself another address, and a body that is too large is refused [needs ${name}, curl and openssl]`,
+      `behind ${name} as in docs/operate/deploy each client has its own limit, cannot forge another address, and may send no body that is too large [needs ${name}, curl and openssl]`,
     ignore: isMissing(name, "curl") || opensslIsMissing(),
     async fn() {
       await throughProxy(start, "127.0.0.1,::1", async (ask, service, directory) => {
@@ -168,7 +171,8 @@ for (const [name, start] of PROXIES) {
           ...["--header", "Content-Type: application/json", "--header", "Expect:"],
           ...["--data-binary", `@${directory}/body`],
         ]);
-        // The service answers before the body has come, and closes: a proxy that is still sending may lose the answer.
+        // The service answers before the body has come, and closes: a proxy that is still sending may lose
+        // the answer.
         if (status !== 502 && body !== "") {
           assert.deepEqual([status, JSON.parse(body).error.code], [413, "PAYLOAD_TOO_LARGE"]);
         }
@@ -180,7 +184,8 @@ for (const [name, start] of PROXIES) {
   });
 
   Deno.test({
-    name: `behind ${name} without JISS_TRUSTED_PROXIES all clients are one [needs ${name}, curl and openssl]`,
+    name:
+      `behind ${name} without JISS_TRUSTED_PROXIES all clients share one limit [needs ${name}, curl and openssl]`,
     ignore: isMissing(name, "curl") || opensslIsMissing(),
     async fn() {
       await throughProxy(start, undefined, async (ask) => {
@@ -191,7 +196,7 @@ for (const [name, start] of PROXIES) {
   });
 }
 
-Deno.test("what is idle between a proxy and the service is closed by the proxy: before the service's 75 seconds", async () => {
+Deno.test("the proxies close idle connections to the service before its 75 seconds", async () => {
   const idle = [
     /upstream jiss \{[^}]*keepalive_timeout (\d+)s;/.exec(await Deno.readTextFile(`${OPS}/nginx.conf`)),
     /transport http \{[^}]*keepalive (\d+)s/.exec(await Deno.readTextFile(`${OPS}/Caddyfile`)),
@@ -200,19 +205,19 @@ Deno.test("what is idle between a proxy and the service is closed by the proxy: 
 });
 
 Deno.test({
-  name:
-    "systemd takes the unit as it is, and finds little that it could still be denied [needs systemd-analyze]",
+  name: "systemd accepts the unit, and finds little that could still be denied to it [needs systemd-analyze]",
   ignore: isMissing("systemd-analyze"),
   async fn() {
     const directory = await Deno.makeTempDir({ prefix: "jiss-unit-" });
     const unit = await exampleOf("jiss.service", [
-      // What it runs has to be there.
+      // The unit's program has to be there.
       ["ExecStart=/opt/jiss/jiss serve", "ExecStart=/bin/true serve"],
     ]);
     await Deno.writeTextFile(`${directory}/jiss.service`, unit);
     const verified = await output("systemd-analyze", ["verify", `${directory}/jiss.service`]);
     assert.deepEqual([verified.code, verified.text], [0, ""]);
-    // In tenths: 0 is sealed, 100 is open. What is left is the network, and memory that is written and run.
+    // In tenths: 0 is sealed, 100 is open. The rest is for the network, and for memory that is both written
+    // and executed.
     const rated = await output("systemd-analyze", [
       ...["security", "--no-pager", "--offline=yes", "--threshold=20", `${directory}/jiss.service`],
     ]);
@@ -223,7 +228,7 @@ Deno.test({
 
 Deno.test({
   name:
-    "rsyslog as in docs/operate/deploy hands on audit events alone, each line as it was logged [needs rsyslogd]",
+    "rsyslog as in docs/operate/deploy forwards only audit events, each line as it was logged [needs rsyslogd]",
   ignore: isMissing("rsyslogd"),
   async fn() {
     const directory = await Deno.makeTempDir({ prefix: "jiss-rsyslog-" });
@@ -290,7 +295,7 @@ Deno.test("the alert rules name metrics that the service has", async () => {
 });
 
 Deno.test({
-  name: "Prometheus takes the alert rules [needs promtool]",
+  name: "Prometheus accepts the alert rules [needs promtool]",
   ignore: isMissing("promtool"),
   async fn() {
     const { success, text } = await output("promtool", ["check", "rules", `${OPS}/prometheus-rules.yaml`]);
@@ -299,7 +304,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "Kubernetes takes the manifest, and knows every field of it [needs kubernetes-validate]",
+  name: "Kubernetes accepts the manifest, and knows every field of it [needs kubernetes-validate]",
   ignore: isMissing("kubernetes-validate"),
   async fn() {
     for (const version of ["1.28", "1.36"]) {

@@ -1,7 +1,7 @@
 /**
- * The pages of docs/ and the README, walked by somebody new: each command that they give is taken from the page and run as
- * it stands there, in the pages' order, on one deployment. (install.md, send-reviews.md, replicas.md and webhooks.md have
- * tests of their own.)
+ * The pages of docs/ and the README as a newcomer follows them: each command is taken from its page and run
+ * unchanged, in the pages' order, on one deployment. (install.md, send-reviews.md, replicas.md and
+ * webhooks.md have tests of their own.)
  */
 import assert from "node:assert/strict";
 import { scoreRequest } from "../harness.ts";
@@ -18,9 +18,9 @@ async function blocksOf(page: string): Promise<readonly string[]> {
 
 interface Walk {
   readonly directory: string;
-  /** Of the organization, once it is known. */
+  /** The organization's key, once there is one. */
   key: string;
-  /** Runs a block; returns what it said. @throws where a command of it fails. */
+  /** Runs a block; returns its output. @throws if a command of it fails. */
   run(block: string): Promise<string>;
   /** Runs a block whose last command is the service. */
   start(block: string): Promise<RunningService>;
@@ -32,7 +32,7 @@ async function freshWalk(): Promise<Walk> {
   const url = `http://127.0.0.1:${port}`;
   const scripts = {
     jiss: `exec ${programLine([]).map((part) => `'${part}'`).join(" ")} "$@"`,
-    // The tasks of a clone, whose own folder is not to be written to.
+    // The tasks of a clone, without writing to the clone's folder.
     deno:
       `case "$1 $2" in "task jiss") shift 2; exec jiss "$@";; "task start") exec jiss serve;; esac; exit 2`,
   };
@@ -48,7 +48,7 @@ async function freshWalk(): Promise<Walk> {
       "/backup/",
       `${directory}/backup/`,
     ).replaceAll("KEY=the-key-of-your-organization", `KEY=${walk.key}`);
-    // The shell of whoever read the README first: what that page set is set.
+    // The shell of a reader who came from the README has what that page sets.
     const known = walk.key === "" ? "" : `set -a; . ./data/jiss.env; set +a; KEY=${walk.key}\n`;
     return new Deno.Command("sh", {
       args: ["-euc", known + here],
@@ -84,14 +84,14 @@ async function freshWalk(): Promise<Walk> {
 }
 
 function only<Block>(blocks: readonly Block[], count: number): readonly Block[] {
-  assert.equal(blocks.length, count, "a block that was added is to be walked through too");
+  assert.equal(blocks.length, count, "a new block needs a step in this test");
   return blocks;
 }
 
 Deno.test("the commands of the README and of docs/ do what their pages say, on one deployment", async () => {
   const walk = await freshWalk();
 
-  // README: `task dev` and `task test` are run by others, and by this test's own.
+  // README: other tests run `task dev`; `task test` runs this one.
   const [, , first, create, verify] = only(await blocksOf("README.md"), 5);
   let service = await walk.start(first!);
   await walk.run(create!);
@@ -111,7 +111,7 @@ Deno.test("the commands of the README and of docs/ do what their pages say, on o
   const [exercises] = only(await blocksOf("docs/integrate/exercises.md"), 1);
   assert.match(await walk.run(exercises!), /frequency_ratio/);
 
-  // The page's organization is the README's, so that here it is another one.
+  // The page creates the README's organization, which exists here, so another name is used.
   const [organizations, endpoint, alerts, doctor, clock] = only(
     await blocksOf("docs/operate/administer.md"),
     5,
@@ -145,7 +145,7 @@ Deno.test("the commands of the README and of docs/ do what their pages say, on o
   await score("after-1");
   assert.equal(await service.stop(), 0);
 
-  // A snapshot of the machine: what lies there is older than what was issued.
+  // A snapshot of the machine: the database on it is older than what was issued.
   await walk.run("cp -p data/jiss.db snapshot.db");
   service = await walk.start("deno task start");
   await score("after-2");

@@ -1,6 +1,6 @@
 /**
- * A disk whose power is cut: what was acknowledged is on it, and what was made before the cut can be gone on from. The control
- * is the same program that does not wait for its disk.
+ * A disk whose power is cut: what was acknowledged is on it, and work can go on from what it holds. The
+ * control is the same program, but it does not wait for its disk.
  */
 import assert from "node:assert/strict";
 import { openPowerDisk, type PowerDisk, powerIsMissing } from "../power.ts";
@@ -18,13 +18,13 @@ const IGNORED = powerIsMissing();
 
 interface Site {
   readonly disk: PowerDisk;
-  /** Where the data directory is now. */
+  /** The path of the data directory at present. */
   data(): string;
   /** The environment that `jiss init` described. */
   env(): Promise<Readonly<Record<string, string>>>;
   start(env?: Readonly<Record<string, string>>): Promise<RunningService>;
   run(...args: string[]): Promise<string>;
-  /** Cuts the power, ends the service and goes on from what the cut left. */
+  /** Cuts the power, ends the service and remounts what the cut left. */
   cut(service?: RunningService): Promise<void>;
 }
 
@@ -76,7 +76,7 @@ async function scored(service: RunningService, key: string, session: string) {
 
 Deno.test({
   name:
-    "3 power cuts under load lose nothing that was acknowledged and double nothing, lock.db never leads, and every chain is whole; without synchronous=FULL a cut loses [needs the right to mount]",
+    "3 power cuts under load lose and double nothing acknowledged, lock.db is never ahead, and every chain is whole; without synchronous=FULL a cut loses [needs the right to mount]",
   ignore: IGNORED,
   async fn() {
     const folder = await Deno.makeTempDir({ prefix: "jiss-power-bundle-" });
@@ -98,7 +98,7 @@ Deno.test({
 });
 
 powerTest(
-  "after a cut right after init both of its files are whole",
+  "a cut right after init leaves both of its files whole",
   async ({ disk, data, cut }) => {
     const before = (await deploymentIn(disk.folder)).env;
     const key = await Deno.readTextFile(`${data()}/signing-key.pem`);
@@ -111,7 +111,7 @@ powerTest(
 );
 
 powerTest(
-  "after a cut right after the first start the signing key that it made is the database's, and the bootstrap organization's key works",
+  "after a cut right after the first start its signing key is the database's, and the bootstrap organization's key works",
   async ({ disk, data, env, start, cut }) => {
     const bootstrap = async () => {
       const keyFile = `${disk.folder}/key`;
@@ -143,7 +143,7 @@ powerTest(
 );
 
 powerTest(
-  "after a cut right after a rotation, and after the end of its overlap, the keys that it told of sign",
+  "a cut right after a rotation, or after the end of its overlap, leaves exactly the keys that were announced",
   async ({ data, env, start, run, cut }) => {
     const service = await start();
     const key = await createOrganization(service, await env());
@@ -159,7 +159,7 @@ powerTest(
     assert.deepEqual(
       [...Deno.readDirSync(data())].map(({ name }) => name).filter((name) => name.startsWith("signing")),
       ["signing-key.pem"],
-      "the private half that was said to be deleted is not back",
+      "the deleted private half is not back",
     );
     const third = await start();
     assert.equal((await scored(third, key, "by-one")).body.evidence.proof.match(/^— /gm).length, 1);
@@ -168,7 +168,7 @@ powerTest(
 );
 
 powerTest(
-  "after a cut right after a backup, and after a restore, what was said to be there is there",
+  "a cut right after a backup, or after a restore, leaves what the command reported",
   async ({ disk, env, start, run, cut }) => {
     const service = await start();
     const key = await createOrganization(service, await env());

@@ -1,4 +1,7 @@
-/** docs/operate/replicas.md, followed to the letter against a real libSQL server: its addresses and paths are the test's own. */
+/**
+ * Follows docs/operate/replicas.md to the letter against a real libSQL server, with the test's own addresses
+ * and paths.
+ */
 import assert from "node:assert/strict";
 import { request as ask } from "node:http";
 import { createOrganization, deploymentIn, runProgram, startService } from "../program.ts";
@@ -9,7 +12,7 @@ import { freePort, HAS_SQLD, spawnSqld } from "../sqld.ts";
 const PAGE = await Deno.readTextFile(`${import.meta.dirname}/../../docs/operate/replicas.md`);
 const HOST = "jiss.db.bank.example";
 
-/** The blocks of one language, of the page with other addresses and paths. */
+/** The page's code blocks of one language, with the test's addresses and paths. */
 function blocksOf(language: string, replaced: Readonly<Record<string, string>>): readonly string[] {
   const blocks = PAGE.matchAll(/^ *```(\w+)\n([^]*?)^ *```$/gm);
   return [...blocks].filter(([, name]) => name === language).map(([, , text]) =>
@@ -17,7 +20,7 @@ function blocksOf(language: string, replaced: Readonly<Record<string, string>>):
   );
 }
 
-/** Ends a TLS connection and passes on what it was asked, the `Host` as of the page. */
+/** Ends TLS and forwards requests, with the `Host` that the page uses. */
 async function openTlsProxy(port: number) {
   const { cert, key } = await certificate();
   const server = Deno.serve(
@@ -96,7 +99,7 @@ Deno.test({
 
     const [block] = blocksOf("ini", replaced);
     const settings = Object.fromEntries(block!.trim().split(/\s+/).map((line) => line.split(/=(.*)/, 2)));
-    // There is no KV Connect server.
+    // No KV Connect server runs here.
     delete settings.JISS_RATE_LIMIT_STORE;
     const deployment = await deploymentIn(directory);
     const env = { ...deployment.env, ...settings };

@@ -45,7 +45,7 @@ function replicasTest(
   });
 }
 
-/** Verifies every chain; how often each session was scored. */
+/** Verifies every chain; @returns how often each session was scored. */
 async function verifiedScores({ sqld, signingKey }: SharedDeployment): Promise<ReadonlyMap<string, number>> {
   const database = openLibsql({
     url: sqld.url,
@@ -75,7 +75,7 @@ const SILENCE_MS = 25_000;
 
 Deno.test({
   name:
-    "600 scores of 5 organizations at once from both replicas, one killed, the primary killed before and after it took a write of the other: each acknowledged one is there once [needs sqld]",
+    "600 scores at once from two replicas, one killed, the primary killed before and after a write: each acknowledged one is there once [needs sqld]",
   ignore: !HAS_SQLD,
   async fn() {
     const fates: Fate[] = [];
@@ -120,7 +120,7 @@ Deno.test({
         for (let attempt = 0;; attempt += 1) {
           const service = isKilled() || (index + attempt) % 2 === 0 ? one : other;
           const answer = await service.send("/v1/score", request(index)).catch((error) => {
-            // A connection that breaks with its process has promised nothing.
+            // A broken connection to the killed process has acknowledged nothing.
             if (service === other && isKilled()) return null;
             throw error;
           });
@@ -130,7 +130,7 @@ Deno.test({
             break;
           }
           if (answer !== null) assert.match(answer.headers.get("Retry-After") ?? "none", /^\d+$/);
-          assert.ok(performance.now() < until, `session ${index} was not taken: ${answer?.status}`);
+          assert.ok(performance.now() < until, `session ${index} was not accepted: ${answer?.status}`);
           await new Promise((resolve) => setTimeout(resolve, 50));
         }
       }
@@ -173,14 +173,14 @@ replicasTest(
 );
 
 replicasTest(
-  "while the server is silent all that waits is refused together, what comes then sooner, and nothing acknowledged is lost",
+  "while the server is silent, all waiting requests are refused together, later ones sooner, and nothing acknowledged is lost",
   1,
   async (deployment) => {
     const [host] = deployment.hosts as [Host];
     const service = await serve(host);
     const key = await createOrganization(service, host.env);
     const acknowledged = new Set<string>();
-    /** Of each sender, how often it was refused. */
+    /** How often each sender was refused. */
     const refusals = Array.from({ length: 400 }, () => 0);
     let isOver = false;
     let next = 0;
@@ -206,8 +206,9 @@ replicasTest(
     for (const end = performance.now() + SILENCE_MS; !isRefused() && performance.now() < end;) {
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
-    // A request may end in 8 s; the batch in doubt is looked for 5 s more. In groups, one after another, it took longer.
-    assert.ok(isRefused(), "nobody waits for all of the silence");
+    // A request may take 8 s, and the check of the batch in doubt 5 s more. Refusing in groups, one after
+    // another, would take longer.
+    assert.ok(isRefused(), "nobody waits until the silence ends");
     Deno.kill(deployment.sqld.pid, "SIGCONT");
     const before = acknowledged.size;
     await until(() => acknowledged.size > before);
@@ -220,7 +221,7 @@ replicasTest(
 );
 
 replicasTest(
-  "a key that is rotated, suspended or revoked at one replica fails at every other from the answer on",
+  "a key that is rotated, suspended or revoked at one replica fails at every other as soon as the call is answered",
   2,
   async (deployment) => {
     const [host] = deployment.hosts;
@@ -289,7 +290,7 @@ replicasTest(
 );
 
 replicasTest(
-  "each delivery of a webhook is made by one replica, also where the one that had it is killed",
+  "each delivery of a webhook is made by one replica, even if the one that had claimed it is killed",
   2,
   async (deployment) => {
     const receiver = await openReceiver();
@@ -329,7 +330,7 @@ replicasTest(
 );
 
 replicasTest(
-  "a signing key that is rotated at one host signs at another once its files are there, and nothing is signed wrongly before",
+  "after a rotation at one host another host signs once it has the key files, and refuses with 503 before",
   2,
   async (deployment) => {
     const [first, second] = deployment.hosts as [Host, Host];
@@ -341,7 +342,11 @@ replicasTest(
     const rotated = await runProgram(["rotate-signing-key"], { env: first.env });
     assert.equal(rotated.code, 0, rotated.stderr);
     assert.equal(await score(one, "c"), 200);
-    assert.equal(await score(other, "d"), 503, "the chain goes on under a key that this host does not have");
+    assert.equal(
+      await score(other, "d"),
+      503,
+      "this host does not have the key under which the chain continues",
+    );
     for (const name of ["signing-key.pem", "signing-key-previous.pem"]) {
       await Deno.copyFile(`${first.directory}/${name}`, `${second.directory}/${name}`);
     }
@@ -352,7 +357,7 @@ replicasTest(
 );
 
 replicasTest(
-  "what is exported from a read replica of the server is what the primary holds, and it verifies",
+  "an export from a read replica of the server equals the primary's, and verifies",
   1,
   async (deployment) => {
     const [host] = deployment.hosts as [Host];
@@ -367,7 +372,7 @@ replicasTest(
     });
     const jwks = `${host.directory}/jwks.json`;
     await Deno.writeTextFile(jwks, JSON.stringify((await service.send("/.well-known/jwks.json")).body));
-    // It is behind, for a moment.
+    // The replica lags for a moment.
     await new Promise((resolve) => setTimeout(resolve, REPLICATION_MS));
     const bundles: string[] = [];
     for (const url of [deployment.sqld.url, replica.url]) {
@@ -378,7 +383,7 @@ replicasTest(
       assert.equal(exported.code, 0, exported.stderr);
       const verified = await runProgram(["verify", file, "--key", jwks]);
       assert.equal(verified.code, 0, verified.stdout + verified.stderr);
-      // The first line tells when it was exported, and the last one sums the lines up.
+      // The first line has the time of the export, and the last one the digest of the lines.
       bundles.push((await Deno.readTextFile(file)).trimEnd().split("\n").slice(1, -1).join("\n"));
     }
     assert.ok(bundles[0]!.length > 10_000 && bundles[1] === bundles[0]);
@@ -392,7 +397,7 @@ replicasTest(
 
 Deno.test({
   name:
-    "over a connection that loses every fourth write's answer each score is recorded once and acknowledged [needs sqld]",
+    "over a connection that loses every fourth write's answer, each score is recorded once and acknowledged [needs sqld]",
   ignore: !HAS_SQLD,
   async fn() {
     let proxy: ReturnType<typeof openLossyProxy> | undefined;

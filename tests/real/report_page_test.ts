@@ -1,4 +1,4 @@
-/** The pages that are drawn for people, as a real browser takes them under their own policy: on screen and on paper. */
+/** The pages that are drawn for people, in a real browser under their own policy: on screen and on paper. */
 import assert from "node:assert/strict";
 import { REPORT_PAGE_CSP, reportPage } from "../../src/pages/report.ts";
 import { signedReportIn } from "../../src/cli/report_page.ts";
@@ -35,7 +35,7 @@ const DOCUMENTS: Readonly<Record<string, readonly [text: string, type: string, p
     ASSESSMENT_PAGE_CSP,
   ],
   "/sparkline": [SPARKLINE, "image/svg+xml", SPARKLINE_CSP],
-  // One letter of the style is another one: what a browser says where a policy does not fit.
+  // One letter of the style differs: shows what a browser reports if a policy does not fit.
   "/altered": [PAGE.replace("margin:0", "margin:1"), "text/html; charset=utf-8", REPORT_PAGE_CSP],
 };
 
@@ -48,13 +48,13 @@ function chromiumIsMissing(): boolean {
 }
 
 interface Browser {
-  /** Opens a page with further arguments; resolves to what the browser wrote. */
+  /** Opens a page with further arguments; resolves to the browser's output. */
   open(path: string, ...args: readonly string[]): Promise<{ readonly dom: string; readonly log: string }>;
   /** A file that the browser was told to write. */
   readonly file: (name: string) => string;
 }
 
-/** Runs `use` with the pages served on a free port and a profile that is thrown away. */
+/** Runs `use` with the pages served on a free port and a temporary profile. */
 async function withBrowser(use: (browser: Browser) => Promise<void>): Promise<void> {
   const directory = await Deno.makeTempDir({ prefix: "jiss-chromium-" });
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, (request) => {
@@ -93,7 +93,7 @@ const NEEDS_CHROMIUM = `[needs ${CHROMIUM}]`;
 const VIOLATION = /Content Security Policy/i;
 
 Deno.test({
-  name: `a browser takes every page under its own policy without a complaint ${NEEDS_CHROMIUM}`,
+  name: `a browser loads every page under its own policy without a complaint ${NEEDS_CHROMIUM}`,
   ignore: chromiumIsMissing(),
   async fn() {
     await withBrowser(async ({ open }) => {
@@ -102,17 +102,17 @@ Deno.test({
         assert.match(dom, path === "/sparkline" ? /<desc>First 58\.25/ : /Meridian Credit &amp; Savings/);
         assert.doesNotMatch(log, VIOLATION, path);
         assert.doesNotMatch(log, /CONSOLE/, path);
-        // What the browser saves of a page still has the JSON that it carries.
+        // The page that the browser saves still has the JSON that it carries.
         if (path === "/report") assert.equal(signedReportIn(dom), signedReportIn(PAGE));
       }
       const altered = await open("/altered", "--dump-dom");
-      assert.match(altered.log, VIOLATION, "a style that the policy does not know is reported");
+      assert.match(altered.log, VIOLATION, "a style that the policy does not allow is reported");
     });
   },
 });
 
 Deno.test({
-  name: `a browser shows a page in light and in dark ${NEEDS_CHROMIUM}`,
+  name: `a browser shows a page in light and in dark mode ${NEEDS_CHROMIUM}`,
   ignore: chromiumIsMissing(),
   async fn() {
     await withBrowser(async ({ open, file }) => {

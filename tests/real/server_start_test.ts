@@ -1,4 +1,7 @@
-/** What a start says, and ends with, of a database server that is not as it must be. Source: contract, section 6. */
+/**
+ * What a start prints, and its exit code, if the database server is not as it must be. Source: contract,
+ * section 6.
+ */
 import assert from "node:assert/strict";
 import { type Front, openFront } from "../front.ts";
 import { createOrganization, runProgram, startService } from "../program.ts";
@@ -38,14 +41,14 @@ const cut = () =>
   new Response(new ReadableStream({ start: (stream) => stream.error(new Error("cut by the test")) }));
 
 startTest(
-  "a server that stumbles at the start is asked again, wherever it stumbles",
+  "if the server fails at any request of a start, the request is sent again and the start succeeds",
   async ({ front, env }) => {
     const stumbles: readonly (() => Response)[] = [
       () => new Response("bad gateway", { status: 502 }),
       cut,
       () => new Response("Received an invalid baton", { status: 400 }),
     ];
-    // The first makes the schema, which no further one does.
+    // The first run makes the schema; later runs do not.
     let ofAStart = 0;
     for (let run = 0; run < 2; run += 1) {
       const before = front.requests;
@@ -67,7 +70,7 @@ startTest(
 );
 
 startTest(
-  "a server that is away is waited for some seconds, then the start ends with 74; one that comes meanwhile is taken",
+  "a start waits some seconds for a server that is away and continues if it comes, else ends with 74",
   async ({ sqld, env }) => {
     await sqld.stop();
     const { code, stderr, stdout } = await runProgram(["serve"], { env });
@@ -87,7 +90,7 @@ startTest(
   },
 );
 
-startTest("what is refused ends the start with 78 at once", async ({ sqld, front, env }) => {
+startTest("a server's refusal ends the start with 78 at once", async ({ sqld, front, env }) => {
   for (const status of [401, 404]) {
     front.answer = () => new Response('{"error":"no"}', { status });
     const before = front.requests;
@@ -105,7 +108,7 @@ startTest("what is refused ends the start with 78 at once", async ({ sqld, front
 });
 
 startTest(
-  "a durability that is lost while the service runs is in the log once, with how to mend it, and that it is back",
+  "a durability lost while the service runs is logged once, with how to mend it, and once that it is back",
   async ({ sqld, env }) => {
     await configure(sqld, { durability_mode: "strong" });
     const { JISS_DATABASE_ADMIN_URL: _, ...unable } = env;

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { slowConnections } from "../soak/slow_connections.ts";
 
-Deno.test("beside 1,500 clients that send nothing, a head or a body byte by byte, and come again whenever they are closed, each of 200 answers is right", async () => {
+Deno.test("1,500 clients that send nothing or a byte at a time, and reconnect if closed, spoil none of a good client's answers", async () => {
   const figures = await slowConnections({
     connections: 1_500,
     requests: 200,
@@ -13,7 +13,7 @@ Deno.test("beside 1,500 clients that send nothing, a head or a body byte by byte
   const { requests, wrong, closed, came_again, open_at_once } = figures;
   assert.deepEqual([requests, wrong], [400, 0], JSON.stringify(figures));
   assert.ok(open_at_once >= 1_400, JSON.stringify(figures));
-  // Every one of them, and not to make room.
+  // All were closed for their own slowness, none to make room.
   assert.ok(closed.no_request >= 1_000 && closed.silent >= 500, JSON.stringify(figures));
   assert.equal(closed.crowded, 0);
   assert.ok(came_again >= 1_500, JSON.stringify(figures));

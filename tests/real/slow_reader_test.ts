@@ -1,6 +1,6 @@
 /**
- * Readers who take an export and then nothing: the write-ahead log does not grow with them, as it does with whoever holds
- * a read open. Source: platform facts, SQLite inside Deno.
+ * The write-ahead log does not grow while clients of an export have stopped reading; it does grow while a
+ * read is held open. Source: platform facts, SQLite inside Deno.
  */
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
@@ -8,7 +8,7 @@ import { startWithLongChain } from "../long_chain.ts";
 import { environmentOf, programLine, type RunningService } from "../program.ts";
 
 const WAL_LIMIT_BYTES = 32 * 1024 * 1024;
-/** Each is about 0.7 MB of the write-ahead log. */
+/** Each batch is about 0.7 MB in the write-ahead log. */
 const BATCHES = 60;
 const CONNECTIONS = 4;
 
@@ -24,7 +24,7 @@ function batchOf(name: string) {
   };
 }
 
-/** Writes the batches; @returns the largest that the file became meanwhile. */
+/** Writes the batches; @returns the largest size of the file meanwhile. */
 async function largestWhileWriting(
   service: RunningService,
   { key, name, wal }: { readonly key: string; readonly name: string; readonly wal: string },
@@ -41,7 +41,7 @@ async function largestWhileWriting(
   return largest;
 }
 
-Deno.test("readers of exports who stop reading do not let the write-ahead log grow: under what would be 32 MiB of it, it stays below a quarter", async () => {
+Deno.test("clients who stop reading an export do not let the write-ahead log grow: it stays below a quarter of 32 MiB", async () => {
   const { service, key, data, close } = await startWithLongChain({ entries: 8_000, operators: 100 });
   const wal = `${data}/jiss.db-wal`;
   const { hostname, port } = new URL(service.url);
@@ -61,14 +61,14 @@ Deno.test("readers of exports who stop reading do not let the write-ahead log gr
     stderr: "inherit",
   }).spawn();
   const pipe = command.stdout.getReader();
-  // Both have begun, and find nobody who takes the rest.
+  // Both exports have begun, and nobody reads the rest.
   const first = await pipe.read();
   assert.ok((await connection.read(new Uint8Array(1_024)))! > 0);
 
   const largest = await largestWhileWriting(service, { key, name: "beside", wal });
   assert.ok(largest < WAL_LIMIT_BYTES / 4, `${largest} bytes`);
 
-  // They were in the midst of it: what they did not take is still to come, to its end.
+  // They were cut short in the middle: the rest of each export still comes, to its end.
   let length = first.value!.length;
   let end = new Uint8Array();
   for (let piece = await pipe.read(); !piece.done; piece = await pipe.read()) {
@@ -81,7 +81,7 @@ Deno.test("readers of exports who stop reading do not let the write-ahead log gr
   assert.match(new TextDecoder().decode(received.slice(-2_000)), /"bundle_sha256":"[0-9a-f]{64}"/);
   assert.ok(Math.min(length, received.length) > 2 * 10_000_000, `${length} and ${received.length} bytes`);
 
-  // The control: the same writes beside a read that is held open.
+  // The control: the same writes while a read is held open.
   const reader = new DatabaseSync(`${data}/jiss.db`);
   reader.exec("BEGIN");
   reader.prepare("SELECT count(*) FROM sqlite_schema").get();

@@ -1,15 +1,15 @@
-/** What the service does while a batch is synced, with a disk that takes its time. Source: contract, section 6. */
+/** What the service does while a slow disk syncs a batch. Source: contract, section 6. */
 import assert from "node:assert/strict";
 import { scoreRequest } from "../harness.ts";
 import { createOrganization, freshDeployment, startService, syncingPid } from "../program.ts";
 import { straceIsMissing, tamperWith } from "../traced.ts";
 
-/** Of each sync, microseconds. */
+/** The delay of each sync, microseconds. */
 const SYNC_US = 1_500_000;
 
 Deno.test({
   name:
-    "while a batch is synced requests are read, authenticated, validated and answered, and what waits is one batch [needs strace]",
+    "while a batch is synced, requests are read, authenticated, validated and answered, and new writes wait as one batch [needs strace]",
   ignore: straceIsMissing(),
   async fn() {
     const deployment = await freshDeployment();
@@ -24,7 +24,7 @@ Deno.test({
 
     const order: string[] = [];
     const slow = score("slow").then(({ status }) => order.push(`slow ${status}`));
-    // On its way before what follows.
+    // Sent before the others.
     await new Promise((resolve) => setTimeout(resolve, 200));
     const waiting = ["a", "b", "c", "d"].map((session) =>
       score(session).then(({ status }) => order.push(`${session} ${status}`))
@@ -33,7 +33,7 @@ Deno.test({
     const invalid = await service.send("/v1/score", { key, body: scoreRequest({ domain: "nowhere" }) });
     const refused = await service.send("/v1/organization/dashboard", { key: "jis_nobody" });
     assert.deepEqual([read.status, invalid.status, refused.status], [200, 422, 401]);
-    assert.deepEqual(order, [], "nothing is acknowledged that is not synced");
+    assert.deepEqual(order, [], "nothing is acknowledged before it is synced");
     await Promise.all([slow, ...waiting]);
     assert.equal(order[0], "slow 200");
     assert.deepEqual(order.slice(1).sort(), ["a 200", "b 200", "c 200", "d 200"]);
@@ -47,7 +47,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "the thread that answers requests waits for no disk, not for lock.db's either [needs strace]",
+  name: "the thread that answers requests waits for no disk, not even for lock.db's [needs strace]",
   ignore: straceIsMissing(),
   async fn() {
     const deployment = await freshDeployment();
@@ -63,7 +63,7 @@ Deno.test({
     const reader = strace.stderr.getReader();
     await reader.read();
     reader.releaseLock();
-    /** Threads that synced lock.db since. */
+    /** Syncs of lock.db so far, with their threads. */
     const lockSyncs =
       () => [...Deno.readTextFileSync(trace).matchAll(/^(\d+) +f\w*sync\(\d+<[^>]*lock\.db/gm)];
     for (let count = 0; lockSyncs().length < 4; count += 1) {
@@ -77,7 +77,7 @@ Deno.test({
       Number(id)
     );
     assert.ok(threads.length >= 4);
-    // The first thread has the number of its process.
+    // A process's first thread has the process's id.
     assert.ok(!threads.includes(service.pid), `${threads}`);
     assert.equal(await service.stop(), 0);
     await deployment.remove();

@@ -5,7 +5,7 @@ import { certificate, opensslIsMissing } from "../receiver.ts";
 
 Deno.test({
   name:
-    "with a certificate and a key the service answers over TLS, with HSTS, and healthcheck follows [needs openssl]",
+    "with a certificate and a key the service answers over TLS, with HSTS, and healthcheck uses it [needs openssl]",
   ignore: opensslIsMissing(),
   async fn() {
     const deployment = await freshDeployment();
@@ -49,7 +49,7 @@ Deno.test({
       env: { ...env, JISS_PORT: new URL(service.url).port },
     });
     assert.equal(health.code, 0, health.stderr);
-    // A site's own authorities are nothing that the release may ask Deno for.
+    // NODE_EXTRA_CA_CERTS, which the release may not ask Deno for, does no harm.
     const withAuthorities = await runProgram(["healthcheck"], {
       env: { ...env, JISS_PORT: new URL(service.url).port, NODE_EXTRA_CA_CERTS: cert },
     });
@@ -61,7 +61,7 @@ Deno.test({
 
 Deno.test({
   name:
-    "clients that never end their handshake keep nobody else out, however few descriptors there are [needs openssl]",
+    "clients that never finish their handshake keep nobody out, however few descriptors there are [needs openssl]",
   ignore: opensslIsMissing(),
   async fn() {
     const deployment = await freshDeployment();

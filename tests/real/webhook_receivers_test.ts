@@ -1,7 +1,7 @@
 /**
- * The receivers of docs/integrate/webhooks.md, taken from the page and run as they stand there, against the whole program: what it
- * delivers is accepted, and what is altered, stale or repeated is not processed. The same for the npm library of
- * Standard Webhooks.
+ * The receivers of docs/integrate/webhooks.md, taken from the page and run unchanged, against the whole
+ * program: they accept what it delivers, and do not process what is altered, stale or repeated. The same for
+ * the npm library of Standard Webhooks.
  */
 import assert from "node:assert/strict";
 import { createHmac, randomUUID } from "node:crypto";
@@ -24,12 +24,12 @@ const PAGE = `${import.meta.dirname}/../../docs/integrate/webhooks.md`;
 
 interface Language {
   readonly name: string;
-  /** Of its code on the page. */
+  /** The language of its code block on the page. */
   readonly fence: string;
   readonly file: string;
-  /** What the machine must have, each with arguments that do nothing. */
+  /** Commands that the machine must have, each with arguments that do nothing. */
   readonly needs: readonly (readonly [command: string, ...args: readonly string[]])[];
-  /** Before it can run, in the file's directory. */
+  /** A command that builds it, in the file's directory. */
   readonly build?: readonly string[];
   readonly run: readonly [command: string, ...args: string[]];
 }
@@ -93,16 +93,16 @@ async function codeOf({ fence, file }: Language): Promise<string> {
 // ---- a receiver of the page, running ----------------------------------------------------------------------
 
 interface RunningReceiver {
-  /** Without a trailing slash. */
+  /** The URL without a trailing slash. */
   readonly url: string;
-  /** The events that it processed so far, in their order: event and id of the delivery. */
+  /** The events that it processed so far, in order: event and id of the delivery. */
   processed(): readonly (readonly [event: string, deliveryId: string])[];
-  /** From now on it verifies with it. */
+  /** Sets the secret with which it verifies from now on. */
   setSecret(signingSecret: string): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Starts the page's receiver in a directory of its own. @throws where it ends before it listens. */
+/** Starts the page's receiver in a directory of its own. @throws if it ends before it listens. */
 async function runReceiver(language: Language, directory: string): Promise<RunningReceiver> {
   const { cert, key } = await certificate();
   const secretFile = `${directory}/signing-secret`;
@@ -173,7 +173,7 @@ async function withReceiver(
 
 const SETTINGS = { JISS_WEBHOOK_BACKOFF_MS: "100,100", JISS_WEBHOOK_TIMEOUT_MS: "5000" };
 
-/** A committed score, and a decision that somebody must review. */
+/** A committed score, and a decision that needs a review. */
 async function raiseEvents(program: WebhookProgram): Promise<void> {
   const { committed } = await score(program, "session-1");
   assert.equal(committed, true);
@@ -185,12 +185,12 @@ async function raiseEvents(program: WebhookProgram): Promise<void> {
   assert.equal(body.routing_decision, "must_review", JSON.stringify(body));
 }
 
-/** Sends a ping; how it went. */
+/** Sends a ping; @returns its result. */
 async function ping({ service, key }: WebhookProgram, id: string) {
   return (await service.send(`/v1/admin/webhook/${id}/test`, { key, method: "POST" })).body;
 }
 
-/** The log of deliveries once nothing waits, the newest first. */
+/** The log of deliveries once none waits, the newest first. */
 async function settledLog(program: WebhookProgram, id: string) {
   const log = await eventually(() => deliveriesOf(program, id), ({ webhook }) => webhook.waiting === 0);
   return log.deliveries;
@@ -209,10 +209,10 @@ interface Forged {
   readonly body?: string;
   /** null: without the header. */
   readonly timestamp?: string | null;
-  /** What is signed; by default what the rules say. */
+  /** The signed text; by default what the rules say. */
   readonly signed?: string;
   readonly secret?: string;
-  /** In the place of the right headers; null: without it. */
+  /** Headers that replace the right ones; null: without it. */
   readonly headers?: Readonly<Record<string, string | null>>;
 }
 
@@ -221,7 +221,7 @@ const bodyOf = (id: string) => JSON.stringify({ event: "ping", delivery_id: id, 
 
 type Post = (forged?: Forged) => Promise<number>;
 
-/** Posts deliveries as the service would, but for what is forged in them; answers their status. */
+/** Posts deliveries as the service would, except for what is forged; answers their status. */
 async function withPost({ url }: RunningReceiver, test: (post: Post) => Promise<void>): Promise<void> {
   const client = Deno.createHttpClient({ caCerts: [(await certificate()).authority] });
   const post: Post = async (
@@ -253,7 +253,7 @@ async function withPost({ url }: RunningReceiver, test: (post: Post) => Promise<
   }
 }
 
-/** Fresh for each, as its time counts from when it is sent. */
+/** Made anew for each use, as the time counts from when it is sent. */
 function forgeries(): readonly (readonly [what: string, status: number, forged: Forged])[] {
   const id = randomUUID();
   const body = bodyOf(id);
@@ -303,7 +303,7 @@ function forgeries(): readonly (readonly [what: string, status: number, forged: 
     ["no signature", 401, signature(null)],
     ["a timestamp 301 s old", 401, timestamp(secondsFromNow(-301))],
     ["a timestamp an hour old", 401, timestamp(secondsFromNow(-3600))],
-    // The receiver's clock goes on until it looks.
+    // The receiver's clock advances until it checks.
     ["a timestamp 330 s in the future", 401, timestamp(secondsFromNow(330))],
     ["a timestamp of the year 3000", 401, timestamp("32503680000")],
     ["a timestamp in milliseconds", 401, timestamp(String(Date.now()))],
@@ -332,7 +332,7 @@ for (const language of LANGUAGES) {
 
   Deno.test({
     name:
-      `the ${name} receiver of docs/integrate/webhooks.md takes scores, decisions and pings as they are delivered ${needed}`,
+      `the ${name} receiver of docs/integrate/webhooks.md accepts scores, decisions and pings as they are delivered ${needed}`,
     ignore,
     fn: () =>
       withReceiver(language, (receiver) =>
@@ -374,7 +374,7 @@ for (const language of LANGUAGES) {
             const [what, status, forged] = forgeries()[index]!;
             assert.equal(await post(forged), status, what);
           }
-          // What is inside the tolerance is taken, so that the others were refused for their time.
+          // Timestamps inside the tolerance are accepted, so the others were refused for their time.
           const [early, late] = [randomUUID(), randomUUID()];
           assert.equal(await post({ id: early, timestamp: secondsFromNow(-270) }), 204);
           assert.equal(await post({ id: late, timestamp: secondsFromNow(290) }), 204);
@@ -386,7 +386,7 @@ for (const language of LANGUAGES) {
 
   Deno.test({
     name:
-      `the ${name} receiver of docs/integrate/webhooks.md processes a delivery once, and answers 200 to it again ${needed}`,
+      `the ${name} receiver of docs/integrate/webhooks.md processes a delivery once, and answers a repeat with 200 ${needed}`,
     ignore,
     fn: () =>
       withReceiver(language, async (receiver) => {
@@ -394,7 +394,7 @@ for (const language of LANGUAGES) {
         await withPost(receiver, async (post) => {
           const [first, second, last] = [randomUUID(), randomUUID(), randomUUID()];
           assert.equal(await post({ id: first }), 204);
-          // An attempt that is made again is signed anew.
+          // A repeated attempt is signed anew.
           assert.equal(await post({ id: first }), 200);
           assert.equal(await post({ id: first, timestamp: secondsFromNow(-60) }), 200);
           assert.equal(await post({ id: first, secret: "another" }), 401);
@@ -410,7 +410,7 @@ for (const language of LANGUAGES) {
 
 Deno.test({
   name:
-    "the npm library of Standard Webhooks verifies what is delivered, given the signing secret as it is, and refuses it altered [needs openssl]",
+    "the npm library of Standard Webhooks verifies deliveries with the signing secret as it is, and refuses altered ones [needs openssl]",
   ignore: isMissing(OPENSSL),
   fn: () =>
     withProgram(SETTINGS, async (program) => {
@@ -436,7 +436,7 @@ Deno.test({
           refused({ "webhook-signature": `v1,${btoa("0".repeat(32))}` });
           refused({ "webhook-signature": "" });
           refused({}, text, new Webhook(SECRET));
-          // Signed as it should be, at another time.
+          // Signed correctly, but at another time.
           for (const seconds of [-301, 330]) {
             const at = secondsFromNow(seconds);
             const signature = library.sign(told.delivery_id, new Date(Number(at) * 1000), text);

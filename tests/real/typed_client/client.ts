@@ -21,7 +21,7 @@ const band: "exemplary" | "proficient" | "adequate" | "at_risk" = data.band;
 console.log(JSON.stringify({ jis, band, tier: data.role_tier, hash: data.evidence.entry_hash }));
 
 const refused = await client.POST("/v1/score", {
-  // @ts-expect-error the document says which decisions there are
+  // @ts-expect-error the document lists the allowed decisions
   body: { operator_id: "o", domain: "general", time_to_decision_ms: 1, decision: "approved" },
 });
-if (refused.error?.error.code !== "VALIDATION_FAILED") throw new Error("a bad decision was taken");
+if (refused.error?.error.code !== "VALIDATION_FAILED") throw new Error("a bad decision was accepted");
