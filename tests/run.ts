@@ -18,8 +18,9 @@ import { HAS_SQLD } from "./sqld.ts";
 const ROOT = await Deno.realPath(`${import.meta.dirname}/..`);
 /** How many runs go on at once: many wait for a process, a server or a clock. */
 const AT_ONCE = navigator.hardwareConcurrency + 1;
-/** A run that takes longer hangs. */
-const RUN_MS = 400_000;
+/** A run that takes longer than this, and as much more for each file, hangs: machines in use elsewhere are slow. */
+const LEAST_LIMIT_MS = 500_000;
+const LIMIT_OF_FILE_MS = 10_000;
 const SLOWEST = 10;
 
 interface Run {
@@ -66,7 +67,7 @@ async function run({ name, files, backend, options = [] }: Run): Promise<Finishe
       isHanging = true;
       // With all that it started, which hold its output open.
       Deno.kill(-child.pid, "SIGKILL");
-    }, RUN_MS)
+    }, LEAST_LIMIT_MS + LIMIT_OF_FILE_MS * files.length)
     : undefined;
   const output = isLane ? await child.output() : null;
   const { code } = await child.status;
