@@ -3,7 +3,7 @@
  * (`storage.ts`), the installation is recovered (`recovery.ts`), the background work is set up
  * (`background.ts`), requests are answered.
  */
-import { raiseAlteredKeys } from "../operations/chains/certified_keys.ts";
+import { raiseAlteredKeys } from "../operations/chains/own_keys.ts";
 import { SYSTEM_CHAIN } from "../evidence/chain_name.ts";
 import deno from "../../deno.json" with { type: "json" };
 import { createApp } from "../http/app.ts";

@@ -3,7 +3,7 @@
  * process left undone. If nothing may be recorded yet because the clock cannot be believed, that happens as
  * soon as it may.
  */
-import { mendSigningKeys } from "../operations/chains/certified_keys.ts";
+import { mendSigningKeys } from "../operations/chains/own_keys.ts";
 import type { Config } from "../config/config.ts";
 import type { Clock, World } from "../domain/world.ts";
 import { SYSTEM_CHAIN } from "../evidence/chain_name.ts";

@@ -3,7 +3,7 @@ import type { Config } from "../../config/config.ts";
 import { equalBytes } from "../../evidence/crypto.ts";
 import { nodeCrypto } from "../../evidence/node_crypto.ts";
 import { fingerprint } from "../../evidence/trust.ts";
-import { areKeysAltered } from "../../operations/chains/certified_keys.ts";
+import { areKeysAltered } from "../../operations/chains/own_keys.ts";
 import { exists } from "../init.ts";
 import { publicKeyIn } from "../key_files.ts";
 import { type Examined, type Finding, ok } from "./check.ts";

@@ -4,11 +4,9 @@
  * record when each key was taken in and retired. The table itself is not trusted. Source: evidence design,
  * section 11.
  */
-import { raiseTampering, tamperingOf, type Watching } from "../shared/tampering.ts";
-import { AlteredRows } from "../../store/seals.ts";
 import { AlteredError } from "../../domain/errors.ts";
 import { splitName, SYSTEM_CHAIN } from "../../evidence/chain_name.ts";
-import { type Crypto, equalBytes } from "../../evidence/crypto.ts";
+import type { Crypto } from "../../evidence/crypto.ts";
 import { orNull } from "../../evidence/or_null.ts";
 import { OwnNotes } from "../../evidence/own_notes.ts";
 import { parseRotationCertificate, type Rotation } from "../../evidence/rotation.ts";
@@ -17,7 +15,6 @@ import { loadEpochs, newestCheckpoint, placesOfEvents, readEntry } from "../../s
 import type { Database } from "../../store/database.ts";
 import { readProven } from "../../store/proofs.ts";
 import type { SigningKeyRow } from "../../store/records.ts";
-import { readSigningKeys, replaceSigningKeys } from "../../store/signing_keys.ts";
 
 export interface CertifiedKeys {
   /** The rows that the table must have, oldest first; none if no key at hand signed the system chain. */
@@ -26,7 +23,8 @@ export interface CertifiedKeys {
   readonly notes: OwnNotes;
 }
 
-interface KeySource {
+/** The database, and the cryptography to check it. */
+export interface KeySource {
   readonly database: Database;
   readonly crypto: Crypto;
 }
@@ -72,46 +70,6 @@ export async function readCertifiedKeys(
     until_size: turns.find(({ isIn, rotation }) => !isIn && rotation.ordinal > key.ordinal)?.position ?? null,
   }));
   return { rows, notes };
-}
-
-/** True if the table is not what the keys at hand prove; false if none of them signed the system chain. */
-export async function areKeysAltered(source: KeySource, held: readonly Uint8Array[]): Promise<boolean> {
-  // Another process may record a rotation between the reads of the table: a second comparison then finds no
-  // difference.
-  return await differ(source, held) && await differ(source, held);
-}
-
-async function differ(source: KeySource, held: readonly Uint8Array[]): Promise<boolean> {
-  const { rows } = await readCertifiedKeys(source, held);
-  return rows.length > 0 && !areRows(await readSigningKeys(source.database), rows);
-}
-
-function areRows(rows: readonly SigningKeyRow[], expected: readonly SigningKeyRow[]): boolean {
-  return rows.length === expected.length && rows.every((row, index) => {
-    const other = expected[index]!;
-    return row.ordinal === other.ordinal && equalBytes(row.public_key, other.public_key) &&
-      row.certificate === other.certificate && row.from_size === other.from_size &&
-      row.until_size === other.until_size;
-  });
-}
-
-/**
- * Writes the table anew if it is not what the keys at hand prove.
- * @returns true if it was not.
- */
-export async function mendSigningKeys(source: KeySource, held: readonly Uint8Array[]): Promise<boolean> {
-  const { database } = source;
-  if (!await areKeysAltered(source, held)) return false;
-  const { rows } = await readCertifiedKeys(source, held);
-  await database.batch(replaceSigningKeys(rows));
-  return true;
-}
-
-/** Raises the alert if the table is not what the keys at hand prove. */
-export async function raiseAlteredKeys(dependencies: Watching, now: number): Promise<void> {
-  const held = dependencies.signing.held.map(({ publicKey }) => publicKey);
-  if (!await areKeysAltered(dependencies, held)) return;
-  await raiseTampering(dependencies, tamperingOf(new AlteredRows(SYSTEM_CHAIN, "a row of signing_key")), now);
 }
 
 /** The entry with which a key came in; undefined for the key that the log began with. */

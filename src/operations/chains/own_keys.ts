@@ -1,127 +1,100 @@
 /**
- * The deployment's verified signing keys. Each row of the table is checked against the keys that the process
- * holds, by the certificates between them. Its range is checked against the entries of the rotations.
- * Source: evidence design, section 11.
+ * The deployment's signing keys, and the faults of their table. The table is held to what the keys at hand
+ * and the system chain prove ({@link readCertifiedKeys}). Source: evidence design, section 11.
  */
 import type { Proving } from "../shared/capabilities.ts";
+import { raiseTampering, tamperingOf, type Watching } from "../shared/tampering.ts";
 import { AlteredError } from "../../domain/errors.ts";
-import { equalBytes } from "../../evidence/crypto.ts";
-import { parseRotationCertificate } from "../../evidence/rotation.ts";
-import { signingKeyRotatedSchema } from "../../evidence/structural.ts";
-import { jwkOf, type PinnedKey } from "../../evidence/trust.ts";
-import { placesOfEvents } from "../../store/chains.ts";
-import { readProven } from "../../store/proofs.ts";
-import type { SigningKeyRow } from "../../store/records.ts";
-import { originOf } from "../shared/deployment.ts";
 import { SYSTEM_CHAIN } from "../../evidence/chain_name.ts";
-
-/** A key of the deployment's own. */
-export interface OwnKey {
-  /** 1, 2, 3 … */
-  readonly ordinal: number;
-  readonly publicKey: Uint8Array;
-  /** First and last size of the system chain that the key signs; `until` is null while it still signs. */
-  readonly from: number;
-  readonly until: number | null;
-}
+import { equalBytes } from "../../evidence/crypto.ts";
+import { jwkOf, type PinnedKey } from "../../evidence/trust.ts";
+import type { SigningKeyRow } from "../../store/records.ts";
+import { AlteredRows } from "../../store/seals.ts";
+import { readSigningKeys, replaceSigningKeys } from "../../store/signing_keys.ts";
+import { type KeySource, readCertifiedKeys } from "./certified_keys.ts";
 
 export interface OwnKeys {
-  /** Oldest first. */
-  readonly keys: readonly OwnKey[];
-  /** The faults of the table, which nothing certifies, as clauses. */
+  /** The proven keys, oldest first; none if no key at hand signed the system chain. */
+  readonly keys: readonly SigningKeyRow[];
+  /** The faults of the table, as clauses. */
   readonly faults: readonly string[];
 }
 
-/** The keys that sign or have signed, and the faults of their table. */
-export async function readOwnKeys(dependencies: Proving): Promise<OwnKeys> {
-  const { signing } = dependencies;
-  await signing.reload();
-  const rows = signing.known;
-  const prefix = originOf(dependencies, "");
-  const faults: string[] = [];
-  if (rows.length === 0) faults.push("the signing keys are missing");
-  const own = rows.filter((row, index) => {
-    const isOwn = signing.isOwnKey(row.public_key, prefix) && row.ordinal === index + 1 &&
-      isCertified(dependencies, row, { before: rows[index - 1], prefix });
-    if (!isOwn) faults.push(`nothing certifies signing key ${row.ordinal}`);
-    return isOwn;
-  });
-  const ranges = await rangesOf(dependencies, faults);
-  const keys = own.map((row) => {
-    const { from, until } = rangeIn(ranges, row.ordinal);
-    if (row.from_size !== from || row.until_size !== until) {
-      faults.push(`the sizes that signing key ${row.ordinal} signs are not those of its rotations`);
-    }
-    return { ordinal: row.ordinal, publicKey: row.public_key, from, until };
-  });
-  return { keys, faults };
+/**
+ * Reads the keys that sign or have signed, and holds the table to them.
+ * @param held raw public keys whose private keys are at hand, the key in use first.
+ */
+export async function readOwnKeys(source: KeySource, held: readonly Uint8Array[]): Promise<OwnKeys> {
+  const found = await compareKeys(source, held);
+  // Another process may record a rotation between the two reads: a second comparison then finds no fault.
+  return found.faults.length === 0 ? found : await compareKeys(source, held);
+}
+
+async function compareKeys(source: KeySource, held: readonly Uint8Array[]): Promise<OwnKeys> {
+  const table = await readSigningKeys(source.database);
+  const { rows } = await readCertifiedKeys(source, held);
+  if (table.length === 0) return { keys: rows, faults: ["the signing keys are missing"] };
+  const missing = rows.filter(({ ordinal }) => !table.some((row) => row.ordinal === ordinal));
+  return {
+    keys: rows,
+    faults: [
+      ...table.flatMap((row) => faultOf(row, rows.find(({ ordinal }) => ordinal === row.ordinal)) ?? []),
+      ...missing.map(({ ordinal }) => `signing key ${ordinal} is missing`),
+    ],
+  };
+}
+
+function faultOf(row: SigningKeyRow, proven: SigningKeyRow | undefined): string | null {
+  const isProven = proven !== undefined && equalBytes(row.public_key, proven.public_key) &&
+    row.certificate === proven.certificate;
+  if (!isProven) return `nothing certifies signing key ${row.ordinal}`;
+  return row.from_size === proven.from_size && row.until_size === proven.until_size
+    ? null
+    : `the sizes that signing key ${row.ordinal} signs are not those of its rotations`;
+}
+
+/** True if the table is not what the keys at hand prove; false if none of them signed the system chain. */
+export async function areKeysAltered(source: KeySource, held: readonly Uint8Array[]): Promise<boolean> {
+  const { keys, faults } = await readOwnKeys(source, held);
+  return keys.length > 0 && faults.length > 0;
 }
 
 /**
- * The keys that the deployment's own verifier trusts from the start: the given keys, and the held keys that
- * are not among them, whatever the table says.
+ * Writes the table anew if it is not what the keys at hand prove.
+ * @returns true if it was not.
  */
-export function ownPins({ signing }: Pick<Proving, "signing">, { keys }: OwnKeys): readonly PinnedKey[] {
-  const unknown = signing.held.filter(({ publicKey }) =>
-    !keys.some((key) => equalBytes(key.publicKey, publicKey))
+export async function mendSigningKeys(source: KeySource, held: readonly Uint8Array[]): Promise<boolean> {
+  const { keys, faults } = await readOwnKeys(source, held);
+  if (keys.length === 0 || faults.length === 0) return false;
+  await source.database.batch(replaceSigningKeys(keys));
+  return true;
+}
+
+/** Raises the alert if the table is not what the keys at hand prove. */
+export async function raiseAlteredKeys(dependencies: Watching, now: number): Promise<void> {
+  if (!await areKeysAltered(dependencies, heldKeys(dependencies))) return;
+  await raiseTampering(dependencies, tamperingOf(new AlteredRows(SYSTEM_CHAIN, "a row of signing_key")), now);
+}
+
+/** Raw public keys of the private keys that the process holds, the key in use first. */
+export function heldKeys({ signing }: Pick<Proving, "signing">): readonly Uint8Array[] {
+  return signing.held.map(({ publicKey }) => publicKey);
+}
+
+/** The keys that the deployment's own verifier trusts from the start: the proven keys, and the held keys. */
+export function ownPins(dependencies: Pick<Proving, "signing">, { keys }: OwnKeys): readonly PinnedKey[] {
+  const unknown = heldKeys(dependencies).filter((held) =>
+    !keys.some(({ public_key }) => equalBytes(public_key, held))
   );
   return [
-    ...keys.map(({ publicKey, from, until }) => ({ publicKey, prefix: null, from, until })),
-    ...unknown.map(({ publicKey }) => ({ publicKey, prefix: null, from: null, until: null })),
+    ...keys.map(pinOf),
+    ...unknown.map((publicKey) => ({ publicKey, prefix: null, from: null, until: null })),
   ];
 }
 
-/** True if a key is the first one, or if its certificate joins it to the key before it. */
-function isCertified(
-  { crypto }: Proving,
-  { ordinal, public_key, certificate }: SigningKeyRow,
-  { before, prefix }: { readonly before: SigningKeyRow | undefined; readonly prefix: string },
-): boolean {
-  if (before === undefined) return certificate === null;
-  const rotation = certificate === null ? null : parseRotationCertificate(crypto, certificate);
-  return rotation !== null && rotation.prefix === prefix && rotation.ordinal === ordinal &&
-    equalBytes(rotation.oldKey, before.public_key) && equalBytes(rotation.newKey, public_key);
-}
-
-/** A step of a rotation, as an entry of the system chain records it. */
-interface Turn {
-  /** Ordinal of the new key. */
-  readonly ordinal: number;
-  /** True if the key was taken in; false if the keys before it were retired. */
-  readonly overlap: boolean;
-  /** Counted over all epochs. */
-  readonly position: number;
-}
-
-async function rangesOf(dependencies: Proving, faults: string[]): Promise<readonly Turn[]> {
-  const { database, crypto } = dependencies;
-  const eventType = "SIGNING_KEY_ROTATED";
-  const places = await placesOfEvents(database, { family: SYSTEM_CHAIN, eventType });
-  const turns: Turn[] = [];
-  for (const { chain, seq, position } of places) {
-    const origin = originOf(dependencies, chain);
-    try {
-      const proven = await readProven(dependencies, { chain, origin, seq });
-      const detail = signingKeyRotatedSchema.safeParse(
-        JSON.parse(proven?.stored.parts.get("detail")?.text ?? "null"),
-      ).data;
-      const rotation = detail && parseRotationCertificate(crypto, detail.cert);
-      if (!rotation || proven?.stored.entry.event_type !== eventType) {
-        throw new AlteredError(chain, `entry ${seq} of ${chain} tells of no rotation`);
-      }
-      turns.push({ ordinal: rotation.ordinal, overlap: detail.overlap, position });
-    } catch (error) {
-      if (!(error instanceof AlteredError)) throw error;
-      faults.push(error.what);
-    }
-  }
-  return turns;
-}
-
-function rangeIn(turns: readonly Turn[], ordinal: number): Pick<OwnKey, "from" | "until"> {
-  const came = turns.find((turn) => turn.overlap && turn.ordinal === ordinal);
-  const retired = turns.find((turn) => !turn.overlap && turn.ordinal > ordinal);
-  return { from: came === undefined ? 0 : came.position + 1, until: retired?.position ?? null };
+/** The key with the sizes of the system chain that it signs. */
+export function pinOf({ public_key, from_size, until_size }: SigningKeyRow): PinnedKey {
+  return { publicKey: public_key, prefix: null, from: from_size, until: until_size };
 }
 
 /**
@@ -129,11 +102,7 @@ function rangeIn(turns: readonly Turn[], ordinal: number): Pick<OwnKey, "from" |
  * @throws {AlteredError} if the table has a fault.
  */
 export async function publicKeys(dependencies: Proving) {
-  const { keys, faults } = await readOwnKeys(dependencies);
+  const { keys, faults } = await readOwnKeys(dependencies, heldKeys(dependencies));
   if (faults.length > 0) throw new AlteredError(SYSTEM_CHAIN, faults[0]!);
-  return {
-    keys: keys.toReversed().map(({ publicKey, from, until }) =>
-      jwkOf(dependencies.crypto, { publicKey, from, until })
-    ),
-  };
+  return { keys: keys.toReversed().map((key) => jwkOf(dependencies.crypto, pinOf(key))) };
 }

@@ -2,7 +2,7 @@
  * Creates the installation once for a deployment, and opens it at each start: its identity, its installation
  * key, the system chain, and the model in use.
  */
-import { areKeysAltered, mendSigningKeys } from "../chains/certified_keys.ts";
+import { areKeysAltered, mendSigningKeys } from "../chains/own_keys.ts";
 import {
   adminChain,
   evidenceChain,

@@ -39,7 +39,7 @@ import { setWebhookSeal, webhooksQuery } from "../../store/webhooks.ts";
 import { AcceptedChain, destroyErased, removeStrayRows } from "./accepted_records.ts";
 import { frozenLink, lastFrozen } from "../scoring/frozen_calls.ts";
 import { NO_KEY } from "../organizations/key_issue.ts";
-import { readOwnKeys } from "../chains/own_keys.ts";
+import { heldKeys, pinOf, readOwnKeys } from "../chains/own_keys.ts";
 import { modelDocument } from "../scoring/replay.ts";
 import { type Moved, NOTHING_KNOWN, sealFrozenOperators, sealOperators } from "./operator_seals.ts";
 import { sealFollowing } from "./resealing_following.ts";
@@ -56,8 +56,8 @@ export async function sealUnsealed(dependencies: SealingDependencies): Promise<v
   const heads = [...(await newestHeads(dependencies.database)).values()].filter(({ held }) => held === null);
   if (heads.length === 0) return;
   const { database, crypto, log } = dependencies;
-  const { keys } = await readOwnKeys(dependencies);
-  const pins = keys.map((key) => ({ ...key, prefix: null }));
+  const { keys } = await readOwnKeys(dependencies, heldKeys(dependencies));
+  const pins = keys.map(pinOf);
   log.info("rows that an earlier program wrote are verified and sealed", { chains: heads.length });
   const damaged = new Map(
     (await findDamages({ database, crypto }, pins)).map((damage) => [damage.chain, damage]),

@@ -27,8 +27,8 @@ import {
   readNodeRows,
   readRowBounds,
 } from "../../store/stored_rows.ts";
+import type { SigningKeyRow } from "../../store/records.ts";
 import { originOf } from "../shared/deployment.ts";
-import type { OwnKey } from "../chains/own_keys.ts";
 import type { Found, FoundRows, RowCode } from "./row_findings.ts";
 import { restoredSize } from "../chains/signed_ends.ts";
 
@@ -42,7 +42,7 @@ export interface WholeChain {
   /** The size at which its verification began, and the signed size at which it ended. */
   readonly base: number;
   readonly size: number;
-  readonly keys: readonly OwnKey[];
+  readonly keys: readonly SigningKeyRow[];
 }
 
 /** A cut that an entry records. */
@@ -233,7 +233,7 @@ export class RowCheck {
     const { chain, keys } = this.#whole;
     const { crypto } = this.#dependencies;
     const { signatures } = parseNote(note);
-    const ordinals = keys.filter(({ publicKey }) => {
+    const ordinals = keys.filter(({ public_key: publicKey }) => {
       const id = keyId(crypto, { name: chain.origin, publicKey });
       return signatures.some((line) => equalBytes(line.keyId, id));
     }).map(({ ordinal }) => ordinal);

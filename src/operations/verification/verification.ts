@@ -29,7 +29,7 @@ import { readSigningKeys } from "../../store/signing_keys.ts";
 import { shownCheckpoint } from "../organizations/audit.ts";
 import { originOf, type RetentionDays, retentionOf } from "../shared/deployment.ts";
 import { SYSTEM_CHAIN } from "../../evidence/chain_name.ts";
-import { ownPins, readOwnKeys } from "../chains/own_keys.ts";
+import { heldKeys, ownPins, readOwnKeys } from "../chains/own_keys.ts";
 import { bundleFile, bundleLines, type BundleSource } from "../chains/export.ts";
 import { checkFamilyRows, type FamilyRows, readAnchored } from "./family_rows.ts";
 import { type Cut, RowCheck } from "./row_check.ts";
@@ -98,7 +98,7 @@ export async function verifyChain(
     : null;
   const base = resumed !== null && resumed.size > chain.minIndex ? resumed : null;
 
-  const ownKeys = await readOwnKeys(dependencies);
+  const ownKeys = await readOwnKeys(dependencies, heldKeys(dependencies));
   const verifier = new BundleVerifier(crypto, {
     pins: ownPins(dependencies, ownKeys),
     known: lock.issued().filter(({ origin }) => origin === chain.origin),
