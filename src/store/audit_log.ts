@@ -1,6 +1,6 @@
 /**
- * Reads over logs. The entries on a page are selected here, newest first. Their content is read from them once
- * they are proven.
+ * Reads over logs. The entries on a page are selected here, newest first. Their content is read from them
+ * once they are proven.
  */
 import { sql } from "kysely";
 import { type Database, query } from "./database.ts";

@@ -344,8 +344,8 @@ export function buryDeliveries(
 }
 
 /**
- * Deletes the events about an operator, and cancels their deliveries that wait. The log of deliveries keeps that
- * something was sent, but no longer what.
+ * Deletes the events about an operator, and cancels their deliveries that wait. The log of deliveries keeps
+ * that something was sent, but no longer what.
  */
 export function deleteEventsOf(
   [orgId, operatorId]: readonly [orgId: string, operatorId: string],

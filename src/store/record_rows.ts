@@ -219,8 +219,8 @@ export function deleteRowsOfTables(
 }
 
 /**
- * Deletes the row of a record if it has the position of the record's entry. The rows of a score's commit and late
- * label go with it.
+ * Deletes the row of a record if it has the position of the record's entry. The rows of a score's commit and
+ * late label go with it.
  */
 export function deleteRowAt(
   table: Exclude<TableWithId, "score_batch">,

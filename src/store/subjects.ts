@@ -1,6 +1,6 @@
 /**
- * Rows of subjects, which join operators to their pseudonyms, and the records of a pseudonym. These are read page
- * by page: no read is held open while a copy of them is made.
+ * Rows of subjects, which join operators to their pseudonyms, and the records of a pseudonym. These are read
+ * page by page: no read is held open while a copy of them is made.
  */
 import { type CompiledQuery, type Selectable, sql } from "kysely";
 import type { PartName } from "../evidence/hashes.ts";

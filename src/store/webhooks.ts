@@ -29,8 +29,8 @@ export function replaceWebhookSecret(
 }
 
 /**
- * Sets the instant of a paused destination's next attempt, epoch milliseconds. It is a conflict if another process
- * set it first.
+ * Sets the instant of a paused destination's next attempt, epoch milliseconds. It is a conflict if another
+ * process set it first.
  */
 export function setProbe(
   { webhook_id, probe_at: before }: Pick<WebhookRow, "webhook_id" | "probe_at">,
