@@ -1,5 +1,5 @@
 /**
- * A score request with its parameters, and the response.
+ * A score request with its parameters, and the fields of a score that several answers share.
  * Source: specification, Scoring and reads; contract, sections 4 and 8.
  */
 import * as z from "zod";
@@ -13,10 +13,9 @@ import {
   MODES,
   ROLE_TIERS,
   type RoleTier,
-  URGENCIES,
 } from "./enums.ts";
 import { isoTimestamp } from "./instant.ts";
-import { domainSchema, type Interaction, operatorIdSchema, sessionIdSchema } from "./interaction.ts";
+import { domainSchema, type Interaction } from "./interaction.ts";
 
 /** The effective parameters of a score call. */
 export const scoreParametersSchema = z.object({
@@ -95,61 +94,3 @@ export const complianceSchema = z.object({
   action_required: z.boolean(),
   thresholds: z.object({ min_jis: points, target_jis: points }),
 }).meta({ id: "Compliance" });
-
-const maintenanceSchema = z.object({
-  urgency: z.enum(URGENCIES),
-  trigger_intervention: z.boolean(),
-  recommendation: z.object({
-    intervention_type: z.string(),
-    intervention_frequency: z.number(),
-    recommend_withhold: z.boolean(),
-    reasons: z.array(z.string()),
-    next_assessment: isoTimestamp,
-  }),
-}).meta({ id: "MaintenanceRecommendation" });
-
-const responseMode = z.enum(["standard", "lite"]).meta({ description: "`standard` is full mode." });
-
-/** The response with a computed score; `evidence` is the schema of the evidence format. */
-export function scoreResponseSchema<Evidence extends z.ZodType>(evidence: Evidence) {
-  return z.object({
-    jis: points,
-    displayed_jis: z.int().min(0).max(100).meta({
-      description: "A damped integer for people; decisions use jis.",
-    }),
-    band: z.enum(BANDS),
-    dimensions: dimensionsSchema,
-    decay_projection: decayProjectionSchema,
-    compliance: complianceSchema,
-    maintenance_recommendation: maintenanceSchema,
-    mode: responseMode,
-    provisional: z.boolean(),
-    committed: z.boolean(),
-    dimensions_computed: z.int(),
-    uncertainty: uncertaintySchema,
-    session_id: sessionIdSchema,
-    operator_id: operatorIdSchema,
-    role_tier: z.enum(ROLE_TIERS),
-    mode_override: z.literal("normal"),
-    model: modelReferenceSchema,
-    evidence,
-    ...envelopeFields,
-  }).meta({ id: "ScoreResponse" });
-}
-
-/** The response to a frozen call. */
-export function skippedResponseSchema<Evidence extends z.ZodType>(evidence: Evidence) {
-  return z.object({
-    skipped: z.literal(true),
-    reason: z.literal("incident_frozen"),
-    jis: z.null(),
-    mode: responseMode,
-    mode_override: z.literal("incident_frozen"),
-    role_tier: z.enum(ROLE_TIERS),
-    session_id: sessionIdSchema,
-    operator_id: operatorIdSchema,
-    model: modelReferenceSchema,
-    evidence,
-    ...envelopeFields,
-  }).meta({ id: "SkippedResponse" });
-}

@@ -1,10 +1,9 @@
 /**
- * Webhook destinations: the request for one, the answers about them, and the bodies of deliveries.
+ * Webhook destinations: the request for one, and the answers about them.
  * Source: specification, Webhook destination and Events; contract, section 5.
  */
 import * as z from "zod";
-import { decisionResponseSchema } from "./decision.ts";
-import { DELIVERY_STATUSES, WEBHOOK_EVENTS, type WebhookEvent } from "./enums.ts";
+import { DELIVERY_STATUSES, WEBHOOK_EVENTS } from "./enums.ts";
 import { isoTimestamp } from "./instant.ts";
 import {
   WEBHOOK_EVENTS_NAMED_MAX,
@@ -12,7 +11,7 @@ import {
   WEBHOOK_SECRET_MIN_LENGTH,
   WEBHOOK_URL_MAX_LENGTH,
 } from "./limits.ts";
-import { envelopeFields, scoreResponseSchema } from "./score.ts";
+import { envelopeFields } from "./score.ts";
 
 const eventSchema = z.enum(WEBHOOK_EVENTS);
 
@@ -114,22 +113,6 @@ export type DeliveryAttempt = z.infer<typeof attemptSchema>;
 /** The name in a delivery that tests the destination; every other delivery carries an event. */
 export const PING = "ping";
 const deliveredEventSchema = z.enum([...WEBHOOK_EVENTS, PING]);
-
-/** The bodies of deliveries; `evidence` is the schema of the evidence in a response. */
-export function webhookBodySchemas<Evidence extends z.ZodType>(evidence: Evidence) {
-  const told = <Event extends string>(event: Event) => ({
-    event: z.literal(event),
-    delivery_id: z.uuid().meta({ description: "Of `X-SERVICE-Idempotency-Key` and `webhook-id`." }),
-  });
-  const decision = decisionResponseSchema(evidence);
-  return {
-    "score.committed": scoreResponseSchema(evidence).extend(told("score.committed"))
-      .meta({ id: "ScoreCommittedEvent" }),
-    "drs.must_review": decision.extend(told("drs.must_review")).meta({ id: "DrsMustReviewEvent" }),
-    "drs.escalation": decision.extend(told("drs.escalation")).meta({ id: "DrsEscalationEvent" }),
-    [PING]: z.object({ ...told(PING), webhook_id: z.string(), ...envelopeFields }).meta({ id: "PingEvent" }),
-  } satisfies Readonly<Record<WebhookEvent | typeof PING, z.ZodType>>;
-}
 
 const lastDeliverySchema = z.object({
   delivery_id: z.uuid(),

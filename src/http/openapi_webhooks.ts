@@ -2,9 +2,11 @@
 import * as z from "zod";
 import { createSchema, type ZodOpenApiComponentsObject, type ZodOpenApiOperationObject } from "zod-openapi";
 import type { WebhookEvent } from "../domain/enums.ts";
-import { PING, webhookBodySchemas } from "../domain/webhook.ts";
-import { evidenceSchema } from "../evidence/envelope.ts";
+import { envelopeFields } from "../domain/score.ts";
+import { PING } from "../domain/webhook.ts";
 import { withFormat } from "./openapi_formats.ts";
+import { decisionResponseSchema } from "./routes/decisions.ts";
+import { scoreResponseSchema } from "./routes/scores.ts";
 
 /** When each event is sent. */
 const WEBHOOKS: Readonly<Record<WebhookEvent | typeof PING, string>> = {
@@ -34,7 +36,25 @@ const RESPONSES = {
   default: { description: "Not taken: it is tried again, three times in all." },
 };
 
-const BODIES = webhookBodySchemas(evidenceSchema);
+/** Fields that are added to the body of an event. */
+function addedTo<Event extends string>(event: Event) {
+  return {
+    event: z.literal(event),
+    delivery_id: z.uuid().meta({ description: "Of `X-SERVICE-Idempotency-Key` and `webhook-id`." }),
+  };
+}
+
+/** The bodies of deliveries. */
+const BODIES = {
+  "score.committed": scoreResponseSchema.extend(addedTo("score.committed")).meta({
+    id: "ScoreCommittedEvent",
+  }),
+  "drs.must_review": decisionResponseSchema.extend(addedTo("drs.must_review"))
+    .meta({ id: "DrsMustReviewEvent" }),
+  "drs.escalation": decisionResponseSchema.extend(addedTo("drs.escalation"))
+    .meta({ id: "DrsEscalationEvent" }),
+  [PING]: z.object({ ...addedTo(PING), webhook_id: z.string(), ...envelopeFields }).meta({ id: "PingEvent" }),
+} satisfies Readonly<Record<WebhookEvent | typeof PING, z.ZodType>>;
 
 function componentOf(event: keyof typeof WEBHOOKS): string {
   return BODIES[event].meta()!.id!;

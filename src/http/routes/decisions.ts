@@ -1,7 +1,6 @@
 /** Decisions: the risk of one decision, and the replay of a score or of a decision. */
 import * as z from "zod";
-import { decisionResponseSchema } from "../../domain/decision.ts";
-import { STAKES } from "../../domain/enums.ts";
+import { ROUTES, STAKES } from "../../domain/enums.ts";
 import {
   domainSchema,
   interactionSchema,
@@ -11,6 +10,7 @@ import {
 } from "../../domain/interaction.ts";
 import { BODY_LIMIT_BYTES } from "../../domain/limits.ts";
 import { replayResponseSchema } from "../../domain/replay.ts";
+import { envelopeFields, modelReferenceSchema, uncertaintySchema } from "../../domain/score.ts";
 import { evidenceSchema } from "../../evidence/envelope.ts";
 import { scoreDecisionRisk } from "../../operations/scoring/decisions.ts";
 import { replay } from "../../operations/scoring/replay.ts";
@@ -38,6 +38,38 @@ export const decisionRequestSchema = interactionSchema.extend({
     .meta({ override: { not: {} }, description: "Left out: a decision's fields stand at top level." }),
 }).meta({ id: "DecisionRequest" });
 
+const policyTriggerSchema = z.object({
+  policy: z.string(),
+  triggered: z.boolean(),
+  minimum_route: z.enum(ROUTES),
+  evidence: z.string().nullable().meta({ description: "One sentence; null where not triggered." }),
+}).meta({ id: "PolicyTrigger" });
+
+const drsFactorSchema = z.object({
+  name: z.enum(["likelihood", "severity", "process_evidence", "operator_jis"]),
+  value: z.number(),
+  weight: z.number().nullable().meta({
+    description: "Exponent in the score; null where it only feeds the likelihood.",
+  }),
+}).meta({ id: "DrsFactor" });
+
+export const decisionResponseSchema = z.object({
+  decision_id: sessionIdSchema.meta({ description: "The one that was sent, or that was generated." }),
+  operator_id: operatorIdSchema,
+  domain: domainSchema,
+  decision_risk_score: z.number().min(0).max(1).meta({ description: "0 to 1, two decimals." }),
+  routing_decision: z.enum(ROUTES),
+  policy_triggers: z.array(policyTriggerSchema).length(7),
+  factors: z.array(drsFactorSchema),
+  operator_uncertainty: uncertaintySchema.meta({
+    description: "The interval around the operator's JIS among the factors.",
+  }),
+  audit_id: z.string().meta({ description: "Id of the entry in the organization's chain." }),
+  model: modelReferenceSchema,
+  evidence: evidenceSchema,
+  ...envelopeFields,
+}).meta({ id: "DecisionResponse" });
+
 const postDecision: Route = {
   ...KEYED_POST,
   path: "/v1/decision/score",
@@ -49,7 +81,7 @@ const postDecision: Route = {
   success: {
     status: 200,
     description: "The risk, the route, every policy with its evidence, and the factors.",
-    schema: decisionResponseSchema(evidenceSchema),
+    schema: decisionResponseSchema,
   },
   errors: ["CONFLICT", "GONE"],
   examples: [{

@@ -4,6 +4,8 @@
  */
 import * as z from "zod";
 import type { BatchItem, BatchRequest } from "../../domain/batch.ts";
+import { BANDS, ROLE_TIERS, URGENCIES } from "../../domain/enums.ts";
+import { isoTimestamp } from "../../domain/instant.ts";
 import {
   domainSchema,
   interactionSchema,
@@ -12,10 +14,14 @@ import {
 } from "../../domain/interaction.ts";
 import { BATCH_BODY_LIMIT_BYTES, BATCH_MAX, BODY_LIMIT_BYTES } from "../../domain/limits.ts";
 import {
+  complianceSchema,
+  decayProjectionSchema,
+  dimensionsSchema,
   envelopeFields,
+  modelReferenceSchema,
+  points,
   scoreParametersSchema,
-  scoreResponseSchema,
-  skippedResponseSchema,
+  uncertaintySchema,
 } from "../../domain/score.ts";
 import { batchEvidenceSchema, evidenceSchema } from "../../evidence/envelope.ts";
 import { scoreBatch } from "../../operations/scoring/batch.ts";
@@ -35,8 +41,6 @@ const interactionExample = {
   scroll_depth: 0.8,
   alternative_views_checked: 1,
 } as const;
-
-const scoreResponse = scoreResponseSchema(evidenceSchema);
 
 const SCORE_HEADERS = {
   mode: "X-Service-Mode",
@@ -66,6 +70,60 @@ const scoreCallSchema = z.union([nestedScoreRequestSchema, flatScoreRequestSchem
   id: "ScoreCall",
 });
 
+const maintenanceSchema = z.object({
+  urgency: z.enum(URGENCIES),
+  trigger_intervention: z.boolean(),
+  recommendation: z.object({
+    intervention_type: z.string(),
+    intervention_frequency: z.number(),
+    recommend_withhold: z.boolean(),
+    reasons: z.array(z.string()),
+    next_assessment: isoTimestamp,
+  }),
+}).meta({ id: "MaintenanceRecommendation" });
+
+const responseMode = z.enum(["standard", "lite"]).meta({ description: "`standard` is full mode." });
+
+/** The response with a computed score. */
+export const scoreResponseSchema = z.object({
+  jis: points,
+  displayed_jis: z.int().min(0).max(100).meta({
+    description: "A damped integer for people; decisions use jis.",
+  }),
+  band: z.enum(BANDS),
+  dimensions: dimensionsSchema,
+  decay_projection: decayProjectionSchema,
+  compliance: complianceSchema,
+  maintenance_recommendation: maintenanceSchema,
+  mode: responseMode,
+  provisional: z.boolean(),
+  committed: z.boolean(),
+  dimensions_computed: z.int(),
+  uncertainty: uncertaintySchema,
+  session_id: sessionIdSchema,
+  operator_id: operatorIdSchema,
+  role_tier: z.enum(ROLE_TIERS),
+  mode_override: z.literal("normal"),
+  model: modelReferenceSchema,
+  evidence: evidenceSchema,
+  ...envelopeFields,
+}).meta({ id: "ScoreResponse" });
+
+/** The response to a frozen call. */
+const skippedResponseSchema = z.object({
+  skipped: z.literal(true),
+  reason: z.literal("incident_frozen"),
+  jis: z.null(),
+  mode: responseMode,
+  mode_override: z.literal("incident_frozen"),
+  role_tier: z.enum(ROLE_TIERS),
+  session_id: sessionIdSchema,
+  operator_id: operatorIdSchema,
+  model: modelReferenceSchema,
+  evidence: evidenceSchema,
+  ...envelopeFields,
+}).meta({ id: "SkippedResponse" });
+
 const postScore: Route = {
   ...KEYED_POST,
   path: "/v1/score",
@@ -79,7 +137,7 @@ const postScore: Route = {
   success: {
     status: 200,
     description: "The score, or with `incident_frozen` a skipped envelope.",
-    schema: z.union([scoreResponse, skippedResponseSchema(evidenceSchema)]),
+    schema: z.union([scoreResponseSchema, skippedResponseSchema]),
   },
   errors: ["CONFLICT", "GONE"],
   examples: [
@@ -252,7 +310,7 @@ const postCommit: Route = {
   success: {
     status: 200,
     description: "The recorded score, committed, with the evidence of its commit.",
-    schema: scoreResponse,
+    schema: scoreResponseSchema,
   },
   errors: ["NOT_FOUND", "CONFLICT", "GONE"],
   examples: [
