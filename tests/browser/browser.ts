@@ -1,13 +1,13 @@
 /**
- * Debian's Chromium on the pages of a real service. Whatever a page does, none may ask another origin, break its
- * policy, or write an error: the test fails that had it open.
+ * Debian's Chromium on the pages of a real service. No page may call another origin, break its policy, or log
+ * an error: otherwise the test that opened it fails.
  */
 import assert from "node:assert/strict";
 import axe from "axe-core";
 import { type Browser, type BrowserContext, chromium, type Page, type Request } from "playwright-core";
 
 export const CHROMIUM = "/usr/bin/chromium";
-/** At the end of the name of a test that needs it. */
+/** The suffix of the name of a test that needs it. */
 export const NEEDS_CHROMIUM = `[needs ${CHROMIUM}]`;
 
 export function chromiumIsMissing(): boolean {
@@ -23,11 +23,11 @@ export const THEMES: readonly Theme[] = ["light", "dark"];
 
 export interface Visit {
   readonly page: Page;
-  /** Of every request so far, in their order: method, path with query, body size of the answer. */
+  /** Every request so far, in order: method, path with query, body size of the answer. */
   readonly requests: readonly Requested[];
-  /** Resolves once every request that was made has its answer. */
+  /** Resolves once every request has its answer. */
   readonly idle: () => Promise<void>;
-  /** Errors that a test expects: a refused request writes one in the browser's log. */
+  /** Errors that a test expects: a refused request writes one to the browser's log. */
   readonly expectErrors: (pattern: RegExp) => void;
 }
 
@@ -44,12 +44,12 @@ export interface VisitOptions {
   readonly height?: number;
 }
 
-/** A name that stands for loopback and, unlike that, is no secure context: its pages have no `crypto.subtle`. */
+/** A name that resolves to loopback but is no secure context: its pages have no `crypto.subtle`. */
 export const INTRANET = "jiss.intranet.example";
 
 /**
- * The browser of all tests of a file: its start costs more than most of them, and each visit is a context of its own,
- * with its own cookies, storage and cache.
+ * One browser for all tests of a file: starting it costs more than most of them. Each visit is a context of
+ * its own, with its own cookies, storage and cache.
  */
 let browser: Browser | null = null;
 
@@ -60,14 +60,14 @@ export async function closeBrowser(): Promise<void> {
 Deno.test.afterAll(closeBrowser);
 
 async function openBrowser(): Promise<Browser> {
-  // What one test broke is no other's.
+  // A browser that one test broke is replaced.
   if (browser?.isConnected()) return browser;
   browser = await chromium.launch({
     executablePath: CHROMIUM,
     args: [
       "--no-sandbox",
       "--disable-gpu",
-      // What would be a process of its own has little to do.
+      // Work that would get a process of its own is small here.
       "--in-process-gpu",
       "--disable-quic",
       "--no-first-run",
@@ -80,7 +80,9 @@ async function openBrowser(): Promise<Browser> {
   return browser;
 }
 
-/** `visit` opens a page in a context of its own; all are closed when `use` returns. */
+/**
+ * Calls `use` with `visit`, which opens a page in a context of its own; all are closed when `use` returns.
+ */
 export async function withBrowser(
   origin: string,
   use: (visit: (options?: VisitOptions) => Promise<Visit>) => Promise<void>,
@@ -116,7 +118,7 @@ async function open(
     reducedMotion: "reduce",
   });
   const page = await context.newPage();
-  // In the order in which they were made, which is not that of their ends.
+  // In the order in which they were made, not in which they ended.
   const made = new Map<Request, Requested | null>();
   const requests: Requested[] = [];
   const complaints: string[] = [];
@@ -162,7 +164,7 @@ async function open(
   };
 }
 
-/** Fails where axe-core finds anything wrong with what the page shows. */
+/** Fails if axe-core finds anything wrong with the page. */
 export async function assertAccessible(page: Page, what: string): Promise<void> {
   // Evaluated from outside, so that the page's policy needs no exception; once, since it is long.
   if (!await page.evaluate(() => "axe" in globalThis)) await page.evaluate(axe.source);
@@ -173,7 +175,7 @@ export async function assertAccessible(page: Page, what: string): Promise<void> 
   assert.deepEqual(violations, [], what);
 }
 
-/** Fails where the page is wider than its window. */
+/** Fails if the page is wider than its window. */
 export async function assertFits(page: Page, what: string): Promise<void> {
   const [content, width] = await page.evaluate(() => {
     const { scrollWidth, clientWidth } = document.documentElement;

@@ -1,6 +1,6 @@
 /**
- * `/collector.js` in a customer's page: on another origin than the service, under a policy that lets in that script and
- * nothing else, with its integrity. Time is the page's own clock, which stands still but where a test moves it.
+ * `/collector.js` in a customer's page: on another origin than the service, under a policy that allows only
+ * that script, with its integrity. Time is the page's own clock, which stands still unless a test moves it.
  */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
@@ -16,7 +16,7 @@ import {
 } from "./browser.ts";
 import { sharedService } from "./demo_service.ts";
 
-/** It is asked for its script alone. */
+/** The service is asked only for its script. */
 const withService = sharedService();
 
 // ---- the customer's page ----------------------------------------------------------------------------------
@@ -27,16 +27,16 @@ type CollectorWindow = typeof globalThis & {
 };
 
 interface Customer {
-  /** Where the service is. */
+  /** The service's address. */
   readonly service: string;
-  /** Its collector. */
+  /** The collector's address. */
   readonly script: string;
   readonly origin: string;
-  /** What stands in the page's body from now on. */
+  /** Sets the content of the page's body from now on. */
   show(html: string): void;
 }
 
-/** The service, and a page elsewhere that loads its script. */
+/** Runs a test with the service, and with a page elsewhere that loads its script. */
 function withCustomer(use: (customer: Customer) => Promise<void>): Promise<void> {
   return withService(async ({ service }) => {
     let body = "";
@@ -67,16 +67,19 @@ function withCustomer(use: (customer: Customer) => Promise<void>): Promise<void>
   });
 }
 
-/** A case under review: its page, whose clock stands. */
+/** A case under review: its page, whose clock stands still. */
 interface Review {
   readonly page: Page;
-  /** Moves the page's clock; what it waits for happens. */
+  /** Moves the page's clock; timers that are due run. */
   pass(milliseconds: number): Promise<void>;
-  /** Measures what the selector finds, under a name of its own. */
+  /** Measures what the selector finds, under its own name. */
   start(options?: { readonly of?: string; readonly name?: string; readonly idleMs?: number }): Promise<void>;
   measure(name?: string): Promise<JissMeasurement>;
   stop(name?: string): Promise<JissMeasurement>;
-  /** The same case loaded anew, which costs a quarter of another window. The mouse stays where it is. */
+  /**
+   * Loads the same case anew, which takes a quarter of the time of another window. The mouse stays where it
+   * is.
+   */
   again(): Promise<void>;
 }
 
@@ -102,7 +105,7 @@ async function openReview(page: Page, { origin, show }: Customer, html: string):
       page.evaluate((name) => (globalThis as CollectorWindow).collections[name]!.stop(), name),
     async again() {
       show(html);
-      // Another address: the same one would be scrolled to where it was.
+      // Another address: the browser would restore the scroll position of the same one.
       await page.goto(`${origin}/?again=${loads++}`);
     },
   };
@@ -130,7 +133,7 @@ function reviewTest(
   });
 }
 
-/** The one thing that the page asks of another origin. */
+/** The only request of the page to another origin. */
 function expectCollector({ expectErrors }: Visit): void {
   expectErrors(/^asked http:\/\/127\.0\.0\.1:\d+\/collector\.js$/);
 }
@@ -151,7 +154,7 @@ const TALL = (height: number, inside = "") => `<div style="height:${height}px">$
 
 Deno.test({
   name:
-    `the collector is at most 4,096 bytes, leaves one name as a classic script and as a module, asks for nothing and keeps nothing ${NEEDS_CHROMIUM}`,
+    `the collector is at most 4,096 bytes, defines one name as a classic script and as a module, requests nothing and stores nothing ${NEEDS_CHROMIUM}`,
   ignore: chromiumIsMissing(),
   fn: () =>
     withCustomer(async (customer) => {
@@ -228,27 +231,27 @@ reviewTest("counts at most idleMs from one sign of activity to the next", async 
   await pass(600_000);
   assert.equal(await time(), expected = 30_000);
   const signs: readonly (readonly [what: string, sign: () => Promise<unknown>])[] = [
-    ["a mouse that moves", () => page.mouse.move(300, 300)],
+    ["a moving mouse", () => page.mouse.move(300, 300)],
     ["a mouse button", () => page.mouse.down().then(() => page.mouse.up())],
     ["a key", () => page.keyboard.press("Shift")],
     ["the focus", () => page.evaluate(() => document.querySelector<HTMLElement>("#p0")!.focus())],
     ["a wheel", () => page.mouse.wheel(0, 10)],
-    ["scrolling by whatever", () => page.evaluate(() => scrollBy(0, 50))],
+    ["scrolling by script", () => page.evaluate(() => scrollBy(0, 50))],
   ];
   for (const [what, sign] of signs) {
     await sign();
-    // A wheel scrolls, and a scroll is told of, a little later.
+    // The browser scrolls, and reports it, a little after the wheel.
     await new Promise((next) => setTimeout(next, 300));
     await pass(10_000);
     assert.equal(await time(), expected += 10_000, what);
     await pass(600_000);
     assert.equal(await time(), expected += 20_000, what);
   }
-  // A mouse that lies still while content moves under it is told of too.
+  // The browser also reports a mouse that lies still while content moves under it.
   await page.mouse.move(300, 300);
   await pass(10_000);
   assert.equal(await time(), expected);
-  // Somebody at work all the time.
+  // A user who is active all the time.
   for (let minute = 0; minute < 5; minute++) {
     await page.keyboard.press("ArrowDown");
     await pass(25_000);
@@ -257,7 +260,7 @@ reviewTest("counts at most idleMs from one sign of activity to the next", async 
 });
 
 reviewTest(
-  "takes idleMs from the page, and does not count while the machine slept, nor beyond a day",
+  "takes idleMs from the page, and counts neither the machine's sleep nor more than a day",
   async (open) => {
     const review = await open(`<main>${parts(2)}</main>`);
     const { page, pass } = review;
@@ -268,7 +271,7 @@ reviewTest(
     assert.equal(await time("short"), 2000);
     assert.equal(await time("long"), 10_000);
     await page.keyboard.press("Shift");
-    // Ten minutes without one tick.
+    // Ten minutes without a tick.
     await page.clock.fastForward(600_000);
     assert.equal(await time("long"), 12_000);
     await pass(3000);
@@ -318,7 +321,7 @@ Deno.test({
     ),
 });
 
-/** A browser as a person has it: of its tabs one is visible. Playwright's own says that of all. */
+/** A browser as a person has it: one of its tabs is visible. Playwright's own says that of all. */
 async function withTabs(use: (browser: Browser) => Promise<void>): Promise<void> {
   const profile = await Deno.makeTempDir({ prefix: "jiss-tabs-" });
   const child = new Deno.Command(CHROMIUM, {
@@ -368,7 +371,7 @@ async function tap(page: Page, selector: string): Promise<void> {
   await new Promise((next) => setTimeout(next, 200));
 }
 
-reviewTest("counts the examined parts alike by mouse, keyboard, touch and selection", async (open) => {
+reviewTest("counts examined parts the same by mouse, keyboard, touch and selection", async (open) => {
   const ways: Record<string, (review: Review, at: number) => Promise<void>> = {
     mouse: ({ page }, at) => page.hover(`#p${at}`),
     keyboard: ({ page }) => page.keyboard.press("Tab"),
@@ -387,7 +390,7 @@ reviewTest("counts the examined parts alike by mouse, keyboard, touch and select
     }
     const { hover_events } = await review.measure();
     assert.equal(hover_events, 4, way);
-    // Back to where it was: another visit.
+    // Back to an earlier part: another visit.
     if (way !== "keyboard") await examine(review, 1);
     else await review.page.keyboard.press("Shift+Tab");
     await review.pass(250);
@@ -395,57 +398,60 @@ reviewTest("counts the examined parts alike by mouse, keyboard, touch and select
   }
 });
 
-reviewTest("counts no part that is passed over, scrolled under the mouse, or visited on", async (open) => {
-  const review = await open(`<main>${parts(8, 'data-jiss-part tabindex=0 style="height:300px"')}</main>`);
-  const { page, pass } = review;
-  await review.start();
-  assert.equal((await review.measure()).hover_events, null);
-  const hovers = async () => (await review.measure()).hover_events;
-  await page.mouse.move(790, 10);
-  assert.equal(await hovers(), 0);
-  for (const at of [0, 1, 0, 1]) {
-    await page.hover(`#p${at}`);
-    await pass(100);
-  }
-  await pass(200);
-  assert.equal(await hovers(), 1);
-  // Inside the part.
-  for (const x of [100, 200, 300]) {
-    await page.mouse.move(x, 400);
+reviewTest(
+  "counts no part that is only crossed, scrolled under the mouse, or still being visited",
+  async (open) => {
+    const review = await open(`<main>${parts(8, 'data-jiss-part tabindex=0 style="height:300px"')}</main>`);
+    const { page, pass } = review;
+    await review.start();
+    assert.equal((await review.measure()).hover_events, null);
+    const hovers = async () => (await review.measure()).hover_events;
+    await page.mouse.move(790, 10);
+    assert.equal(await hovers(), 0);
+    for (const at of [0, 1, 0, 1]) {
+      await page.hover(`#p${at}`);
+      await pass(100);
+    }
+    await pass(200);
+    assert.equal(await hovers(), 1);
+    // Inside the part.
+    for (const x of [100, 200, 300]) {
+      await page.mouse.move(x, 400);
+      await pass(1000);
+    }
+    assert.equal(await hovers(), 1);
+    await page.evaluate(() => scrollTo(0, 1000));
+    await new Promise((next) => setTimeout(next, 300));
     await pass(1000);
-  }
-  assert.equal(await hovers(), 1);
-  await page.evaluate(() => scrollTo(0, 1000));
-  await new Promise((next) => setTimeout(next, 300));
-  await pass(1000);
-  assert.equal(await hovers(), 1);
-  // As some browsers tell of content that moved.
-  await page.mouse.move(300, 400);
-  await pass(1000);
-  assert.equal(await hovers(), 1);
-  await page.mouse.move(310, 400);
-  await pass(250);
-  assert.equal(await hovers(), 2);
+    assert.equal(await hovers(), 1);
+    // Some browsers report moved content this way.
+    await page.mouse.move(300, 400);
+    await pass(1000);
+    assert.equal(await hovers(), 1);
+    await page.mouse.move(310, 400);
+    await pass(250);
+    assert.equal(await hovers(), 2);
 
-  const inside = await open(
-    `<main><div data-jiss-part><a href="#" id="a">One</a> <a href="#" id="b">Two</a></div></main><button>Beside</button>`,
-  );
-  await inside.start();
-  for (const place of ["#a", "#b", "#a"]) {
-    await inside.page.hover(place);
-    await inside.pass(250);
-  }
-  assert.equal((await inside.measure()).hover_events, 1);
-  await inside.page.hover("button");
-  await inside.page.focus("#a");
-  await inside.pass(100);
-  await inside.page.focus("button");
-  await inside.pass(1000);
-  assert.equal((await inside.stop()).hover_events, 1);
-});
+    const inside = await open(
+      `<main><div data-jiss-part><a href="#" id="a">One</a> <a href="#" id="b">Two</a></div></main><button>Beside</button>`,
+    );
+    await inside.start();
+    for (const place of ["#a", "#b", "#a"]) {
+      await inside.page.hover(place);
+      await inside.pass(250);
+    }
+    assert.equal((await inside.measure()).hover_events, 1);
+    await inside.page.hover("button");
+    await inside.page.focus("#a");
+    await inside.pass(100);
+    await inside.page.focus("button");
+    await inside.pass(1000);
+    assert.equal((await inside.stop()).hover_events, 1);
+  },
+);
 
 reviewTest(
-  "says null for parts where nothing can tell, and 0 only where a mouse was in use",
+  "says null for parts if no input could show them, and 0 only if a mouse was in use",
   async (open) => {
     const bare = await open("<main><div>Only this</div></main>");
     await bare.start();
@@ -474,7 +480,7 @@ reviewTest(
 );
 
 reviewTest(
-  "takes paragraphs, rows and pictures where no part is marked, and looks into open shadow trees",
+  "takes paragraphs, rows and pictures if no part is marked, and looks into open shadow trees",
   async (open) => {
     const review = await open(
       `<main><p>One</p><table><tr><td id="cell">Two</td></tr></table><div>None</div><div id="host"></div></main>`,
@@ -495,7 +501,7 @@ reviewTest(
 
 // ---- depth ------------------------------------------------------------------------------------------------
 
-/** Scrolls until it moves no more. */
+/** Waits until scrolling has ended. */
 async function settled(page: Page, of = "html"): Promise<void> {
   let before = -1;
   await until(async () => {
@@ -565,7 +571,7 @@ reviewTest("measures the depth in the case's own scroller", async (open) => {
   assert.equal((await review.stop()).scroll_depth, 1);
 });
 
-reviewTest("says null for depth where all is in view from the start, or has no height", async (open) => {
+reviewTest("says null for depth if all is in view from the start, or has no height", async (open) => {
   const review = await open(`<main>${TALL(300)}</main><aside></aside>${TALL(3000)}`);
   await review.start();
   await review.start({ of: "aside", name: "empty" });
@@ -576,7 +582,7 @@ reviewTest("says null for depth where all is in view from the start, or has no h
 });
 
 reviewTest(
-  "holds the depth against content that came later, lines that broke anew, and a case that went",
+  "keeps the depth when content is added, lines wrap anew, or the case is removed",
   async (open) => {
     const review = await open(
       `<main><details><summary>More</summary>${TALL(1700)}</details>${TALL(480)}</main>`,
@@ -612,7 +618,7 @@ reviewTest(
 );
 
 reviewTest(
-  "measures the depth of a case that begins below the window, and of one in another's scroller",
+  "measures the depth of a case that begins below the window, and of one inside another scroller",
   async (open) => {
     const below = await open(`${TALL(900)}<main>${TALL(200)}</main>`);
     await below.start();
@@ -646,7 +652,7 @@ const VIEWS = `<main>
   </div>
 </main><button data-jiss-view="outside">Outside</button>`;
 
-/** Tabs that the arrow keys select, as WAI-ARIA's authoring practices have them. */
+/** Tabs that the arrow keys select, as in WAI-ARIA's authoring practices. */
 function driveTabs(page: Page): Promise<void> {
   return page.evaluate(() => {
     const tabs = [...document.querySelectorAll<HTMLElement>("[role=tab]")];
@@ -686,9 +692,9 @@ reviewTest("counts each alternative view once, opened by mouse or keyboard", asy
     ["#again", ["#again", "Enter"], 2],
     ["[data-jiss-view=terms] summary", ["[data-jiss-view=terms] summary", "Enter"], 3],
     ["[data-jiss-view=terms] summary", ["[data-jiss-view=terms] summary", "Space"], 3],
-    // It closes.
+    // The view closes.
     ["[data-jiss-view=shown] summary", ["[data-jiss-view=shown] summary", "Enter"], 3],
-    // It is what the case shows from the start.
+    // The case shows this view from the start.
     ["[data-jiss-view=shown] summary", ["[data-jiss-view=shown] summary", "Enter"], 3],
     ["#t0", ["#t0", "Shift"], 3],
     ["#t1", ["#t0", "ArrowRight"], 4],
@@ -704,7 +710,7 @@ reviewTest("counts each alternative view once, opened by mouse or keyboard", asy
 });
 
 reviewTest(
-  "counts no tab that the focus passes over, and says null where no view is marked",
+  "counts no tab that the focus only crosses, and says null if no view is marked",
   async (open) => {
     const passing = await open(VIEWS);
     await driveTabs(passing.page);
@@ -723,7 +729,7 @@ reviewTest(
 
 // ---- its end, and two of it -------------------------------------------------------------------------------
 
-/** How many listeners window, document and the case have. */
+/** The number of listeners of window, document and case. */
 async function listeners(page: Page): Promise<number> {
   const session = await page.context().newCDPSession(page);
   let count = 0;
@@ -736,62 +742,65 @@ async function listeners(page: Page): Promise<number> {
   return count;
 }
 
-reviewTest("measures two cases at once, and leaves nothing behind when it is stopped", async (open) => {
-  const review = await open(
-    `<main><div id="p0" data-jiss-part>One</div><button data-jiss-view="a">A</button></main>` +
-      `<section>${parts(2).replaceAll("p0", "q0").replaceAll("p1", "q1")}</section>`,
-  );
-  const { page, pass } = review;
-  const before = await listeners(page);
-  await review.start();
-  await review.start({ of: "section", name: "two" });
-  await page.hover("#p0");
-  await pass(250);
-  await page.hover("#q0");
-  await pass(250);
-  await page.hover("#q1");
-  await pass(250);
-  await page.click("button");
-  const first = await review.stop();
-  assert.deepEqual(first, {
-    time_to_decision_ms: 750,
-    hover_events: 1,
-    scroll_depth: null,
-    alternative_views_checked: 1,
-  });
-  await pass(5000);
-  await page.hover("#p0");
-  await pass(1000);
-  assert.deepEqual(await review.measure(), first);
-  assert.deepEqual(await review.stop(), first);
-  assert.deepEqual(await review.stop("two"), {
-    time_to_decision_ms: 6750,
-    hover_events: 2,
-    scroll_depth: null,
-    alternative_views_checked: null,
-  });
-  assert.ok(before < await listenersOfOne(review));
-  // Nor does a timer look on.
-  await page.evaluate(() => {
-    const view = globalThis as CollectorWindow & { looks: number };
-    view.looks = 0;
-    const real = Element.prototype.getBoundingClientRect;
-    Element.prototype.getBoundingClientRect = function () {
-      view.looks++;
-      return real.call(this);
-    };
-  });
-  const looks = () => page.evaluate(() => (globalThis as CollectorWindow & { looks?: number }).looks);
-  await pass(5000);
-  assert.equal(await looks(), 0);
-  assert.equal(await listeners(page), before);
-  // Such a look would have been seen.
-  await review.start({ name: "four" });
-  assert.ok((await looks())! > 0);
-  await review.stop("four");
-});
+reviewTest(
+  "measures two cases at once, and leaves no listener or timer behind when it is stopped",
+  async (open) => {
+    const review = await open(
+      `<main><div id="p0" data-jiss-part>One</div><button data-jiss-view="a">A</button></main>` +
+        `<section>${parts(2).replaceAll("p0", "q0").replaceAll("p1", "q1")}</section>`,
+    );
+    const { page, pass } = review;
+    const before = await listeners(page);
+    await review.start();
+    await review.start({ of: "section", name: "two" });
+    await page.hover("#p0");
+    await pass(250);
+    await page.hover("#q0");
+    await pass(250);
+    await page.hover("#q1");
+    await pass(250);
+    await page.click("button");
+    const first = await review.stop();
+    assert.deepEqual(first, {
+      time_to_decision_ms: 750,
+      hover_events: 1,
+      scroll_depth: null,
+      alternative_views_checked: 1,
+    });
+    await pass(5000);
+    await page.hover("#p0");
+    await pass(1000);
+    assert.deepEqual(await review.measure(), first);
+    assert.deepEqual(await review.stop(), first);
+    assert.deepEqual(await review.stop("two"), {
+      time_to_decision_ms: 6750,
+      hover_events: 2,
+      scroll_depth: null,
+      alternative_views_checked: null,
+    });
+    assert.ok(before < await listenersOfOne(review));
+    // Nor does a timer still measure.
+    await page.evaluate(() => {
+      const view = globalThis as CollectorWindow & { looks: number };
+      view.looks = 0;
+      const real = Element.prototype.getBoundingClientRect;
+      Element.prototype.getBoundingClientRect = function () {
+        view.looks++;
+        return real.call(this);
+      };
+    });
+    const looks = () => page.evaluate(() => (globalThis as CollectorWindow & { looks?: number }).looks);
+    await pass(5000);
+    assert.equal(await looks(), 0);
+    assert.equal(await listeners(page), before);
+    // The count does notice such a measurement.
+    await review.start({ name: "four" });
+    assert.ok((await looks())! > 0);
+    await review.stop("four");
+  },
+);
 
-/** While one collects. */
+/** The number while one collection runs. */
 async function listenersOfOne(review: Review): Promise<number> {
   await review.start({ name: "three" });
   const count = await listeners(review.page);
@@ -801,7 +810,7 @@ async function listenersOfOne(review: Review): Promise<number> {
 
 // ---- pages that replaced something of the browser ----------------------------------------------------------
 
-/** The page does so before it starts the collector, which then must neither throw nor write an error. */
+/** Code that the page runs before it starts the collector, which then must neither throw nor log an error. */
 const REPLACED: Readonly<Record<string, string>> = {
   "setInterval throws": "globalThis.setInterval = fail",
   "setTimeout throws": "globalThis.setTimeout = fail",
@@ -826,7 +835,7 @@ const REPLACED: Readonly<Record<string, string>> = {
 };
 
 reviewTest(
-  "answers with its time whatever of the browser fails, and throws nothing into the page",
+  "answers with its time whatever browser function fails, and throws nothing into the page",
   async (open) => {
     const { page, pass, ...review } = await open(
       `<main>${parts(3, "data-jiss-part tabindex=0")}<button data-jiss-view="a">A</button>${
@@ -848,7 +857,7 @@ reviewTest(
       for (const measurement of [await review.measure(), await review.stop(), await review.stop()]) {
         const { time_to_decision_ms: time, hover_events, scroll_depth, alternative_views_checked } =
           measurement;
-        // Where no sign is heard and no clock ticks, one silence is all that is known of.
+        // If no event arrives and no clock ticks, all activity counts as one silence.
         assert.ok(time >= 3900 && time <= 4100 && Number.isInteger(time), `${what}: ${time}`);
         for (const count of [hover_events, alternative_views_checked]) {
           assert.ok(count === null || (Number.isInteger(count) && count >= 0), `${what}: ${count}`);
@@ -879,7 +888,7 @@ reviewTest("measures a form whose fields hide the form's own properties", async 
   for (const part of ["main", "form"]) {
     const review = await open(html);
     await review.start({ of: part });
-    // Where the second part is: Playwright's own search for it never ends in such a form.
+    // Finds the second part by script: Playwright's own search never ends in such a form.
     await review.page.mouse.move(50, 35);
     await review.pass(2000);
     const { scroll_depth, ...others } = await review.stop();
@@ -892,40 +901,43 @@ reviewTest("measures a form whose fields hide the form's own properties", async 
   }
 });
 
-reviewTest("refuses what is no element, with nothing left behind, and takes no options", async (open) => {
-  const { page, pass } = await open(`<main>${parts(2)}</main>`);
-  const before = await listeners(page);
-  const refused = await page.evaluate(() => {
-    const { JissCollector } = globalThis as CollectorWindow;
-    let timers = 0;
-    const real = setInterval;
-    Object.assign(globalThis, { setInterval: () => timers++ });
-    const names = [null, undefined, "main", {}, document, document.createTextNode("x")].map((wrong) => {
-      try {
-        JissCollector.start(wrong as never);
-        return "taken";
-      } catch (error) {
-        return `${(error as Error).name}: ${(error as Error).message}`;
-      }
+reviewTest(
+  "refuses a case that is no element and leaves nothing behind, and works without options",
+  async (open) => {
+    const { page, pass } = await open(`<main>${parts(2)}</main>`);
+    const before = await listeners(page);
+    const refused = await page.evaluate(() => {
+      const { JissCollector } = globalThis as CollectorWindow;
+      let timers = 0;
+      const real = setInterval;
+      Object.assign(globalThis, { setInterval: () => timers++ });
+      const names = [null, undefined, "main", {}, document, document.createTextNode("x")].map((wrong) => {
+        try {
+          JissCollector.start(wrong as never);
+          return "taken";
+        } catch (error) {
+          return `${(error as Error).name}: ${(error as Error).message}`;
+        }
+      });
+      Object.assign(globalThis, { setInterval: real });
+      return [...names, timers];
     });
-    Object.assign(globalThis, { setInterval: real });
-    return [...names, timers];
-  });
-  const message = "TypeError: JissCollector.start takes an element of this page";
-  assert.deepEqual(refused, [...Array(6).fill(message), 0]);
-  assert.equal(await listeners(page), before);
-  await page.evaluate(() => {
-    const view = globalThis as CollectorWindow;
-    view.collections = { one: view.JissCollector.start(document.querySelector("main")!, null) };
-  });
-  await pass(1000);
-  const { time_to_decision_ms } = await page.evaluate(() =>
-    (globalThis as CollectorWindow).collections.one!.stop()
-  );
-  assert.equal(time_to_decision_ms, 1000);
-});
+    const message = "TypeError: JissCollector.start takes an element of this page";
+    assert.deepEqual(refused, [...Array(6).fill(message), 0]);
+    assert.equal(await listeners(page), before);
+    await page.evaluate(() => {
+      const view = globalThis as CollectorWindow;
+      view.collections = { one: view.JissCollector.start(document.querySelector("main")!, null) };
+    });
+    await pass(1000);
+    const { time_to_decision_ms } = await page.evaluate(() =>
+      (globalThis as CollectorWindow).collections.one!.stop()
+    );
+    assert.equal(time_to_decision_ms, 1000);
+  },
+);
 
-reviewTest("takes an idleMs that is no finite number above 0 for the default", async (open) => {
+reviewTest("uses the default for an idleMs that is no finite number above 0", async (open) => {
   const { page, pass } = await open(`<main>${parts(2)}</main>`);
   await page.evaluate(() => {
     const view = globalThis as CollectorWindow;
@@ -944,13 +956,13 @@ reviewTest("takes an idleMs that is no finite number above 0 for the default", a
 
 // ---- the review page of docs/integrate/send-reviews.md -------------------------------------------------------------------
 
-/** The code of docs/integrate/send-reviews.md whose first line names the file. */
+/** The code block of docs/integrate/send-reviews.md whose first line names the file. */
 async function exampleOf(file: string): Promise<string> {
   const page = await Deno.readTextFile(`${import.meta.dirname}/../../docs/integrate/send-reviews.md`);
   const found = [...page.matchAll(/^```\w+\n(.*?)^```$/gms)].filter(([, code]) =>
     code!.split("\n", 1)[0]!.split(" ").includes(file)
   );
-  assert.equal(found.length, 1, `${file} stands once in docs/integrate/send-reviews.md`);
+  assert.equal(found.length, 1, `${file} is on docs/integrate/send-reviews.md once`);
   return found[0]![1]!;
 }
 
@@ -962,7 +974,7 @@ interface Decided {
 
 Deno.test({
   name:
-    `the review page of docs/integrate/send-reviews.md is accessible, sends a measured decision by mouse and by keyboard, and one without the collector ${NEEDS_CHROMIUM}`,
+    `the review page of docs/integrate/send-reviews.md is accessible and sends decisions, measured by mouse and by keyboard, and without the collector ${NEEDS_CHROMIUM}`,
   ignore: chromiumIsMissing(),
   fn: () =>
     withCustomer(async ({ script, service }) => {
@@ -1051,7 +1063,7 @@ Deno.test({
           assert.equal(decided[3]!.decision, "escalated");
           assert.deepEqual(Object.keys(decided[3]!.measurement), ["time_to_decision_ms"]);
 
-          // Its time without the collector is that in which the page was visible, and at most a day.
+          // Without the collector, its time is the time that the page was visible, at most a day.
           for (const [awayMs, thereMs, expected] of [[600_000, 2000, 5000], [0, 90_000_000, 86_400_000]]) {
             const alone = await opened();
             alone.expectErrors(/integrity/);
@@ -1078,7 +1090,7 @@ Deno.test({
           }
           files["/"] = ["text/html", files["/"]![1].replace(btoa("0".repeat(48)), integrity)];
 
-          // A collector that fails, and a page under which its parts fail.
+          // A collector that fails, and a page in which its parts fail.
           const failing: readonly string[] = [
             `Object.defineProperty(globalThis, "JissCollector", {
               get: () => ({ start() { throw new Error("start") } }), set() {} })`,
@@ -1099,7 +1111,7 @@ Deno.test({
             assert.equal(typeof decided.at(-1)!.measurement.time_to_decision_ms, "number");
           }
 
-          // One decision, however often and whatever is clicked while it is saved, and after.
+          // One decision is sent, however often and wherever the user clicks while it is saved, and after.
           const hasty = (await opened()).page;
           await hasty.goto("/");
           const count = decided.length;

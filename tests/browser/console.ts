@@ -18,7 +18,7 @@ export async function go(page: Page, path: string): Promise<void> {
   }, path);
 }
 
-/** Resolves once nothing of a view is loading any more. */
+/** Resolves once no part of a view is loading any more. */
 export async function shown(page: Page): Promise<void> {
   await page.waitForFunction(() =>
     document.querySelector("main#main") !== null && document.querySelector(".loading") === null

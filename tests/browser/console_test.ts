@@ -1,6 +1,6 @@
 /**
- * The console over the seeded demo, in a real browser: each view shows the API's own figures, in few requests, to
- * anybody with a key; what can be done there does it.
+ * The console with the seeded demo, in a real browser: each view shows the API's own figures, in few
+ * requests, to anybody with a key; and each action there works.
  */
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
@@ -13,7 +13,7 @@ import { go, shown, signIn } from "./console.ts";
 const ignore = chromiumIsMissing();
 const API = /^\/(?:v1|\.well-known|openapi\.json|assessments)/;
 
-/** No test takes away there what another looks at, nor the key. */
+/** No test removes what another looks at, or the key. */
 const withDemo = sharedDemo();
 const withEmpty = sharedWithEmpty();
 
@@ -29,7 +29,7 @@ async function ask(service: RunningService, key: string, path: string, body?: un
   return answer.body;
 }
 
-/** Every figure on the page, by its place in the API's answer, beside what that says. */
+/** Compares every figure on the page with the value at its place in the API's answer. */
 async function assertFigures(page: Page, answers: readonly Json[], least: number): Promise<void> {
   const figures = await page.locator("[data-figure]").evaluateAll((elements) =>
     elements.map((element) => [element.getAttribute("data-figure")!, element.textContent!] as const)
@@ -46,7 +46,10 @@ async function assertFigures(page: Page, answers: readonly Json[], least: number
 
 let prepared: Promise<string> | null = null;
 
-/** A decision, a late label and a report, beside the scores that the demo has; once for all tests. The report's id. */
+/**
+ * Adds a decision, a late label and a report to the demo's scores, once for all tests. Resolves to the
+ * report's id.
+ */
 function prepare(service: RunningService, key: string): Promise<string> {
   return prepared ??= write(service, key);
 }
@@ -122,7 +125,7 @@ Deno.test({
           ["/verify", "Verify", 0, []],
         ];
       await withBrowser(service.url, async (visit) => {
-        // Each width and each theme once: colours do not depend on the width, nor does the layout on the theme.
+        // Each width and each theme once: colours do not depend on the width, nor the layout on the theme.
         for (const [theme, width] of [["light", 1200], ["dark", 360]] as const) {
           const { page, requests, idle } = await visit({ theme, width });
           await page.goto("/console");
@@ -138,7 +141,7 @@ Deno.test({
             const made = requests.slice(before);
             const calls = made.filter(({ path }) => API.test(path));
             assert.ok(calls.length <= 3, `${view}: ${calls.map(({ path }) => path)}`);
-            // What a browser loads once counts for each view.
+            // Files that a browser loads once count for each view.
             const bytes = made.concat(requests.filter(({ path }) => path.startsWith("/assets/")))
               .reduce((sum, request) => sum + request.bytes, 0);
             assert.ok(bytes <= 500_000, `${view}: ${bytes} bytes`);
@@ -161,7 +164,7 @@ Deno.test({
 
 Deno.test({
   name:
-    `what a view draws and lists is the API's: bands, projection, dimensions, exercises, reports, events ${NEEDS_CHROMIUM}`,
+    `bands, projection, dimensions, exercises, reports and events in the views are the API's ${NEEDS_CHROMIUM}`,
   ignore,
   async fn() {
     await withDemo(async ({ service, key }) => {
@@ -227,7 +230,7 @@ Deno.test({
           });
         });
         assert.equal(printed, "the report alone");
-        // Its style is let in, and it is shown whole.
+        // The policy allows its style, and it is shown whole.
         const [background, inner, outer] = await page.locator("iframe").evaluate((element) => {
           const { contentDocument, clientHeight } = element as HTMLIFrameElement;
           const root = contentDocument!.documentElement;
@@ -247,7 +250,7 @@ Deno.test({
         await shown(page);
         await page.getByLabel("Event", { exact: true }).selectOption("KEY_REVOKED");
         await page.getByText("No event is of this kind and time.").waitFor();
-        // A day is asked for when it is written, not while.
+        // The day is applied once it is fully typed.
         await idle();
         const before = requests.length;
         await page.getByLabel("From (UTC)").pressSequentially("11202020");
@@ -262,8 +265,7 @@ Deno.test({
 });
 
 Deno.test({
-  name:
-    `a key that is refused is said to be, one that is taken stands in the page's memory alone ${NEEDS_CHROMIUM}`,
+  name: `a refused key is reported; an accepted one is only in the page's memory ${NEEDS_CHROMIUM}`,
   ignore,
   async fn() {
     await withDemo(async ({ service, key }) => {
@@ -281,7 +283,7 @@ Deno.test({
         );
         await page.getByLabel("API key").fill(` ${key} `);
         await page.keyboard.press("Enter");
-        // Where one wanted to go.
+        // The page that was asked for first.
         await page.getByRole("heading", { level: 1, name: "Operators" }).waitFor();
         await shown(page);
         const kept = await page.evaluate(() =>
@@ -307,7 +309,7 @@ Deno.test({
 
 Deno.test({
   name:
-    `rotation warns, shows the new key once and goes on with it; elsewhere the old one is asked for anew ${NEEDS_CHROMIUM}`,
+    `rotation warns, shows the new key once and continues with it; another tab asks for a key again ${NEEDS_CHROMIUM}`,
   ignore,
   async fn() {
     await withEmpty(async ({ service, key }) => {
@@ -328,7 +330,7 @@ Deno.test({
         await page.getByText("The key was rotated").waitFor();
         await assertAccessible(page, "a rotated key");
         const rotated = (await page.locator(".secret").textContent())!;
-        // Until it is kept it stands above whatever view, and nobody signs out.
+        // Until the user keeps it, every view shows it on top, and nobody can sign out.
         await go(page, "/console/reports");
         await shown(page);
         assert.equal(await page.locator(".secret").textContent(), rotated);
@@ -357,7 +359,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: `an empty organization, an unknown operator and an unknown view are told as such ${NEEDS_CHROMIUM}`,
+  name: `an empty organization, an unknown operator and an unknown view each get a message ${NEEDS_CHROMIUM}`,
   ignore,
   async fn() {
     await withEmpty(async ({ service, key }) => {
@@ -397,7 +399,7 @@ Deno.test({
 
 Deno.test({
   name:
-    `a rotation that is slow, refused for now or left behind loses no key and signs nobody in ${NEEDS_CHROMIUM}`,
+    `a rotation that is slow, refused with 429 or left behind loses no key and signs nobody in ${NEEDS_CHROMIUM}`,
   ignore,
   async fn() {
     await withEmpty(async ({ service, key }) => {
@@ -411,7 +413,7 @@ Deno.test({
           await page.getByRole("button", { name: "Rotate the key" }).click();
         };
 
-        // The address has to wait: whoever leaves meanwhile has not rotated.
+        // The address has to wait: leaving meanwhile cancels the rotation.
         let refusals = 0;
         await page.route("**/v1/admin/key/rotate", async (route) => {
           refusals += 1;
@@ -427,7 +429,8 @@ Deno.test({
         await page.unroute("**/v1/admin/key/rotate");
         assert.equal((await service.send("/v1/organization/dashboard", { key })).status, 200);
 
-        // The answer is slow: the view is left, another call fails with the old key, and the new one is shown.
+        // The answer is slow: the user leaves the view, another call fails with the old key, and the new one
+        // is shown.
         const [done, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
         await page.route("**/v1/admin/key/rotate", async (route) => {
           const response = await route.fetch();
@@ -439,7 +442,7 @@ Deno.test({
         await rotate();
         await done.promise;
         assert.equal(await page.getByRole("button", { name: "Sign out" }).isDisabled(), true);
-        /** Whether the browser would ask before it leaves: waits until it is so. */
+        /** Waits until the browser would, or would not, ask before it leaves. */
         const asksToStay = (asks: boolean) =>
           page.waitForFunction(
             (expected) => !dispatchEvent(new Event("beforeunload", { cancelable: true })) === expected,
@@ -451,7 +454,7 @@ Deno.test({
         answered.resolve();
         const rotated = (await page.locator(".secret").textContent())!;
         assert.equal((await service.send("/v1/organization/dashboard", { key: rotated })).status, 200);
-        // Nobody is signed in by it.
+        // The new key alone signs nobody in.
         await asksToStay(true);
         await page.getByRole("button", { name: "I have kept it" }).click();
         assert.equal(await page.getByRole("navigation", { name: "Console" }).count(), 0);
@@ -464,7 +467,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: `of an operator with one interaction nothing is said but that it is too early ${NEEDS_CHROMIUM}`,
+  name: `for an operator with one interaction the page says only that it is too early ${NEEDS_CHROMIUM}`,
   ignore,
   async fn() {
     await withEmpty(async ({ service, key }) => {
@@ -487,7 +490,7 @@ Deno.test({
 
 Deno.test({
   name:
-    `an answer that nobody can make anything of leaves the other views alone, and Refresh asks anew ${NEEDS_CHROMIUM}`,
+    `an answer that cannot be read leaves the other views alone, and Refresh asks again ${NEEDS_CHROMIUM}`,
   ignore,
   async fn() {
     await withDemo(async ({ service, key }) => {

@@ -1,4 +1,4 @@
-/** The cases of the demo: what they are made of, and what each decision on them comes to. */
+/** The cases of the demo: what they contain, and the outcome of each decision on them. */
 import assert from "node:assert/strict";
 import { interactionSchema } from "../../src/domain/interaction.ts";
 import { DEFAULT_MODEL_DOCUMENT } from "../../src/scoring/model.ts";
@@ -38,7 +38,7 @@ Deno.test("the AI is as sure of its wrong advice as of its right one", () => {
   assert.ok(mean(sureness(false)) >= mean(sureness(true)));
 });
 
-/** Case → each of its choices: + right, - wrong, ? nobody knows. */
+/** Case → the outcome of each of its choices: + right, - wrong, ? nobody knows. */
 const TRUTH = {
   invoice: "accepted + modified - rejected - deferred - escalated -",
   loan: "accepted - modified + modified - overridden + deferred + escalated +",
@@ -54,7 +54,7 @@ const TRUTH = {
   permit: "accepted + modified - overridden - deferred - escalated -",
 };
 
-Deno.test("the outcome of every decision on every case is as the table has it", () => {
+Deno.test("the outcome of every decision on every case is the one in the table", () => {
   const signOf = (outcome: boolean | null) => outcome === null ? "?" : outcome ? "+" : "-";
   const truth = CASES.map((demoCase) => [
     demoCase.id,
@@ -63,7 +63,7 @@ Deno.test("the outcome of every decision on every case is as the table has it", 
   assert.deepEqual(Object.fromEntries(truth), TRUTH);
 });
 
-Deno.test("the outcome follows from the advice, but of a change and of a case without advice from what it decides", () => {
+Deno.test("the outcome follows from the advice; for a change, or a case without advice, from the decision's own truth", () => {
   const advice = (isRight: boolean) => ({ advice: { text: "", reason: "", confidence: 90, isRight } });
   const choice = (decision: Choice["decision"], isRight?: boolean): Choice => ({
     decision,
@@ -84,7 +84,7 @@ Deno.test("the outcome follows from the advice, but of a change and of a case wi
   assert.equal(outcomeOf({ advice: null }, choice("escalated")), null);
 });
 
-Deno.test("every case offers a right decision, has folded material, and says of each change how much it is", () => {
+Deno.test("every case offers a right decision, has folded material, and states the extent of each change", () => {
   for (const demoCase of CASES) {
     const { id, advice, choices, views, truth } = demoCase;
     assert.ok(choices.some((choice) => outcomeOf(demoCase, choice) === true), id);
@@ -99,7 +99,7 @@ Deno.test("every case offers a right decision, has folded material, and says of 
       if (extent !== undefined) assert.ok([0.05, 0.1, 0.25, 0.3, 0.5, 1].includes(extent), label);
       const isOwn = decision === "modified" || (advice === null && decision === "accepted");
       assert.equal(isRight !== undefined, isOwn, label);
-      // No change makes right advice better.
+      // No change improves right advice.
       if (advice?.isRight && decision === "modified") assert.equal(isRight, false, label);
     }
   }
@@ -118,7 +118,7 @@ Deno.test("a decision without advice is sent as docs/integrate/send-reviews.md t
   }
 });
 
-Deno.test("a change of an amount says by how much of it", () => {
+Deno.test("a change of an amount states its extent as a share of the amount", () => {
   const amountIn = (text: string) =>
     Number(/\d[\d,]*\.\d\d|\d+,\d{3}/.exec(text)?.[0].replace(",", "") ?? NaN);
   let checked = 0;
@@ -133,7 +133,7 @@ Deno.test("a change of an amount says by how much of it", () => {
   assert.equal(checked, 8);
 });
 
-Deno.test("every case in which there is a date says what day it is, once", () => {
+Deno.test("every case with a date states once what day it is", () => {
   for (const { id, facts, views, advice } of CASES) {
     const material = JSON.stringify([facts, views, advice]);
     const days = facts.flatMap(({ rows }) => rows ?? []).filter(([name]) => name === "Today");
@@ -141,7 +141,7 @@ Deno.test("every case in which there is a date says what day it is, once", () =>
   }
 });
 
-Deno.test("of every day that is named with its date the day of the week is the right one", () => {
+Deno.test("every date that is named with a day of the week has the right one", () => {
   const text = JSON.stringify(CASES);
   const named = [...text.matchAll(/\b(\w+day) (\d+ \w+ 20\d\d)/g)];
   assert.ok(named.length >= 5);
@@ -151,7 +151,7 @@ Deno.test("of every day that is named with its date the day of the week is the r
   }
 });
 
-Deno.test("the lift was inspected within twelve months each time, but for the last", () => {
+Deno.test("each inspection of the lift came within twelve months, except the one due now", () => {
   const log = CASES.find(({ id }) => id === "lift")!.facts[1]!.rows!;
   const inspections = log.filter(([, what]) => what.startsWith("inspection")).map(([day]) => day);
   const times = [...inspections, "3 June 2026"].map((day) => new Date(`${day} 00:00 UTC`));
@@ -196,7 +196,7 @@ function jisOf(decide: (demoCase: DemoCase) => Choice, measured: typeof MEASURED
   return jis;
 }
 
-Deno.test("care pays, haste does not, and neither does contradiction for its own sake", () => {
+Deno.test("care pays; haste and contradiction for its own sake do not", () => {
   const hasty = { ...MEASURED, time_to_decision_ms: 700, hover_events: 0, alternative_views_checked: 0 };
   const right = (demoCase: DemoCase) =>
     demoCase.choices.find((choice) => outcomeOf(demoCase, choice) === true)!;
@@ -210,7 +210,7 @@ Deno.test("care pays, haste does not, and neither does contradiction for its own
   assert.ok(jisOf(against, MEASURED) < careful - 10);
 });
 
-Deno.test("a run's name fits the interface, and no two are alike", () => {
+Deno.test("session ids of runs fit the interface and are all different", () => {
   const names = Array.from({ length: 100 }, newSessionId);
   assert.equal(new Set(names).size, 100);
   for (const name of names) assert.match(name, /^[0-9a-f]{32}$/);

@@ -1,11 +1,11 @@
-/** Services that tests of pages look at: one of a test's own, or one that all tests of a file share. */
+/** Services for tests of pages: one of a test's own, or one that all tests of a file share. */
 import { createOrganization, freshDeployment, type RunningService, startService } from "../program.ts";
 
 type Environment = Readonly<Record<string, string>>;
 
 export interface DemoService {
   readonly service: RunningService;
-  /** Of the organization `demo`, or of the one that the test has for itself. */
+  /** The key of the organization `demo`, or of the test's own organization. */
   readonly key: string;
 }
 
@@ -14,10 +14,10 @@ interface Started<Given> {
   stop(): Promise<void>;
 }
 
-/** More than any test asks for but the one of the limit. */
+/** Above what any test asks for, except the test of the limit. */
 const PATIENT: Environment = { JISS_RATE_LIMIT_IP: "1000000", JISS_RATE_LIMIT_KEY: "1000000" };
 
-/** `jiss dev` with its seeded demo organization, on a port and in a directory of its own. */
+/** `jiss dev` with its seeded demo organization, on its own port and in its own directory. */
 async function startDemo(env: Environment): Promise<Started<DemoService>> {
   const directory = await Deno.makeTempDir({ prefix: "jiss-demo-" });
   const remove = () => Deno.remove(directory, { recursive: true });
@@ -46,20 +46,22 @@ export async function withDemo(
   }
 }
 
-/** Starts with the first test that asks and stops after the file's last: a start costs more than most tests. */
+/**
+ * Starts with the first test that asks and stops after the file's last: a start costs more than most tests.
+ */
 function shared<Given>(
   start: () => Promise<Started<Given>>,
 ): (use: (given: Given) => Promise<void>) => Promise<void> {
   let started: Promise<Started<Given>> | null = null;
   Deno.test.afterAll(async () => {
-    // Whoever asked was told that it did not start.
+    // The tests that asked were told that it did not start.
     const running = await started?.catch(() => null);
     await running?.stop();
   });
   return async (use) => use((await (started ??= start())).given);
 }
 
-/** One demo for tests that change nothing there which another looks at. */
+/** One demo for tests that change nothing that another test looks at. */
 export function sharedDemo(): (use: (demo: DemoService) => Promise<void>) => Promise<void> {
   return shared(() => startDemo(PATIENT));
 }
@@ -69,7 +71,7 @@ export interface Service {
   readonly env: Environment;
 }
 
-/** One service, without anything in it at first. */
+/** One service, empty at first. */
 export function sharedService(
   env: Environment = {},
 ): (use: (service: Service) => Promise<void>) => Promise<void> {
@@ -87,19 +89,19 @@ export function sharedService(
   });
 }
 
-/** One service for tests that each have an organization of their own there, of which there is no record. */
+/** One service for tests that each have an organization of their own there, without records. */
 export function sharedWithEmpty(): (use: (demo: DemoService) => Promise<void>) => Promise<void> {
   const withService = sharedService();
   let organizations = 0;
   return (use) =>
     withService(async ({ service, env }) => {
-      // Its name, which is its id, has no place to be broken at.
+      // Its name equals its id, which has no place to break the line.
       const name = `${"W".repeat(125)}${String(organizations++).padStart(3, "0")}`;
       await use({ service, key: await createOrganization(service, env, name) });
     });
 }
 
-/** The greeting follows the line that says that the service listens. */
+/** The greeting follows the line "listening". */
 async function printedKey(service: RunningService): Promise<string> {
   for (;;) {
     const key = /API key \(this is the only copy\): {2}(jis_\w{26})/.exec(service.output())?.[1];

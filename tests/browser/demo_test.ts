@@ -1,6 +1,6 @@
 /**
- * `/demo` from its first page to the shared link: by mouse and by keyboard, with what is measured, posted and shown;
- * without the collector, without the service, and as everybody must be able to use it.
+ * `/demo` from its first page to the shared link: by mouse and by keyboard; what is measured, posted and
+ * shown; without the collector, without the service; accessible and narrow.
  */
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
@@ -21,9 +21,9 @@ import {
 } from "./browser.ts";
 import { sharedService } from "./demo_service.ts";
 
-/** Not as long as by default, so that the page is seen to tell of this service. */
+/** Not the default, so that the page is seen to state this service's value. */
 const RETENTION_DAYS = "7";
-/** Each run has a name of its own. */
+/** Each run has a session id of its own. */
 const withService = sharedService({ JISS_ASSESSMENT_RETENTION_DAYS: RETENTION_DAYS });
 
 type Open = (options?: VisitOptions) => Promise<Visit>;
@@ -38,7 +38,7 @@ function browserTest(name: string, run: (visit: Open, service: RunningService) =
 
 // ---- a visitor --------------------------------------------------------------------------------------------
 
-/** Of each case the choice that its facts bear out, and the first one, which accepts wherever there is advice. */
+/** For each case the choice that its facts support, and the first one, which accepts if there is advice. */
 const RIGHT = CASES.map((demoCase) =>
   demoCase.choices.findIndex((choice) => outcomeOf(demoCase, choice) === true)
 );
@@ -71,7 +71,7 @@ interface Posted {
   readonly records: readonly Record<string, unknown>[];
 }
 
-/** Every body that the page posts, as it posts it. */
+/** Every body that the page posts. */
 function watchPosts(page: Page): readonly Posted[] {
   const posts: Posted[] = [];
   page.on("request", (request) => {
@@ -82,7 +82,7 @@ function watchPosts(page: Page): readonly Posted[] {
 
 type WatchedWindow = typeof globalThis & { measured?: JissMeasurement[] };
 
-/** Keeps what each collection of the collector ended with. */
+/** Keeps the measurement with which each collection ended. */
 async function watchCollector(page: Page): Promise<void> {
   await page.addInitScript(() => {
     let api: unknown;
@@ -109,7 +109,7 @@ async function shownRun(service: RunningService, sessionId: string): Promise<Ass
   return body as unknown as Assessment;
 }
 
-/** Every figure of the run's JSON, as it stands on the page that shows the run. */
+/** Every figure of the run's JSON, found on the page that shows the run. */
 async function assertShows(page: Page, { summary, results }: Assessment): Promise<void> {
   const tableOf = (id: string) => page.locator(`#${id} tbody tr`).allInnerTexts();
   const cells = (rows: readonly string[]) => rows.map((row) => row.split(/\s*\t\s*/));
@@ -131,7 +131,7 @@ function inWords(name: string): string {
 // ---- the whole way ----------------------------------------------------------------------------------------
 
 browserTest(
-  "by mouse: what is measured is posted once, the figures shown are the service's, and nothing is left behind",
+  "by mouse: each measurement is posted once, the figures shown are the service's, and nothing is left behind",
   async (visit, service) => {
     const { page, requests } = await visit({ height: 620 });
     const posts = watchPosts(page);
@@ -229,7 +229,7 @@ async function readClosely(page: Page): Promise<void> {
   await page.waitForTimeout(300);
 }
 
-/** Each case with its decision, what was right, its score, and the model's sentences. */
+/** Each case with its decision, the right one, its score, and the model's sentences. */
 async function assertJudgments(page: Page, { results, records }: Assessment): Promise<void> {
   const judgments = page.locator(".judgment");
   assert.equal(await judgments.count(), 12);
@@ -255,7 +255,7 @@ async function assertJudgments(page: Page, { results, records }: Assessment): Pr
 }
 
 browserTest(
-  "by keyboard alone: every case can be read and judged; who accepts everything at once scores lower than who looks",
+  "by keyboard alone: every case can be read and judged; accepting everything at once scores lower than looking",
   async (visit, service) => {
     const { page } = await visit();
     const posts = watchPosts(page);
@@ -264,7 +264,11 @@ browserTest(
     await page.keyboard.press("Enter");
     for (const [index, choice] of RIGHT.entries()) {
       await atCase(page, index);
-      assert.equal(await focused(page), await page.locator("h1").innerText(), "the case is told");
+      assert.equal(
+        await focused(page),
+        await page.locator("h1").innerText(),
+        "the focus is on the case's heading",
+      );
       if (index === 1) {
         await tabTo(page, "The bank's lending rules");
         await page.keyboard.press("Enter");
@@ -310,7 +314,7 @@ browserTest(
 );
 
 browserTest(
-  "a case that is read as carefully by keyboard as by mouse measures the same",
+  "a case read with the same care by keyboard and by mouse has the same measurement",
   async (visit) => {
     const measuredBy = async (read: (page: Page) => Promise<void>) => {
       const { page } = await visit({ height: 2000 });
@@ -369,7 +373,7 @@ browserTest(
   },
 );
 
-/** The collector takes a part for examined that the pointer or the focus rests on for 200 ms. */
+/** The collector counts a part as examined once the pointer or the focus has rested on it for 200 ms. */
 const RESTED_MS = 300;
 
 browserTest(
@@ -420,7 +424,7 @@ async function tabToChoices(page: Page): Promise<void> {
 }
 
 browserTest(
-  "the shared page opens for somebody else with the same figures and sentences, and leads to the demo",
+  "the shared page shows somebody else the same figures and sentences, and leads to the demo",
   async (visit, service) => {
     const { page } = await visit();
     await begin(page);
@@ -454,7 +458,7 @@ browserTest(
 // ---- what fails -------------------------------------------------------------------------------------------
 
 browserTest(
-  "without the collector the visitor is told, and may go on: the time alone is measured",
+  "without the collector the visitor is told and may go on; only the time is measured",
   async (visit) => {
     const { page, expectErrors } = await visit();
     expectErrors(/Failed to load resource/);
@@ -482,7 +486,7 @@ browserTest(
 );
 
 browserTest(
-  "a collector that comes at the second attempt is used",
+  "a collector that loads at the second attempt is used",
   async (visit) => {
     const { page, expectErrors } = await visit();
     expectErrors(/Failed to load resource/);
@@ -495,7 +499,7 @@ browserTest(
 );
 
 browserTest(
-  "decisions that could not be sent stay, and sent again they are one run: also where only the answer was lost",
+  "decisions that could not be sent are kept and sent again as one run, even if only the answer was lost",
   async (visit, service) => {
     const { page, expectErrors } = await visit();
     expectErrors(/Failed to load resource/);
@@ -533,7 +537,7 @@ browserTest(
 type Route = Parameters<Parameters<Page["route"]>[1]>[0];
 
 browserTest(
-  "who cannot be scored may start over: after a refusal that no attempt changes, that alone, in a visitor's words",
+  "a run that no retry can score offers only to start over, and says so in a visitor's words",
   async (visit) => {
     const { page, expectErrors } = await visit();
     expectErrors(/Failed to load resource/);
@@ -573,7 +577,7 @@ browserTest(
 );
 
 browserTest(
-  "who leaves before the last case is asked first, has sent nothing, and finds the beginning again",
+  "a visitor who leaves before the last case is asked first, has sent nothing, and starts again at the beginning",
   async (visit) => {
     const { page, requests } = await visit();
     await begin(page);

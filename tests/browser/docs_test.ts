@@ -1,4 +1,7 @@
-/** The reference in a browser: complete, sendable, careful with keys and with what cannot be taken back. */
+/**
+ * The reference in a browser: complete, able to send calls, careful with keys and with calls that cannot be
+ * undone.
+ */
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import {
@@ -16,10 +19,10 @@ interface Scene extends DemoService {
   readonly visit: (options?: VisitOptions) => Promise<Visit>;
 }
 
-/** Each test writes and erases what no other looks at. */
+/** No test looks at what another writes or erases. */
 const withDemo = sharedDemo();
 
-/** A test in a browser, with the demo. */
+/** A test in a browser, with the demo service. */
 function reference(name: string, use: (scene: Scene) => Promise<void>): void {
   Deno.test({
     name: `${name} ${NEEDS_CHROMIUM}`,
@@ -45,7 +48,7 @@ async function fetchJson(url: string, key?: string) {
   return await response.json();
 }
 
-/** What was just answered, without what is of one call alone. */
+/** The latest answer, without what differs from call to call. */
 async function shownBody(operation: ReturnType<Page["locator"]>) {
   const { request_id: _, timestamp: __, ...body } = JSON.parse(
     (await operation.locator(".answer pre").textContent())!,
@@ -94,33 +97,36 @@ reference("every operation and event of the document is shown, within 500 KB", a
   await assertFits(page, "all opened");
 });
 
-reference("a link to an operation or a section lands there", async ({ visit }) => {
-  const { page } = await visit();
-  const landed = (id: string) =>
-    page.waitForFunction((id: string) => {
-      const element = document.getElementById(id)!;
-      const top = element?.getBoundingClientRect().top;
-      return top >= 0 && top < 100 && element.contains(document.activeElement);
-    }, id);
-  await openAt(page, "postScore");
-  await landed("postScore");
-  await page.goto("/docs/errors");
-  await page.goto("/docs#authentication");
-  await landed("authentication");
-  // A filter that hides the target gives way.
-  await page.fill("#filter", "webhook");
-  await page.locator("#postScore").waitFor({ state: "hidden" });
-  await page.evaluate(() => {
-    location.hash = "getOperators";
-  });
-  await landed("getOperators");
-  assert.equal(await page.inputValue("#filter"), "");
-  await page.goto("/docs/errors");
-  await page.locator("#INSUFFICIENT_DATA ~ dl a").click();
-  await landed("postMaintenance");
-});
+reference(
+  "a link to an operation or a section scrolls there and moves the focus there",
+  async ({ visit }) => {
+    const { page } = await visit();
+    const landed = (id: string) =>
+      page.waitForFunction((id: string) => {
+        const element = document.getElementById(id)!;
+        const top = element?.getBoundingClientRect().top;
+        return top >= 0 && top < 100 && element.contains(document.activeElement);
+      }, id);
+    await openAt(page, "postScore");
+    await landed("postScore");
+    await page.goto("/docs/errors");
+    await page.goto("/docs#authentication");
+    await landed("authentication");
+    // A filter that hides the target is cleared.
+    await page.fill("#filter", "webhook");
+    await page.locator("#postScore").waitFor({ state: "hidden" });
+    await page.evaluate(() => {
+      location.hash = "getOperators";
+    });
+    await landed("getOperators");
+    assert.equal(await page.inputValue("#filter"), "");
+    await page.goto("/docs/errors");
+    await page.locator("#INSUFFICIENT_DATA ~ dl a").click();
+    await landed("postMaintenance");
+  },
+);
 
-reference("an example of a read is answered with what the API answers", async ({ service, key, visit }) => {
+reference("the example of a read shows the API's own answer", async ({ service, key, visit }) => {
   const { page } = await visit();
   const operation = await openAt(page, "getOperators");
   await operation.getByText("No key is entered").waitFor();
@@ -144,14 +150,14 @@ reference("an example of a read is answered with what the API answers", async ({
     `curl -s '${service.url}${path}' \\\n  -H "X-API-Key: $KEY"`,
   );
 
-  // What is no JSON is shown as it came, a long body not in full.
+  // A body that is no JSON is shown as it came; a long one is shortened.
   const bundle = await openAt(page, "getChainExport");
   await page.fill("#api-key", key);
   await bundle.getByRole("button", { name: "Send" }).click();
   await bundle.locator(".answer .note").waitFor();
   assert.match(await bundle.locator(".answer pre").innerText(), /^\{"bundle":|^\{/);
   assert.equal((await bundle.locator(".answer pre").textContent())!.length, 20_000);
-  // Saved it is whole.
+  // The saved file is complete.
   const download = page.waitForEvent("download");
   await bundle.getByRole("button", { name: "Save the body" }).click();
   const saved = await download;
@@ -162,31 +168,34 @@ reference("an example of a read is answered with what the API answers", async ({
   assert.ok(lines.length > 100);
 });
 
-reference("an example of a write says so before, and is recorded", async ({ service, key, visit }) => {
-  const { page, requests } = await visit();
-  const operation = await openAt(page, "postScore");
-  await page.fill("#api-key", key);
-  await operation.getByText("This really writes.").waitFor();
-  // What is no JSON is not sent.
-  const body = operation.locator("textarea");
-  const example = await body.inputValue();
-  await body.fill(example.replace("}", ""));
-  await operation.getByRole("button", { name: "Send" }).click();
-  await operation.getByText(/This is not JSON: .*line \d+ column \d+/).waitFor();
-  assert.ok(await body.evaluate((field) => document.activeElement === field));
-  await body.fill("{\n  oops\n}");
-  await operation.getByRole("button", { name: "Send" }).click();
-  await operation.getByText(/This is not JSON: .*line 2 column 3/).waitFor();
-  assert.ok(!requests.some(({ path }) => path.startsWith("/v1/score")));
-  await body.fill(example.replace("case-2026-000123", "case-of-the-reference"));
-  await operation.getByRole("button", { name: "Send" }).click();
-  await operation.locator(".answer .status", { hasText: "200" }).waitFor();
-  const { recorded } = await fetchJson(`${service.url}/v1/decision/replay/case-of-the-reference`, key);
-  assert.equal((await shownBody(operation)).jis, recorded.jis);
-  // Again is the stored answer.
-  await operation.getByRole("button", { name: "Send" }).click();
-  await operation.locator("dl.headers dt", { hasText: "Idempotency-Replayed" }).waitFor();
-});
+reference(
+  "the example of a write says beforehand that it writes, and is recorded",
+  async ({ service, key, visit }) => {
+    const { page, requests } = await visit();
+    const operation = await openAt(page, "postScore");
+    await page.fill("#api-key", key);
+    await operation.getByText("This really writes.").waitFor();
+    // A body that is no JSON is not sent.
+    const body = operation.locator("textarea");
+    const example = await body.inputValue();
+    await body.fill(example.replace("}", ""));
+    await operation.getByRole("button", { name: "Send" }).click();
+    await operation.getByText(/This is not JSON: .*line \d+ column \d+/).waitFor();
+    assert.ok(await body.evaluate((field) => document.activeElement === field));
+    await body.fill("{\n  oops\n}");
+    await operation.getByRole("button", { name: "Send" }).click();
+    await operation.getByText(/This is not JSON: .*line 2 column 3/).waitFor();
+    assert.ok(!requests.some(({ path }) => path.startsWith("/v1/score")));
+    await body.fill(example.replace("case-2026-000123", "case-of-the-reference"));
+    await operation.getByRole("button", { name: "Send" }).click();
+    await operation.locator(".answer .status", { hasText: "200" }).waitFor();
+    const { recorded } = await fetchJson(`${service.url}/v1/decision/replay/case-of-the-reference`, key);
+    assert.equal((await shownBody(operation)).jis, recorded.jis);
+    // Sent again, it gets the stored answer.
+    await operation.getByRole("button", { name: "Send" }).click();
+    await operation.locator("dl.headers dt", { hasText: "Idempotency-Replayed" }).waitFor();
+  },
+);
 
 reference("a refused key is shown as the 401 that it is", async ({ visit }) => {
   const { page, expectErrors } = await visit();
@@ -201,7 +210,7 @@ reference("a refused key is shown as the 401 that it is", async ({ visit }) => {
 });
 
 reference(
-  "an answer of 429 is waited out beside the form, and waiting can be stopped",
+  "after a 429 a countdown runs beside the form and can be stopped",
   async ({ key, visit }) => {
     const { page, expectErrors } = await visit();
     expectErrors(/429/);
@@ -224,7 +233,7 @@ reference(
   },
 );
 
-reference("what cannot be taken back is asked for once more", async ({ service, key, visit }) => {
+reference("a call that cannot be undone asks for confirmation", async ({ service, key, visit }) => {
   const { page, requests } = await visit();
   const asked = () => requests.filter(({ method }) => method !== "GET");
   for (const operationId of ["postKeyRotation", "postKeyRevocation", "postOrganization"]) {
@@ -238,14 +247,14 @@ reference("what cannot be taken back is asked for once more", async ({ service, 
   await operation.locator("input[name=operator_id]").fill("reviewer-ada");
   await operation.getByRole("button", { name: "Send" }).click();
   await operation.getByText("Really send DELETE /v1/operator/reviewer-ada?").waitFor();
-  // What was asked about is what is sent: a change takes the question back.
+  // The confirmed call is the one that is sent: a change cancels the question.
   await operation.locator("input[name=operator_id]").fill("reviewer-bruno");
   assert.equal(await operation.getByRole("button", { name: "Yes, send it" }).count(), 0);
   assert.deepEqual(asked(), []);
   await operation.getByRole("button", { name: "Send" }).click();
   await operation.getByRole("button", { name: "Yes, send it" }).click();
   await operation.locator(".answer .status", { hasText: "200" }).waitFor();
-  // A busy browser tells of a request after the page shows its answer.
+  // A busy browser reports a request after the page shows its answer.
   for (let looks = 0; looks < 100 && asked().length === 0; looks += 1) await page.waitForTimeout(50);
   assert.deepEqual(asked().map(({ path }) => path), ["/v1/operator/reviewer-bruno"]);
   const profile = await fetchJson(`${service.url}/v1/operator/reviewer-bruno/profile`, key);
@@ -271,18 +280,21 @@ reference("a path that browsers would change is not sent", async ({ key, visit }
   assert.match(await operation.locator(".outcome").innerText(), /GET \/v1\/operator\/\.\.\.\/profile/);
 });
 
-reference("a call that needs a name has a fresh one, in header and body alike", async ({ visit }) => {
-  const { page } = await visit();
-  const operation = await openAt(page, "postSuspension");
-  const name = await operation.locator("input[name=Idempotency-Key]").inputValue();
-  assert.match(name, /^[0-9a-f]{32}$/);
-  assert.equal(JSON.parse(await operation.locator("textarea").inputValue()).idempotency_key, name);
-  await operation.locator("input[name=Idempotency-Key]").fill("");
-  await operation.getByRole("button", { name: "Send" }).click();
-  await operation.getByText("The call needs a name.").waitFor();
-  const curl = await operation.getByLabel("The same as a command").innerText();
-  assert.match(curl, /-H "X-API-Key: \$MASTER_ADMIN_KEY_ORG_SUSPEND"/);
-});
+reference(
+  "a call that needs an idempotency key has a fresh one, the same in header and body",
+  async ({ visit }) => {
+    const { page } = await visit();
+    const operation = await openAt(page, "postSuspension");
+    const name = await operation.locator("input[name=Idempotency-Key]").inputValue();
+    assert.match(name, /^[0-9a-f]{32}$/);
+    assert.equal(JSON.parse(await operation.locator("textarea").inputValue()).idempotency_key, name);
+    await operation.locator("input[name=Idempotency-Key]").fill("");
+    await operation.getByRole("button", { name: "Send" }).click();
+    await operation.getByText("The call needs a name.").waitFor();
+    const curl = await operation.getByLabel("The same as a command").innerText();
+    assert.match(curl, /-H "X-API-Key: \$MASTER_ADMIN_KEY_ORG_SUSPEND"/);
+  },
+);
 
 reference(
   "the key is in no address, storage, cookie, attribute or text of the page",
@@ -352,17 +364,17 @@ reference("everything works by keyboard: the key, the filter, opening, sending, 
   await page.keyboard.press("Space");
   await page.locator("#deleteOperator .answer").waitFor();
   assert.ok(await page.evaluate(() => document.activeElement!.matches("#deleteOperator button.main")));
-  // The answer is the next thing to be read.
+  // The answer is the next element in the focus order.
   await tabTo("#deleteOperator .answer pre");
 });
 
-reference("who goes on before a link on the page is followed is not called back", async (scene) => {
+reference("a user who moves on before a link on the page is followed is not moved back", async (scene) => {
   const { page } = await scene.visit();
   await page.goto("/docs");
   await page.locator("#postScore").waitFor();
   const focused = await page.evaluate(async () => {
     const key = document.getElementById("api-key")!;
-    // The page hears of its new address only after the next key.
+    // The page learns its new address only after the next key press.
     addEventListener("hashchange", () => {
       document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "Tab", bubbles: true }));
       key.focus();
@@ -374,8 +386,8 @@ reference("who goes on before a link on the page is followed is not called back"
   assert.equal(focused, "api-key");
 });
 
-reference("two operations that are open are told apart, in both themes and at both widths", async (scene) => {
-  // The other two pairs are those of the next test.
+reference("two open operations are distinguishable, in both themes and at both widths", async (scene) => {
+  // The next test has the other two pairs.
   for (const [theme, width] of [["dark", 360], ["light", 1200]] as const) {
     const { page } = await scene.visit({ theme, width });
     await page.goto("/docs");
@@ -391,29 +403,32 @@ reference("two operations that are open are told apart, in both themes and at bo
   }
 });
 
-reference("opened and answered, it is accessible in both themes and fits 360 pixels", async (scene) => {
-  for (const [theme, width] of [["light", 360], ["dark", 1200]] as const) {
-    const { page } = await scene.visit({ theme, width });
-    const operation = await openAt(page, "postScore");
-    await page.fill("#api-key", scene.key);
-    for (const folded of await operation.locator("details.deep:not([open]) > summary:visible").all()) {
-      await folded.click();
+reference(
+  "an opened and answered operation is accessible in both themes and fits 360 pixels",
+  async (scene) => {
+    for (const [theme, width] of [["light", 360], ["dark", 1200]] as const) {
+      const { page } = await scene.visit({ theme, width });
+      const operation = await openAt(page, "postScore");
+      await page.fill("#api-key", scene.key);
+      for (const folded of await operation.locator("details.deep:not([open]) > summary:visible").all()) {
+        await folded.click();
+      }
+      await operation.getByRole("button", { name: "Send" }).click();
+      await operation.locator(".answer").waitFor();
+      const grave = await openAt(page, "postKeyRevocation");
+      await grave.getByRole("button", { name: "Send" }).click();
+      await openAt(page, "webhook_score_committed");
+      await assertAccessible(page, theme);
+      await assertFits(page, theme);
+      await page.fill("#filter", "there is nothing of the kind");
+      await page.getByRole("button", { name: "Show all" }).waitFor();
+      await assertAccessible(page, `${theme}, empty`);
     }
-    await operation.getByRole("button", { name: "Send" }).click();
-    await operation.locator(".answer").waitFor();
-    const grave = await openAt(page, "postKeyRevocation");
-    await grave.getByRole("button", { name: "Send" }).click();
-    await openAt(page, "webhook_score_committed");
-    await assertAccessible(page, theme);
-    await assertFits(page, theme);
-    await page.fill("#filter", "there is nothing of the kind");
-    await page.getByRole("button", { name: "Show all" }).waitFor();
-    await assertAccessible(page, `${theme}, empty`);
-  }
-});
+  },
+);
 
 reference(
-  "while the document is fetched the page says so, and where it cannot be, lets it be tried again",
+  "while the document is fetched the page says so, and if that fails, offers to try again",
   async (scene) => {
     const { page, expectErrors } = await scene.visit();
     expectErrors(/ERR_FAILED|Failed to load/);

@@ -1,23 +1,26 @@
-/** The examples of the reference, sent as somebody does who tries the page from its top to its bottom. */
+/** The examples of the reference, sent one after another from the top of the page to its bottom. */
 import assert from "node:assert/strict";
 import { withDemo } from "./demo_service.ts";
 import { groupsOf, type OpenApi, type Operation } from "../../src/web/reference/document.ts";
 import { draftOf, exampleNames, requestOf } from "../../src/web/reference/draft.ts";
 
-/** What needs a master key, or an id that only the service can give: the page leaves its field empty. */
+/**
+ * Operations that need a master key, or an id that only the service can give: the page leaves the field
+ * empty.
+ */
 function cannot({ operationId, security, path }: Operation): boolean {
   return (security.length > 0 && !("organizationKey" in security[0]!)) ||
     /\{(?:id|report_id|delivery_id)\}/.test(path) && operationId !== "getReplay";
 }
 
-Deno.test("every example of the reference is answered well on a fresh service, in the order of the page", () =>
+Deno.test("every example of the reference succeeds on a fresh service, in the order of the page", () =>
   withDemo(async ({ service, key: first }) => {
     let key = first;
     const document: OpenApi = await (await fetch(`${service.url}/openapi.json`)).json();
     const operations = groupsOf(document).flatMap((group) => group.operations).filter((operation) =>
       operation.method !== "OPTIONS" && !cannot(operation)
     );
-    // It ends what the key is good for.
+    // After it the key works no longer.
     const last = operations.filter(({ operationId }) => operationId === "postKeyRevocation");
     const sent: string[] = [];
     for (const operation of [...operations.filter((one) => !last.includes(one)), ...last]) {
@@ -36,7 +39,7 @@ Deno.test("every example of the reference is answered well on a fresh service, i
         const what = `${operation.operationId}, ${example}: ${answer.status} ${said.slice(0, 300)}`;
         sent.push(operation.operationId);
         if (operation.operationId === "postWebhook") {
-          // Its host does not resolve, and its description says so.
+          // Its host does not resolve, as its description says.
           assert.match(
             operation.description,
             /A host that does not resolve, as those of the examples, is 422/,
@@ -45,7 +48,7 @@ Deno.test("every example of the reference is answered well on a fresh service, i
           continue;
         }
         assert.ok(answer.ok, what);
-        // Of a reviewer long on record a score is committed from the start.
+        // The score of a reviewer with a long record is committed from the start.
         const replayed = operation.operationId === "postCommit" && example === "Without a label"
           ? "true"
           : null;

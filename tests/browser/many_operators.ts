@@ -1,4 +1,4 @@
-/** The console with many operators on a slow line: a smaller number in the tests, a large one in `task soak`. */
+/** The console with many operators on a slow line: fewer of them in the tests, many in `task soak`. */
 import assert from "node:assert/strict";
 import { scoreRequest } from "../harness.ts";
 import { assertFits, withBrowser } from "./browser.ts";
@@ -6,15 +6,15 @@ import { go, shown, signIn } from "./console.ts";
 import type { DemoService } from "./demo_service.ts";
 
 export interface Looked {
-  /** Of the view that asks for most, with what a browser loads once. */
+  /** Bytes of the view that loads most, including what a browser loads once. */
   readonly most_bytes: number;
-  /** Of the view that shows most. */
+  /** Rows of the view that shows most. */
   readonly most_rows: number;
 }
 
 /**
- * Scores each operator once and looks at every view, with 50 ms more to every request. The organization is without a
- * record before.
+ * Scores each operator once and opens every view, with 50 ms added to every request. The organization must
+ * have no records before.
  */
 export async function lookAtManyOperators({ service, key }: DemoService, operators: number): Promise<Looked> {
   let [mostBytes, mostRows] = [0, 0];
@@ -34,7 +34,7 @@ export async function lookAtManyOperators({ service, key }: DemoService, operato
   }));
   await withBrowser(service.url, async (visit) => {
     const { page, requests, idle, expectErrors } = await visit();
-    // Of one interaction there is no recommendation.
+    // For a single interaction there is no recommendation.
     expectErrors(/422/);
     await page.route("**/*", async (route) => {
       await new Promise((after) => setTimeout(after, 50));
@@ -73,7 +73,7 @@ export async function lookAtManyOperators({ service, key }: DemoService, operato
       assert.ok(rows <= 200, `${view}: ${rows}`);
       await assertFits(page, view);
     }
-    // Every operator is on one page, and on one alone.
+    // Every operator is on exactly one page.
     await go(page, "/console/operators");
     await shown(page);
     const first = await page.locator("tbody th").allTextContents();

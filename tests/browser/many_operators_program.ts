@@ -1,4 +1,6 @@
-/** A program of its own, since pages are typed by other libraries than the soaks: prints its figures. */
+/**
+ * A program of its own, since the page's types come from other libraries than the soaks'. Prints its figures.
+ */
 import { createOrganization, freshDeployment, startService } from "../program.ts";
 import { closeBrowser } from "./browser.ts";
 import { lookAtManyOperators } from "./many_operators.ts";

@@ -36,7 +36,7 @@ Deno.test({
 
 Deno.test({
   name:
-    `the documents lead to each other, and what is wider than the window scrolls by keyboard ${NEEDS_CHROMIUM}`,
+    `the documents link to each other, and content wider than the window scrolls by keyboard ${NEEDS_CHROMIUM}`,
   ignore: chromiumIsMissing(),
   async fn() {
     await withDemo(async ({ service }) => {
@@ -61,7 +61,7 @@ Deno.test({
             if (scrolled > 3) break;
             await one.focus();
             const isScrolled = () => one.evaluate((element) => element.scrollLeft > 0);
-            // A busy browser may be about something else when the first key comes.
+            // A busy browser may not react to the first key yet.
             for (let presses = 0; presses < 50 && !await isScrolled(); presses += 1) {
               await page.keyboard.press("ArrowRight");
               await page.waitForTimeout(50);

@@ -1,4 +1,6 @@
-/** The console within its address's limit, with many operators, on a slow line, and by keyboard alone. */
+/**
+ * The console within its address's rate limit, with many operators, on a slow line, and by keyboard alone.
+ */
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { chromiumIsMissing, NEEDS_CHROMIUM, withBrowser } from "./browser.ts";
@@ -11,7 +13,7 @@ const withEmpty = sharedWithEmpty();
 
 Deno.test({
   name:
-    `every view once is within the usual 60 requests a minute; beyond them a countdown is shown, and it goes on by itself ${NEEDS_CHROMIUM}`,
+    `showing every view once stays within 60 requests a minute; beyond that a countdown is shown, and the page continues by itself ${NEEDS_CHROMIUM}`,
   ignore,
   async fn() {
     await withDemo(async ({ service, key }) => {
@@ -50,7 +52,7 @@ Deno.test({
           const text = document.querySelector("[data-waiting]")?.textContent;
           return text === undefined || Number(/ in (\d+) second/.exec(text)![1]) < before;
         }, first);
-        // Nobody does anything.
+        // Nobody does anything meanwhile.
         await page.locator("tbody tr").first().waitFor({ timeout: 90_000 });
         await waiting.waitFor({ state: "detached" });
         assert.equal(calls().at(-1)!.status, 200);
@@ -61,7 +63,7 @@ Deno.test({
 
 Deno.test({
   name:
-    `with 2,000 operators and 50 ms more to every request each view asks for at most 500 KB and shows at most 200 rows ${NEEDS_CHROMIUM}`,
+    `with 2,000 operators and 50 ms added to every request, each view loads at most 500 KB and shows at most 200 rows ${NEEDS_CHROMIUM}`,
   ignore,
   async fn() {
     await withEmpty(async ({ service, key }) => {
@@ -71,7 +73,7 @@ Deno.test({
   },
 });
 
-/** Presses Tab until what has the focus is called so. */
+/** Presses Tab until the element with this name has the focus. */
 async function tabTo(page: Page, name: RegExp): Promise<void> {
   for (let presses = 0; presses < 200; presses += 1) {
     await page.keyboard.press("Tab");
@@ -89,7 +91,7 @@ async function tabTo(page: Page, name: RegExp): Promise<void> {
 
 Deno.test({
   name:
-    `the console works by keyboard alone, and a new view takes the focus to its heading ${NEEDS_CHROMIUM}`,
+    `the console works by keyboard alone, and a new view moves the focus to its heading ${NEEDS_CHROMIUM}`,
   ignore,
   async fn() {
     await withDemo(async ({ service, key }) => {

@@ -1,4 +1,7 @@
-/** `task picture`: docs/integrate/console.png, the README's picture, taken of the console over the seeded demo. Needs Chromium. */
+/**
+ * `task picture`: takes docs/integrate/console.png, the README's picture, of the console with the seeded
+ * demo. Needs Chromium.
+ */
 import { closeBrowser, withBrowser } from "./browser.ts";
 import { shown, signIn } from "./console.ts";
 import { withDemo } from "./demo_service.ts";
@@ -12,7 +15,7 @@ await withDemo(async ({ service, key }) => {
     await signIn(page, key);
     await shown(page);
     await idle();
-    // Without the ring around the heading, which has the focus of a keyboard.
+    // Without the focus ring around the heading.
     await page.mouse.click(1110, 1050);
     await page.screenshot({ path: OUTPUT });
   });

@@ -1,6 +1,6 @@
 /**
- * Verify: an exported bundle is checked in the browser, over plain HTTP too, with nothing sent anywhere, and says the
- * same as `jiss verify` of the same file.
+ * Verify: the browser checks an exported bundle, over plain HTTP too, sends nothing anywhere, and gives the
+ * same verdict as `jiss verify` does for the same file.
  */
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
@@ -25,7 +25,7 @@ const ignore = chromiumIsMissing();
 const withDemo = sharedDemo();
 const withEmpty = sharedWithEmpty();
 
-/** A bundle that is verified at once, and where it holds the score of `session-1`. */
+/** A bundle that is verified quickly, and the text in it of the score of `session-1`. */
 async function shortBundle({ service, key }: DemoService): Promise<{ bundle: string; score: string }> {
   let score = "";
   for (const session of ["session-1", "session-2", "session-3"]) {
@@ -47,12 +47,12 @@ async function exported(service: RunningService, key: string): Promise<string> {
   return await answer.text();
 }
 
-/** Files that a browser may read as long as this stands. */
+/** Files that a browser may read; they are removed when this is disposed. */
 class Files {
   readonly #directory = Deno.makeTempDirSync({ prefix: "jiss-verify-" });
   #count = 0;
 
-  /** Chooses a file with this text, and waits for what is said of it. */
+  /** Chooses a file with this text, and waits for the result. */
   async give(page: Page, text: string): Promise<void> {
     await this.choose(page, text);
     await page.locator("[data-verdict], .notice.bad").first().waitFor();
@@ -70,7 +70,7 @@ class Files {
   }
 }
 
-/** What stands on the page, and what the program says of the same file and keys. */
+/** The verdict on the page, and what the program says of the same file and keys. */
 async function bothSay(page: Page, text: string, keys: string) {
   const directory = await Deno.makeTempDir({ prefix: "jiss-verify-" });
   try {
@@ -93,7 +93,7 @@ async function bothSay(page: Page, text: string, keys: string) {
 
 Deno.test({
   name:
-    `an untampered bundle is intact and a tampered one is not, as jiss verify has it, on plain HTTP and without a key ${NEEDS_CHROMIUM}`,
+    `an untampered bundle is intact and a tampered one is not, as for jiss verify, over plain HTTP and without a key ${NEEDS_CHROMIUM}`,
   ignore,
   async fn() {
     await withDemo(async ({ service, key }) => {
@@ -114,7 +114,7 @@ Deno.test({
         assert.match(intact.text, /1\d\d\d computed anew/);
         assert.equal(await page.getByText("Its checkpoint, to be kept").count(), 1);
 
-        // One digit of one recorded result.
+        // One digit of one recorded result is changed.
         const lines = bundle.split("\n");
         const at = lines.findIndex((line) => line.includes('"jis":77.6'));
         assert.ok(at > 0);
@@ -124,20 +124,20 @@ Deno.test({
         const altered = await bothSay(page, tampered, keys);
         assert.deepEqual([altered.shown, altered.said.verdict], ["TAMPERED", "TAMPERED"]);
         assert.match(altered.text, /COMMITMENT_MISMATCH/);
-        // What is kept of a changed file would be held against the true one.
+        // The checkpoint kept from a changed file would be compared with the true one.
         assert.equal(await page.getByText("Its checkpoint, to be kept").count(), 0);
         const { seq } = altered.said.findings.find(({ code }: { readonly code: string }) =>
           code === "COMMITMENT_MISMATCH"
         );
         assert.ok(altered.text.includes(`The content of entry ${seq} was changed`), altered.text);
 
-        // A copy with the line ends of Windows is told as such, and its thousands of findings by their kinds.
+        // A copy with Windows line ends is recognized as one; its thousands of findings are listed by kind.
         await files.give(page, bundle.replaceAll("\n", "\r\n"));
         await page.getByText("Each line of the file ends as Windows ends lines").waitFor();
         assert.match((await page.locator("[data-verdict]").textContent())!, /and \d{4} more of this kind: /);
         assert.ok(await page.locator("[data-verdict] li").count() < 10);
 
-        // Nothing but the page itself and the published keys was asked for, and nothing was sent.
+        // The page requested only itself and the published keys, and sent nothing.
         for (const { method, path } of requests) {
           assert.equal(method, "GET");
           assert.match(path, /^\/(?:console\/verify|assets\/[\w.-]+|\.well-known\/jwks\.json)$/);
@@ -149,7 +149,7 @@ Deno.test({
 
 Deno.test({
   name:
-    `what a kept checkpoint of the system chain pins is held against the others, in any order of files ${NEEDS_CHROMIUM}`,
+    `a kept checkpoint of the system chain pins the other chains, whatever the order of the files ${NEEDS_CHROMIUM}`,
   ignore,
   async fn() {
     await withDemo(async ({ service }) => {
@@ -189,7 +189,7 @@ Deno.test({
 
 Deno.test({
   name:
-    `a bundle is held against keys and checkpoints that an auditor brings; what cannot be used is said to be ${NEEDS_CHROMIUM}`,
+    `a bundle is compared with an auditor's own keys and checkpoints; unusable ones are reported ${NEEDS_CHROMIUM}`,
   ignore,
   async fn() {
     await withEmpty(async (demo) => {
@@ -233,7 +233,7 @@ Deno.test({
           await page.getByText("The file agrees with the key that it carries itself").waitFor();
           await files.give(page, "no bundle at all\n");
           await page.getByText("damaged, or does not belong there").waitFor();
-          // Cut off within a line.
+          // Cut off in the middle of a line.
           await page.getByLabel("The keys that this service publishes").check();
           await files.give(page, bundle.slice(0, -100));
           await page.locator("[data-verdict='TAMPERED']").waitFor();
@@ -246,7 +246,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: `whoever is signed in saves the organization's own bundle and drops it there ${NEEDS_CHROMIUM}`,
+  name: `a signed-in user saves the organization's own bundle and drops it on the page ${NEEDS_CHROMIUM}`,
   ignore,
   async fn() {
     await withDemo(async ({ service, key }) => {
@@ -260,7 +260,7 @@ Deno.test({
         const saved = await saving;
         assert.equal(saved.suggestedFilename(), "demo.ndjson");
         const text = await Deno.readTextFile(await saved.path());
-        // The first line says when it was exported, and the last one what was hashed.
+        // The first line has the time of the export, and the last one the digest.
         const entries = (bundle: string) => bundle.split("\n").slice(1, -2).join("\n");
         assert.ok(entries(text) === entries(await exported(service, key)), "another bundle");
         // Dropped, as from a file manager.
@@ -277,7 +277,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: `a verdict is shown beside the files that it is of, and beside no other ${NEEDS_CHROMIUM}`,
+  name: `a verdict is shown only beside the files that it is about ${NEEDS_CHROMIUM}`,
   ignore,
   async fn() {
     await withEmpty(async (demo) => {
@@ -297,7 +297,7 @@ Deno.test({
         await page.getByText("The service cannot be reached").first().waitFor();
         assert.equal(await page.locator("[data-verdict]").count(), 0);
         await page.unroute("**/.well-known/jwks.json");
-        // Another trust is said beside the verdict, once it is asked for.
+        // Another choice of keys is named beside the verdict once it is applied.
         await files.give(page, bundle);
         await page.locator("[data-verdict='INTACT, UNANCHORED']").waitFor();
         await page.getByLabel("No key").check();
@@ -305,7 +305,7 @@ Deno.test({
           .waitFor();
         await page.getByRole("button", { name: "Verify again" }).click();
         await page.getByText("Of bundle-3.ndjson, held against no key but the file's own.").waitFor();
-        // A slower run that was begun before says nothing any more.
+        // A slower run that was begun before no longer changes the page.
         const keys = Promise.withResolvers<void>();
         await page.route("**/.well-known/jwks.json", async (route) => {
           await keys.promise;
@@ -322,7 +322,7 @@ Deno.test({
         assert.equal(await page.getByText("Of bundle-5.ndjson").count(), 1);
         assert.equal(await page.locator("[data-verdict]").getAttribute("data-verdict"), "NOT VERIFIABLE");
         await page.unroute("**/.well-known/jwks.json");
-        // Nor where its keys cannot be had after all.
+        // Nor does it if its keys cannot be fetched.
         const lost = Promise.withResolvers<void>();
         await page.route("**/.well-known/jwks.json", async (route) => {
           await lost.promise;
@@ -338,7 +338,7 @@ Deno.test({
         assert.equal(await page.getByText("The service cannot be reached").count(), 0);
         assert.equal(await page.getByText("Of bundle-7.ndjson").count(), 1);
         await page.unroute("**/.well-known/jwks.json");
-        // What is no bundle but an answer is told apart.
+        // A saved answer is recognized as one.
         const { body } = await service.send("/v1/decision/replay/session-1", { key });
         await files.give(page, JSON.stringify(body, null, 2));
         await page.getByText("is a saved answer of the service, not a bundle").waitFor();

@@ -1,4 +1,7 @@
-/** Webhooks in the console: registered, tested against a real receiver, their deliveries looked at, removed. */
+/**
+ * Webhooks in the console: a destination is registered, tested against a real receiver, its deliveries are
+ * listed, and it is removed.
+ */
 import assert from "node:assert/strict";
 import { certificate, isSigned, openReceiver } from "../receiver.ts";
 import { pastOf } from "../delivering.ts";
@@ -9,7 +12,7 @@ import { shown, signIn } from "./console.ts";
 
 Deno.test({
   name:
-    `a destination is registered, tested and removed in the console, its deliveries are shown, dead ones sent again ${NEEDS_CHROMIUM}`,
+    `a destination is registered, tested and removed in the console; its deliveries are shown, and dead ones can be sent again ${NEEDS_CHROMIUM}`,
   ignore: chromiumIsMissing(),
   async fn() {
     const deployment = await freshDeployment();
