@@ -1,4 +1,7 @@
-/** `POST /v1/score/batch` with 100 interactions, against raw inserts of the same bytes in one transaction. */
+/**
+ * `POST /v1/score/batch` with 100 interactions, compared with raw inserts of the same bytes in one
+ * transaction.
+ */
 import { createOrganization } from "../program.ts";
 import { type BenchOptions, median, type Row } from "./figures.ts";
 import { load, noLoad, scoreBody } from "./load.ts";

@@ -1,6 +1,6 @@
 /**
- * Verifying evidence: how much slower than the least that reading it takes, and what it does to those who score
- * while it runs.
+ * Verifying evidence: how much slower it is than the least work of reading it, and how it slows down scoring
+ * meanwhile.
  */
 import { createHash } from "node:crypto";
 import { concat } from "../../src/evidence/crypto.ts";
@@ -23,14 +23,14 @@ const REPLAY_AT_MOST = 30;
 
 const LINE_FEED = 0x0a;
 
-/** Verifying with and without replay, against parsing and hashing the same bytes. */
+/** Verifying with and without replay, compared with parsing and hashing the same bytes. */
 export function verifyingSpeed({ quick }: BenchOptions): Promise<readonly Row[]> {
   const rounds = quick ? 2 : ROUNDS;
   const bundle = quick ? { ...BUNDLE, entries: BUNDLE.entries / 5 } : BUNDLE;
   const pieces = [...bigBundle(bundle)];
   const whole = concat(...pieces);
   const times = { bare: [] as number[], checked: [] as number[], replayed: [] as number[] };
-  // Interleaved, so that a busy moment of the machine falls on all; the first rounds warm up.
+  // Interleaved, so that a busy moment of the machine affects all; the first rounds warm up.
   for (let round = -2; round < rounds; round += 1) {
     const bare = timed(() => readBare(whole, pieces));
     const checked = timed(() => verify(pieces, { replay: false }));
@@ -63,7 +63,7 @@ export function verifyingSpeed({ quick }: BenchOptions): Promise<readonly Row[]>
   ]);
 }
 
-/** What any reader must do: every line as JSON, and the digest of the file. */
+/** What any reader must do: parse every line as JSON, and hash the file. */
 function readBare(whole: Uint8Array, pieces: readonly Uint8Array[]): void {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let start = 0;
@@ -76,7 +76,7 @@ function readBare(whole: Uint8Array, pieces: readonly Uint8Array[]): void {
   digest.digest();
 }
 
-/** @throws where the bundle is not intact. */
+/** @throws if the bundle is not intact. */
 function verify(pieces: readonly Uint8Array[], { replay }: { readonly replay: boolean }): void {
   const pins = parsePins(nodeCrypto, BIG_BUNDLE_KEY);
   const verifier = new BundleVerifier(nodeCrypto, { pins, known: [], expected: [], replay });
@@ -90,12 +90,12 @@ function verify(pieces: readonly Uint8Array[], { replay }: { readonly replay: bo
 const CHAIN = { entries: 50_000, operators: 1_000 };
 const CONNECTIONS = [1, 4];
 const RUNS = 5;
-/** Scores by which the usual latency is measured, before each verification. */
+/** Scores that measure the usual latency, before each verification. */
 const USUAL_SCORES = 1_000;
 const PERCENTILE = 0.99;
 const LATENCY_AT_MOST = 2;
 
-/** Scoring over HTTP while the service verifies a long chain, against scoring just before it. */
+/** Scoring over HTTP while the service verifies a long chain, compared with scoring just before it. */
 export async function scoringWhileVerifying({ quick }: BenchOptions): Promise<readonly Row[]> {
   const runsOfEach = quick ? 1 : RUNS;
   const chain = quick ? { ...CHAIN, entries: CHAIN.entries / 10 } : CHAIN;
@@ -147,7 +147,7 @@ async function latencyRun(
   return { usual: percentile(usual, PERCENTILE), meanwhile: percentile(meanwhile, PERCENTILE) };
 }
 
-/** A client, each of whose connections sends its next score when the last one is answered. */
+/** A client; each of its connections sends its next score when the last one is answered. */
 class Scorer {
   readonly #filled: LongChainService;
   #sent = 0;

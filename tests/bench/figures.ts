@@ -1,8 +1,8 @@
-/** What a bench says: ratios with their goals, or why there is none; and the arithmetic that they share. */
+/** The results of a bench: ratios with their goals, or why there is none; and shared arithmetic. */
 
 /** A quantity that was measured. */
 export interface Figure {
-  /** What it is of, in words. */
+  /** What was measured, in words. */
   readonly of: string;
   readonly value: number;
   readonly unit: Unit;
@@ -12,7 +12,7 @@ export type Unit = "µs" | "ms" | "per second" | "MiB";
 
 export type Goal = { readonly atLeast: number } | { readonly atMost: number };
 
-/** `measured` over `baseline`, both of the same run. */
+/** `measured` divided by `baseline`, both of the same run. */
 export interface Ratio {
   readonly name: string;
   readonly baseline: Figure;
@@ -24,14 +24,14 @@ export interface Ratio {
 export interface Skipped {
   readonly name: string;
   readonly skipped: string;
-  /** Whether that is a fault, and not what this machine lacks. */
+  /** Whether that is a failure, rather than something that this machine lacks. */
   readonly isFault?: true;
 }
 
 export type Row = Ratio | Skipped;
 
 export interface BenchOptions {
-  /** Few and short rounds, for whoever works on the bench itself; the figures mean little. */
+  /** Few and short rounds, for working on the bench itself; the figures mean little. */
   readonly quick: boolean;
 }
 
@@ -43,7 +43,7 @@ export function ratioOf({ measured, baseline }: Ratio): number {
   return measured.value / baseline.value;
 }
 
-/** How many times the goal is missed by; 1 or less where it is met. */
+/** By what factor the goal is missed; 1 or less if it is met. */
 export function missOf(row: Ratio): number {
   const ratio = ratioOf(row);
   return "atLeast" in row.goal ? row.goal.atLeast / ratio : ratio / row.goal.atMost;
@@ -53,7 +53,7 @@ export function median(values: readonly number[]): number {
   return percentile(values, 0.5);
 }
 
-/** `share` 0..1; the lower of two where none stands there. */
+/** `share` is 0..1; the lower of two values if the place falls between them. */
 export function percentile(values: readonly number[], share: number): number {
   if (values.length === 0) throw new RangeError("no values");
   return values.toSorted((a, b) => a - b)[Math.floor(share * (values.length - 1))]!;

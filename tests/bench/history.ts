@@ -1,6 +1,6 @@
 /**
- * Opens databases with a history. They lie under `data/bench/` and are used again while schema and generator are what
- * they were made with.
+ * Opens databases with a history. They are kept under `data/bench/` and used again as long as the schema and
+ * the generator are the same.
  */
 import { openService, SCHEMA_VERSION, type Service } from "../../src/service/compose.ts";
 import { readEnvironment, realClock, realWorld } from "../../src/service/world.ts";
@@ -12,7 +12,7 @@ import { type Deployment, deploymentIn } from "../program.ts";
 import { type Facts, HISTORY_END, type HistoryPlan, type Sizes, sizesOf } from "./history_plan.ts";
 import { writeHistory } from "./history_writing.ts";
 
-/** Changed with everything in what is written. */
+/** Changed whenever the written content changes. */
 const GENERATOR_VERSION = 1;
 
 const DIRECTORY = `${import.meta.dirname}/../../data/bench`;
@@ -23,7 +23,7 @@ export interface History {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Opens a history, which is made first where it is not there. */
+/** Opens a history; makes it first if it is not there. */
 export async function openHistory(plan: HistoryPlan): Promise<History> {
   const directory = `${DIRECTORY}/${plan.name}`;
   const made = `${directory}/made.json`;
@@ -46,7 +46,7 @@ interface Opened {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** The service without a listener, at the end of the history. Nobody is told of it, so nothing is delivered. */
+/** The service without a listener, at the end of the history. It notifies nobody, so nothing is delivered. */
 async function open({ env }: Deployment): Promise<Opened> {
   const clock: Clock = { ...realClock, now: () => HISTORY_END };
   const config = readConfig({

@@ -1,9 +1,9 @@
 /**
- * What a history holds, and how its reader asks: 90 days of 100 organizations with 10,000 operators.
+ * The contents of a history, and how its reader asks: 90 days of 100 organizations with 10,000 operators.
  *
- * Of one organization, the one that is asked, the small and the large history differ in nothing but how much was
- * recorded: its twenty operators are the same, and each has a hundred times as many interactions. So have all others
- * together.
+ * For the one organization that is asked, the small and the large history differ only in the number of
+ * records: it has the same twenty operators, each with a hundred times as many interactions. The same holds
+ * for all others together.
  */
 import type { Service } from "../../src/service/compose.ts";
 import { EPOCH } from "../harness.ts";
@@ -17,7 +17,10 @@ export interface HistoryPlan {
   readonly operators: number;
   /** Operators of the organization that is asked. */
   readonly asked: number;
-  /** Each with one interaction of every asked operator, and four times as many of the others, who take turns. */
+  /**
+   * Rounds, each with one interaction of every asked operator, and four times as many of the others, who take
+   * turns.
+   */
   readonly rounds: number;
 }
 
@@ -41,24 +44,24 @@ export function sizesOf(plan: HistoryPlan): Sizes {
   return { interactions: interactionsOf(plan), operators: plan.asked, records: plan.rounds };
 }
 
-/** What follows from its plan, of the organization that is asked but for `interactions`. */
+/** Numbers that follow from its plan; all but `interactions` are of the organization that is asked. */
 export interface Sizes {
   readonly interactions: number;
   readonly operators: number;
-  /** Of each operator. */
+  /** The number for each operator. */
   readonly records: number;
 }
 
-/** What a reader needs to know of what was written. */
+/** What a reader needs to know about the written history. */
 export interface Facts {
   readonly key: string;
-  /** Some of the organization that is asked. */
+  /** Some sessions of the organization that is asked. */
   readonly sessions: readonly string[];
   readonly decision: string;
   readonly report: string;
   readonly webhook: string;
   readonly assessment: string;
-  /** Of the organization's evidence chain. */
+  /** The size of the organization's evidence chain. */
   readonly entries: number;
 }
 
@@ -67,7 +70,7 @@ export function organizationName(index: number): string {
 }
 
 export const ASKED_ORGANIZATION = organizationName(0);
-/** When the histories end, and are read. */
+/** The instant at which the histories end and are read. */
 export const HISTORY_END = EPOCH;
 export const HISTORY_START = EPOCH - DAYS * DAY_MS;
 
@@ -75,7 +78,7 @@ export function operatorName(index: number): string {
   return `operator-${index}`;
 }
 
-/** The report of the days from so many to so many days before the end. */
+/** A report over days, counted back from the end. */
 export function reportPath(from: number, to = 0): string {
   const day = (daysAgo: number) => new Date(HISTORY_END - daysAgo * DAY_MS).toISOString().slice(0, 10);
   return `/v1/compliance/report?period_start=${day(from)}&period_end=${day(to)}`;
@@ -87,7 +90,7 @@ export interface Question {
   readonly body?: unknown;
 }
 
-/** Asks the application, without a network. @throws where it refuses. */
+/** Asks the application, without a network. @throws if it refuses. */
 export async function ask({ app }: Pick<Service, "app">, { path, key, body }: Question): Promise<Response> {
   const request = new Request(`http://127.0.0.1${path}`, {
     method: body === undefined ? "GET" : "POST",

@@ -29,13 +29,13 @@ import {
   reportPath,
 } from "./history_plan.ts";
 
-/** Interactions that are handed to the writer at once: below what its queue holds. */
+/** Interactions that are given to the writer at once: fewer than its queue holds. */
 const AT_ONCE = 7_500;
-/** How often it is said how far the writing is, interactions. */
+/** The number of interactions between two messages about progress. */
 const TELL_EVERY = 75_000;
 /** Sessions that are replayed, from the middle of the history. */
 const SESSIONS = 50;
-/** As many as are kept of what was delivered. */
+/** As many as the log of deliveries keeps. */
 const DELIVERIES = 1_000;
 
 interface Reviewer {
@@ -67,7 +67,7 @@ export async function writeHistory(service: Service, plan: HistoryPlan): Promise
     waiting.push(...round);
     const isLast = written + waiting.length === interactionsOf(plan);
     if (waiting.length < AT_ONCE && !isLast) continue;
-    // By organization, in which time still goes forward: a commit signs each chain that it touches.
+    // By organization, and within each in order of time: a commit signs each chain that it touches.
     const inOrder = waiting.toSorted((a, b) => a.reviewer.organization - b.reviewer.organization);
     await Promise.all(inOrder.map((event) => scoreEvent(service.dependencies, { event, keys })));
     written += waiting.length;
@@ -80,7 +80,7 @@ export async function writeHistory(service: Service, plan: HistoryPlan): Promise
   return await addRecords(service, { key: keys[0]!, sessions });
 }
 
-/** One interaction of each operator who is asked, then those of the others whose turn it is. */
+/** One interaction of each asked operator, then those of the others whose turn it is. */
 function* roundsOf(plan: HistoryPlan): Generator<readonly Event[]> {
   const { asked, operators, rounds } = plan;
   const reviewers = Array.from({ length: operators }, (_, index) => reviewerOf(index, plan));
@@ -140,7 +140,7 @@ async function scoreEvent(
   dependencies: Dependencies,
   { event: { reviewer, sessionId, interaction, at }, keys }: {
     readonly event: Event;
-    /** Of the organizations, in their order. */
+    /** The organizations' keys, in their order. */
     readonly keys: readonly string[];
   },
 ): Promise<void> {
@@ -163,7 +163,7 @@ async function scoreEvent(
   });
 }
 
-/** What else can be read: the same in each history. */
+/** Everything else that can be read: the same in each history. */
 async function addRecords(
   service: Service,
   { key, sessions }: {
@@ -188,7 +188,7 @@ async function addRecords(
     url: "https://198.41.0.4/hook",
     secret: "secret-of-the-bench-0001",
   });
-  // Past the service, which sends nothing from here.
+  // Written past the service, so that nothing is sent.
   await database.batch(Array.from({ length: DELIVERIES }, (_, index) => ({
     sql:
       `INSERT INTO webhook_delivery (delivery_id, webhook_id, sequence, event, request_id, at, redelivery_of, status,

@@ -1,4 +1,7 @@
-/** What rate limits cost: both checks of a request in memory, against the score request that they guard. */
+/**
+ * The cost of rate limits: both checks of a request in memory, compared with the score request that they
+ * guard.
+ */
 import { clientAddress, limitSubject } from "../../src/limits/client_address.ts";
 import { parseNetworks } from "../../src/limits/networks.ts";
 import { memoryWindow, openHarness, scoreRequest } from "../harness.ts";
@@ -9,7 +12,7 @@ const SCORES = 300;
 const CHECKS = 20_000;
 /** Live addresses in the table meanwhile. */
 const ADDRESSES = 100_000;
-/** Above what the rounds ask for in a minute of their own clock. */
+/** More than the rounds ask for in a minute of their own clock. */
 const RATE_OF_A_KEY = 2 * ADDRESSES;
 const AT_MOST = 0.05;
 
@@ -32,7 +35,7 @@ export async function limiterChecks({ quick }: BenchOptions): Promise<readonly R
   };
   const check = () => {
     for (let n = 0; n < CHECKS; n += 1) {
-      // Each address again after a minute: one in, one out.
+      // Each address asks again after a minute: one leaves the table, one enters.
       const index = checked % ADDRESSES;
       const at = checked * (60_000 / ADDRESSES);
       checked += 1;
@@ -45,7 +48,7 @@ export async function limiterChecks({ quick }: BenchOptions): Promise<readonly R
 
   while (checked < ADDRESSES) check();
   const times = { score: [] as number[], check: [] as number[] };
-  // Interleaved, so that a busy moment of the machine falls on both; the first rounds warm up.
+  // Interleaved, so that a busy moment of the machine affects both; the first rounds warm up.
   for (let round = -2; round < rounds; round += 1) {
     const started = performance.now();
     await score();

@@ -1,7 +1,7 @@
 /** Load from `wrk`: scores and batches of scores, each request with session ids of its own. */
 
 const OPERATORS = 1_000;
-/** More than the cores of a small machine only take time from what is measured. */
+/** More threads than a small machine has cores would only take time from what is measured. */
 const THREADS_MAX = 2;
 
 export interface LoadOptions {
@@ -9,7 +9,7 @@ export interface LoadOptions {
   readonly key: string;
   readonly connections: number;
   readonly seconds: number;
-  /** Of the session ids: the same prefix sends the same bytes. */
+  /** The prefix of the session ids: the same prefix sends the same bytes. */
   readonly prefix: string;
   /** Interactions in a request; 1: `POST /v1/score`. */
   readonly batch?: number;
@@ -22,7 +22,7 @@ export interface Load {
   readonly p99: number;
 }
 
-/** @returns why there can be no load; null where there can. */
+/** @returns why there can be no load; null if there can. */
 export async function noLoad(): Promise<string | null> {
   try {
     await new Deno.Command("wrk", { args: ["--version"], stdout: "null", stderr: "null" }).output();
@@ -32,7 +32,7 @@ export async function noLoad(): Promise<string | null> {
   }
 }
 
-/** @throws where a request was refused or broke off: a load that fails is none. */
+/** @throws if a request was refused or broke off: a load with failures does not count. */
 export async function load(options: LoadOptions): Promise<Load> {
   const { url, key, connections, seconds, prefix, batch = 1 } = options;
   const path = batch === 1 ? "/v1/score" : "/v1/score/batch";

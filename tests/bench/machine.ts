@@ -1,4 +1,4 @@
-/** The machine that a bench ran on, and its tools: a disk that is one, the bundle, processes and their memory. */
+/** The machine that a bench ran on, and its tools: a real disk, the bundle, processes and their memory. */
 import { bundle } from "../../scripts/bundle.ts";
 import {
   baseEnvironment,
@@ -10,7 +10,7 @@ import {
 
 export const ROOT = `${import.meta.dirname}/../..`;
 
-/** Where benches write: inside the working copy, as the system's temporary directory may be memory. */
+/** Benches write inside the working copy, as the system's temporary directory may be memory. */
 const DISK = `${ROOT}/data/bench`;
 
 export interface Machine {
@@ -41,7 +41,7 @@ async function fileSystem(): Promise<string> {
   return type ?? "a file system of unknown type";
 }
 
-/** @returns why durability cannot be measured here; null where it can. */
+/** @returns why durability cannot be measured here; null if it can. */
 export async function noDisk(): Promise<string | null> {
   const type = await fileSystem();
   return type === "tmpfs" || type === "ramfs" ? `data/bench lies on ${type}, which is no disk` : null;
@@ -53,7 +53,7 @@ export async function directoryOnDisk(): Promise<string> {
   return await Deno.makeTempDir({ dir: DISK, prefix: "run-" });
 }
 
-/** A deployment on the disk whose rate limits nobody reaches. */
+/** A deployment on the disk with rate limits that no bench reaches. */
 export async function deploymentOnDisk(): Promise<Deployment> {
   const deployment = await deploymentIn(await directoryOnDisk());
   const env = {
@@ -87,7 +87,7 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-/** A server of this folder as a process of its own, which prints where it listens. */
+/** A server of this folder in a process of its own, which prints its address. */
 export async function startServer(file: string): Promise<Server> {
   const child = new Deno.Command(Deno.execPath(), {
     args: ["run", "--quiet", "--allow-net", `${import.meta.dirname}/${file}`],
@@ -115,13 +115,13 @@ export async function startServer(file: string): Promise<Server> {
   };
 }
 
-/** Memory that a process has in use, MiB; of a process and a system that tell it. */
+/** Memory that a process uses, MiB, if the system says so. */
 export async function residentMiB(pid: number): Promise<number> {
   const status = await Deno.readTextFile(`/proc/${pid}/status`);
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)![1]) / 1024;
 }
 
-/** @returns why memory cannot be measured here; null where it can. */
+/** @returns why memory cannot be measured here; null if it can. */
 export function noMemoryFigures(): string | null {
   return Deno.build.os === "linux" ? null : `${Deno.build.os} has no /proc to tell the memory of a process`;
 }

@@ -1,4 +1,4 @@
-/** The memory of a running service after 1,000,000 scores against after 10,000: it keeps nothing of them. */
+/** The memory of a running service after 1,000,000 scores compared with 10,000: it keeps nothing of them. */
 import { createOrganization, type RunningService } from "../program.ts";
 import { type BenchOptions, median, type Row } from "./figures.ts";
 import { deploymentOnDisk, noMemoryFigures, residentMiB, serveBundle, sleep } from "./machine.ts";
@@ -6,7 +6,7 @@ import { deploymentOnDisk, noMemoryFigures, residentMiB, serveBundle, sleep } fr
 const BATCH = 100;
 const CONNECTIONS = 4;
 const OPERATORS = 1_000;
-/** Looks after a load, from which the middle one counts. */
+/** Samples after a load; the median counts. */
 const LOOKS = 5;
 const BETWEEN_LOOKS_MS = 2_000;
 

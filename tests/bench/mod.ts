@@ -1,6 +1,7 @@
 /**
- * `task bench [name …] [--quick]`: ratios against named baselines of the same run, as a table and in
- * `dist/bench.json`. Times on a shared machine mean little, their ratios more. Exit code 1 where a goal is missed.
+ * `task bench [name …] [--quick]`: ratios to named baselines of the same run, as a table and in
+ * `dist/bench.json`. Times on a shared machine mean little, their ratios more. Exit code 1 if a goal is
+ * missed.
  */
 import { parseArgs } from "node:util";
 import { batches } from "./batch.ts";
@@ -38,7 +39,7 @@ const BENCHES: Readonly<Record<string, (options: BenchOptions) => Promise<readon
 
 const RESULTS = "dist/bench.json";
 
-/** What the file holds: each bench as it went when it was last run. */
+/** The file holds each bench as of its last run. */
 interface Results {
   benches: Record<string, Result>;
 }
@@ -131,7 +132,7 @@ function plain(row: Row): unknown {
     : row;
 }
 
-/** Three digits that count. */
+/** Three significant digits. */
 function rounded(value: number): number {
   return Number(value.toPrecision(value >= 1000 ? 6 : 3));
 }

@@ -1,8 +1,10 @@
-/** The baseline of a durable write: `node:sqlite` inserts of the same bytes, as durable as the service's own. */
+/**
+ * The baseline of a durable write: `node:sqlite` inserts of the same bytes, as durable as the service's own.
+ */
 import { DatabaseSync } from "node:sqlite";
 
 export interface RawInserts {
-  /** Microseconds of one transaction, synced, with each of the texts as a row. */
+  /** Microseconds of one synced transaction with each of the texts as a row. */
   insert(texts: readonly string[]): number;
   close(): void;
 }

@@ -1,6 +1,7 @@
 /**
- * Reads do not grow with history: every GET of the catalogue that reads the database, over 1,000,000 interactions
- * against 10,000. The application is asked without a network, which would only hide the difference.
+ * Reads do not slow down with history: every GET of the catalogue that reads the database, with 1,000,000
+ * interactions and with 10,000. The application is asked without a network, which would only hide the
+ * difference.
  */
 import { ROUTES } from "../../src/http/routes.ts";
 import { type BenchOptions, median, type Ratio, type Row, timed } from "./figures.ts";
@@ -17,23 +18,23 @@ import {
 const AT_MOST = 1.5;
 const WARM_UP_ROUNDS = 5;
 const ROUNDS_MAX = 200;
-/** What a read takes of both histories together, unless its first rounds take longer. */
+/** The time for a read of both histories together, unless its first rounds take longer. */
 const BUDGET_MS = 5_000;
 const QUICK_BUDGET_MS = 1_000;
 const QUARTER_DAYS = 90;
 
 interface Read {
-  /** Of the catalogue, or of what is no part of it. */
+  /** The catalogue's operation, or a name for what is not in the catalogue. */
   readonly operation: string;
   readonly name: string;
   question(history: History, round: number): Question;
-  /** What it tells, of which it takes so much longer by nature: the time is that of one of them. */
+  /** How many items the answer has, if its time grows with them: the time of one item is compared. */
   readonly each?: (history: History) => { readonly of: string; readonly count: number };
-  /** Whether only what comes first of the answer is waited for. */
+  /** Whether to wait only for the first bytes of the answer. */
   readonly begins?: true;
 }
 
-/** GETs that read nothing of the database. */
+/** GETs that read nothing from the database. */
 const WITHOUT_DATABASE = ["getSelfDescription", "getOpenApi"];
 
 /** With the organization's key. */
@@ -183,7 +184,7 @@ export async function readsAndHistory({ quick }: BenchOptions): Promise<readonly
   }
 }
 
-/** @throws where the catalogue has a GET that nobody here asks. */
+/** @throws if the catalogue has a GET that no read here asks. */
 function requireComplete(): void {
   const known = new Set([...READS.map(({ operation }) => operation), ...WITHOUT_DATABASE]);
   const missing = ROUTES.filter(({ method, operationId }) => method === "GET" && !known.has(operationId));
@@ -198,11 +199,12 @@ async function compare(
 ): Promise<Ratio> {
   const times = { few: [] as number[], many: [] as number[] };
   const budget = quick ? QUICK_BUDGET_MS : BUDGET_MS;
-  // What reads everything is warm by itself, and may take minutes.
+  // A read of everything is warm by itself, and may take minutes.
   const warmUp = read.each === undefined ? WARM_UP_ROUNDS : 0;
   if (warmUp === 0) await answer(read, few, 0);
   const started = performance.now();
-  // Interleaved, and either first in turn, so that a busy moment of the machine and what one leaves behind falls on both.
+  // Interleaved, and each first in turn, so that a busy moment of the machine, and what one read leaves
+  // behind, affects both.
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     if (round > warmUp && performance.now() - started > budget) break;
     const order = round % 2 === 0 ? (["few", "many"] as const) : (["many", "few"] as const);
@@ -229,7 +231,10 @@ async function compare(
   };
 }
 
-/** The answer's bytes are read and neither kept nor parsed: what a client does with them is not the service's cost. */
+/**
+ * Reads the answer's bytes without keeping or parsing them: what a client does with them is not the service's
+ * cost.
+ */
 async function answer(read: Read, history: History, round: number): Promise<void> {
   const { body } = await ask(history.service, read.question(history, round));
   if (body === null) return;

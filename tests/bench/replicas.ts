@@ -1,6 +1,6 @@
 /**
- * Two replicas of the service on one libSQL server against one replica on it: scores a second of the same clients, and
- * no conflict lost.
+ * Two replicas of the service on one libSQL server compared with one replica: scores a second of the same
+ * clients, without a lost conflict.
  */
 import { createOrganization, type RunningService } from "../program.ts";
 import { sharedDeployment } from "../replicas.ts";
@@ -9,9 +9,9 @@ import { type BenchOptions, median, type Row } from "./figures.ts";
 import { type Load, load, noLoad } from "./load.ts";
 import { directoryOnDisk, noDisk, serveBundle } from "./machine.ts";
 
-/** Two replicas must not be slower than one by more than a tenth. */
+/** Two replicas must not be more than a tenth slower than one. */
 const AT_LEAST = 0.9;
-/** In all, over however many replicas. */
+/** In all, over any number of replicas. */
 const CONNECTIONS = 128;
 const NAME = "two replicas on one sqld";
 
@@ -32,10 +32,10 @@ export async function replicas({ quick }: BenchOptions): Promise<readonly Row[]>
     const key = await createOrganization(one!, deployment.hosts[0]!.env);
     const alone: number[] = [];
     const both: number[] = [];
-    // Interleaved, so that a busy moment of the machine falls on both; the first rounds warm up.
+    // Interleaved, so that a busy moment of the machine affects both; the first rounds warm up.
     for (let round = -1; round < rounds; round += 1) {
       const told = { key, seconds, connections: CONNECTIONS };
-      // A request that is refused, for a conflict that was lost say, ends the bench.
+      // A refused request, for example for a lost conflict, ends the bench.
       const single = await load({ ...told, url: one!.url, prefix: `one-${round}` });
       const shared = await Promise.all(
         services.map(({ url }, index) =>

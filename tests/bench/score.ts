@@ -1,6 +1,6 @@
 /**
- * `POST /v1/score`, durable and signed, against a bare handler that parses and echoes the same JSON: requests a second
- * and p99 at 128 connections, p50 at one.
+ * `POST /v1/score`, durable and signed, compared with a bare handler that parses and echoes the same JSON:
+ * requests a second and p99 at 128 connections, p50 at one.
  */
 import { createOrganization } from "../program.ts";
 import { type BenchOptions, median, type Row } from "./figures.ts";
@@ -24,7 +24,7 @@ export async function scores({ quick }: BenchOptions): Promise<readonly Row[]> {
     const key = await createOrganization(service, deployment.env);
     const many = { echo: [] as Load[], score: [] as Load[] };
     const one = { echo: [] as Load[], score: [] as Load[], insert: [] as number[] };
-    // Interleaved, so that a busy moment of the machine falls on both; the first rounds warm up.
+    // Interleaved, so that a busy moment of the machine affects both; the first rounds warm up.
     for (let round = -1; round < rounds; round += 1) {
       const told = { key, seconds, connections: MANY, prefix: `many-${round}` };
       const alone = { key, seconds, connections: 1, prefix: `one-${round}` };

@@ -1,10 +1,13 @@
-/** From the command to the first answer, and the memory of a process that does nothing: the bundle against one line. */
+/**
+ * From the command to the first answer, and the memory of an idle process: the bundle compared with a server
+ * of one line.
+ */
 import { RELEASE_PERMISSIONS } from "../../scripts/compile.ts";
 import { baseEnvironment, createOrganization } from "../program.ts";
 import { type BenchOptions, median, type Row } from "./figures.ts";
 import { bundleFile, deploymentOnDisk, noMemoryFigures, residentMiB, serveBundle, sleep } from "./machine.ts";
 
-/** Until a process that was asked once has settled. */
+/** Until a process that answered one request has settled. */
 const SETTLE_MS = 5_000;
 const TRY_AGAIN_MS = 1;
 const IDLE_ROUNDS = 3;
@@ -32,7 +35,7 @@ export async function startAndIdle({ quick }: BenchOptions): Promise<readonly Ro
       env: {},
     };
     const starts = { bundle: [] as number[], oneLine: [] as number[] };
-    // Interleaved, so that a busy moment of the machine falls on both; the first round fills the caches.
+    // Interleaved, so that a busy moment of the machine affects both; the first round fills the caches.
     for (let round = -1; round < rounds; round += 1) {
       const [baseline, measured] = [await start(oneLine, port), await start(bundle, port)];
       if (round < 0) continue;
@@ -112,11 +115,11 @@ async function start(
   }
 }
 
-/** Asks until somebody answers. */
+/** Asks until a server answers. */
 async function answerOf(url: string): Promise<void> {
   for (;;) {
     try {
-      // A connection of its own: one that is kept would be that of the process before.
+      // A connection of its own: a kept one would be to the process before.
       const response = await fetch(url, { headers: { Connection: "close" } });
       await response.body?.cancel();
       if (response.ok) return;

@@ -1,6 +1,6 @@
 /**
- * What webhooks cost those who score: an organization with ten destinations against one without any, in the same
- * program, with deliveries held back and at full speed.
+ * The cost of webhooks for scoring: an organization with ten destinations compared with one without any, in
+ * the same program, with deliveries held back and at full speed.
  */
 import { DatabaseSync } from "node:sqlite";
 import { pastOf } from "../delivering.ts";
@@ -42,7 +42,7 @@ export async function scoringWithWebhooks({ quick }: BenchOptions): Promise<read
 
     hold(program, true);
     const times = { plain: [] as number[], told: [] as number[] };
-    // Interleaved, so that a busy moment of the machine falls on both; the first round warms up.
+    // Interleaved, so that a busy moment of the machine affects both; the first round warms up.
     for (let round = -1; round < rounds; round += 1) {
       const [baseline, told] = [await scorer.score(plain), await scorer.score(program)];
       if (round < 0) continue;
@@ -94,7 +94,7 @@ interface Comparison {
   readonly atMost: number;
 }
 
-/** Pauses all destinations beyond the run, or resumes them, past the service. */
+/** Pauses all destinations until after the run, or resumes them, past the service. */
 function hold({ directory }: WebhookProgram, held: boolean): void {
   const database = new DatabaseSync(`${directory}/data/jiss.db`, { timeout: 5_000 });
   database.prepare("UPDATE webhook SET paused_at = ?, probe_at = ?, failures = ?").run(

@@ -1,6 +1,6 @@
 /**
- * Bundles that are many times larger than the memory they are verified in: made while the program reads them from
- * its standard input, with the JavaScript heap capped, and its peak of resident memory watched.
+ * Verifies bundles many times larger than the memory available: they are produced while the program reads
+ * them from its standard input, with the JavaScript heap capped, and its peak resident memory is watched.
  */
 import { RELEASE_PERMISSIONS } from "../../scripts/compile.ts";
 import { BIG_BUNDLE_KEY, bigBundle, type BigBundleOptions } from "../big_bundle.ts";
@@ -12,22 +12,22 @@ const FEW_ENTRIES = 10_000;
 const MANY_ENTRIES = 1_000_000;
 const FEW_OPERATORS = 4_000;
 const MANY_OPERATORS = 400_000;
-/** What an operator may take, and a session or a decision whose parts are given, bytes. */
+/** Bytes that an operator may take, and a session or a decision with its parts. */
 const OPERATOR_BYTES = 100;
 const NAME_BYTES = 20;
 /**
- * By how much two runs may differ besides: garbage that V8 has no reason to collect yet, within its cap, and buffers
- * of the system. A million entries that kept 65 bytes each would be more.
+ * How far two runs may differ otherwise: garbage that V8 has no reason to collect yet, within its cap, and
+ * buffers of the system. A million entries that kept 65 bytes each would be more.
  */
 const SLACK_MIB = 64;
 const MIB = 1_048_576;
 
 export interface VerifiedBigBundle extends BigBundleOptions {
   readonly code: number;
-  /** What the program said. */
+  /** The program's output. */
   readonly output: string;
   readonly seconds: number;
-  /** Highest resident memory, bytes, as often as it could be looked at; null on a system without /proc. */
+  /** The highest resident memory that was seen, bytes; null on a system without /proc. */
   readonly peak: number | null;
 }
 
@@ -60,7 +60,7 @@ export async function verifyBigBundle(
   try {
     await ReadableStream.from(bigBundle(options)).pipeTo(child.stdin);
   } catch (error) {
-    // The program has ended: its exit code and its words tell why.
+    // The program has ended: its exit code and its output say why.
     if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
   }
   const { code } = await child.status;
@@ -74,7 +74,9 @@ export async function verifyBigBundle(
   };
 }
 
-/** The highest resident memory of a process so far, bytes; null where it has ended or nobody tells. */
+/**
+ * The highest resident memory of a process so far, bytes; null if it has ended or the system does not say.
+ */
 function peakOf(pid: number): number | null {
   try {
     const status = Deno.readTextFileSync(`/proc/${pid}/status`);
@@ -95,12 +97,12 @@ export interface BigBundleFigures {
     readonly seconds: number;
     readonly peak_mib: number | null;
   }[];
-  /** From one run to another, less what the operators and names between them may take. */
+  /** The growth from one run to another, less what the additional operators and names may take. */
   readonly growth_mib: Readonly<Record<"entries" | "entries_erased" | "operators_erased", number | null>>;
   readonly slack_mib: number;
 }
 
-/** A million entries against ten thousand, whole and erased, and many operators against few. */
+/** Compares a million entries with ten thousand, whole and erased, and many operators with few. */
 export async function bigBundles(): Promise<BigBundleFigures> {
   const run = (entries: number, operators: number, erased: boolean) =>
     verifyBigBundle({ entries, operators, erased, replay: true });

@@ -1,4 +1,4 @@
-/** The console's views over more operators than the tests wait for. */
+/** The console's views with more operators than the tests can wait for. */
 export interface ConsoleFigures {
   readonly operators: number;
   readonly most_bytes: number;

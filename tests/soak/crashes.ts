@@ -1,6 +1,6 @@
 /**
- * Kills the service with SIGKILL under load, again and again, and looks for what it had acknowledged: in the midst of its work,
- * of its start, of a rotation of the signing key and of a backup.
+ * Kills the service with SIGKILL under load, again and again, and looks for what it had acknowledged: in the
+ * middle of its work, of its start, of a rotation of the signing key and of a backup.
  */
 import { signerFromPem } from "../../src/evidence/node_crypto.ts";
 import { checkFile } from "../../src/store/backup.ts";
@@ -25,29 +25,29 @@ import {
 
 /** Acknowledged calls in a cycle before the kill. */
 const CALLS_BEFORE_KILL = [20, 90] as const;
-/** Of every so many starts one is killed before it listens. */
+/** One of this many starts is killed before it listens. */
 const STARTS_BETWEEN_KILLED = 3;
-/** Of every so many cycles one has a command beside the service that is killed with it. */
+/** In one of this many cycles, a command beside the service is killed with it. */
 const CYCLES_BETWEEN_COMMANDS = 3;
-/** Of every so many cycles one ends by a stop in place of a kill: what starts are held against. */
+/** One of this many cycles ends with a stop instead of a kill: for the comparison of starts. */
 const CYCLES_BETWEEN_STOPS = 5;
-/** A command takes so many times as long as a start, at most. */
+/** A command takes at most this many times as long as a start. */
 const LONGEST_COMMAND = 2.5;
 
 export interface CrashFigures extends Survived {
   readonly cycles: number;
   readonly killed: {
     readonly starts: number;
-    /** Commands that were killed, and those that had ended well before. */
+    /** Commands that were killed, and those that had succeeded before. */
     readonly commands: number;
     readonly commands_done: number;
   };
-  /** Milliseconds, medians, from the spawn to the line that says that it listens. */
+  /** Milliseconds, medians, from the spawn to the line "listening". */
   readonly ready_ms: { readonly after_kill: number; readonly after_stop: number };
   readonly ready_ratio: number;
 }
 
-/** From 0 to below 1, another for each cycle, the same in every run. */
+/** From 0 to below 1, different for each cycle, the same in every run. */
 function momentOf(cycle: number): number {
   return ((cycle * 37) % 100) / 100;
 }
@@ -58,7 +58,7 @@ function median(values: readonly number[]): number {
 
 const wait = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds));
 
-/** Kills a process unless it has ended; true where it had ended well. */
+/** Kills a process unless it has ended; true if it had ended well. */
 async function end(child: Deno.ChildProcess): Promise<boolean> {
   try {
     child.kill("SIGKILL");
@@ -73,7 +73,7 @@ async function end(child: Deno.ChildProcess): Promise<boolean> {
 /** A command beside the service. */
 interface Beside {
   readonly args: readonly string[];
-  /** Whether what it leaves is as it must be, at the next service. */
+  /** Whether its result is as it must be, at the next start of the service. */
   isSound(service: RunningService, options: { readonly hasEndedWell: boolean }): Promise<boolean>;
 }
 
@@ -93,7 +93,7 @@ function rotation(data: string): Beside {
   };
 }
 
-/** What is there under its name is whole, whether or not the command could say so. */
+/** A file under the backup's name is whole, whether or not the command could say so. */
 function backup(path: string): Beside {
   return {
     args: ["backup", path],
@@ -119,7 +119,9 @@ interface Counts {
   lost: number;
 }
 
-/** Runs the cycles on one data directory, then asks every acknowledged call again and verifies every chain. */
+/**
+ * Runs the cycles on one data directory, then asks every acknowledged call again and verifies every chain.
+ */
 export async function crashCycles({ cycles }: { readonly cycles: number }): Promise<CrashFigures> {
   const deployment = await freshDeployment();
   const data = `${deployment.directory}/data`;
@@ -162,7 +164,10 @@ export async function crashCycles({ cycles }: { readonly cycles: number }): Prom
   return figures;
 }
 
-/** Lets the load run and kills the service, a command beside it perhaps. @returns whether that left all as it must be. */
+/**
+ * Runs the load and kills the service, and perhaps a command beside it. @returns whether the result is as it
+ * must be.
+ */
 async function underLoad(service: RunningService, { load, cycle, counts, deployment }: {
   readonly load: Load;
   readonly cycle: number;

@@ -1,6 +1,6 @@
 /**
- * Random and damaged bodies, headers and queries against the real program: every answer has the envelope, none
- * is a 5xx, nothing hangs, and after it the service still scores and its chains are whole.
+ * Random and damaged bodies, headers and queries against the real program: every answer has the envelope,
+ * none is a 5xx, nothing hangs, and afterwards the service still scores and its chains are whole.
  */
 import fc from "fast-check";
 import { signerFromPem } from "../../src/evidence/node_crypto.ts";
@@ -23,14 +23,14 @@ const CONNECTIONS = 16;
 export interface FuzzFigures {
   readonly requests: number;
   readonly statuses: Readonly<Record<string, number>>;
-  /** Each answer of 500 and above, with its request and what the log says of it. */
+  /** Each answer of 500 and above, with its request and its log line. */
   readonly server_errors: readonly string[];
   readonly without_envelope: number;
   readonly hung: number;
   readonly chains_verified: boolean;
-  /** Of bytes on sockets, one for each ten requests. */
+  /** The counts for raw bytes on sockets, one socket for each ten requests. */
   readonly raw: RawFigures;
-  /** Of altered files, as many. */
+  /** The counts for altered files, as many as sockets. */
   readonly files: FileFigures;
 }
 
@@ -42,7 +42,7 @@ interface RawFigures {
 
 type Draw = (below: number) => number;
 
-/** A generator that a label seeds: the same requests in every run. */
+/** A generator seeded by a label: the same requests in every run. */
 function drawer(seed: string): Draw {
   const { random } = seededWorld(seed);
   return (below) => new DataView(random(4).buffer).getUint32(0) % below;
@@ -84,7 +84,7 @@ function wholeBody(draw: Draw, index: number): unknown {
   }
 }
 
-/** A valid body with one thing wrong with it, or many. */
+/** A valid body with one or many faults. */
 function damaged(draw: Draw, index: number): string {
   const text = JSON.stringify(wholeBody(draw, index));
   switch (draw(6)) {
@@ -174,7 +174,7 @@ function pathOf(draw: Draw, index: number): string {
   return paths[draw(paths.length)]! + queries[draw(queries.length)]!;
 }
 
-/** Keys with which a request gets past authentication, by path. */
+/** Keys with which a request passes authentication, by path. */
 interface Keys {
   readonly organization: string;
   readonly master: string;
@@ -199,13 +199,13 @@ function headersOf(draw: Draw, path: string, keys: Keys): Record<string, string>
 
 interface Tally {
   readonly statuses: Record<string, number>;
-  /** By the request's id. */
+  /** Log lines by the request's id. */
   readonly serverErrors: Map<string, string>;
   withoutEnvelope: number;
   hung: number;
 }
 
-/** A body to its end; null for a copy of what was erased while it was made, which must end early. */
+/** Reads a body to its end; null for an export of data that was erased meanwhile, which must end early. */
 async function bodyOf(response: Response, path: string): Promise<string | null> {
   try {
     return await response.text();
@@ -217,7 +217,7 @@ async function bodyOf(response: Response, path: string): Promise<string | null> 
   }
 }
 
-/** Whether a successful answer is one that has the envelope: not a page, a picture, a bundle or a key set. */
+/** Whether a successful answer has the envelope: it is no page, picture, bundle or key set. */
 function hasEnvelope({ headers }: Response, path: string): boolean {
   return headers.get("Content-Type") === "application/json" && !path.startsWith("/.well-known/");
 }
@@ -255,7 +255,7 @@ function withLog(service: RunningService, serverErrors: ReadonlyMap<string, stri
   );
 }
 
-/** Whatever bytes come on a socket. */
+/** Arbitrary bytes for a socket. */
 async function fuzzSockets(
   service: RunningService,
   { count, seed, key }: { readonly count: number; readonly seed: number; readonly key: string },
@@ -278,7 +278,7 @@ async function fuzzSockets(
   return { sent: count, answered, findings };
 }
 
-/** An organization whose chains are short, and hold something of every kind. */
+/** An organization with short chains that hold something of every kind. */
 async function smallOrganization(service: RunningService, env: Deployment["env"]): Promise<void> {
   const key = await createOrganization(service, env, "small");
   const ask = (path: string, body: unknown) => service.send(path, { key, body });

@@ -1,10 +1,10 @@
 /**
- * The API fuzzer: requests that fast-check draws from the OpenAPI document which the running program serves, over every
- * operation of it, by clients that keep what they need there. Each answer is held to the document; the program must stay
- * as small as it was, log what it does, and leave every chain whole.
+ * The API fuzzer: fast-check draws requests from the OpenAPI document that the running program serves, for
+ * every operation in it; the clients keep what later requests need. Each answer is checked against the
+ * document; the program's memory must not grow, it must log what it does, and leave every chain whole.
  *
- * A finding names the seed and the path with which it is sent again alone, and made smaller:
- * `task soak fuzz_api --seed=S --path=P`.
+ * A finding names the seed and the path with which it can be sent again alone, and shrunk: `task soak
+ * fuzz_api --seed=S --path=P`.
  */
 import fc from "fast-check";
 import { signerFromPem } from "../../src/evidence/node_crypto.ts";
@@ -29,9 +29,12 @@ import { query } from "../../src/store/database.ts";
 const LANES = 8;
 const ALERTS = 8;
 const FINDINGS_SHOWN = 20;
-/** Of all answers, those that no handler gave. */
+/** The largest share of answers that came from no handler. */
 const MOST_REFUSED = 0.05;
-/** Late to early: the heap may settle higher, and what leaks a little with each request goes far beyond. */
+/**
+ * The ratio of the late heap to the early one: it may settle higher; a small leak with each request goes far
+ * beyond.
+ */
 const MOST_GROWTH = 1.5;
 const MOST_WAL_MIB = 64;
 
@@ -46,15 +49,15 @@ export interface Finding {
 export interface ApiFuzzFigures {
   readonly seed: number;
   readonly requests: number;
-  /** By class and, of errors, by status. */
+  /** Counts of answers by class and, for errors, by status. */
   readonly statuses: Readonly<Record<string, number>>;
-  /** Answers 401 and 429 of all, from 0 to 1. */
+  /** The share of answers with 401 and 429, from 0 to 1. */
   readonly refused: number;
   readonly findings: readonly Finding[];
   readonly findings_in_all: number;
-  /** Of what the log should have told of an answer and did not, and of what it should never tell. */
+  /** Answers that the log should have a line for and has not, and lines that it should never have. */
   readonly log: readonly string[];
-  /** Not of one case alone. */
+  /** Measured over a whole run; null for one case alone. */
   readonly growth: Growth | null;
   readonly chains: number;
   readonly table: readonly RouteRow[];
@@ -63,11 +66,13 @@ export interface ApiFuzzFigures {
 export interface ApiFuzzOptions {
   readonly requests: number;
   readonly seed: number;
-  /** Of one case alone, as a finding names it. */
+  /** A finding of one case, by seed and path. */
   readonly path?: string;
 }
 
-/** Sends so many cases, or one alone. @throws where one alone finds something, with the smallest that does. */
+/**
+ * Sends `cases` cases, or one alone. @throws if the one finds something, with the smallest case that does.
+ */
 export async function fuzzApi({ requests, seed, path }: ApiFuzzOptions): Promise<ApiFuzzFigures> {
   const deployment = await freshDeployment();
   const receiver = await openReceiver();
@@ -86,7 +91,7 @@ export async function fuzzApi({ requests, seed, path }: ApiFuzzOptions): Promise
   }
 }
 
-/** What a whole run must hold, and does not. @param leastOk of each route, answered well. */
+/** What a whole run must contain and does not. @param leastOk - successful answers that each route needs. */
 export function apiFuzzFaults(figures: ApiFuzzFigures, leastOk: number): readonly string[] {
   const { findings, findings_in_all, log, refused, growth, table, chains } = figures;
   const { resident_mib, descriptors, wal_mib } = growth!;
@@ -123,7 +128,7 @@ class Run {
   readonly #findings: Finding[] = [];
   #found = 0;
   readonly #statuses: Record<string, number> = {};
-  /** Request → status, of each that was answered. */
+  /** Request → status, for each that was answered. */
   readonly #answered = new Map<string, number>();
   #table: RouteTable | null = null;
   #growth: Growth | null = null;
@@ -149,7 +154,7 @@ class Run {
     };
   }
 
-  /** Alerts come of weeks of use; these come of nowhere. */
+  /** Alerts need weeks of use; these are planted. */
   async #alerts(): Promise<readonly string[]> {
     const rows = Array.from({ length: ALERTS }, (_, index) => ({
       alert_id: `alert-${index}`,
@@ -186,13 +191,13 @@ class Run {
       }, `lane-${index}`);
       const property = fc.asyncProperty(cases, async (one) => {
         at.path += 1;
-        // What lanes ask for themselves counts, too.
+        // The requests that lanes make for themselves count, too.
         if (this.#sent < requests) await lane.run(one);
       });
       await fc.assert(property, { seed: at.seed, numRuns: Math.ceil(requests / LANES) });
       await lane.finish();
     });
-    // A lane that cannot go on does not take the service from the others.
+    // A lane that cannot continue does not stop the others.
     const ended = await Promise.allSettled(lanes);
     this.#growth = size.stop();
     const broken = ended.find(({ status }) => status === "rejected");
@@ -264,7 +269,7 @@ class Run {
     };
   }
 
-  /** Each answer has its line, and no line tells of what nobody planned for. */
+  /** Each answer has its line, and no line reports an unexpected failure. */
   #logProblems(): readonly string[] {
     const lines = this.service.log();
     const told = new Set(

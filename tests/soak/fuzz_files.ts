@@ -1,6 +1,6 @@
 /**
- * Files that were altered: a bundle as the program exports it, given to the verifier as bytes and to `jiss verify`, and what
- * is no backup, given to `jiss restore`. Whatever was done to them, nothing altered is accepted, and nothing crashes.
+ * Altered files: an exported bundle, given to the verifier as bytes and to `jiss verify`, and files that are
+ * no backup, given to `jiss restore`. Nothing altered is accepted, and nothing crashes.
  */
 import fc from "fast-check";
 import { nodeCrypto, signerFromPem } from "../../src/evidence/node_crypto.ts";
@@ -16,7 +16,7 @@ export interface FileFigures {
   readonly findings: readonly string[];
 }
 
-/** Altered so, they are given to the commands. */
+/** Of the altered files, this many are given to the commands. */
 const TO_COMMANDS: readonly (readonly Alteration[])[] = [
   [{ kind: "flip", at: 0.3, mask: 1 }],
   [{ kind: "drop line", at: 0.5 }],
@@ -25,14 +25,14 @@ const TO_COMMANDS: readonly (readonly Alteration[])[] = [
   [{ kind: "insert", at: 0.4, bytes: new TextEncoder().encode("[".repeat(2_000_000)) }],
 ];
 
-/** Of a stopped service, all chains of an organization; `files` times altered. */
+/** Alters the files of a stopped service `files` times; the bundles are all chains of an organization. */
 export async function fuzzFiles(
   { env, directory }: Deployment,
   { files, seed, org, key }: {
     readonly files: number;
     readonly seed: number;
     readonly org: string;
-    /** What the verifier pins: a file. */
+    /** The file with the keys that the verifier pins. */
     readonly key: string;
   },
 ): Promise<FileFigures> {
@@ -59,7 +59,7 @@ export async function fuzzFiles(
   return { verdicts, findings: [...findings, ...await commandFindings({ bundle, directory, env, key })] };
 }
 
-/** The evidence and the admin chain. */
+/** The evidence chain and the admin chain. */
 async function exported(env: Deployment["env"], org: string): Promise<readonly Uint8Array[]> {
   return await Promise.all(["evidence", "admin"].map(async (chain) => {
     const { code, stdout, stderr } = await runProgram(["export", "--org", org, "--chain", chain], { env });
@@ -93,7 +93,7 @@ async function commandFindings(
       findings.push(`jiss verify, ${done[0]!.kind}: ${verified.code} ${verified.said.slice(0, 500)}`);
     }
   }
-  // A database's own first bytes before what is none.
+  // A database's own first bytes, followed by other bytes.
   const header = new TextEncoder().encode("SQLite format 3\0");
   for (const [index, bytes] of (IS_SERVER ? [] : [joined(header, bundle), new Uint8Array()]).entries()) {
     const restored = await run(`backup-${index}`, bytes, "restore", "--acknowledge", "a file that is none");
@@ -108,7 +108,7 @@ function isCrash(said: string): boolean {
   return /this program failed|\bat (?:async )?[\w.]+ \(|Uncaught|panicked/.test(said);
 }
 
-/** Whether bytes are nothing but whole ones of some files, as often as it may be. */
+/** Whether bytes are only whole copies of some files, any number of them. */
 function isMadeOf(bytes: Uint8Array, files: readonly Uint8Array[]): boolean {
   let rest = bytes;
   while (rest.length > 0) {

@@ -1,6 +1,6 @@
 /**
- * Commands that are killed at each of the points at which they have something to lose: before a sync, a rename or a removal, one
- * after another, by strace. What follows must be able to go on from there, without hands.
+ * Kills commands with strace at each point at which something can be lost: before a sync, a rename or a
+ * removal, one after another. What runs next must be able to continue without help.
  */
 import assert from "node:assert/strict";
 import { MIGRATIONS } from "../../migrations/mod.ts";
@@ -28,9 +28,9 @@ export interface KillPoint {
 
 /** A command with a fresh site for each time that it is killed. */
 export interface Killed {
-  /** Files of the data directory whose calls are counted by themselves: another thread makes them. */
+  /** Files of the data directory whose calls are counted separately: another thread makes them. */
   readonly files: readonly string[];
-  /** Kills it there and looks at what follows. @returns false where it ended, or listened, before that point. */
+  /** Kills it there and checks what follows. @returns false if it ended, or listened, before that point. */
   at(point: KillPoint): Promise<boolean>;
 }
 
@@ -83,7 +83,7 @@ export function killedUpgrade(kept: KeptSchema): Killed {
   };
 }
 
-/** The first start of all, which makes the signing key. */
+/** The very first start, which makes the signing key. */
 export function killedFirstStart(): Killed {
   return {
     files: ["jiss.db-wal", "lock.db-wal"],
@@ -107,8 +107,8 @@ export function killedFirstStart(): Killed {
 }
 
 /**
- * A backup that is put back. A start in between has the database of before, or that of the backup in its next epoch, or ends
- * with 78 and says what to do. The same command again ends well.
+ * A restore of a backup. A start in between has the database from before, or the backup's in its next epoch,
+ * or ends with 78 and says what to do. The same command again succeeds.
  */
 export function killedRestore(): Killed {
   return {
@@ -121,7 +121,7 @@ export function killedRestore(): Killed {
       assert.equal((await scored(service, key, "in-the-backup")).status, 200);
       isWell(await runProgram(["backup", backup], { env }));
       const after = await scored(service, key, "after-the-backup");
-      // As a machine that failed leaves it, with a write-ahead log.
+      // With a write-ahead log, as a failed machine leaves it.
       service.kill("SIGKILL");
       await service.status;
 

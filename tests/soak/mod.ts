@@ -1,6 +1,6 @@
 /**
- * `task soak [name]`: the long checks. Each prints its figures as JSON and fails by exit code; each has a short
- * form among the tests. Without a name they run one after another.
+ * `task soak [name]`: the long checks. Each prints its figures as JSON and fails by exit code; each has a
+ * short form among the tests. Without a name they run one after another.
  */
 import { bigBundles } from "./bundle.ts";
 import { verifyClean } from "../clean_bundles.ts";
@@ -17,7 +17,7 @@ import { refusalTiming } from "./timing.ts";
 import { slowConnections } from "./slow_connections.ts";
 import { webhookFlood } from "./webhooks.ts";
 
-/** `--seed=1` and its like, for whoever takes them. */
+/** Options such as `--seed=1`, for the checks that have them. */
 const options = new Map(
   Deno.args.flatMap((argument) => {
     const option = /^--(\w+)=(.*)$/.exec(argument);
@@ -30,7 +30,10 @@ interface Soak {
   run(): Promise<{ readonly figures: unknown; readonly passed: boolean }>;
 }
 
-/** Nothing that was acknowledged is lost, doubled or still there, and lock.db knows no more than the database. */
+/**
+ * Nothing acknowledged is lost or doubled, nothing erased is still there, and lock.db is not ahead of the
+ * database.
+ */
 function isWhole({ lost, doubled, usage_off_by, unerased, lock_leads }: Survived): boolean {
   return [lost, doubled, usage_off_by, unerased, lock_leads].every((count) => count === 0);
 }
@@ -100,7 +103,7 @@ const SOAKS: Readonly<Record<string, Soak>> = {
         aloneSeconds: 120,
       });
       const { wrong, closed, open_at_once, p99_ratio } = figures;
-      // The idle and those with half a head three times in 120 seconds, the others once.
+      // The idle and those with half a head are closed three times in 120 seconds, the others once.
       const isClosed = closed.no_request >= 3_000 && closed.silent >= 500 && closed.crowded === 0;
       return { figures, passed: wrong === 0 && open_at_once >= 1_400 && isClosed && p99_ratio <= 2 };
     },

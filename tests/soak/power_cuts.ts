@@ -1,4 +1,7 @@
-/** Cuts the power of the service's disk under load, again and again, and looks for what it had acknowledged. */
+/**
+ * Cuts the power of the service's disk under load, again and again, and looks for what the service had
+ * acknowledged.
+ */
 import assert from "node:assert/strict";
 import { signerFromPem } from "../../src/evidence/node_crypto.ts";
 import { openPowerDisk, type PowerDisk } from "../power.ts";
@@ -10,7 +13,7 @@ const CALLS_BEFORE_CUT = [20, 120] as const;
 /** Cuts that one data directory goes through. */
 const CUTS_OF_A_DISK = 20;
 
-/** How the embedded database is opened, in the text of the bundle: the service's own, and its storage thread's. */
+/** How the bundle's text opens the embedded database: in the service itself, and in its storage thread. */
 const FULL = "PRAGMA synchronous = FULL";
 const NORMAL = "PRAGMA synchronous = NORMAL";
 
@@ -26,7 +29,10 @@ export interface ControlFigures {
   readonly losing: number;
 }
 
-/** The release's one file, and the same that does not wait for the disk: the program itself has no such setting. */
+/**
+ * Makes the release's one file, and a version that does not wait for the disk: the program has no such
+ * setting.
+ */
 export async function bundles(folder: string): Promise<{ readonly full: string; readonly normal: string }> {
   const [full, normal] = [`${folder}/jiss.js`, `${folder}/jiss-normal.js`];
   await putBundle(full);
@@ -36,7 +42,7 @@ export async function bundles(folder: string): Promise<{ readonly full: string; 
   return { full, normal };
 }
 
-/** Ends a service whose storage may have failed: then it has ended by itself. */
+/** Ends a service whose storage may have failed, so that it has already ended by itself. */
 export async function endNow(service: RunningService): Promise<void> {
   try {
     service.kill("SIGKILL");
@@ -46,7 +52,7 @@ export async function endNow(service: RunningService): Promise<void> {
   await service.status;
 }
 
-/** Lets the load run for a while, cuts the power, and ends the service, which has no disk any more. */
+/** Runs the load for a while, cuts the power, and ends the service, which then has no disk. */
 async function cutUnderLoad(disk: PowerDisk, { service, load, cut }: {
   readonly service: RunningService;
   readonly load: Load;
@@ -57,13 +63,13 @@ async function cutUnderLoad(disk: PowerDisk, { service, load, cut }: {
   const running = load.run(service);
   await untilAcknowledged(load, target);
   disk.cut();
-  // What it acknowledges from now on it would acknowledge falsely, and that would be found as lost.
+  // Anything acknowledged from now on is acknowledged falsely, and would be found as lost.
   await new Promise((next) => setTimeout(next, cut % 4 * 20));
   await Promise.all([running, endNow(service)]);
   await disk.restart();
 }
 
-/** Cuts the power that often; the service goes on from what each cut left. */
+/** Cuts the power `cuts` times; the service continues from what each cut left. */
 export async function powerCuts({ cuts, bundle }: {
   readonly cuts: number;
   /** The file of the program. */
@@ -114,7 +120,7 @@ async function cutsOfOneDisk(
 
 interface Powered {
   readonly disk: PowerDisk;
-  /** Starts the service on what is on the disk now. */
+  /** Starts the service on what the disk holds now. */
   start(): Promise<RunningService>;
 }
 
@@ -138,11 +144,14 @@ async function withDisk<Result>(
   }
 }
 
-/** The same with a program that does not wait for the disk, each time on a disk of its own, until one loses or all are done. */
+/**
+ * The same with a program that does not wait for the disk, each time on a new disk, until one loses something
+ * or all are done.
+ */
 export async function powerControl({ cuts, bundle, untilLost }: {
   readonly cuts: number;
   readonly bundle: string;
-  /** Whether the first loss is enough. */
+  /** Whether to stop at the first loss. */
   readonly untilLost: boolean;
 }): Promise<ControlFigures> {
   let [lost, losing, done] = [0, 0, 0];
@@ -160,7 +169,7 @@ async function lostByOneCut(bundle: string, cut: number): Promise<number> {
     const service = await start();
     const load = await openLoad(service, (await deploymentIn(disk.folder)).env);
     await cutUnderLoad(disk, { service, load, cut });
-    // Where lock.db knows of chains that are not there at all, there is nothing to go on from.
+    // If lock.db knows chains that do not exist at all, the service cannot continue.
     const next = await start().catch(() => null);
     return next === null ? load.acknowledged : await load.lost(next);
   });

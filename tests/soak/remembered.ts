@@ -1,4 +1,4 @@
-/** A load whose answers are remembered, and what must be true of them after the service was ended in the midst of it. */
+/** A load that remembers its answers, and checks of them after the service was ended in the middle of it. */
 import { canonicalJson } from "../../src/evidence/canonical.ts";
 import { loadChains } from "../../src/store/chains.ts";
 import { isBehind, issuedPlaces } from "../../src/store/lock.ts";
@@ -9,13 +9,13 @@ import { checkFile } from "../../src/store/backup.ts";
 import { createOrganization, rowsIn, type RunningService, withDatabaseOf } from "../program.ts";
 
 const CONNECTIONS = 8;
-/** Between erasures, and between rotations of a key. */
+/** Milliseconds between erasures, and between rotations of a key. */
 const PAUSE_MS = 100;
-/** A service that takes no writes is not waited for any longer. */
+/** If a service takes no writes, the load waits no longer than this. */
 const SILENT_MS = 60_000;
-/** Keys before the present one that are tried again. */
+/** How many earlier keys are tried again. */
 const OLD_KEYS_TRIED = 2;
-/** Of calls that are asked again at once. */
+/** How many calls are asked again at once. */
 const ASKED_AT_ONCE = 8;
 
 interface Acknowledged {
@@ -29,33 +29,39 @@ interface Acknowledged {
 interface Erased {
   readonly operatorId: string;
   readonly body: unknown;
-  /** Whether its bytes were said to be overwritten. */
+  /** Whether its bytes were reported as overwritten. */
   readonly isOverwritten: boolean;
 }
 
 /** The organization whose key is rotated again and again. */
 interface Turning {
   readonly orgId: string;
-  /** Every key that was handed out, the newest last. */
+  /** Every key that was issued, the newest last. */
   readonly keys: string[];
-  /** A rotation was not answered: the newest key may be gone. */
+  /** A rotation was not answered: the newest key may be invalid. */
   isUncertain: boolean;
 }
 
 export interface Load {
-  /** Calls that were answered with 200: scores, batches, commits with a late label, decisions, erasures, key rotations. */
+  /**
+   * Calls that were answered with 200: scores, batches, commits with a late label, decisions, erasures, key
+   * rotations.
+   */
   readonly acknowledged: number;
-  /** Posts whose answer was cut off: they may or may not be there. */
+  /** Posts whose answer was cut off: they may or may not be recorded. */
   readonly unanswered: number;
   /** Posts and erases until the service is gone. */
   run(service: RunningService): Promise<void>;
-  /** Asks again what was acknowledged since the last time. @returns how many are not as they were acknowledged. */
+  /**
+   * Asks again what was acknowledged since the last time. @returns how many differ from their
+   * acknowledgement.
+   */
   lost(service: RunningService): Promise<number>;
-  /** As {@link lost}, of everything. */
+  /** As {@link lost}, for everything. */
   lostOfAll(service: RunningService): Promise<number>;
-  /** After each start: how many keys that were handed out or destroyed are not what they were said to be. */
+  /** After each start: how many issued or revoked keys do not have the state that was acknowledged. */
   wrongKeys(service: RunningService): Promise<number>;
-  /** Operators whose id is in the bytes of a file of the data directory though they were said to be overwritten. */
+  /** Operators whose id is still in a file of the data directory though it was reported as overwritten. */
   unerasedIn(data: string): number;
 }
 
@@ -85,7 +91,7 @@ function callsOf(name: string, operatorId: string): readonly (readonly [path: st
   ];
 }
 
-/** A load on the service of a deployment, which is running now. */
+/** A load on the running service of a deployment. */
 export async function openLoad(
   service: RunningService,
   env: Readonly<Record<string, string>>,
@@ -153,7 +159,7 @@ export async function openLoad(
     return again.status === 410 && profile.status === 404;
   }
 
-  /** It is another organization's turn where the newest key is nobody's. */
+  /** Another organization takes its turn if the newest key may be invalid. */
   async function wrongKeys(service: RunningService): Promise<number> {
     const { keys, isUncertain } = turning;
     const opens = async (candidate: string) =>
@@ -213,7 +219,7 @@ export async function openLoad(
   };
 }
 
-/** Waits for so many acknowledged calls. @throws where none comes any more. */
+/** Waits for so many acknowledged calls. @throws if none comes any more. */
 export async function untilAcknowledged(load: Load, target: number): Promise<void> {
   let [seen, since] = [load.acknowledged, performance.now()];
   while (load.acknowledged < target) {
@@ -244,27 +250,27 @@ function latin1Of(path: string): string {
 }
 
 export interface Examined {
-  /** Sessions and decisions that stand in the chain more than once. */
+  /** Sessions and decisions that are in the chain more than once. */
   readonly doubled: number;
   /** Scores in the usage counters less scores in the chains. */
   readonly usage_off_by: number;
-  /** Families of chains of which lock.db knows more than the database. */
+  /** Families of chains for which lock.db is ahead of the database. */
   readonly lock_leads: number;
 }
 
-/** What is counted of a load whose service was ended again and again. */
+/** The counts for a load whose service was ended again and again. */
 export interface Survived extends Examined {
   readonly acknowledged: number;
   readonly unanswered: number;
   readonly lost: number;
-  /** Operators whose bytes are there though they were said to be overwritten. */
+  /** Operators whose bytes are there though they were reported as overwritten. */
   readonly unerased: number;
 }
 
 /**
- * Looks at the files of a data directory that no process uses, and verifies every chain.
+ * Checks the files of a data directory that no process uses, and verifies every chain.
  * @param publicKey - of its first signing key.
- * @throws where a page, a chain or a row is not as it must be.
+ * @throws if a page, a chain or a row is not as it must be.
  */
 export async function examine(
   data: string,
@@ -284,7 +290,7 @@ export async function examine(
   return { ...row!, lock_leads: await lockLeads(data) };
 }
 
-/** Of how many families of chains lock.db knows more than the database. */
+/** For how many families of chains lock.db is ahead of the database. */
 export async function lockLeads(data: string): Promise<number> {
   const heads = await withDatabaseOf(data, loadChains);
   return [...issuedPlaces(`${data}/lock.db`)].filter(([family, place]) => {
@@ -293,7 +299,7 @@ export async function lockLeads(data: string): Promise<number> {
   }).length;
 }
 
-/** To look at a database is to recover it: the program is to find it as the cut left it. */
+/** Works on a copy: opening a database recovers it, and the program must find it as the cut left it. */
 export async function onCopy<Result>(data: string, look: (copy: string) => Promise<Result>): Promise<Result> {
   const copy = await Deno.makeTempDir({ prefix: "jiss-power-copy-" });
   try {

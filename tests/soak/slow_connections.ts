@@ -1,6 +1,6 @@
 /**
- * 1,500 slow clients beside a good one: a third sends nothing, a third a head byte by byte, a third a body so. Whoever the
- * service closes comes again, so that they are always as many.
+ * 1,500 slow clients beside a good one: a third sends nothing, a third a head byte by byte, a third a body
+ * byte by byte. A client that the service closes reconnects, so that their number stays the same.
  */
 import { scoreRequest } from "../harness.ts";
 import { createOrganization, freshDeployment, type RunningService, startService } from "../program.ts";
@@ -8,12 +8,12 @@ import { SlowClients } from "./slow_clients.ts";
 
 export interface SlowConnectionOptions {
   readonly connections: number;
-  /** Requests of the good client, alone and again beside them; 99 of 100 fall between their bursts if there are many. */
+  /** Requests of the good client, alone and again beside the slow ones. With many, 99 of 100 miss their bursts. */
   readonly requests: number;
-  /** How long they stay, and how long the good client is alone before. */
+  /** How long they stay, and how long the good client runs alone before. */
   readonly seconds: number;
   readonly aloneSeconds: number;
-  /** The program's file, where it waits for clients for another time than the release: see `hasty_program.ts`. */
+  /** The program's file, if it has other time-outs than the release: see `hasty_program.ts`. */
   readonly main?: string;
 }
 
@@ -21,7 +21,7 @@ export interface SlowConnectionFigures {
   readonly requests: number;
   /** Answers to the good client that were not the right one. */
   readonly wrong: number;
-  /** Slow connections that were closed by the service, by its own count of why. */
+  /** Slow connections that the service closed, by its own count of reasons. */
   readonly closed: Readonly<Record<"no_request" | "silent" | "crowded", number>>;
   /** Slow connections that found themselves closed. */
   readonly came_again: number;
@@ -30,7 +30,9 @@ export interface SlowConnectionFigures {
   readonly p99_ratio: number;
 }
 
-/** The same interaction of another operator each time, on a connection of its own: each answer says the same. */
+/**
+ * The same interaction for another operator each time, on a connection of its own: all answers are the same.
+ */
 async function ask(
   service: RunningService,
   { key, name, client }: { readonly key: string; readonly name: string; readonly client: Deno.HttpClient },

@@ -1,13 +1,13 @@
 /**
- * Whether a refused authentication tells its reason: over real HTTP on one connection, one request at a time, reasons
- * in random order, answers compared byte for byte and latencies by rank.
+ * Whether a refused authentication reveals its reason: over real HTTP on one connection, one request at a
+ * time, reasons in random order; answers are compared byte for byte and latencies by rank.
  */
 import { AUTH_FLOOR_MS } from "../../src/domain/limits.ts";
 import { scoreRequest, seededWorld } from "../harness.ts";
 import { mannWhitney } from "../mann_whitney.ts";
 import { createOrganization, freshDeployment, type RunningService, startService } from "../program.ts";
 
-/** How often two reasons that cannot be told apart may look as if they could, over all pairs of one run. */
+/** The probability that two equal reasons look different, over all pairs of one run. */
 const SIGNIFICANCE = 0.001;
 
 const KEYED = "/v1/score";
@@ -27,10 +27,10 @@ export interface TimingFigures {
   readonly pairs: number;
   /** Of the first run: the pair that differs most. */
   readonly least_p: number;
-  /** What the first run and a second one, which is only made then, both tell apart. */
+  /** Pairs that both the first run and a second one, made only if needed, tell apart. */
   readonly told_apart: readonly string[];
   readonly below_floor: number;
-  /** Different answers, ids and times left out: 1 where no reason shows in its bytes. */
+  /** Different answers, without ids and times: 1 if no reason shows in the bytes. */
   readonly different_answers: number;
 }
 
@@ -73,7 +73,7 @@ export async function refusalTiming(
   }
 }
 
-/** Every reason that there is, on a route for organizations' keys and on one for master keys. */
+/** Every reason there is, on a route for organizations' keys and on one for master keys. */
 async function reasonsOf(
   service: RunningService,
   env: Readonly<Record<string, string>>,
@@ -177,7 +177,7 @@ function isWhole(text: string): boolean {
   return end >= 0 && length !== undefined && text.length >= end + 4 + Number(length);
 }
 
-/** All bytes of an answer, but for its ids and times. */
+/** All bytes of an answer, without its ids and times. */
 function shapeOf(text: string): string {
   return text
     .replaceAll(/[0-9A-HJKMNP-TV-Z]{26}/g, "ID")
@@ -185,7 +185,7 @@ function shapeOf(text: string): string {
     .replace(/\r\ndate: [^\r]*\r\n/i, "\r\ndate: AT\r\n");
 }
 
-/** In an order that the seed decides (Fisher and Yates). */
+/** Shuffled in an order that the seed determines (Fisher and Yates). */
 function shuffled<Value>(values: readonly Value[], seed: string): readonly Value[] {
   const { random } = seededWorld(seed);
   const result = [...values];

@@ -1,6 +1,6 @@
 /**
- * Whether a receiver notices that others are dead: many events to one that answers after 50 ms, alone and then beside
- * one that never answers and one that answers 500. From the program as it is, over real HTTPS.
+ * Whether a receiver is affected by dead ones: many events to one that answers after 50 ms, alone and then
+ * beside one that never answers and one that answers 500. With the unchanged program, over real HTTPS.
  */
 import { scoreRequest } from "../harness.ts";
 import { openReceiver, type Receiver } from "../receiver.ts";
@@ -8,16 +8,16 @@ import { deliveriesOf, eventually, register, type WebhookProgram, withProgram } 
 
 const ANSWER_AFTER_MS = 50;
 const BATCH = 100;
-/** Events after which memory is taken as what it should stay at. */
+/** Events after which memory is measured as the level to stay at. */
 const SETTLED = 1_000;
 
 export interface FloodFigures {
   readonly events: number;
   readonly alone_ms: number;
   readonly beside_ms: number;
-  /** Beside the others to alone, until the last event. */
+  /** The time until the last event, beside the others in relation to alone. */
   readonly ratio: number;
-  /** Events of the second run that the well receiver never got, and those that it got more than once. */
+  /** Events of the second run that the good receiver never got, and those that it got more than once. */
   readonly missing: number;
   readonly doubled: number;
   readonly resident_mib: { readonly settled: number; readonly most: number };
@@ -31,7 +31,7 @@ export async function webhookFlood(
   { events, timeoutMs, untilPaused }: {
     readonly events: number;
     readonly timeoutMs: number;
-    /** Whether it is waited until the dead ones are paused: five minutes. */
+    /** Whether to wait until the dead ones are paused: five minutes. */
     readonly untilPaused: boolean;
   },
 ): Promise<FloodFigures> {
@@ -78,7 +78,7 @@ export async function webhookFlood(
   return figures!;
 }
 
-/** Scores so many interactions; milliseconds until the receiver has the last of them. */
+/** Scores `count` interactions; resolves to the milliseconds until the receiver has the last of them. */
 async function flood(
   { service, key }: WebhookProgram,
   receiver: Receiver,
@@ -104,7 +104,7 @@ async function flood(
   return performance.now() - started;
 }
 
-/** What the program holds in memory, MiB: once a thousand events are delivered, and at most. */
+/** The program's memory, MiB: once a thousand events are delivered, and at most. */
 class Memory {
   settled = Infinity;
   most = 0;
