@@ -1,6 +1,6 @@
 /**
- * Epochs of which retention has left nothing, and the first entry of the next one, which stays and names their end: what
- * of that can be altered, and what both verifiers say of it.
+ * Epochs with every entry removed by retention, and the first entry of the next epoch, which is kept and
+ * names their end: the ways to alter these, and what both verifiers find.
  */
 import { consistencyPath } from "../src/evidence/consistency.ts";
 import { fromHex, hex } from "../src/evidence/crypto.ts";
@@ -17,23 +17,23 @@ const ENDED = 6;
 const CUT = 20;
 const NO_HASH = "0".repeat(64);
 
-/** A day's score each. */
+/** One score a day each. */
 function scores(chain: ChainWriter, count: number, name = "operator"): void {
   for (let day = 0; day < count; day += 1) chain.score(`${name}-${day % 2}`);
 }
 
-/** The whole chain up to a size, of which all is removed: its end, and what was signed of it. */
+/** The whole chain up to a size with all of it removed: only its end and its signed checkpoint remain. */
 function allRemoved(chain: ChainWriter, size: number): string {
   return putTogether(prunedTo(chain.bundle({ size }), size, buildWorld().signers));
 }
 
 /**
- * A chain of eight entries of which a restore kept six, and the one that goes on from it, of which the first twenty are
- * past their retention: whatever told of the removal of the first is gone with them.
+ * A chain of eight entries of which a restore kept six, and the chain that continues it, with its first
+ * twenty entries past their retention: the record of the first chain's removal is removed with them.
  */
 function epochs({ name = "operator", change = () => {} }: {
   readonly name?: string;
-  /** Of the second, before its cut. */
+  /** Changes the second chain before its cut. */
   readonly change?: (second: ChainWriter) => void;
 } = {}) {
   const world = buildWorld({ step: DAY_MS / 2 });
@@ -51,14 +51,14 @@ function epochs({ name = "operator", change = () => {} }: {
 const { first, whole, left, after } = epochs();
 const other = epochs({ name: "rewritten" });
 
-/** The same, with the line that names the end of the chain before changed. */
+/** The same, with a change to the line that names the end of the chain before. */
 function withBeginning(change: (line: Json) => void): string {
   return forged(after, ({ preamble }) => change(preamble.find(isBeginning)));
 }
 
 const isBeginning = ({ kind }: Json) => kind === "jis.beginning/1";
 
-/** With a step that leads from a size to the end. */
+/** With a ladder step from a size to the end. */
 function withLadder(text: string, from: number): string {
   const open = takeApart(text);
   const nodes = new Map<number, Uint8Array>();
@@ -84,7 +84,7 @@ const TAMPERED = { verdict: "TAMPERED", exitCode: 1 } as const;
 const DIVERGED = { verdict: "DIVERGED", exitCode: 1 } as const;
 const OPEN_OVERALL = { verdict: "INTACT, NOT COMPARED", exitCode: 2 } as const;
 
-/** The bridge does not hold: neither what is after it, nor that the chain before was removed by rule. */
+/** The bridge between the epochs fails: neither the second chain nor the removal of the first is proven. */
 function broken(name: string, text: string, finding: string): SeveralRow {
   return {
     name,
@@ -98,7 +98,10 @@ function broken(name: string, text: string, finding: string): SeveralRow {
   };
 }
 
-/** Three epochs of which the first two are all removed, what told so of the first with the second's beginning. */
+/**
+ * Three epochs; the first two are removed entirely, and with the second's beginning the record of the first's
+ * removal.
+ */
 function three() {
   const world = buildWorld({ step: DAY_MS / 2 });
   const one = world.chain("org/acme", { retentionDays: 30 });
@@ -109,7 +112,7 @@ function three() {
   scores(three, 60);
   three.prune(CUT);
   scores(three, 1);
-  // As the service shows it: of the second the first entry alone.
+  // As the service exports it: of the second only its first entry.
   const shown = two.bundle();
   const open = prunedTo(shown, 5, world.signers);
   const { salt, data } = takeApart(shown).groups[0]!.parts[0]!;
@@ -126,20 +129,21 @@ const OF_ENDED = { ...INTACT, findings: ["PRUNED_PREFIX[0,4]"] };
 
 export const REMOVED_EPOCH_ROWS: readonly SeveralRow[] = [
   {
-    name: "an epoch of which nothing is left and the one that names its end are intact together",
+    name: "an epoch with every entry removed and the next one, which names its end, are intact together",
     text: left + after,
     reports: [OF_FIRST, OF_SECOND],
     overall: UNANCHORED,
   },
   {
-    name: "what was kept of an epoch of which nothing is left agrees, and answers for the one after it",
+    name:
+      "a kept checkpoint at the end of a wholly removed epoch agrees, and suffices for the next epoch too",
     text: left + after,
     options: { known: [first.checkpoint(ENDED)] },
     reports: [{ ...OF_FIRST, verdict: "INTACT" }, OF_SECOND],
     overall: UNANCHORED,
   },
   {
-    name: "what was kept within an epoch of which nothing is left asks for a link",
+    name: "a kept checkpoint within a wholly removed epoch is not compared without a ladder",
     text: left + after,
     options: { known: [first.checkpoint(3)] },
     reports: [
@@ -149,21 +153,21 @@ export const REMOVED_EPOCH_ROWS: readonly SeveralRow[] = [
     overall: OPEN_OVERALL,
   },
   {
-    name: "with the link what was kept within an epoch of which nothing is left agrees",
+    name: "a kept checkpoint within a wholly removed epoch agrees over a ladder",
     text: withLadder(left, 3) + after,
     options: { known: [first.checkpoint(3)] },
     reports: [{ ...OF_FIRST, verdict: "INTACT" }, OF_SECOND],
     overall: UNANCHORED,
   },
   {
-    name: "what was lost with the restore is told of by the entry that stayed",
+    name: "the kept first entry of the next epoch records which entries a restore lost",
     text: left + after,
     options: { known: [first.checkpoint(ENDED), first.checkpoint(7)] },
     reports: [{ ...OF_FIRST, verdict: "INTACT", findings: [`RESTORED@${ENDED}`, CUT_FIRST] }, OF_SECOND],
     overall: UNANCHORED,
   },
   {
-    name: "the retention with which an epoch began, told by the entry that stayed, is not in force for good",
+    name: "the retention named by the kept first entry is superseded by a later policy",
     text: (() => {
       const changed = epochs({ change: (second) => second.setRetention(20) });
       return changed.left + changed.after;
@@ -172,19 +176,19 @@ export const REMOVED_EPOCH_ROWS: readonly SeveralRow[] = [
     overall: UNANCHORED,
   },
   {
-    name: "an epoch of which nothing is left, by itself, was removed on no record",
+    name: "a wholly removed epoch by itself has no record of its removal",
     text: left,
     reports: [UNPROVEN],
     overall: TAMPERED,
   },
   {
-    name: "an epoch of which nothing is left was removed on no record where the next one begins whole",
+    name: "a wholly removed epoch has no record of its removal if the next one begins whole",
     text: left + whole,
     reports: [UNPROVEN, { ...INTACT, findings: ["STATE_UNANCHORED@1"] }],
     overall: TAMPERED,
   },
   {
-    name: "nothing names the end of an epoch where the entry that stayed is left out",
+    name: "without the kept first entry of the next epoch nothing names the end of a wholly removed one",
     text: left +
       forged(after, (open) => open.preamble = open.preamble.filter((line) => !isBeginning(line))),
     options: { known: [first.checkpoint(ENDED)] },
@@ -192,59 +196,59 @@ export const REMOVED_EPOCH_ROWS: readonly SeveralRow[] = [
     overall: TAMPERED,
   },
   {
-    name: "the epoch after one of which nothing is left, by itself, does not lead to what was kept",
+    name: "the epoch after a wholly removed one, by itself, is not compared with what was kept of that one",
     text: after,
     options: { known: [first.checkpoint(ENDED)] },
     reports: [{ ...NOT_COMPARED, findings: [...OF_SECOND.findings, "KNOWN_EPOCH_UNLINKED"] }],
     overall: OPEN_OVERALL,
   },
   broken(
-    "another end of the epoch before is not what the entry that stayed commits to",
+    "a beginning with another end of the epoch before does not match its entry's commitment",
     withBeginning((line) => line.data.restored_root = hex(other.first.checkpoint(ENDED).root)),
     "COMMITMENT_MISMATCH@0",
   ),
   broken(
-    "another salt is not what the entry that stayed commits to",
+    "a beginning with another salt does not match its entry's commitment",
     withBeginning((line) => line.salt = NO_HASH),
     "COMMITMENT_MISMATCH@0",
   ),
   broken(
-    "an entry that was altered is not in the tree of what was removed",
+    "a beginning with an altered entry is not in the tree of the removed entries",
     withBeginning((line) => line.entry.id = "01FORGED"),
     "GENESIS_MISMATCH@0",
   ),
   broken(
-    "an entry that an organization could have appended begins no chain",
+    "a beginning whose entry has the actor of an API call begins no chain",
     withBeginning((line) => line.entry.actor = "self_serve"),
     "GENESIS_MISMATCH@0",
   ),
   broken(
-    "another path does not lead to what was signed",
+    "a beginning with another path does not lead to the signed root",
     withBeginning((line) => line.path[0] = NO_HASH),
     "GENESIS_MISMATCH@0",
   ),
   broken(
-    "a path that is too long leads nowhere",
+    "a beginning with a path that is too long does not lead to the signed root",
     withBeginning((line) => line.path.push(NO_HASH)),
     "GENESIS_MISMATCH@0",
   ),
   broken(
-    "an empty path leads nowhere",
+    "a beginning with an empty path does not lead to the signed root",
     withBeginning((line) => line.path = []),
     "GENESIS_MISMATCH@0",
   ),
   broken(
-    "a later entry is no beginning, wherever its path leads",
+    "a beginning with a later entry is malformed, wherever its path leads",
     withBeginning((line) => line.entry.seq = 1),
     "MALFORMED_LINE",
   ),
   broken(
-    "an entry that is none is no beginning",
+    "a beginning with an incomplete entry is malformed",
     withBeginning((line) => delete line.entry.actor),
     "MALFORMED_LINE",
   ),
   {
-    name: "the entry that stayed of another epoch's chain is none of this one's",
+    name: "a beginning taken from another epoch's bundle is refused",
     text: left + forged(after, ({ preamble }) => {
       Object.assign(preamble.find(isBeginning), takeApart(TWO).preamble[0]);
     }),
@@ -252,25 +256,25 @@ export const REMOVED_EPOCH_ROWS: readonly SeveralRow[] = [
     overall: TAMPERED,
   },
   {
-    name: "the entry that stayed is told once",
+    name: "a second beginning line is malformed",
     text: left + forged(after, ({ preamble }) => preamble.push(preamble.find(isBeginning))),
     reports: [UNPROVEN, tampered(["MALFORMED_LINE", CUT_SECOND, OPEN], null)],
     overall: TAMPERED,
   },
   {
-    name: "a chain of which nothing was removed shows its first entry in its place alone",
+    name: "a beginning line in a bundle with nothing removed is malformed",
     text: forged(whole, ({ preamble }) => preamble.push(takeApart(after).preamble.find(isBeginning))),
     reports: [tampered(["MALFORMED_LINE", "STATE_UNANCHORED@1"], null)],
     overall: TAMPERED,
   },
   {
-    name: "the first epoch goes on from none",
+    name: "a beginning line in the first epoch is malformed",
     text: forged(left, ({ preamble }) => preamble.push(takeApart(after).preamble.find(isBeginning))) + after,
     reports: [tampered(["MALFORMED_LINE", CUT_FIRST], null), OF_SECOND],
     overall: TAMPERED,
   },
   {
-    name: "an epoch of which nothing is left ends where the next one says, and no earlier",
+    name: "a wholly removed epoch that ends before the size named by the next one is truncated",
     text: allRemoved(first, 4) + after,
     reports: [
       tampered(["TRUNCATED@4", "PRUNED_PREFIX_UNPROVEN[0,3]"], 4),
@@ -279,26 +283,26 @@ export const REMOVED_EPOCH_ROWS: readonly SeveralRow[] = [
     overall: TAMPERED,
   },
   {
-    name: "an epoch of which nothing is left ends where the next one says, and no later",
+    name: "a wholly removed epoch that ends after the size named by the next one is unproven",
     text: allRemoved(first, 7) + after,
     reports: [tampered(["PRUNED_PREFIX_UNPROVEN[0,6]"], 0), OF_SECOND],
     overall: TAMPERED,
   },
   {
-    name: "an epoch of which nothing is left has the root that the next one says",
+    name: "a wholly removed epoch with another root than the next one names is found",
     text: other.left + after,
     reports: [UNPROVEN, tampered([...OF_SECOND.findings, "GENESIS_MISMATCH@0"], 0)],
     overall: TAMPERED,
   },
   {
-    name: "an epoch that was rewritten and removed with the right key contradicts what was kept of it",
+    name: "an epoch rewritten and removed with the right key contradicts a kept checkpoint",
     text: other.left + other.after,
     options: { known: [first.checkpoint(ENDED)] },
     reports: [diverged([`FORK_VS_KNOWN_CHECKPOINT[0,${ENDED - 1}]`, CUT_FIRST], 0), OF_SECOND],
     overall: DIVERGED,
   },
   {
-    name: "peaks of an epoch of which nothing is left that no key signed prove nothing",
+    name: "peaks of a wholly removed epoch that no key signed prove nothing",
     text: forged(left, ({ header }) => header.base.peaks[0] = NO_HASH) + after,
     reports: [
       tampered([`PRUNED_PREFIX_UNPROVEN[0,${ENDED - 1}]`, "ROOT_MISMATCH[0,5]"], 0),
@@ -307,21 +311,21 @@ export const REMOVED_EPOCH_ROWS: readonly SeveralRow[] = [
     overall: TAMPERED,
   },
   {
-    name: "three epochs of which the first two are gone are intact together",
+    name: "three epochs with the first two removed are intact together",
     text: ONE + TWO + THREE,
     options: { known: [row.one.checkpoint(5), row.two.checkpoint(5)] },
     reports: [{ ...OF_ENDED, verdict: "INTACT" }, { ...OF_ENDED, verdict: "INTACT" }, OF_SECOND],
     overall: UNANCHORED,
   },
   {
-    name: "without the second of three epochs nothing leads from the first to the third",
+    name: "without the second of three epochs the first one's removal is unproven",
     text: ONE + THREE,
     options: { known: [row.one.checkpoint(5)] },
     reports: [tampered(["PRUNED_PREFIX_UNPROVEN[0,4]"], 0), OF_SECOND],
     overall: TAMPERED,
   },
   {
-    name: "a next epoch that no trusted key signed puts no removal on record",
+    name: "a next epoch that no trusted key signed records no removal",
     text: left + forged(after, () => {}, { signers: [throwAwaySigner("stranger")] }),
     reports: [
       UNPROVEN,

@@ -1,6 +1,6 @@
 /**
- * Records that can be made once only, made twice by a service whose database was altered: everything is signed, linked
- * and follows, and yet a label, a score, a commit or a decision counts a second time.
+ * Records that can be made only once, made twice by a service whose database was altered: everything is
+ * signed, linked and replays, and yet a label, a score, a commit or a decision counts a second time.
  *
  * As in tests/tamper_rows.ts the rows are run by the product's verifier and by the independent one.
  */
@@ -10,7 +10,7 @@ import { INTACT, type Row, tampered } from "./verification.ts";
 
 const LATE = { interaction: { outcome_correct: null, scenario_type: "standard" } } as const;
 
-/** A session scored at 1, labelled at 2, and what a test adds. */
+/** A session scored at 1, labelled at 2, and what a row adds. */
 function labelled(more: (chain: ChainWriter) => void = () => {}): ChainWriter {
   const chain = buildWorld().chain("org/acme");
   chain.score("ada", LATE);
@@ -21,7 +21,7 @@ function labelled(more: (chain: ChainWriter) => void = () => {}): ChainWriter {
 
 const NAMED = "named-by-a-caller";
 
-/** What retention cut off at 3 is the score of a session that is labelled after it. */
+/** Retention removed the entries before 3, with the score of a session that is labelled later. */
 const beyondTheCut = (labels: number) => {
   const chain = buildWorld({ step: 40 * 86_400_000 }).chain("org/acme", { retentionDays: 30 });
   chain.score("ada", LATE);
@@ -47,7 +47,7 @@ export const REPEAT_ROWS: readonly Row[] = [
     ...tampered(["RECORD_REPEATED@3", "RECORD_REPEATED@5"], 3),
   },
   {
-    name: "labels of two sessions are none of one",
+    name: "labels of two sessions are no repetition",
     text: labelled((chain) => chain.label(chain.score("ada", LATE), false)).bundle(),
     ...INTACT,
   },
@@ -84,13 +84,13 @@ export const REPEAT_ROWS: readonly Row[] = [
     ...tampered(["RECORD_REPEATED@4"], 4),
   },
   {
-    name: "what is found of records made twice is found without replay too",
+    name: "a record made twice is found without replay too",
     text: labelled((chain) => chain.label(1, false)).bundle(),
     replay: false,
     ...tampered(["RECORD_REPEATED@3"], 3),
   },
   {
-    name: "a frozen session that is scored later is scored once",
+    name: "a frozen session that is scored later counts as scored once",
     text: labelled((chain) => {
       chain.skip("ada", NAMED);
       chain.score("ada", { session: NAMED });
@@ -98,19 +98,19 @@ export const REPEAT_ROWS: readonly Row[] = [
     ...INTACT,
   },
   {
-    name: "of records whose parts are withheld nobody can tell whether they are of one session",
+    name: "records with withheld parts cannot be recognized as repeated",
     text: labelled((chain) => chain.label(1, false)).bundle({ parts: "structural" }),
     replay: false,
     ...INTACT,
   },
   {
-    name: "a session whose score retention removed is labelled once",
+    name: "a session whose score retention removed may be labelled once",
     text: beyondTheCut(1),
     ...INTACT,
     findings: ["PRUNED_PREFIX[0,2]", "STATE_UNANCHORED@3"],
   },
   {
-    name: "a session whose score retention removed, labelled a second time, is found",
+    name: "a second label of a session whose score retention removed is found",
     text: beyondTheCut(2),
     ...tampered(["RECORD_REPEATED@4", "PRUNED_PREFIX[0,2]", "STATE_UNANCHORED@3"], 4),
   },
@@ -137,7 +137,7 @@ const OPEN = { ...INTACT, findings: ["STATE_UNANCHORED@1"] };
 
 export const RESTORED_REPEAT_ROWS: readonly SeveralRow[] = [
   {
-    name: "a session that a restore lost is scored again in the next epoch",
+    name: "a session that a restore lost may be scored again in the next epoch",
     text: again.left + again.after,
     reports: [INTACT, INTACT],
     overall: UNANCHORED,
@@ -150,13 +150,13 @@ export const RESTORED_REPEAT_ROWS: readonly SeveralRow[] = [
   },
   {
     name:
-      "an export from before a restore, which still holds what was lost, accuses nobody of scoring it again",
+      "an export from before a restore and the next epoch may both hold the session that the restore lost",
     text: again.whole + again.after,
     reports: [INTACT, OPEN],
     overall: UNANCHORED,
   },
   {
-    name: "two exports of one chain hold the same records, each once",
+    name: "two exports of one chain may hold the same records",
     text: again.left + again.left,
     reports: [INTACT, INTACT],
     overall: UNANCHORED,

@@ -1,7 +1,7 @@
 /**
- * Histories that whoever holds the signing key shows so that nothing of them meets what an auditor kept, and the
- * honest ones that look like them. Rows as those of tests/tamper_chain_rows.ts: the product's verifier and the
- * independent one judge them alike.
+ * Histories that somebody with the signing key makes so that nothing in them can be compared with what an
+ * auditor kept, and the honest ones that look like them. Rows as in tests/tamper_chain_rows.ts: the product's
+ * verifier and the independent one judge them alike.
  */
 import { hex, type Signer, utf8 } from "../src/evidence/crypto.ts";
 import { type KeptCheckpoint, type KnownCheckpoint, knownCheckpointOrNull } from "../src/evidence/kept.ts";
@@ -21,7 +21,7 @@ const KEPT_INTACT: Expectation = { ...INTACT, verdict: "INTACT" };
 
 const settled = (checkpoint: KnownCheckpoint): KeptCheckpoint => ({ ...checkpoint, isSettled: true });
 
-/** Appends events of the organization's own, which say what they are told to say. */
+/** Appends events of the organization's own, with a given text. */
 export function told(chain: ChainWriter, says: string, count = 1): ChainWriter {
   for (let at = 0; at < count; at += 1) {
     chain.append({
@@ -39,7 +39,7 @@ const first = buildWorld({ deployment: "01DEPLOYMENTONE" });
 const FIRST_ORG = told(first.chain("org/acme"), "true").checkpoint();
 const FIRST_SYSTEM = first.chain("sys").checkpoint();
 
-/** The same vendor's next deployment, after so many rotations; the newest key alone signs. */
+/** The same vendor's next deployment, after this many rotations; the newest key alone signs. */
 function rotated(rotations: number): World {
   const world = buildWorld({ deployment: "01DEPLOYMENTTWO" });
   for (let at = 0; at < rotations; at += 1) world.makeKey();
@@ -47,7 +47,7 @@ function rotated(rotations: number): World {
   return world;
 }
 
-/** What was kept bears a signature line of a key that nobody knew then, and that says nothing. */
+/** The kept note with one more signature line, by a key that nobody knew then; the signature is false. */
 function withLineOf(checkpoint: KnownCheckpoint, publicKey: Uint8Array): KnownCheckpoint {
   const id = keyId(nodeCrypto, { name: checkpoint.origin, publicKey });
   const signature = Uint8Array.from([
@@ -63,14 +63,14 @@ const OF_ANOTHER_DEPLOYMENT = {
   overall: NOT_COMPARED_OVERALL,
 } as const;
 
-/** One that was certified away from, which a deployment of its own still uses. */
+/** A key that a certificate replaced, and that another deployment still uses. */
 function ofEarlierKey(): Pick<SeveralRow, "text" | "options"> {
   const later = buildWorld({ deployment: "01DEPLOYMENTONE" });
   later.makeKey();
   later.dropOldKeys();
   const shown = buildWorld({ deployment: "01DEPLOYMENTTWO" });
   const chain = told(shown.chain("org/acme"), "forged");
-  // Its header brings the certificate; its checkpoints the first key signs.
+  // The header has the certificate; the first key signs the checkpoints.
   shown.makeKey();
   const pins = [shown.pin(1), shown.pin(2)];
   return {
@@ -81,38 +81,39 @@ function ofEarlierKey(): Pick<SeveralRow, "text" | "options"> {
 
 const CERTIFIED_ROWS: readonly SeveralRow[] = [
   {
-    name: "a new deployment under a key that the known one certified goes on from nothing that was kept",
+    name: "a new deployment whose key the known key certified is not compared, and that is reported",
     text: told(rotated(1).chain("org/acme"), "forged").bundle(),
     options: { known: [FIRST_ORG] },
     ...OF_ANOTHER_DEPLOYMENT,
   },
   {
-    name: "its system chain goes on from nothing that was kept either",
+    name: "the system chain of such a new deployment is not compared either",
     text: rotated(1).chain("sys").bundle(),
     options: { known: [FIRST_ORG] },
     ...OF_ANOTHER_DEPLOYMENT,
   },
   {
-    name: "so it is where two certificates lead to its key, and the system chain alone was kept",
+    name:
+      "a new deployment whose key two certificates lead to is not compared, even if only the system chain was kept",
     text: told(rotated(2).chain("org/acme"), "forged").bundle(),
     options: { known: [FIRST_SYSTEM] },
     ...OF_ANOTHER_DEPLOYMENT,
   },
   {
     name:
-      "a new deployment under the key from which a certificate leads to the known one is joined to it too",
+      "a new deployment under a predecessor of the known key is recognized as another deployment of its owner",
     ...ofEarlierKey(),
     ...OF_ANOTHER_DEPLOYMENT,
   },
   {
     name:
-      "a false signature line by the certified key in what was kept takes the known key's word from nobody",
+      "a false signature line by the certified key in a kept note does not hide the known key's signature",
     text: told(rotated(1).chain("org/acme"), "forged").bundle(),
     options: { known: [withLineOf(FIRST_ORG, rotated(1).newSigner(2).publicKey)] },
     ...OF_ANOTHER_DEPLOYMENT,
   },
   {
-    name: "a key that no certificate joins to the known one is another vendor's",
+    name: "a key that no certificate joins to the known one counts as another vendor's",
     text: (() => {
       const vendor = buildWorld({ seed: "another vendor", deployment: "01DEPLOYMENTTWO" });
       vendor.makeKey();
@@ -129,7 +130,7 @@ const CERTIFIED_ROWS: readonly SeveralRow[] = [
 
 // ---- a new deployment that begins with a key to which the known one rotated -----------------------------------------
 
-/** The known deployment after a rotation: its first key signs no more. */
+/** The known deployment after a rotation: its first key no longer signs. */
 function rotatedOnce(): { readonly system: ChainWriter; readonly acme: ChainWriter } {
   const known = buildWorld({ deployment: "01DEPLOYMENTONE" });
   const chains = { system: known.chain("sys"), acme: told(known.chain("org/acme"), "true") };
@@ -147,7 +148,7 @@ function begunWith(signer: Signer, deployment = "01DEPLOYMENTTWO", seed = "world
 
 const SECOND_KEY = buildWorld().newSigner(2);
 const ROTATED = rotatedOnce();
-/** As they were before the rotation. */
+/** The checkpoints before the rotation. */
 const KNOWN_ORG = ROTATED.acme.checkpoint(2);
 const KNOWN_SYSTEM = ROTATED.system.checkpoint(1);
 const ROTATED_SYSTEM = ROTATED.system.bundle();
@@ -156,7 +157,7 @@ const BEGUN = told(begunWith(SECOND_KEY).chain("org/acme"), "forged").bundle();
 const BOTH_PINS = [buildWorld().pin(1), buildWorld().pin(2)];
 const BEGUN_REPORT: Expectation = { ...NOT_COMPARED, findings: ["KNOWN_DEPLOYMENT_OTHER"] };
 
-/** Of another organization, in a deployment of its own, which began with the second key and rotated it. */
+/** Another organization, in a deployment of its own that began with the second key and rotated it. */
 const third = begunWith(SECOND_KEY, "01DEPLOYMENTTHREE", "third");
 const thirdChain = third.chain("org/else");
 third.makeKey();
@@ -166,14 +167,14 @@ const THIRD_SIGNER = third.newSigner(2);
 const BEGUN_WITH_THIRD = told(begunWith(THIRD_SIGNER).chain("org/acme"), "forged").bundle();
 const THREE_PINS = [...BOTH_PINS, third.pin(2)];
 
-/** Its header brings no certificate, so that the entry which tells of the rotation alone does. */
+/** The header has no certificate: only the entry that records the rotation has it. */
 const WITHOUT_CERTIFICATES = (() => {
   const open = takeApart(rotatedOnce().acme.bundle());
   open.header.keys = open.header.keys.map((key: object) => ({ ...key, cert: null }));
   return putTogether(open);
 })();
 
-/** An organization of this name at another vendor's, which rotated its key too. */
+/** An organization of this name at another vendor, which rotated its key too. */
 function vendorRotated(): Pick<SeveralRow, "text"> & { readonly pins: readonly PinnedKey[] } {
   const vendor = buildWorld({ seed: "another vendor", deployment: "01DEPLOYMENTTWO" });
   const chain = told(vendor.chain("org/acme"), "true");
@@ -188,35 +189,35 @@ const keysOf = (pins: readonly PinnedKey[]) => pins.map(({ publicKey }) => publi
 const BEGUN_ROWS: readonly SeveralRow[] = [
   {
     name:
-      "a new deployment that begins with the known one's next key is joined by the known one's certificate",
+      "a new deployment that begins with the next key is joined by the certificate in the known one's bundle",
     text: ROTATED_ORG + BEGUN,
     options: { pins: BOTH_PINS, known: [KNOWN_ORG] },
     reports: [KEPT_INTACT, BEGUN_REPORT],
     overall: NOT_COMPARED_OVERALL,
   },
   {
-    name: "so it is where that certificate comes after it",
+    name: "a certificate in a later bundle of the input joins the keys too",
     text: BEGUN + ROTATED_ORG,
     options: { pins: BOTH_PINS, known: [KNOWN_ORG] },
     reports: [BEGUN_REPORT, KEPT_INTACT],
     overall: NOT_COMPARED_OVERALL,
   },
   {
-    name: "so it is where the system chain alone brings it, and was kept alone",
+    name: "a certificate in the system chain's bundle joins the keys, if only the system chain was kept",
     text: ROTATED_SYSTEM + BEGUN,
     options: { pins: BOTH_PINS, known: [KNOWN_SYSTEM] },
     reports: [KEPT_INTACT, BEGUN_REPORT],
     overall: NOT_COMPARED_OVERALL,
   },
   {
-    name: "so it is where an entry alone brings it",
+    name: "a certificate that only an entry holds joins the keys too",
     text: BEGUN + WITHOUT_CERTIFICATES,
     options: { pins: BOTH_PINS, known: [KNOWN_ORG] },
     reports: [BEGUN_REPORT, KEPT_INTACT],
     overall: NOT_COMPARED_OVERALL,
   },
   {
-    name: "so it is where the bundle that brings it is cut off",
+    name: "a certificate in a bundle that is cut off joins the keys too",
     text: ROTATED_ORG.split("\n").slice(0, 3).map((line) => `${line}\n`).join("") + BEGUN,
     options: { pins: BOTH_PINS, known: [KNOWN_ORG] },
     reports: [
@@ -226,14 +227,15 @@ const BEGUN_ROWS: readonly SeveralRow[] = [
     overall: { verdict: "TAMPERED", exitCode: 1 },
   },
   ...[[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]].map((order) => ({
-    name: `certificates of two deployments lead from the known key to that of a third, in the order ${order}`,
+    name:
+      `certificates of two deployments lead from the known key to a third deployment's, in the order ${order}`,
     text: order.map((at) => [ROTATED_ORG, THIRD, BEGUN_WITH_THIRD][at]!).join(""),
     options: { pins: THREE_PINS, known: [KNOWN_ORG] },
     reports: order.map((at) => [KEPT_INTACT, INTACT, BEGUN_REPORT][at]!),
     overall: NOT_COMPARED_OVERALL,
   })),
   {
-    name: "keys of one key file are of one holder, though no certificate is there",
+    name: "keys of one key file count as one owner's without a certificate",
     text: BEGUN,
     options: { pins: BOTH_PINS, together: [keysOf(BOTH_PINS)], known: [KNOWN_ORG] },
     ...OF_ANOTHER_DEPLOYMENT,
@@ -246,14 +248,14 @@ const BEGUN_ROWS: readonly SeveralRow[] = [
     overall: NOT_COMPARED_OVERALL,
   },
   {
-    name: "keys of two files that nothing joins are of two holders",
+    name: "keys of two files that no certificate joins count as two owners'",
     text: BEGUN,
     options: { pins: BOTH_PINS, together: BOTH_PINS.map((pin) => keysOf([pin])), known: [KNOWN_ORG] },
     reports: [INTACT],
     overall: UNANCHORED,
   },
   {
-    name: "two vendors who each rotated a key are two holders, in either order",
+    name: "two vendors that each rotated a key are two owners, in either order",
     text: ROTATED_SYSTEM + ROTATED_ORG + vendor.text + ROTATED_ORG,
     options: {
       pins: [...BOTH_PINS, ...vendor.pins],
@@ -281,7 +283,7 @@ function rewritten(count: number): { readonly world: World; readonly chain: Chai
   return { world: other, chain };
 }
 
-/** Cut off at a size of which the system chain knows nothing. */
+/** Cuts the chain at a size that the system chain has not anchored. */
 function cut({ world: of, chain }: ReturnType<typeof rewritten>, to: number): ChainWriter {
   of.now += 3 * DAY_MS;
   chain.prune(to);
@@ -304,7 +306,7 @@ const forgedCut = cut(rewritten(6), 5);
 const OF_THE_CUT = ["KNOWN_CHECKPOINT_UNLINKABLE", "PRUNED_PREFIX[0,4]"] as const;
 const kept = { known: [KEPT_SYSTEM] } as const;
 
-/** Honest from beginning to end, with another organization and a restore. */
+/** An honest deployment with another organization and a restore. */
 function restoredWorld(backup: { readonly org: number; readonly system: number }) {
   const of = buildWorld();
   const sys = of.chain("sys");
@@ -323,48 +325,52 @@ function restoredWorld(backup: { readonly org: number; readonly system: number }
 
 const agreed = restoredWorld({ org: 7, system: 3 });
 const RESTORED_ALL = `${agreed.left[0]}${agreed.next[0]}${agreed.left[1]}${agreed.next[1]}`;
-/** Each chain was backed up at another moment, so that the organization's lacks what the system's knows. */
+/**
+ * The chains were backed up at different moments: the organization's lacks entries that the system chain
+ * anchors.
+ */
 const torn = restoredWorld({ org: 4, system: 3 });
 const TORN_ALL = `${torn.left[0]}${torn.next[0]}${torn.left[1]}${torn.next[1]}`;
 
 const SYSTEM_ROWS: readonly SeveralRow[] = [
   {
-    name: "who kept the system chain alone cannot tell a rewritten chain that is shown without it",
+    name: "with only the system chain kept, a rewritten chain shown without it is not compared",
     text: FORGED.bundle(),
     options: kept,
     reports: [NOT_COMPARED],
     overall: NOT_COMPARED_OVERALL,
   },
   {
-    name: "nor a true one, which looks the same",
+    name: "with only the system chain kept, a true chain shown without it is not compared either",
     text: HONEST,
     options: kept,
     reports: [NOT_COMPARED],
     overall: NOT_COMPARED_OVERALL,
   },
   {
-    name: "with the system chain a true one is held against what that anchored as it was kept",
+    name: "beside the kept system chain a true chain agrees with its anchor",
     text: OLD_SYSTEM + HONEST,
     options: kept,
     reports: [KEPT_INTACT, INTACT],
     overall: UNANCHORED,
   },
   {
-    name: "and a rewritten one contradicts it",
+    name: "beside the kept system chain a rewritten chain contradicts its anchor",
     text: OLD_SYSTEM + FORGED.bundle(),
     options: kept,
     reports: [KEPT_INTACT, diverged(["FORK_VS_KNOWN_CHECKPOINT[0,2]"], 0)],
     overall: DIVERGED_OVERALL,
   },
   {
-    name: "a later anchor of the rewritten chain takes the place of no earlier one that was kept",
+    name: "a later anchor of the rewritten chain does not replace the kept one",
     text: SYSTEM_OF_THE_FORGED + FORGED.bundle(),
     options: kept,
     reports: [KEPT_INTACT, diverged(["FORK_VS_KNOWN_CHECKPOINT[0,2]"], 0)],
     overall: DIVERGED_OVERALL,
   },
   {
-    name: "nor does one that was kept too, by way of the system chain alone",
+    name:
+      "a later anchor of the rewritten chain does not replace the kept one, even if a later system chain was kept",
     text: SYSTEM_OF_THE_FORGED + FORGED.bundle(),
     options: { known: [settled(KEPT_SYSTEM), settled(system.checkpoint())] },
     reports: [KEPT_INTACT, diverged(["FORK_VS_KNOWN_CHECKPOINT[0,2]"], 0)],
@@ -372,28 +378,28 @@ const SYSTEM_ROWS: readonly SeveralRow[] = [
     isOfMemory: true,
   },
   {
-    name: "a rewritten chain that is cut off above the anchored size is not compared",
+    name: "a rewritten chain that is cut above the anchored size is not compared",
     text: OLD_SYSTEM + forgedCut.bundle(),
     options: kept,
     reports: [KEPT_INTACT, { ...NOT_COMPARED, findings: OF_THE_CUT }],
     overall: NOT_COMPARED_OVERALL,
   },
   {
-    name: "nor is a true one without a ladder",
+    name: "a true chain that is cut above the anchored size is not compared without a ladder",
     text: OLD_SYSTEM + honestCut.bundle(),
     options: kept,
     reports: [KEPT_INTACT, { ...NOT_COMPARED, findings: OF_THE_CUT }],
     overall: NOT_COMPARED_OVERALL,
   },
   {
-    name: "over the ladder the true one agrees with what was anchored",
+    name: "a true chain that is cut above the anchored size agrees over a ladder",
     text: OLD_SYSTEM + honestCut.bundle({ ladder: [3, 5] }),
     options: kept,
     reports: [KEPT_INTACT, { ...INTACT, findings: ["PRUNED_PREFIX[0,4]"] }],
     overall: UNANCHORED,
   },
   {
-    name: "and the rewritten one contradicts it",
+    name: "a rewritten chain that is cut above the anchored size contradicts the anchor over a ladder",
     text: OLD_SYSTEM + forgedCut.bundle({ ladder: [3, 5] }),
     options: kept,
     reports: [KEPT_INTACT, diverged(["FORK_VS_KNOWN_CHECKPOINT[0,2]", "PRUNED_PREFIX[0,4]"], 0)],
@@ -407,28 +413,28 @@ const SYSTEM_ROWS: readonly SeveralRow[] = [
     overall: NOT_COMPARED_OVERALL,
   },
   {
-    name: "the system chain behind it in the input pins nothing",
+    name: "a system chain that follows the chain in the input pins nothing",
     text: FORGED.bundle() + OLD_SYSTEM,
     options: kept,
     reports: [NOT_COMPARED, KEPT_INTACT],
     overall: NOT_COMPARED_OVERALL,
   },
   {
-    name: "a system chain that withholds what it anchored pins nothing",
+    name: "a system chain that withholds its anchors pins nothing",
     text: system.bundle({ parts: "none" }) + FORGED.bundle(),
     options: { ...kept, replay: false },
     reports: [KEPT_INTACT, NOT_COMPARED],
     overall: NOT_COMPARED_OVERALL,
   },
   {
-    name: "a system chain that ends before the kept one is no help",
+    name: "a system chain that ends before its kept checkpoint pins nothing",
     text: system.bundle({ size: 1 }) + FORGED.bundle(),
     options: kept,
     reports: [diverged(["ROLLBACK_VS_KNOWN_CHECKPOINT@1"], 1), NOT_COMPARED],
     overall: DIVERGED_OVERALL,
   },
   {
-    name: "an organization that came after what was kept of the system chain is met for the first time",
+    name: "an organization younger than the kept system chain counts as met for the first time",
     text: (() => {
       const later = buildWorld();
       const sys = later.chain("sys");
@@ -443,21 +449,21 @@ const SYSTEM_ROWS: readonly SeveralRow[] = [
     overall: UNANCHORED,
   },
   {
-    name: "what was kept of the organization itself needs no system chain",
+    name: "a kept checkpoint of the organization itself needs no system chain",
     text: HONEST,
     options: { known: [KEPT_SYSTEM, org.checkpoint(3)] },
     reports: [KEPT_INTACT],
     overall: { verdict: "INTACT", exitCode: 0 },
   },
   {
-    name: "what was kept of the organization stands for no anchor that it does not agree with",
+    name: "a kept checkpoint of the organization does not excuse an anchor that the chain contradicts",
     text: OLD_SYSTEM + FORGED.bundle(),
     options: { known: [KEPT_SYSTEM, FORGED.checkpoint(4)] },
     reports: [KEPT_INTACT, diverged(["FORK_VS_KNOWN_CHECKPOINT[0,2]"], 0)],
     overall: DIVERGED_OVERALL,
   },
   {
-    name: "a newer remembered checkpoint of the chain stands for an anchor below a cut",
+    name: "a newer remembered checkpoint of the chain covers an anchor below a cut",
     text: OLD_SYSTEM + honestCut.bundle(),
     options: { known: [settled(KEPT_SYSTEM), settled(honestCut.checkpoint(5))] },
     reports: [KEPT_INTACT, { ...KEPT_INTACT, findings: OF_THE_CUT }],
@@ -465,7 +471,7 @@ const SYSTEM_ROWS: readonly SeveralRow[] = [
     isOfMemory: true,
   },
   {
-    name: "a true chain that ends as the anchor says is compared",
+    name: "a true chain that ends at the anchored size is compared",
     text: OLD_SYSTEM + HONEST_EARLY,
     options: kept,
     reports: [KEPT_INTACT, INTACT],
@@ -489,21 +495,21 @@ const SYSTEM_ROWS: readonly SeveralRow[] = [
     overall: UNANCHORED,
   },
   {
-    name: "the organization's later epoch alone leads to nothing that the kept system chain anchored",
+    name: "the organization's later epoch alone is not compared with what the kept system chain anchored",
     text: agreed.left[0]! + agreed.next[0] + agreed.next[1],
     options: { known: [agreed.late] },
     reports: [KEPT_INTACT, INTACT, { ...NOT_COMPARED, findings: ["KNOWN_EPOCH_UNLINKED"] }],
     overall: NOT_COMPARED_OVERALL,
   },
   {
-    name: "an anchor of entries that a restore lost is answered for by an older one that agrees",
+    name: "an anchor of entries that a restore lost is covered by an older one that agrees",
     text: TORN_ALL,
     options: { known: [torn.early, torn.late] },
     reports: [KEPT_INTACT, INTACT, { ...INTACT, findings: ["ANCHOR_AHEAD"] }, INTACT],
     overall: UNANCHORED,
   },
   {
-    name: "and is not compared where there is none",
+    name: "an anchor of entries that a restore lost is not compared if no older one was kept",
     text: TORN_ALL,
     options: { known: [torn.late] },
     reports: [KEPT_INTACT, INTACT, { ...NOT_COMPARED, findings: ["ANCHOR_AHEAD"] }, NOT_COMPARED],
@@ -513,7 +519,7 @@ const SYSTEM_ROWS: readonly SeveralRow[] = [
 
 // ---- the same backup put back twice -------------------------------------------------------------------------------
 
-/** An epoch that was visited, and that a second restore of the older backup lost as a whole. */
+/** An epoch that the auditor visited, and that a second restore of the older backup lost as a whole. */
 function twiceRestored(more: Record<string, unknown> = {}) {
   const of = buildWorld();
   const e1 = told(of.chain("org/acme"), "true", 5);
@@ -528,14 +534,14 @@ const E2_KEPT = twice.e2.checkpoint(2);
 
 const TWICE_ROWS: readonly SeveralRow[] = [
   {
-    name: "an epoch that a second restore lost is answered for by an older one that agrees",
+    name: "an epoch that a second restore lost is covered by an older kept checkpoint that agrees",
     text: twice.text,
     options: { known: [twice.e1.checkpoint(4), E2_KEPT] },
     reports: [KEPT_INTACT, INTACT],
     overall: UNANCHORED,
   },
   {
-    name: "so it is where a memory holds both",
+    name: "an epoch that a second restore lost is covered if a memory holds both checkpoints",
     text: twice.text,
     options: { known: [settled(twice.e1.checkpoint(6)), settled(E2_KEPT)] },
     reports: [KEPT_INTACT, INTACT],
@@ -543,14 +549,14 @@ const TWICE_ROWS: readonly SeveralRow[] = [
     isOfMemory: true,
   },
   {
-    name: "and is not compared where nothing older was kept",
+    name: "an epoch that a second restore lost is not compared if nothing older was kept",
     text: twice.text,
     options: { known: [E2_KEPT] },
     reports: [NOT_COMPARED, NOT_COMPARED],
     overall: NOT_COMPARED_OVERALL,
   },
   {
-    name: "a restore whose record tells of less than was kept of the lost epoch excuses nothing",
+    name: "a restore whose last known checkpoint is older than the kept one does not cover the lost epoch",
     text: twiceRestored({ last_known_checkpoint: twice.e2.checkpoint(1).note }).text,
     options: { known: [twice.e1.checkpoint(4), E2_KEPT] },
     reports: [
@@ -560,7 +566,7 @@ const TWICE_ROWS: readonly SeveralRow[] = [
     overall: NOT_COMPARED_OVERALL,
   },
   {
-    name: "a restore loses no epoch later than its own",
+    name: "a restore covers no epoch later than its own",
     text: twiceRestored({
       last_known_checkpoint: told(buildWorld().chain("org/acme/e9"), "ninth", 9).checkpoint().note,
     }).text,
@@ -574,7 +580,7 @@ const TWICE_ROWS: readonly SeveralRow[] = [
     overall: NOT_COMPARED_OVERALL,
   },
   {
-    name: "the last epoch alone says nothing of the lost one",
+    name: "the last epoch alone does not cover the lost one",
     text: twice.e3.bundle(),
     options: { known: [twice.e1.checkpoint(4), E2_KEPT] },
     reports: [{ ...NOT_COMPARED, findings: ["KNOWN_EPOCH_UNLINKED"] }],
@@ -586,7 +592,7 @@ const TWICE_ROWS: readonly SeveralRow[] = [
 
 const anew = told(buildWorld({ deployment: "01DEPLOYMENTTWO" }).chain("org/acme"), "forged", 3);
 
-/** A chain of ten entries, of which a forger shows four others and the epoch after a restore that never was. */
+/** A chain of ten entries; a forger shows four others, and the epoch after a restore that never happened. */
 const whole = told(buildWorld().chain("org/acme"), "true", 9);
 const forgedEnd = told(buildWorld().chain("org/acme"), "forged", 3);
 const afterwards = told(forgedEnd.restore(4, { last_known_checkpoint: whole.checkpoint(10).note }), "forged");
@@ -600,13 +606,13 @@ const LOST_REPORTS = {
 
 const DOCUMENT_ROWS: readonly SeveralRow[] = [
   {
-    name: "an answer of a new deployment beside its bundle makes it known to nobody",
+    name: "an answer of a new deployment beside its bundle does not make the deployment known",
     text: anew.bundle(),
     options: { known: [FIRST_ORG], proven: [anew.checkpoint(2), anew.checkpoint(4)] },
     ...OF_ANOTHER_DEPLOYMENT,
   },
   {
-    name: "nor do answers of its system chain and its audit log",
+    name: "answers of its system chain and its audit log do not make a new deployment known either",
     text: anew.bundle(),
     options: {
       known: [FIRST_ORG],
@@ -617,7 +623,7 @@ const DOCUMENT_ROWS: readonly SeveralRow[] = [
     ...OF_ANOTHER_DEPLOYMENT,
   },
   {
-    name: "an answer of a rewritten chain beside it is nothing older that was kept",
+    name: "an answer of a rewritten chain does not count as an older kept checkpoint",
     text: CLAIMED,
     options: {
       known: [whole.checkpoint(10)],
@@ -626,41 +632,41 @@ const DOCUMENT_ROWS: readonly SeveralRow[] = [
     ...LOST_REPORTS,
   },
   {
-    name: "so it is where the lost checkpoint is one that a memory settled",
+    name: "an answer of a rewritten chain does not count, even if a memory has settled the lost checkpoint",
     text: CLAIMED,
     options: { known: [settled(whole.checkpoint(10))], proven: [forgedEnd.checkpoint(3)] },
     ...LOST_REPORTS,
   },
   {
-    name: "an answer about a chain that is shown without the kept system chain is no word on it",
+    name: "an answer does not replace the comparison with a kept system chain",
     text: FORGED.bundle(),
     options: { known: [KEPT_SYSTEM], proven: [FORGED.checkpoint(2), KEPT_SYSTEM] },
     reports: [NOT_COMPARED],
     overall: NOT_COMPARED_OVERALL,
   },
   {
-    name: "an answer of entries that a restore lost is not compared where nothing older was kept",
+    name: "an answer of entries that a restore lost is not compared if nothing older was kept",
     text: CLAIMED,
     options: { proven: [whole.checkpoint(10)] },
     reports: [NOT_COMPARED, NOT_COMPARED],
     overall: NOT_COMPARED_OVERALL,
   },
   {
-    name: "another answer, which is older, may be the forger's",
+    name: "another answer, which is older, does not cover it: it may be the forger's",
     text: CLAIMED,
     options: { proven: [whole.checkpoint(10), forgedEnd.checkpoint(3)] },
     reports: [NOT_COMPARED, NOT_COMPARED],
     overall: NOT_COMPARED_OVERALL,
   },
   {
-    name: "an older checkpoint that was kept and agrees answers for it",
+    name: "an older kept checkpoint that agrees covers an answer of entries that a restore lost",
     text: HONEST_RESTORE,
     options: { known: [trueEnd.checkpoint(3)], proven: [trueEnd.checkpoint(10)] },
     reports: [KEPT_INTACT, INTACT],
     overall: UNANCHORED,
   },
   {
-    name: "an answer beyond an older export tells by its own verdict",
+    name: "an answer beyond an older export does not change the bundle's verdict",
     text: trueEnd.bundle({ size: 4 }),
     options: { proven: [trueEnd.checkpoint(10)] },
     reports: [INTACT],

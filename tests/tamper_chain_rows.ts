@@ -1,8 +1,8 @@
 /**
- * Tampering that spans more than one history of entries: removed prefixes and their rules, keys that follow one
- * another, chains that a restore ended and began, chains that the system chain anchors.
+ * Tampering that spans more than one history of entries: removed prefixes and their rules, successive keys,
+ * chains that a restore ended and began, chains that the system chain anchors.
  *
- * One file, as tests/tamper_rows.ts is; its rows too are run by the product's verifier and by the independent one.
+ * One file, as tests/tamper_rows.ts is; the product's verifier and the independent one run its rows too.
  */
 import { hex, type Signer } from "../src/evidence/crypto.ts";
 import { type KeptCheckpoint, type KnownCheckpoint, knownCheckpointOrNull } from "../src/evidence/kept.ts";
@@ -59,11 +59,11 @@ writer.prune(20);
 writer.score("operator-1");
 const PRUNED = writer.bundle({ ladder: [10, 20] });
 const NEW_CHECKPOINT = writer.checkpoint(40);
-/** As an exporter writes it that was asked to lead from the first kept checkpoint on. */
+/** As exported on request to link from the first kept checkpoint. */
 const LINKED = writer.bundle({ ladder: [5, 10, 20] });
-/** From an older size than one that was kept, past it. */
+/** A ladder from an older size than a kept one, past it. */
 const LINKED_TO_OLDEST = writer.bundle({ ladder: [5, 20] });
-/** Whoever holds the key wrote another history, and cut it off at the same entry. */
+/** The holder of the key wrote another history, and cut it at the same entry. */
 const [REWRITTEN_BELOW, REWRITTEN_BELOW_UNLINKED] = (() => {
   const other = aged("colleague");
   other.prune(20);
@@ -78,7 +78,7 @@ const ofAnotherHistory = knownCheckpointOrNull(
   }, signers),
 )!;
 
-/** Another pruning of the same chain, with what its record says. */
+/** Another pruning of the same chain, with this record of it. */
 function prunedOtherwise(to: number, record: Record<string, unknown>): string {
   const other = aged();
   other.prune(to, record);
@@ -87,25 +87,25 @@ function prunedOtherwise(to: number, record: Record<string, unknown>): string {
 
 export const PRUNED_ROWS: readonly Row[] = [
   {
-    name: "a prefix that was removed by rule is proven by a signed base and a record of the removal",
+    name: "a prefix removed by rule is proven by a signed base and a record of the removal",
     text: PRUNED,
     ...INTACT,
     findings: ["PRUNED_PREFIX[0,19]", "STATE_UNANCHORED@20"],
   },
   {
-    name: "a prefix that is gone without a record of its removal is not proven to be removed by rule",
+    name: "a removed prefix without a record of its removal is unproven",
     text: putTogether(prunedTo(UNPRUNED, 20, signers)),
     ...tampered(["STATE_UNANCHORED@20", "PRUNED_PREFIX_UNPROVEN[0,19]"], 0),
   },
   {
-    name: "a record of the removal by an API key is none",
+    name: "a record of the removal by an API key does not count",
     text: forged(PRUNED, ({ groups }) => {
       groups.find(({ entry }) => entry.event_type === "RETENTION_PRUNED")!.entry.actor = "self_serve";
     }, { links: true, priors: true, signers }),
     ...tampered(["STATE_UNANCHORED@20", "PRUNED_PREFIX_UNPROVEN[0,19]"], 0),
   },
   {
-    name: "a record of another removal is none for this one",
+    name: "a record of another removal does not count for this one",
     text: forged(PRUNED, (open) => detail(open, 60).root = "00".repeat(32), {
       commitments: true,
       links: true,
@@ -125,12 +125,12 @@ export const PRUNED_ROWS: readonly Row[] = [
     findings: ["PRUNED_PREFIX[0,19]", "STATE_UNANCHORED@20"],
   },
   {
-    name: "a removed prefix without a signed base is not proven",
+    name: "a removed prefix without a signed base is unproven",
     text: forged(PRUNED, ({ header }) => header.base.checkpoint = null),
     ...tampered(["PRUNED_PREFIX_UNPROVEN[0,19]", "STATE_UNANCHORED@20"], 0),
   },
   {
-    name: "a removed prefix whose base another key signed is not proven",
+    name: "a removed prefix whose base another key signed is unproven",
     text: putTogether({
       ...takeApart(PRUNED),
       header: {
@@ -141,7 +141,7 @@ export const PRUNED_ROWS: readonly Row[] = [
     ...tampered(["PRUNED_PREFIX_UNPROVEN[0,19]", "STATE_UNANCHORED@20"], 0),
   },
   {
-    name: "a removed prefix whose base is of another size is not proven",
+    name: "a removed prefix whose base has another size is unproven",
     text: forged(PRUNED, ({ header }) => header.base.checkpoint = OLD_CHECKPOINTS[1]!.note),
     ...tampered(["PRUNED_PREFIX_UNPROVEN[0,19]", "STATE_UNANCHORED@20"], 0),
   },
@@ -156,22 +156,22 @@ export const PRUNED_ROWS: readonly Row[] = [
     ...tampered(["PRUNED_PREFIX_UNPROVEN[0,19]", "STATE_UNANCHORED@20"], 0),
   },
   {
-    name: "a base whose last hash is not what the first entry names is forged",
+    name: "a base with another last hash than the first entry names is forged",
     text: forged(PRUNED, ({ header }) => header.base.prev = "00".repeat(32)),
     ...tampered(["LINK_BROKEN@20", "PRUNED_PREFIX[0,19]"], 20),
   },
   {
-    name: "a removal of entries younger than the retention breaks it",
+    name: "a removal of entries younger than the retention violates the policy",
     text: prunedOtherwise(50, {}),
     ...tampered(["PRUNE_POLICY_VIOLATION@60", "PRUNED_PREFIX[0,49]", "STATE_UNANCHORED@50"], 60),
   },
   {
-    name: "a removal with a cutoff younger than the retention breaks it",
+    name: "a removal with a cutoff younger than the retention violates the policy",
     text: prunedOtherwise(20, { cutoff: "2027-01-15T00:00:00.000Z" }),
     ...tampered(["PRUNE_POLICY_VIOLATION@60", "PRUNED_PREFIX[0,19]", "STATE_UNANCHORED@20"], 60),
   },
   {
-    name: "a kept checkpoint below the base counts where the ladder links it",
+    name: "a kept checkpoint below the base counts if the ladder links it",
     text: PRUNED,
     known: [OLD_CHECKPOINTS[1]!],
     verdict: "INTACT",
@@ -187,7 +187,7 @@ export const PRUNED_ROWS: readonly Row[] = [
     findings: ["PRUNED_PREFIX[0,19]", "STATE_UNANCHORED@20"],
   },
   {
-    name: "a kept checkpoint below the base that no ladder reaches is not compared, which is no agreement",
+    name: "a kept checkpoint below the base that no ladder reaches is not compared",
     text: PRUNED,
     known: [OLD_CHECKPOINTS[0]!],
     ...NOT_COMPARED,
@@ -202,21 +202,20 @@ export const PRUNED_ROWS: readonly Row[] = [
     findings: ["PRUNED_PREFIX[0,19]", "STATE_UNANCHORED@20"],
   },
   {
-    name: "a kept checkpoint that is newer and agrees stands for no older one that was never held against it",
+    name: "a newer kept checkpoint that agrees does not cover an older one that was never compared with it",
     text: PRUNED,
     known: [...OLD_CHECKPOINTS, NEW_CHECKPOINT],
     ...NOT_COMPARED,
     findings: ["KNOWN_CHECKPOINT_UNLINKABLE", "PRUNED_PREFIX[0,19]", "STATE_UNANCHORED@20"],
   },
   {
-    name:
-      "a history that was rewritten below its removal contradicts a kept checkpoint over any ladder from there",
+    name: "a history rewritten below its removal contradicts a kept checkpoint over any ladder from there",
     text: REWRITTEN_BELOW,
     known: [OLD_CHECKPOINTS[0]!],
     ...diverged(["FORK_VS_KNOWN_CHECKPOINT[0,4]", "PRUNED_PREFIX[0,19]", "STATE_UNANCHORED@20"], 0),
   },
   {
-    name: "a kept checkpoint below the base contradicts a history that was rewritten before its removal",
+    name: "a kept checkpoint below the base contradicts a history rewritten before its removal",
     text: PRUNED,
     known: [ofAnotherHistory],
     ...diverged(
@@ -233,7 +232,7 @@ export const PRUNED_ROWS: readonly Row[] = [
 
 export const POLICY_ROWS: readonly Row[] = [
   {
-    name: "the retention in force is the newest policy: a removal by the first one breaks it",
+    name: "the newest policy is in force: a removal by the first one violates it",
     text: (() => {
       const other = aged();
       other.setRetention(50);
@@ -243,7 +242,7 @@ export const POLICY_ROWS: readonly Row[] = [
     ...tampered(["PRUNE_POLICY_VIOLATION@61", "PRUNED_PREFIX[0,19]", "STATE_UNANCHORED@20"], 61),
   },
   {
-    name: "a removal by the newest policy keeps to it",
+    name: "a removal by the newest policy is accepted",
     text: (() => {
       const other = aged();
       other.setRetention(35);
@@ -254,7 +253,7 @@ export const POLICY_ROWS: readonly Row[] = [
     findings: ["PRUNED_PREFIX[0,19]", "STATE_UNANCHORED@20"],
   },
   {
-    name: "nothing may be removed from a chain that began with keeping everything",
+    name: "nothing may be removed from a chain whose first policy keeps everything",
     text: (() => {
       const kept = buildWorld({ step: DAY_MS }).chain("org/acme/admin");
       for (let at = 1; at < 5; at += 1) kept.append({ eventType: "KEY_ROTATED", parts: { detail: {} } });
@@ -287,7 +286,7 @@ function rotated(name: string): { readonly world: World; readonly chain: ChainWr
 
 const org = rotated("org/acme/admin");
 const sys = rotated("sys");
-/** The key that was in use first, and the one after it. */
+/** The first key, and the one after it. */
 export const [K1, K2] = [org.world.newSigner(1), org.world.newSigner(2)];
 /** A key as an auditor pins it. */
 export const pinned = (signer: Signer, more: Partial<PinnedKey> = {}) => [{
@@ -297,11 +296,11 @@ export const pinned = (signer: Signer, more: Partial<PinnedKey> = {}) => [{
   until: null,
   ...more,
 }];
-/** Its checkpoints are signed by the first key, by both, and from entry 10 on by the second. */
+/** The first key signs its checkpoints, then both, and from entry 10 on the second. */
 export const ORG = org.chain.bundle({ every: 2 });
 const SYS = sys.chain.bundle({ every: 2 });
 
-/** A key of somebody who holds the first key, certified by it as its successor. */
+/** The key of a thief who holds the first key, and certified this one as its successor. */
 const THIEF = org.world.newSigner(3);
 const STOLEN = {
   vkey: formatVerifierKey(nodeCrypto, { name: org.chain.origin, publicKey: THIEF.publicKey }),
@@ -315,14 +314,17 @@ const STOLEN = {
   }),
 };
 
-/** The bundle with the thief's certificate in its header, changed, and signed by the thief from one size on. */
+/**
+ * The bundle with the thief's certificate in its header, a change, and the thief's signatures from one size
+ * on.
+ */
 const stolen = (change: (open: OpenBundle) => void = () => {}) =>
   forged(ORG, (open) => {
     open.header.keys.push(STOLEN);
     change(open);
   }, { commitments: true, links: true, signers: [THIEF], signFrom: 7 });
 
-/** The bundle with its checkpoints from one size on signed by other keys. */
+/** The bundle with its checkpoints signed by other keys from one size on. */
 const signedBy = (text: string, signFrom: number, ...keys: readonly Signer[]) =>
   forged(text, () => {}, { signers: keys, signFrom });
 
@@ -330,7 +332,7 @@ const withoutCerts = ({ header }: OpenBundle) => {
   for (const key of header.keys) key.cert = null;
 };
 
-/** The same chain with another entry 12, signed anew by the key in use. */
+/** The same chain with another entry 12, signed anew by the current key. */
 const REWRITTEN_END = forged(ORG, (open) => detail(open, 12).note = "another history", {
   commitments: true,
   links: true,
@@ -343,11 +345,10 @@ const OLDER = forged(ORG, (open) => {
 });
 
 export const KEY_ROWS: readonly Row[] = [
-  { name: "a pinned key reaches the one that followed it", text: ORG, pins: pinned(K1), ...INTACT },
-  { name: "a pinned key reaches the one before it", text: ORG, pins: pinned(K2), ...INTACT },
+  { name: "a pinned key leads to its successor", text: ORG, pins: pinned(K1), ...INTACT },
+  { name: "a pinned key leads to its predecessor", text: ORG, pins: pinned(K2), ...INTACT },
   {
-    name:
-      "a pinned key reaches the one that followed it by the chain's own entry, where the header says nothing",
+    name: "a pinned key leads to its successor by the chain's own entry, if the header has no certificate",
     text: forged(ORG, withoutCerts),
     pins: pinned(K1),
     ...INTACT,
@@ -362,43 +363,43 @@ export const KEY_ROWS: readonly Row[] = [
     ...notVerifiable([1, 3, 5, 7, 9, 11, 13].map((seq) => `UNTRUSTED_KEY@${seq}`), 1),
   },
   {
-    name: "after its successor came in, the old key alone does not count",
+    name: "after the rotation, a signature by the old key alone does not count",
     text: signedBy(ORG, 7, K1),
     pins: pinned(K1),
     ...tampered([7, 9, 11, 13].map((seq) => `RETIRED_KEY@${seq}`), 7),
   },
   {
-    name: "before it came in, the new key alone does not count",
+    name: "before the rotation, a signature by the new key alone does not count",
     text: signedBy(ORG, 1, K2),
     pins: pinned(K1),
     ...tampered(["UNTRUSTED_KEY@1"], 1),
   },
   {
-    name: "after the old key was retired, its signature beside the new one's is wrong",
+    name: "after the old key was retired, its signature beside the new one's is an error",
     text: signedBy(SYS, 11, K2, K1),
     pins: pinned(K1),
     ...tampered(["RETIRED_KEY@11", "RETIRED_KEY@13"], 11),
   },
   {
-    name: "a key's range counts from the size that a JWKS says",
+    name: "a key's range begins at the size in the JWKS",
     text: SYS,
     pins: pinned(K2, { from: 6 }),
     ...INTACT,
   },
   {
-    name: "before the size that a JWKS says, a key does not count",
+    name: "before the first size in the JWKS, a key does not count",
     text: SYS,
     pins: pinned(K2, { from: 7 }),
     ...tampered(["UNTRUSTED_KEY@5"], 5),
   },
   {
-    name: "beyond the size that a JWKS says, a key does not count",
+    name: "beyond the last size in the JWKS, a key does not count",
     text: SYS,
     pins: [...pinned(K1, { until: 9 }), ...pinned(K2)],
     ...tampered(["RETIRED_KEY@9"], 9),
   },
   {
-    name: "a key's range is one of the system chain's sizes, and binds no other",
+    name: "a key's range is in sizes of the system chain, and limits no other chain",
     text: ORG,
     pins: [...pinned(K1, { until: 9 }), ...pinned(K2)],
     ...INTACT,
@@ -410,19 +411,19 @@ export const KEY_ROWS: readonly Row[] = [
     ...notVerifiable([1, 3, 5, 7, 9, 11, 13].map((seq) => `UNTRUSTED_KEY@${seq}`), 1),
   },
   ...[K1, K2].map((pin, index): Row => ({
-    name: `whoever holds the retired key certifies in vain, where key ${index + 1} is pinned`,
+    name: `a certificate by a thief of the retired key has no effect, with key ${index + 1} pinned`,
     text: stolen((open) => detail(open, 12).note = "written by the thief"),
     pins: pinned(pin),
     ...tampered([7, 9, 11, 13].map((seq) => `UNTRUSTED_KEY@${seq}`), 7),
   })),
   {
-    name: "a key that a JWKS says was retired hands on to none",
+    name: "a key that is retired by the JWKS certifies no successor",
     text: stolen(),
     pins: [...pinned(K1, { until: 9 }), ...pinned(K2)],
     ...tampered([7, 9, 11, 13].map((seq) => `UNTRUSTED_KEY@${seq}`), 7),
   },
   ...[pinned(K2), [...pinned(K1, { until: 9 }), ...pinned(K2)]].map((pins, index): Row => ({
-    name: `what the retired key alone signed stands only by what is known from elsewhere, pins ${index + 1}`,
+    name: `checkpoints by the retired key alone are not verifiable without a kept one, pins ${index + 1}`,
     text: forged(ORG, (open) => {
       open.groups = open.groups.slice(0, 5);
       open.trailer.size = 5;
@@ -432,7 +433,7 @@ export const KEY_ROWS: readonly Row[] = [
     ...notVerifiable(["EARLIER_KEY_ONLY@4"], 4),
   })),
   {
-    name: "what the retired key alone signed stands by a checkpoint that was kept",
+    name: "checkpoints by the retired key alone count if one of them was kept",
     text: forged(ORG, (open) => {
       open.groups = open.groups.slice(0, 5);
       open.trailer.size = 5;
@@ -444,7 +445,7 @@ export const KEY_ROWS: readonly Row[] = [
     verdict: "INTACT",
   },
   {
-    name: "a rotation that hands on from another key than the one in use is none",
+    name: "a rotation whose certificate is by another key than the current one is malformed",
     text: stolen((open) => {
       Object.assign(open.groups[6]!.entry, { actor: "system", event_type: "SIGNING_KEY_ROTATED" });
       Object.assign(detail(open, 6), { cert: STOLEN.cert, overlap: true });
@@ -453,7 +454,7 @@ export const KEY_ROWS: readonly Row[] = [
     ...tampered(["RECORD_MALFORMED@6", ...[7, 9, 11, 13].map((seq) => `UNTRUSTED_KEY@${seq}`)], 6),
   },
   {
-    name: "a rotation without a valid certificate is none",
+    name: "a rotation without a valid certificate is malformed",
     text: forged(ORG, (open) => {
       withoutCerts(open);
       detail(open, 5).cert = detail(open, 5).cert.replace("reason scheduled", "reason stolen");
@@ -467,13 +468,13 @@ export const KEY_ROWS: readonly Row[] = [
 
 /** Several bundles in one file. */
 export interface SeveralRow {
-  /** A guarantee. */
+  /** What the row shows. */
   readonly name: string;
   readonly text: string;
   readonly options?: Partial<VerifierOptions>;
   readonly reports: readonly Expectation[];
   readonly overall: ReturnType<typeof overallVerdict>;
-  /** Whether it takes a memory of earlier visits, which the independent verifier has none of. */
+  /** Whether it needs a memory of earlier visits, which the independent verifier does not have. */
   readonly isOfMemory?: boolean;
 }
 
@@ -481,10 +482,10 @@ const NOT_COMPARED_OVERALL = { verdict: "INTACT, NOT COMPARED", exitCode: 2 } as
 const UNANCHORED = { verdict: "INTACT, UNANCHORED", exitCode: 0 } as const;
 const INTACT_BOTH = { reports: [INTACT, INTACT], overall: UNANCHORED } as const;
 
-/** Held against what was kept before it, on an earlier visit. */
+/** Already compared with what was kept before it, on an earlier visit. */
 const settled = (checkpoint: KnownCheckpoint): KeptCheckpoint => ({ ...checkpoint, isSettled: true });
 
-/** A chain of ten entries of which a backup knew seven, and the one that goes on from there. */
+/** A chain of ten entries, seven of them in a backup, and the chain that continues from the backup. */
 function restored(more: Record<string, unknown> = {}) {
   const world = buildWorld();
   const first = world.chain("org/acme");
@@ -500,19 +501,18 @@ const silent = restored({ last_known_checkpoint: lost.first.checkpoint(7).note }
 
 export const RESTORE_ROWS: readonly SeveralRow[] = [
   {
-    name:
-      "a chain that a restore ended and the one that goes on from it are intact together, states included",
+    name: "a chain that a restore ended and the one that continues it are intact together, states included",
     text: lost.left + lost.after,
     ...INTACT_BOTH,
   },
   {
-    name: "a chain that goes on after a restore, by itself, begins in the open",
+    name: "a chain that continues after a restore, by itself, begins with unanchored states",
     text: lost.after,
     reports: [{ ...INTACT, findings: ["STATE_UNANCHORED@1"] }],
     overall: UNANCHORED,
   },
   {
-    name: "an invented state at the beginning of a chain that goes on after a restore is found",
+    name: "an invented state at the beginning of a chain that continues after a restore is found",
     text: lost.left + forged(
       lost.after,
       (open) => rescore(open, 1, (input) => input.state.b.H = [9, 0]),
@@ -522,21 +522,21 @@ export const RESTORE_ROWS: readonly SeveralRow[] = [
     overall: { verdict: "TAMPERED", exitCode: 1 },
   },
   {
-    name: "what was lost with a restore is no rollback where the next chain's record tells of it",
+    name: "entries that a restore lost are no rollback if the next chain records the loss",
     text: lost.left + lost.after,
     options: { known: [lost.first.checkpoint(5), lost.first.checkpoint(9)] },
     reports: [{ ...INTACT, verdict: "INTACT", findings: ["RESTORED@7"] }, INTACT],
     overall: UNANCHORED,
   },
   {
-    name: "what is left after a restore is not held against what was kept where all of that was lost with it",
+    name: "a restored chain is not compared if everything that was kept was lost with the restore",
     text: lost.left + lost.after,
     options: { known: [lost.first.checkpoint(9)] },
     reports: [{ ...NOT_COMPARED, findings: ["RESTORED@7"] }, NOT_COMPARED],
     overall: NOT_COMPARED_OVERALL,
   },
   {
-    name: "what is newer and agrees says nothing of what was lost with a restore before it",
+    name: "a newer kept checkpoint that agrees does not cover what a restore lost before it",
     text: lost.left + lost.after,
     options: { known: [lost.first.checkpoint(9), lost.second.checkpoint(3)] },
     reports: [
@@ -546,14 +546,14 @@ export const RESTORE_ROWS: readonly SeveralRow[] = [
     overall: NOT_COMPARED_OVERALL,
   },
   {
-    name: "what was lost with a restore is a rollback where the record tells of less",
+    name: "entries that a restore lost are a rollback if the next chain records a smaller loss",
     text: silent.left + silent.after,
     options: { known: [silent.first.checkpoint(9)] },
     reports: [diverged(["ROLLBACK_VS_KNOWN_CHECKPOINT@7"], 7), INTACT],
     overall: { verdict: "DIVERGED", exitCode: 1 },
   },
   {
-    name: "what was lost with a restore is a rollback where the next chain is not in the input",
+    name: "entries that a restore lost are a rollback if the next chain is not in the input",
     text: lost.left,
     options: { known: [lost.first.checkpoint(9)] },
     reports: [diverged(["ROLLBACK_VS_KNOWN_CHECKPOINT@7"], 7)],
@@ -561,7 +561,7 @@ export const RESTORE_ROWS: readonly SeveralRow[] = [
   },
   {
     name:
-      "a chain that goes on after a restore is not held against what was kept of the one before, by itself",
+      "a chain that continues after a restore, by itself, is not compared with what was kept of the one before",
     text: lost.after,
     options: { known: [lost.first.checkpoint(5)] },
     reports: [{ ...NOT_COMPARED, findings: ["STATE_UNANCHORED@1", "KNOWN_EPOCH_UNLINKED"] }],
@@ -569,21 +569,22 @@ export const RESTORE_ROWS: readonly SeveralRow[] = [
   },
   {
     name:
-      "a chain that goes on after a restore is held against what was kept of the one before, with that one",
+      "a chain that continues after a restore is compared with what was kept of the one before, if that is there",
     text: lost.left + lost.after,
     options: { known: [lost.first.checkpoint(5)] },
     reports: [{ ...INTACT, verdict: "INTACT" }, INTACT],
     overall: UNANCHORED,
   },
   {
-    name: "a chain that a restore ended is held against what was kept of the one after it, with that one",
+    name:
+      "a chain after a restore is compared with what was kept of it, beside the chain that the restore ended",
     text: lost.left + lost.after,
     options: { known: [lost.second.checkpoint(3)] },
     reports: [INTACT, { ...INTACT, verdict: "INTACT" }],
     overall: UNANCHORED,
   },
   {
-    name: "an export from before the restore does not lead from what was kept to the chain after it",
+    name: "an export from before the restore does not link what was kept to the chain after it",
     text: lost.before + lost.after,
     options: { known: [lost.first.checkpoint(5)] },
     reports: [
@@ -593,14 +594,15 @@ export const RESTORE_ROWS: readonly SeveralRow[] = [
     overall: NOT_COMPARED_OVERALL,
   },
   {
-    name: "a chain that a restore ended, by itself, hides the one after it, of which a checkpoint was kept",
+    name:
+      "a chain that a restore ended, by itself, is not compared if a checkpoint of the next chain was kept",
     text: lost.left,
     options: { known: [lost.first.checkpoint(5), lost.second.checkpoint(3)] },
     reports: [{ ...NOT_COMPARED, findings: ["KNOWN_EPOCH_UNLINKED"] }],
     overall: NOT_COMPARED_OVERALL,
   },
   {
-    name: "a kept checkpoint of the chain after a restore that was settled stands for the one before it",
+    name: "a settled checkpoint of the chain after a restore covers the one before it",
     text: lost.after,
     options: { known: [settled(lost.first.checkpoint(5)), settled(lost.second.checkpoint(3))] },
     reports: [{ ...INTACT, verdict: "INTACT", findings: ["STATE_UNANCHORED@1"] }],
@@ -608,7 +610,7 @@ export const RESTORE_ROWS: readonly SeveralRow[] = [
     isOfMemory: true,
   },
   {
-    name: "a next chain that no trusted key signed excuses nothing",
+    name: "a next chain that no trusted key signed excuses no rollback",
     text: lost.left + forged(lost.after, () => {}, { signers: buildWorld({ seed: "stranger" }).signers }),
     options: { known: [lost.first.checkpoint(9)] },
     reports: [
@@ -618,20 +620,19 @@ export const RESTORE_ROWS: readonly SeveralRow[] = [
     overall: { verdict: "DIVERGED", exitCode: 1 },
   },
   {
-    name:
-      "an export from before the restore and the chain after it are both genuine, with states in the open",
+    name: "an export from before the restore and the chain after it are both intact, with unanchored states",
     text: lost.before + lost.after,
     reports: [INTACT, { ...INTACT, findings: ["STATE_UNANCHORED@1"] }],
     overall: UNANCHORED,
   },
   {
-    name: "a chain that ends before the next one says that it ended is truncated",
+    name: "a chain that ends before the size named by the next one is truncated",
     text: lost.first.bundle({ size: 6 }) + lost.after,
     reports: [tampered(["TRUNCATED@6"], 6), { ...INTACT, findings: ["STATE_UNANCHORED@1"] }],
     overall: { verdict: "TAMPERED", exitCode: 1 },
   },
   {
-    name: "a chain that says another root of the one before it does not go on from it",
+    name: "a chain that names another root of the one before it does not continue it",
     text: (() => {
       const other = restored({ restored_root: "00".repeat(32) });
       return other.left + other.after;
@@ -677,13 +678,13 @@ export const RESTORE_ROWS: readonly SeveralRow[] = [
     ...INTACT_BOTH,
   },
   {
-    name: "an organization that is called like an epoch is none",
+    name: "an organization that is named like an epoch is no epoch",
     text: buildWorld().chain("org/e2").bundle() + buildWorld().chain("org/e3").bundle(),
     ...INTACT_BOTH,
   },
 ];
 
-/** All parts of an operator erased, as an exporter after the erasure would write them. */
+/** All parts of an operator erased, as exported after the erasure. */
 function erasedOf(text: string, operatorId: string): string {
   return forged(text, ({ groups }) => {
     for (const { parts } of groups) {
@@ -697,13 +698,13 @@ function erasedOf(text: string, operatorId: string): string {
 }
 
 /**
- * A chain that a restore ended, of which the first four entries were removed since: on record in the one after it, as
- * `record` says. Its bundle, and that of the chain after it, whose first score is at entry 1.
+ * A chain that a restore ended, with its first four entries removed since: the next chain records it, with
+ * changes from `record`. Gives its bundle, and that of the next chain, whose first score is at entry 1.
  */
 function endedAndCut(
   { record = {}, more = {} }: {
     readonly record?: Record<string, unknown>;
-    /** Of the restore. */
+    /** Changes the restore's record. */
     readonly more?: Record<string, unknown>;
   } = {},
 ) {
@@ -733,16 +734,16 @@ const ENDED_AND_CUT = { ...INTACT, findings: ["STATE_UNANCHORED@4", "PRUNED_PREF
 const UNPROVEN_CUT = tampered(["STATE_UNANCHORED@4", "PRUNED_PREFIX_UNPROVEN[0,3]"], 0);
 const TAMPERED = { verdict: "TAMPERED", exitCode: 1 } as const;
 
-/** Of chains whose entries are removed after a restore ended them. */
+/** Chains with entries removed after a restore ended them. */
 export const ENDED_ROWS: readonly SeveralRow[] = [
   {
-    name: "a removal from a chain that a restore ended is on record in the one that goes on from it",
+    name: "a removal from a chain that a restore ended is recorded in the chain that continues it",
     text: cut.left + cut.after,
     reports: [ENDED_AND_CUT, INTACT],
     overall: UNANCHORED,
   },
   {
-    name: "a removal from a chain that a restore ended is on record though the record's content is withheld",
+    name: "a removal from a chain that a restore ended is proven though the record's content is withheld",
     text: cut.left + forged(cut.after, ({ groups }) => {
       const group = groups.find(({ entry }) => entry.event_type === "RETENTION_PRUNED")!;
       group.parts = [{ kind: "jis.part/1", seq: group.entry.seq, name: "detail", withheld: true }];
@@ -751,13 +752,13 @@ export const ENDED_ROWS: readonly SeveralRow[] = [
     overall: { verdict: "INTACT, UNANCHORED", exitCode: 2 },
   },
   {
-    name: "a removal from a chain that a restore ended is not proven without the chain that records it",
+    name: "a removal from a chain that a restore ended is unproven without the chain that records it",
     text: cut.left,
     reports: [UNPROVEN_CUT],
     overall: TAMPERED,
   },
   {
-    name: "a removal of other entries of a chain that a restore ended is no record of this one",
+    name: "a record of the removal of other entries does not count for a chain that a restore ended",
     text: (() => {
       const other = endedAndCut({ record: { root: "00".repeat(32) } });
       return other.left + other.after;
@@ -766,7 +767,7 @@ export const ENDED_ROWS: readonly SeveralRow[] = [
     overall: TAMPERED,
   },
   {
-    name: "a removal that another chain's record names is none of this chain",
+    name: "a record that names another chain does not count for a chain that a restore ended",
     text: (() => {
       const other = endedAndCut({ record: { origin: "jiss.test/01TESTDEPLOYMENT/org/other" } });
       return other.left + other.after;
@@ -775,7 +776,7 @@ export const ENDED_ROWS: readonly SeveralRow[] = [
     overall: TAMPERED,
   },
   {
-    name: "a record of a removal by an API key is none, in the next chain as in its own",
+    name: "a record of a removal by an API key does not count in the next chain either",
     text: cut.left + forged(cut.after, ({ groups }) => {
       groups.find(({ entry }) => entry.event_type === "RETENTION_PRUNED")!.entry.actor = "self_serve";
     }, { links: true, priors: true, signers }),
@@ -783,7 +784,7 @@ export const ENDED_ROWS: readonly SeveralRow[] = [
     overall: TAMPERED,
   },
   {
-    name: "a removal from a chain that a restore ended keeps to the retention as any other does",
+    name: "a removal from a chain that a restore ended must follow the retention policy",
     text: (() => {
       const other = endedAndCut({ record: { policy_days: 29 } });
       return other.left + other.after;
@@ -795,8 +796,7 @@ export const ENDED_ROWS: readonly SeveralRow[] = [
     overall: TAMPERED,
   },
   {
-    name:
-      "a kept checkpoint of what a restore lost is told of by a chain that began after another one was lost",
+    name: "a lost checkpoint is excused by a restore that names a checkpoint of a later epoch",
     text: (() => {
       const other = restored({ last_known_checkpoint: buildWorld().chain("org/acme/e2").checkpoint().note });
       return other.left + other.after;
@@ -806,7 +806,7 @@ export const ENDED_ROWS: readonly SeveralRow[] = [
     overall: UNANCHORED,
   },
   {
-    name: "a chain may go on from any earlier one of its family, where those between were lost",
+    name: "a chain may continue any earlier one of its family, if those between were lost",
     text: (() => {
       const world = buildWorld();
       const first = world.chain("org/acme");
@@ -825,7 +825,7 @@ export const ENDED_ROWS: readonly SeveralRow[] = [
     ...INTACT_BOTH,
   },
   {
-    name: "a chain cannot go on from a later one of its family, nor from itself",
+    name: "a chain cannot continue a later one of its family, nor itself",
     text: restored({ previous_origin: "jiss.test/01TESTDEPLOYMENT/org/acme/e2" }).after,
     reports: [tampered(["GENESIS_MISMATCH@0", "STATE_UNANCHORED@1"], 0)],
     overall: TAMPERED,
@@ -845,7 +845,7 @@ export const ENDED_ROWS: readonly SeveralRow[] = [
     overall: UNANCHORED,
   },
   {
-    name: "sizes that a JWKS says are of the first system chain, and bind none that a restore began",
+    name: "sizes in a JWKS are of the first system chain, and limit none that a restore began",
     text: (() => {
       const world = buildWorld();
       const first = world.chain("sys");
@@ -873,41 +873,41 @@ const REWRITTEN = forged(ANCHORED, ({ groups }) => groups[5]!.entry.id = "01FORG
 
 export const ANCHOR_ROWS: readonly SeveralRow[] = [
   {
-    name: "what the system chain anchors agrees with the chain, and is no checkpoint that the auditor kept",
+    name: "an anchor of the system chain agrees with the chain, but is no checkpoint that the auditor kept",
     text: SYSTEM + ANCHORED,
     ...INTACT_BOTH,
   },
   {
-    name: "a chain that was rewritten with the right key contradicts what the system chain anchors",
+    name: "a chain rewritten with the right key contradicts its anchor in the system chain",
     text: SYSTEM + REWRITTEN,
     reports: [INTACT, diverged(["FORK_VS_KNOWN_CHECKPOINT[4,5]"], 4)],
     overall: { verdict: "DIVERGED", exitCode: 1 },
   },
   {
-    name: "anchors count only for what follows the system chain",
+    name: "anchors count only for bundles that follow the system chain",
     text: REWRITTEN + SYSTEM,
     ...INTACT_BOTH,
   },
   {
-    name: "anchors of a system chain that no trusted key signed count for nothing",
+    name: "anchors of a system chain that no trusted key signed do not count",
     text: forged(SYSTEM, () => {}, { signers: buildWorld({ seed: "stranger" }).signers }) + REWRITTEN,
     reports: [notVerifiable(["UNTRUSTED_KEY@1"], 1), INTACT],
     overall: { verdict: "NOT VERIFIABLE", exitCode: 2 },
   },
   {
-    name: "a chain that was exported before the system chain is behind its anchor, which is told",
+    name: "a chain exported before the system chain is reported as behind its anchor",
     text: SYSTEM + anchoredOrg.bundle({ size: 4 }),
     reports: [INTACT, { ...INTACT, findings: ["ANCHOR_AHEAD"] }],
     overall: UNANCHORED,
   },
   {
-    name: "a bundle that breaks off where another begins is truncated, and the other is read",
+    name: "a bundle that breaks off before another begins is truncated, and the other is read",
     text: sealed(linesOf(SYSTEM).slice(0, -1)) + ANCHORED,
     reports: [tampered(["TRUNCATED@2"], 2), INTACT],
     overall: { verdict: "TAMPERED", exitCode: 1 },
   },
   {
-    name: "the same bundle twice is the same history twice",
+    name: "the same bundle twice is intact twice",
     text: ANCHORED + ANCHORED,
     ...INTACT_BOTH,
   },
@@ -926,7 +926,7 @@ const known = buildWorld();
 const KNOWN_ORG = known.chain("org/acme").checkpoint();
 const KNOWN_SYSTEM = known.chain("sys").checkpoint();
 const KNOWN_OTHER = known.chain("org/other").checkpoint();
-/** The same key's, begun anew: nothing in it is wrong. */
+/** A chain by the same key, begun anew: nothing in it is wrong. */
 const anew = (chain: string, seed = "world") => {
   const writer = buildWorld({ seed, deployment: "01NEWDEPLOYMENT" }).chain(chain);
   writer.append({ eventType: "POLICY_CHANGED", actor: "self_serve", parts: { detail: {} } });
@@ -942,37 +942,37 @@ const FIRST_VISIT = { reports: [INTACT], overall: UNANCHORED } as const;
 export const DEPLOYMENT_ROWS: readonly SeveralRow[] = [
   {
     name:
-      "a new deployment of a key that signed for the organization before goes on from nothing that was kept",
+      "a new deployment of a key that signed for the organization before is not compared, and that is reported",
     text: ANEW.bundle(),
     options: { known: [KNOWN_ORG] },
     ...OF_ANOTHER_DEPLOYMENT,
   },
   {
-    name: "a new deployment goes on from nothing that was kept of the organization's audit log either",
+    name: "the audit log of such a new deployment is not compared either",
     text: anew("org/acme/admin").bundle(),
     options: { known: [KNOWN_ORG] },
     ...OF_ANOTHER_DEPLOYMENT,
   },
   {
-    name: "a kept checkpoint of the system chain is one of every organization",
+    name: "a kept checkpoint of the system chain counts as one of every organization",
     text: ANEW.bundle(),
     options: { known: [KNOWN_SYSTEM] },
     ...OF_ANOTHER_DEPLOYMENT,
   },
   {
-    name: "a new deployment's system chain goes on from nothing that was kept of any organization",
+    name: "a new deployment's system chain is not compared with what was kept of any organization",
     text: anew("sys").bundle(),
     options: { known: [KNOWN_OTHER] },
     ...OF_ANOTHER_DEPLOYMENT,
   },
   {
-    name: "what was kept of another organization in another deployment is no concern of this one's",
+    name: "what was kept of another organization in another deployment does not concern this one",
     text: ANEW.bundle(),
     options: { known: [KNOWN_OTHER] },
     ...FIRST_VISIT,
   },
   {
-    name: "what another key signed in another deployment is no concern of this one's",
+    name: "what another key signed in another deployment does not concern this one",
     text: anew("org/acme", "another vendor").bundle(),
     options: {
       pins: [buildWorld({ seed: "another vendor" }).pin(), buildWorld().pin()],
@@ -981,14 +981,14 @@ export const DEPLOYMENT_ROWS: readonly SeveralRow[] = [
     ...FIRST_VISIT,
   },
   {
-    name: "a new deployment that was accepted is held against what was kept of it",
+    name: "a new deployment that was accepted is compared with what was kept of it",
     text: ANEW.bundle(),
     options: { known: [KNOWN_ORG, ANEW.checkpoint(1)] },
     reports: [{ ...INTACT, verdict: "INTACT" }],
     overall: { verdict: "INTACT", exitCode: 0 },
   },
   {
-    name: "another chain of an organization of the deployment that is known is met for the first time",
+    name: "another chain of a known organization and deployment counts as met for the first time",
     text: buildWorld().chain("org/acme/admin").bundle(),
     options: { known: [KNOWN_ORG] },
     ...FIRST_VISIT,
@@ -997,10 +997,10 @@ export const DEPLOYMENT_ROWS: readonly SeveralRow[] = [
 
 const OVER_THE_CUT = ["KNOWN_CHECKPOINT_UNLINKABLE", "PRUNED_PREFIX[0,19]", "STATE_UNANCHORED@20"] as const;
 
-/** The memory has held each against those before it. */
+/** The memory compared each with those before it. */
 export const MEMORY_ROWS: readonly SeveralRow[] = [
   {
-    name: "a remembered checkpoint that agrees stands for older ones that no ladder leads from",
+    name: "a remembered checkpoint that agrees covers older remembered ones that no ladder links",
     text: PRUNED,
     options: { known: [settled(OLD_CHECKPOINTS[0]!), settled(NEW_CHECKPOINT)] },
     reports: [{ ...INTACT, verdict: "INTACT", findings: OVER_THE_CUT }],
@@ -1008,7 +1008,7 @@ export const MEMORY_ROWS: readonly SeveralRow[] = [
     isOfMemory: true,
   },
   {
-    name: "a remembered checkpoint stands for no older one that was given besides it",
+    name: "a remembered checkpoint covers no older one that was given separately",
     text: PRUNED,
     options: { known: [OLD_CHECKPOINTS[0]!, settled(NEW_CHECKPOINT)] },
     reports: [{ ...NOT_COMPARED, findings: OVER_THE_CUT }],
@@ -1016,7 +1016,7 @@ export const MEMORY_ROWS: readonly SeveralRow[] = [
     isOfMemory: true,
   },
   {
-    name: "one that is given besides the memory, and agrees, stands for none that is remembered",
+    name: "a separately given checkpoint that agrees covers no remembered one",
     text: PRUNED,
     options: { known: [settled(OLD_CHECKPOINTS[0]!), NEW_CHECKPOINT] },
     reports: [{ ...NOT_COMPARED, findings: OVER_THE_CUT }],
@@ -1024,7 +1024,7 @@ export const MEMORY_ROWS: readonly SeveralRow[] = [
     isOfMemory: true,
   },
   {
-    name: "the older of two remembered checkpoints stands for no newer one that no ladder leads from",
+    name: "the older of two remembered checkpoints covers no newer one that no ladder links",
     text: LINKED_TO_OLDEST,
     options: { known: [settled(OLD_CHECKPOINTS[0]!), settled(writer.checkpoint(7))] },
     reports: [{ ...NOT_COMPARED, findings: OVER_THE_CUT }],
@@ -1032,7 +1032,7 @@ export const MEMORY_ROWS: readonly SeveralRow[] = [
     isOfMemory: true,
   },
   {
-    name: "one that is given and remembered is remembered",
+    name: "a checkpoint that is given and remembered counts as remembered",
     text: PRUNED,
     options: { known: [OLD_CHECKPOINTS[0]!, settled(OLD_CHECKPOINTS[0]!), settled(NEW_CHECKPOINT)] },
     reports: [{
@@ -1045,10 +1045,10 @@ export const MEMORY_ROWS: readonly SeveralRow[] = [
   },
 ];
 
-/** An export from before the removal, of a size that the one after it still holds, or leads to. */
+/** Exports from before the removal; the later export still holds their size, or links to it. */
 export const OLD_EXPORT_ROWS: readonly SeveralRow[] = [
   {
-    name: "an export from before the removal leads from a kept checkpoint to the one after it",
+    name: "an export from before the removal links a kept checkpoint to the export after it",
     text: UNPRUNED + PRUNED,
     options: { known: [OLD_CHECKPOINTS[0]!] },
     reports: [
@@ -1058,7 +1058,7 @@ export const OLD_EXPORT_ROWS: readonly SeveralRow[] = [
     overall: UNANCHORED,
   },
   {
-    name: "an export that ends below the removal leads nowhere, whatever it agrees with",
+    name: "an export that ends below the removal links nothing, whatever it agrees with",
     text: EARLY + REWRITTEN_BELOW_UNLINKED,
     options: { known: [OLD_CHECKPOINTS[0]!] },
     reports: [

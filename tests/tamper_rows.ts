@@ -1,8 +1,10 @@
 /**
- * Everything that can be done to a bundle, and what a verifier must say of it: the table of the design, on bundles with
- * scores that replay. Each row is one tampering with its findings in their order, its verdict and its exit code.
+ * Every kind of tampering with a bundle, and what a verifier must find: the table of the design, on bundles
+ * with scores that replay. Each row is one tampering with its findings in order, its verdict and its exit
+ * code.
  *
- * One file, for all rows are changes of one bundle. They are run by the product's verifier and by the independent one.
+ * One file, as all rows are changes of one bundle. The product's verifier and the independent one both run
+ * them.
  */
 import { canonicalJson } from "../src/evidence/canonical.ts";
 import { hex, type Signer } from "../src/evidence/crypto.ts";
@@ -18,7 +20,7 @@ import { diverged, INTACT, notVerifiable, type Row, tampered } from "./verificat
 
 const world = buildWorld();
 const signers = world.signers;
-/** Whom nobody trusts. */
+/** Keys that nobody trusts. */
 export const strangers = buildWorld({ seed: "stranger" }).signers;
 
 /** Scores that replay, a decision, a commit, a late label, an erasure. */
@@ -37,32 +39,32 @@ chain.erase("ben");
 chain.score("ada");
 /** All of it, with a checkpoint after every fourth entry. */
 export const GOOD = chain.bundle({ every: 4 });
-/** Where in the file an entry's own line is, from 0. */
+/** The line of the file that holds an entry itself, from 0. */
 export const lineOfEntry = (seq: number) =>
   linesOf(GOOD).findIndex((line) => line.startsWith('{"actor"') && line.includes(`"seq":${seq},`));
 
-/** From an earlier visit. */
+/** Kept from an earlier visit. */
 export const KEPT: readonly KnownCheckpoint[] = [chain.checkpoint(6)];
 
 const entry = (open: OpenBundle, seq: number) => open.groups[seq]!.entry;
 /** A line of a part, to be changed. */
 export const part = (open: OpenBundle, seq: number, name: string): Json =>
   open.groups[seq]!.parts.find((line) => line.name === name);
-/** Changes an entry, so that its hash is another. */
+/** Changes an entry, so that its hash differs. */
 export const rename = (seq: number) => (open: OpenBundle) => {
   entry(open, seq).id = "01FORGED000000000000000000";
 };
 
-/** All that a forger can mend without a key. */
+/** Everything that a forger can mend without a key. */
 export const WITHOUT_KEY = { links: true, priors: true } as const;
-/** All that a forger can mend with the right one. */
+/** Everything that a forger can mend with the right key. */
 export const WITH_KEY = { ...WITHOUT_KEY, signers } as const;
 
 // ---- what is genuine ------------------------------------------------------------------------------------------
 
 export const GENUINE_ROWS: readonly Row[] = [
   {
-    name: "a bundle that agrees with a kept checkpoint is intact without reserve",
+    name: "a bundle that agrees with a kept checkpoint is INTACT",
     text: GOOD,
     known: KEPT,
     verdict: "INTACT",
@@ -71,7 +73,7 @@ export const GENUINE_ROWS: readonly Row[] = [
   },
   {
     name:
-      "a kept checkpoint that no trusted key signed accuses nobody and anchors nothing: the input is unusable",
+      "a kept checkpoint that no trusted key signed is unusable input: it accuses nobody and anchors nothing",
     text: GOOD,
     known: [
       ...KEPT,
@@ -80,7 +82,7 @@ export const GENUINE_ROWS: readonly Row[] = [
     ...notVerifiable([]),
   },
   {
-    name: "checkpoints kept of other chains say nothing of this one",
+    name: "checkpoints kept of other chains do not concern this one",
     text: GOOD,
     known: [world.chain("org/other").checkpoint()],
     ...INTACT,
@@ -103,19 +105,19 @@ export const GENUINE_ROWS: readonly Row[] = [
 
 export const ENTRY_ROWS: readonly Row[] = [
   {
-    name: "an edited entry is named by the link after it",
+    name: "an edited entry is found by the link after it",
     text: forged(GOOD, rename(5)),
     ...tampered(["LINK_BROKEN@5", "ROOT_MISMATCH[4,7]"], 5),
   },
   {
-    name: "where a root proves the earlier of two entries that do not fit, the later one is named",
+    name: "if a root proves the earlier of two entries that do not fit, the later one is blamed",
     text: forged(GOOD, (open) => {
       entry(open, 4).prev = "00".repeat(32);
     }),
     ...tampered(["LINK_BROKEN@4", "LINK_BROKEN@4", "ROOT_MISMATCH[4,7]"], 4),
   },
   {
-    name: "an edit with everything mended is caught by the next signed root",
+    name: "an edit with everything mended is found by the next signed root",
     text: forged(GOOD, rename(5), WITHOUT_KEY),
     ...tampered(["ROOT_MISMATCH[4,7]"], 4),
   },
@@ -139,7 +141,7 @@ export const ENTRY_ROWS: readonly Row[] = [
   },
   {
     name:
-      "an entry copied in, with all after it renumbered, is a record made twice, and caught by the next signed root",
+      "an entry copied in, with all after it renumbered, is a repeated record, and found by the next signed root",
     text: forged(GOOD, ({ groups }) => {
       groups.splice(6, 0, structuredClone(groups[5]!));
       for (const [seq, group] of groups.entries()) {
@@ -159,7 +161,7 @@ export const ENTRY_ROWS: readonly Row[] = [
     ...tampered(["DUPLICATE_SEQ@4", "ROOT_MISMATCH[4,7]"], 4),
   },
   {
-    name: "two entries that changed places are found where the first belongs",
+    name: "two exchanged entries are found at the first one's place",
     text: forged(GOOD, ({ groups }) => groups.splice(5, 2, groups[6]!, groups[5]!)),
     ...tampered(["REORDERED[5,5]"], 5),
   },
@@ -173,7 +175,7 @@ export const ENTRY_ROWS: readonly Row[] = [
   ...["2026-11-31T09:00:00.000Z", "2027-02-29T09:00:00.000Z", "2026-11-30T24:00:00.000Z"].map((
     instant,
   ): Row => ({
-    name: `an instant that there is not, ${instant}, is found though the right key signed it`,
+    name: `a timestamp that does not exist, ${instant}, is found though the right key signed it`,
     text: forged(GOOD, (open) => {
       entry(open, 11).timestamp = instant;
     }, WITH_KEY),
@@ -187,14 +189,14 @@ export const ENTRY_ROWS: readonly Row[] = [
     ...tampered(["WRONG_CHAIN@5"], 5),
   },
   {
-    name: "an entry that is said to be another organization's is found though the right key signed it",
+    name: "an entry that claims to be another organization's is found though the right key signed it",
     text: forged(GOOD, (open) => {
       entry(open, 5).org_id = "other";
     }, WITH_KEY),
     ...tampered(["WRONG_CHAIN@5"], 5),
   },
   {
-    name: "a chain that is passed off as another organization's does not fit its signatures",
+    name: "a chain presented as another organization's does not fit its signatures",
     text: forged(GOOD, (open) => {
       const { header } = open;
       header.chain = "org/other";
@@ -215,19 +217,19 @@ export const ENTRY_ROWS: readonly Row[] = [
     ...tampered(["GENESIS_MISMATCH@0", "GENESIS_MISMATCH@0", "GENESIS_MISMATCH@0"], 0),
   },
   {
-    name: "a header whose origin is not that of its chain is another log's",
+    name: "a header whose origin is not that of its chain belongs to another log",
     text: forged(GOOD, ({ header }) => header.chain = "org/other"),
     ...tampered(["WRONG_ORIGIN", ...Array.from({ length: 12 }, (_, seq) => `WRONG_CHAIN@${seq}`)], 0),
   },
   {
-    name: "a chain whose first entry is no genesis is none, whatever is signed",
+    name: "a chain whose first entry is no genesis is refused, whatever is signed",
     text: forged(GOOD, (open) => {
       entry(open, 0).event_type = "KEY_ROTATED";
     }, WITH_KEY),
     ...tampered(["GENESIS_MISMATCH@0"], 0),
   },
   {
-    name: "entries are counted up to what is signed: a tail without signature is found",
+    name: "entries after the last signed size are found",
     text: forged(GOOD, ({ trailer }) => trailer.checkpoint = chain.checkpoint(8).note),
     ...tampered(["UNSIGNED_TAIL[8,11]"], 8),
   },
@@ -237,7 +239,7 @@ export const ENTRY_ROWS: readonly Row[] = [
 
 export const END_ROWS: readonly Row[] = [
   {
-    name: "a bundle whose last entries are gone is truncated where the first of them was",
+    name: "a bundle without its last entries is truncated at the first of them",
     text: forged(GOOD, ({ groups }) => groups.splice(10, 2)),
     ...tampered(["TRUNCATED@10", "TRAILER_SIZE_MISMATCH@10"], 10),
   },
@@ -263,14 +265,14 @@ export const END_ROWS: readonly Row[] = [
     ...tampered(["TRUNCATED@0"], 0),
   },
   {
-    name: "a genuine older export contradicts a newer checkpoint that was kept",
+    name: "a genuine older export contradicts a newer kept checkpoint",
     text: OLDER,
     known: [chain.checkpoint(6), chain.checkpoint(11), chain.checkpoint()],
     ...diverged(["ROLLBACK_VS_KNOWN_CHECKPOINT@8"], 8),
   },
-  { name: "a genuine older export by itself is genuine", text: OLDER, ...INTACT },
+  { name: "a genuine older export by itself is intact", text: OLDER, ...INTACT },
   {
-    name: "a file that is cut is no rollback: its trailer knows how far it went",
+    name: "a file that is cut is truncated, not a rollback: its trailer has the size",
     text: forged(GOOD, ({ groups }) => groups.splice(10, 2)),
     known: [chain.checkpoint()],
     ...tampered(["TRUNCATED@10", "TRAILER_SIZE_MISMATCH@10"], 10),
@@ -286,7 +288,7 @@ export const SIGNATURE_ROWS: readonly Row[] = [
     ...notVerifiable(["UNTRUSTED_KEY@3", "UNTRUSTED_KEY@7", "UNTRUSTED_KEY@11"], 3),
   },
   {
-    name: "a history signed anew with another key contradicts a checkpoint that was kept",
+    name: "a history signed anew with another key contradicts a kept checkpoint",
     text: forged(GOOD, rename(5), { ...WITH_KEY, signers: strangers }),
     known: KEPT,
     ...diverged(
@@ -295,31 +297,31 @@ export const SIGNATURE_ROWS: readonly Row[] = [
     ),
   },
   {
-    name: "a history rewritten with the right key contradicts a checkpoint that was kept",
+    name: "a history rewritten with the right key contradicts a kept checkpoint",
     text: forged(GOOD, rename(5), { ...WITH_KEY, signFrom: 5 }),
     known: KEPT,
     ...diverged(["FORK_VS_KNOWN_CHECKPOINT[4,5]"], 4),
   },
   {
-    name: "a history rewritten with the right key contradicts a document that was saved",
+    name: "a history rewritten with the right key contradicts a saved document",
     text: forged(GOOD, rename(5), { ...WITH_KEY, signFrom: 5 }),
     expected: [{ origin: chain.origin, seq: 5, entryHash: chain.hashOf(5) }],
     ...diverged(["FORK_VS_KNOWN_CHECKPOINT[5,5]"], 5),
   },
   {
-    name: "a genuine history agrees with a document that was saved",
+    name: "a genuine history agrees with a saved document",
     text: GOOD,
     expected: [{ origin: chain.origin, seq: 5, entryHash: chain.hashOf(5) }],
     ...INTACT,
   },
   {
     name:
-      "a history rewritten with the right key, of which nothing was kept, passes: that is the limit of signatures",
+      "a history rewritten with the right key passes if nothing was kept: that is the limit of signatures",
     text: forged(GOOD, rename(5), WITH_KEY),
     ...INTACT,
   },
   {
-    name: "a signature with one bit changed is false",
+    name: "a signature with one bit changed is invalid",
     text: forged(GOOD, ({ trailer }) => trailer.checkpoint = withFlippedSignature(trailer.checkpoint)),
     ...tampered(["BAD_SIGNATURE@11"], 11),
   },
@@ -334,7 +336,7 @@ export const SIGNATURE_ROWS: readonly Row[] = [
     ...INTACT,
   },
   {
-    name: "a trailer's checkpoint is the very one before it: its signatures by unknown keys too",
+    name: "a trailer's checkpoint must equal the one before it, with its signatures by unknown keys too",
     text: forged(GOOD, ({ groups, trailer }) => {
       groups.at(-1)!.checkpoints = [trailer.checkpoint];
       trailer.checkpoint = checkpointAt(GOOD, 12, [...signers, ...strangers]);
@@ -342,7 +344,7 @@ export const SIGNATURE_ROWS: readonly Row[] = [
     ...tampered(["MALFORMED_LINE"], null),
   },
   {
-    name: "another log's checkpoint is not this one's, though the same key signed it",
+    name: "another log's checkpoint does not count for this one, though the same key signed it",
     text: forged(GOOD, ({ trailer }) => trailer.checkpoint = world.chain("org/other").checkpoint().note),
     ...tampered(["WRONG_ORIGIN@0"], 0),
   },
@@ -364,34 +366,34 @@ const erased = (seq: number, name: string) => (open: OpenBundle) => {
 
 export const PART_ROWS: readonly Row[] = [
   {
-    name: "an edited part is not the one that its entry commits to",
+    name: "an edited part does not match its entry's commitment",
     text: forged(GOOD, (open) => part(open, 3, "result").data.jis = 99),
     ...tampered(["COMMITMENT_MISMATCH@3"], 3),
   },
   {
-    name: "a part with another salt is not the one that its entry commits to",
+    name: "a part with another salt does not match its entry's commitment",
     text: forged(GOOD, (open) => part(open, 3, "result").salt = "00".repeat(32)),
     ...tampered(["COMMITMENT_MISMATCH@3"], 3),
   },
   {
-    name: "a part that is left out without a reason is missing",
+    name: "a part left out without a reason is missing",
     text: forged(GOOD, ({ groups }) => groups[3]!.parts.splice(1, 1)),
     ...tampered(["PART_MISSING@3"], 3),
   },
   {
-    name: "a part said to be erased needs the record of its operator's erasure",
+    name: "a part marked as erased needs the record of its operator's erasure",
     text: forged(GOOD, erased(4, "result")),
     ...tampered(["STATE_UNANCHORED@11", "ERASURE_UNPROVEN@4"], 4),
   },
   {
-    name: "an erasure that an API key recorded is none",
+    name: "an erasure recorded by an API key does not count",
     text: forged(GOOD, (open) => {
       entry(open, 10).actor = "self_serve";
     }, WITH_KEY),
     ...tampered(["ERASURE_UNPROVEN@2"], 2),
   },
   {
-    name: "an erasure on record before the part does not cover it",
+    name: "a record of erasure before the part does not cover it",
     text: forged(GOOD, (open) => {
       const { parts } = open.groups[11]!;
       entry(open, 11).subject = entry(open, 10).subject;
@@ -400,7 +402,7 @@ export const PART_ROWS: readonly Row[] = [
     ...tampered(["ERASURE_UNPROVEN@11"], 11),
   },
   {
-    name: "a part said to be pruned needs a record of pruning",
+    name: "a part marked as pruned needs a record of pruning",
     text: forged(GOOD, ({ groups }) => {
       groups[4]!.parts[1] = { kind: "jis.part/1", seq: 4, name: "result", pruned: true };
     }),
@@ -410,11 +412,11 @@ export const PART_ROWS: readonly Row[] = [
 
 // ---- replay -----------------------------------------------------------------------------------------------------
 
-/** A forger with the right key who leaves nothing unmended. */
+/** Changes by a forger with the right key who mends everything. */
 export const rewritten = (change: (open: OpenBundle) => void) =>
   forged(GOOD, change, { ...WITH_KEY, commitments: true });
 
-/** The score at a seq, made to follow from an input that was changed. */
+/** Makes the score at a seq follow from a changed input. */
 export function rescore(open: OpenBundle, seq: number, change: (input: Json) => void): void {
   const input = part(open, seq, "input").data;
   change(input);
@@ -425,7 +427,7 @@ export function rescore(open: OpenBundle, seq: number, change: (input: Json) => 
 
 export const REPLAY_ROWS: readonly Row[] = [
   {
-    name: "a record without the parts of its kind is none, whoever is said to have written it",
+    name: "a record without the parts of its kind is malformed, whatever actor it names",
     text: rewritten((open) => {
       const group = open.groups[3]!;
       group.entry.actor = "self_serve";
@@ -438,47 +440,47 @@ export const REPLAY_ROWS: readonly Row[] = [
     ...tampered(["RECORD_MALFORMED@3", "STATE_MISMATCH@4", "STATE_MISMATCH@11"], 3),
   },
   {
-    name: "a score that does not follow from its input is false, whatever is signed",
+    name: "a score that does not follow from its input is found, whatever is signed",
     text: rewritten((open) => part(open, 3, "result").data.jis += 1),
     ...tampered(["SCORE_MISMATCH@3"], 3),
   },
   {
-    name: "weights that do not follow from their input are false: a late label would count by them",
+    name: "weights that do not follow from their input are found: a late label would count by them",
     text: rewritten((open) => part(open, 3, "input").data.weights.omega = 9),
     ...tampered(["SCORE_MISMATCH@3"], 3),
   },
   {
-    name: "a decision score that does not follow from its input is false",
+    name: "a decision score that does not follow from its input is found",
     text: rewritten((open) => part(open, 4, "result").data.decision_risk_score = 0.01),
     ...tampered(["SCORE_MISMATCH@4"], 4),
   },
   {
-    name: "a decision that names another entry's audit id is false",
+    name: "a decision that names another entry's audit id is found",
     text: rewritten((open) => part(open, 4, "result").data.audit_id = "01OTHER"),
     ...tampered(["SCORE_MISMATCH@4"], 4),
   },
   {
-    name: "a commit that is provisional still is false",
+    name: "a commit that is still provisional is found",
     text: rewritten((open) => part(open, 5, "result").data.provisional = true),
     ...tampered(["SCORE_MISMATCH@5"], 5),
   },
   {
-    name: "a commit with other numbers than its score is false",
+    name: "a commit with other numbers than its score is found",
     text: rewritten((open) => part(open, 5, "result").data.jis = 99),
     ...tampered(["SCORE_MISMATCH@5"], 5),
   },
   {
-    name: "a commit that names its score by another hash is false",
+    name: "a commit that names its score by another hash is found",
     text: rewritten((open) => part(open, 5, "detail").data.ref_entry_hash = "00".repeat(32)),
     ...tampered(["SCORE_MISMATCH@5"], 5),
   },
   {
-    name: "a commit that names its score by another id is false",
+    name: "a commit that names its score by another id is found",
     text: rewritten((open) => part(open, 5, "detail").data.ref_id = "01OTHER"),
     ...tampered(["SCORE_MISMATCH@5"], 5),
   },
   {
-    name: "a commit of an entry that is no provisional score is false",
+    name: "a commit of an entry that is no provisional score is found",
     text: rewritten((open) => part(open, 5, "detail").data.ref_seq = 4),
     ...tampered(["SCORE_MISMATCH@5"], 5),
   },
@@ -511,7 +513,7 @@ export const REPLAY_ROWS: readonly Row[] = [
     ),
   },
   {
-    name: "a label that was turned is found where the operator goes on",
+    name: "a reversed label is found at the operator's next score",
     text: rewritten((open) => part(open, 8, "input").data.label = false),
     ...tampered(["STATE_MISMATCH@9"], 9),
   },
@@ -526,22 +528,22 @@ export const REPLAY_ROWS: readonly Row[] = [
     ...tampered(["STATE_MISMATCH@9"], 9),
   },
   {
-    name: "a model document that was edited is not the one that scores name",
+    name: "an edited model document does not match the name in the scores",
     text: forged(GOOD, ({ preamble }) => preamble[0]!.document.thresholds.min_jis = 1),
     ...tampered(["MODEL_MISMATCH@1"], 1),
   },
   {
-    name: "a model document that is missing cannot be replayed with",
+    name: "a missing model document prevents replay",
     text: forged(GOOD, ({ preamble }) => preamble.length = 0),
     ...tampered(["MODEL_MISSING@1"], 1),
   },
   {
-    name: "a model document that no entry uses must fit its name too",
+    name: "a model document that no entry uses must match its name too",
     text: forged(GOOD, ({ preamble }) => preamble.unshift({ ...preamble[0], sha256: "00".repeat(32) })),
     ...tampered(["MODEL_MISMATCH"], null),
   },
   {
-    name: "a model version that is not the document's is false",
+    name: "a model version other than the document's is found",
     text: rewritten((open) => {
       part(open, 3, "input").data.algo.model_version = "jis-9";
       part(open, 3, "result").data.model.version = "jis-9";
@@ -549,12 +551,12 @@ export const REPLAY_ROWS: readonly Row[] = [
     ...tampered(["SCORE_MISMATCH@3"], 3),
   },
   {
-    name: "an input that is no record cannot be checked, which no signature mends",
+    name: "an input that is no record cannot be checked, whatever is signed",
     text: rewritten((open) => delete part(open, 3, "input").data.mode),
     ...tampered(["RECORD_MALFORMED@3"], 3),
   },
   {
-    name: "a score that commits to no input cannot be checked, which no signature mends",
+    name: "a score that commits to no input cannot be checked, whatever is signed",
     text: rewritten((open) => {
       delete entry(open, 3).commit.input;
       open.groups[3]!.parts.shift();
@@ -567,7 +569,7 @@ export const REPLAY_ROWS: readonly Row[] = [
     ...notVerifiable(["UNSUPPORTED_VERSION@11"], 11),
   },
   {
-    name: "formulas other than the model document's are no formulas of the record",
+    name: "formulas other than the model document's are found",
     text: rewritten((open) => part(open, 11, "input").data.algo.formulas = "jis-2"),
     ...tampered(["SCORE_MISMATCH@11"], 11),
   },
@@ -581,7 +583,7 @@ export const REPLAY_ROWS: readonly Row[] = [
 
 // ---- lines ------------------------------------------------------------------------------------------------------
 
-/** The good bundle with one line made into others, and the digest mended. */
+/** The good bundle with one line replaced, and the digest mended. */
 export function withLine(at: number, change: (line: string) => readonly string[]): string {
   const lines = linesOf(GOOD);
   return sealed([...lines.slice(0, at), ...change(lines[at]!), ...lines.slice(at + 1)]);
@@ -590,27 +592,27 @@ export function withLine(at: number, change: (line: string) => readonly string[]
 const twice = (line: string) => [line, line];
 const LAST = linesOf(GOOD).length - 1;
 const FIRST_CHECKPOINT = linesOf(GOOD).findIndex((line) => line.includes("jis.checkpoint/1"));
-/** Of entry 3. */
+/** A part of entry 3. */
 const INPUT_LINE = lineOfEntry(3) + 1;
 
 export const LINE_ROWS: readonly Row[] = [
   {
-    name: "white space in an entry is not the form that was hashed",
+    name: "white space in an entry is found: it is not the form that was hashed",
     text: withLine(lineOfEntry(5), (line) => [line.replace(":", ": ")]),
     ...tampered(["NON_CANONICAL_LINE@5", "LINK_BROKEN@5", "ROOT_MISMATCH[4,7]"], 5),
   },
   {
-    name: "white space in a part is not the one form of a line, though its content is committed to",
+    name: "white space in a part is found: a line has one form, though its content is committed to",
     text: withLine(INPUT_LINE, (line) => [line.replace(":", ": ")]),
     ...tampered(["NON_CANONICAL_LINE@3"], 3),
   },
   {
-    name: "white space at the end of a line, as other systems end them, is found",
+    name: "a carriage return at the end of a line is found",
     text: withLine(INPUT_LINE, (line) => [`${line}\r`]),
     ...tampered(["NON_CANONICAL_LINE@3"], 3),
   },
   {
-    name: "a member that is there twice is found, whichever of the two a reader takes",
+    name: "a duplicate member is found, whichever of the two a reader takes",
     text: withLine(INPUT_LINE, (line) => [line.replace('"kind":', '"kind":"jis.part/1","kind":')]),
     ...tampered(["NON_CANONICAL_LINE@3"], 3),
   },
@@ -623,12 +625,12 @@ export const LINE_ROWS: readonly Row[] = [
     ...tampered(["NON_CANONICAL_LINE@3"], 3),
   },
   {
-    name: "an entry with a member more is none",
+    name: "an entry with an additional member is malformed",
     text: withLine(lineOfEntry(5), (line) => [line.replace('{"actor"', '{"a":1,"actor"')]),
     ...tampered(["MALFORMED_LINE@5"], 5),
   },
   {
-    name: "an entry with a hash in capitals is none",
+    name: "an entry with a hash in capitals is malformed",
     text: withLine(
       lineOfEntry(5),
       (line) => [line.replace(/"prev":"[0-9a-f]+"/, `"prev":"${"A".repeat(64)}"`)],
@@ -636,22 +638,22 @@ export const LINE_ROWS: readonly Row[] = [
     ...tampered(["MALFORMED_LINE@5"], 5),
   },
   {
-    name: "an entry that is no JSON any more is the only finding: what depends on it is left out",
+    name: "an entry that is not JSON is the only finding: its consequences are left out",
     text: withLine(lineOfEntry(5), (line) => [line.slice(0, -1)]),
     ...tampered(["MALFORMED_LINE@5"], 5),
   },
   {
-    name: "a part that is no JSON any more is the only finding",
+    name: "a part that is not JSON is the only finding",
     text: withLine(INPUT_LINE, (line) => [line.slice(1)]),
     ...tampered(["MALFORMED_LINE@3"], 3),
   },
   {
-    name: "a part with a member more is none",
+    name: "a part with an additional member is malformed",
     text: withLine(INPUT_LINE, (line) => [line.replace('"kind"', '"erased":true,"kind"')]),
     ...tampered(["MALFORMED_LINE@3"], 3),
   },
   {
-    name: "a part that is there twice is found",
+    name: "a duplicate part is found",
     text: withLine(INPUT_LINE, twice),
     ...tampered(["MALFORMED_LINE@3"], 3),
   },
@@ -666,22 +668,22 @@ export const LINE_ROWS: readonly Row[] = [
     ...tampered(["MALFORMED_LINE@3"], 3),
   },
   {
-    name: "a checkpoint that is there twice is found",
+    name: "a duplicate checkpoint is found",
     text: withLine(FIRST_CHECKPOINT, twice),
     ...tampered(["MALFORMED_LINE"], null),
   },
   {
-    name: "a checkpoint that stands too late is found",
+    name: "a checkpoint that comes too late is found",
     text: forged(GOOD, ({ groups }) => groups[4]!.checkpoints = groups[3]!.checkpoints.splice(0)),
     ...tampered(["MALFORMED_LINE"], null),
   },
   {
-    name: "a checkpoint that stands too early tells that entries before it are displaced",
+    name: "a checkpoint that comes too early is reported as displaced entries",
     text: forged(GOOD, ({ groups }) => groups[2]!.checkpoints = groups[3]!.checkpoints.splice(0)),
     ...tampered(["REORDERED[3,3]"], 3),
   },
   {
-    name: "a line of no known kind is found",
+    name: "a line of unknown kind is found",
     text: withLine(INPUT_LINE, (line) => [line, '{"kind":"jis.note/1"}']),
     ...tampered(["MALFORMED_LINE"], null),
   },
@@ -691,17 +693,17 @@ export const LINE_ROWS: readonly Row[] = [
     ...tampered(["MALFORMED_LINE@5"], 5),
   },
   {
-    name: "a line that is no object is found",
+    name: "a line that is not an object is found",
     text: withLine(lineOfEntry(5), (line) => ["[]", line]),
     ...tampered(["MALFORMED_LINE@5"], 5),
   },
   {
-    name: "a line beyond the limit is found, and what follows is read",
+    name: "a line beyond the limit is found, and the following lines are read",
     text: withLine(lineOfEntry(5), (line) => [`"${"a".repeat(1_048_575)}"`, line]),
     ...tampered(["MALFORMED_LINE@5"], 5),
   },
   {
-    name: "a nesting beyond all measure is found",
+    name: "excessive nesting is found",
     text: withLine(INPUT_LINE, (line) => [line.replace('{"data":', `{"data":${"[".repeat(300_000)}`)]),
     ...tampered(["MALFORMED_LINE@3"], 3),
   },
@@ -711,12 +713,12 @@ export const LINE_ROWS: readonly Row[] = [
     ...tampered(["MALFORMED_LINE"], null),
   },
   {
-    name: "an entry of a version that is not known ends the reading, and the file is not verifiable",
+    name: "an entry of unknown version ends the reading, and the file is not verifiable",
     text: withLine(lineOfEntry(5), (line) => [line.replace("jis.audit/1", "jis.audit/2")]),
     ...notVerifiable(["UNSUPPORTED_VERSION"]),
   },
   {
-    name: "a bundle of a version that is not known is not verifiable",
+    name: "a bundle of unknown version is not verifiable",
     text: withLine(0, (line) => [line.replace("jis.bundle/1", "jis.bundle/2")]),
     ...notVerifiable(["UNSUPPORTED_VERSION"]),
   },
@@ -726,12 +728,12 @@ export const LINE_ROWS: readonly Row[] = [
     ...tampered(["MALFORMED_LINE"], null),
   },
   {
-    name: "a trailer that is there twice is found",
+    name: "a duplicate trailer is found",
     text: `${GOOD}${linesOf(GOOD)[LAST]}\n`,
     ...tampered(["MALFORMED_LINE"], null),
   },
   {
-    name: "data after the trailer that is not even a line is found",
+    name: "data after the trailer that is not a complete line is found",
     text: `${GOOD} `,
     ...tampered(["MALFORMED_LINE"], null),
   },
@@ -741,7 +743,7 @@ export const LINE_ROWS: readonly Row[] = [
     ...tampered(["BUNDLE_DIGEST_MISMATCH"], null),
   },
   {
-    name: "a trailer that counts otherwise is found",
+    name: "a trailer with wrong counts is found",
     text: forged(GOOD, ({ trailer }) => trailer.size = 13),
     ...tampered(["TRAILER_SIZE_MISMATCH@12"], 12),
   },
