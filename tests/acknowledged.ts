@@ -1,4 +1,4 @@
-/** What a service acknowledged before something went wrong, held against what is there afterwards. */
+/** Compares what a service acknowledged before something went wrong with what is there afterwards. */
 import assert from "node:assert/strict";
 import { canonicalJson } from "../src/evidence/canonical.ts";
 import { signerFromPem } from "../src/evidence/node_crypto.ts";
@@ -22,14 +22,17 @@ export class Acknowledged {
     return this.#answers.size;
   }
 
-  /** Scores a new session. @throws where there is no answer. */
+  /** Scores a new session. @throws if there is no answer. */
   async score(service: Sending, session = `session-${this.#count++}`): Promise<Answer> {
     const answer = await service.send("/v1/score", { key: this.#key, body: requestOf(session) });
     if (answer.status === 200) this.#answers.set(session, canonicalJson(answer.body));
     return answer;
   }
 
-  /** Scores over several connections until an answer is another than 200, or none comes; @returns the others by status. */
+  /**
+   * Scores over several connections until an answer is not 200, or none comes; @returns the other answers by
+   * status.
+   */
   async scoreUntilRefused(service: Sending, connections = 4): Promise<readonly Answer[]> {
     const refused: Answer[] = [];
     await Promise.all(Array.from({ length: connections }, async () => {
@@ -42,7 +45,7 @@ export class Acknowledged {
     return refused;
   }
 
-  /** Each is there, as it was answered. */
+  /** Each acknowledged score is there, as it was answered. */
   async assertKept(service: Sending): Promise<void> {
     for (const [session, text] of this.#answers) {
       const { status, headers, body } = await service.send("/v1/score", {
@@ -59,22 +62,22 @@ function requestOf(session: string) {
   return scoreRequest({ session_id: session });
 }
 
-/** 503 with the envelope, and when to come again. */
+/** 503 with the envelope, and with the time to try again. */
 export function assertUnavailable({ status, headers, body }: Answer): void {
   assert.deepEqual([status, body.error.code], [503, "SERVICE_UNAVAILABLE"]);
   assert.match(headers.get("Retry-After") ?? "", /^[1-9]\d*$/);
 }
 
-/** Every chain of a data directory whose service has ended. */
+/** Verifies every chain of a data directory whose service has ended. */
 export async function assertChainsVerify(data: string): Promise<void> {
   const { publicKey } = signerFromPem(await Deno.readTextFile(`${data}/signing-key.pem`));
   await withDatabaseOf(data, (database) => verifyDatabase(database, { publicKey }));
 }
 
-/** How a service ends that must end by itself. @throws where it goes on. */
+/** The exit code of a service that must end by itself. @throws if it does not end. */
 export async function exitCodeOf(service: Pick<RunningService, "status">): Promise<number> {
   const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error("the service goes on")), 30_000);
+  const timer = setTimeout(() => late.reject(new Error("the service did not end")), 30_000);
   try {
     return (await Promise.race([service.status, late.promise])).code;
   } finally {
@@ -82,7 +85,7 @@ export async function exitCodeOf(service: Pick<RunningService, "status">): Promi
   }
 }
 
-/** Log lines of a message. */
+/** The log lines with a message. */
 export function linesOf(service: Pick<RunningService, "log">, message: string | RegExp) {
   const matches = (text: unknown) =>
     typeof message === "string" ? text === message : message.test(String(text));

@@ -1,9 +1,12 @@
-/** Altering a database beneath the open service, on either backend, as whoever holds its file can. */
+/**
+ * Alters a database beneath the open service, on either backend, as somebody with write access to the file
+ * can.
+ */
 import type { Database } from "../src/store/database.ts";
 
 const statement = (sql: string) => ({ sql, parameters: [] });
 
-/** Reads with a text of SQL. */
+/** Reads with SQL text. */
 export function select(database: Database, sql: string): Promise<readonly Record<string, unknown>[]> {
   return database.read<Record<string, unknown>>({
     sql,
@@ -26,7 +29,7 @@ export async function alter(database: Database, ...changes: readonly string[]): 
   ]);
 }
 
-/** Alters, looks, and puts the rows of the named tables back. */
+/** Alters, checks, and puts the rows of the named tables back. */
 export async function whileAltered<Seen>(
   database: Database,
   { tables, changes }: { readonly tables: readonly string[]; readonly changes: readonly string[] },

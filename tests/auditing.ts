@@ -1,6 +1,6 @@
 /**
- * An auditor's side of the evidence: what a service hands out, as files, and `jiss verify` over them, which is given
- * the right to read those files and to write its own directory, and no other.
+ * An auditor's side of the evidence: files that a service exports, and `jiss verify` on them, with permission
+ * to read those files and to write its own directory, and nothing else.
  */
 import { createPublicKey } from "node:crypto";
 import { bundleFile, type BundleParts } from "../src/operations/chains/export.ts";
@@ -10,7 +10,7 @@ import { baseEnvironment, type Finished } from "./program.ts";
 const MAIN = `${import.meta.dirname}/../main.ts`;
 
 export interface Verification extends Finished {
-  /** What stands on standard output, where `--json` was asked for. */
+  /** Standard output as JSON, if `--json` was given. */
   // deno-lint-ignore no-explicit-any -- a report is whatever the program said
   readonly report: any;
 }
@@ -43,7 +43,7 @@ function verifyCommand(args: readonly string[], { cwd }: VerifyRun): Deno.Comman
   });
 }
 
-/** Verifies as a process of its own. */
+/** Verifies in a process of its own. */
 export async function verifyProgram(args: readonly string[], run: VerifyRun = {}): Promise<Verification> {
   const child = verifyCommand(args, run).spawn();
   const writing = feed(child, run.stdin ?? "");
@@ -58,7 +58,7 @@ export async function verifyProgram(args: readonly string[], run: VerifyRun = {}
   };
 }
 
-/** Verifies for somebody who goes away before anything is said; returns the exit code. */
+/** Verifies for a reader who closes the pipe at once; returns the exit code. */
 export async function verifyUnheard(args: readonly string[]): Promise<number> {
   const child = verifyCommand(args, {}).spawn();
   await child.stdout.cancel();
@@ -69,12 +69,12 @@ export async function verifyUnheard(args: readonly string[]): Promise<number> {
 
 async function feed(child: Deno.ChildProcess, text: string): Promise<void> {
   const writer = child.stdin.getWriter();
-  // A program that does not read to the end may be gone before all is written.
+  // A program that does not read to the end may have ended before all is written.
   await writer.write(new TextEncoder().encode(text)).catch(() => {});
   await writer.close().catch(() => {});
 }
 
-/** A directory of the test's own, gone after it. */
+/** A directory of the test's own, removed after it. */
 export async function withDirectory(test: (directory: string) => Promise<void>): Promise<void> {
   const directory = await Deno.makeTempDir({ prefix: "jiss-test-" });
   try {
@@ -84,7 +84,7 @@ export async function withDirectory(test: (directory: string) => Promise<void>):
   }
 }
 
-/** Writes a text under a name of the directory; returns its path. */
+/** Writes a text to a file of the directory; returns its path. */
 export async function save(directory: string, name: string, content: unknown): Promise<string> {
   const path = `${directory}/${name}`;
   await Deno.writeTextFile(path, typeof content === "string" ? content : JSON.stringify(content));
@@ -119,7 +119,7 @@ export async function bundleOf(
   return text;
 }
 
-/** The public keys, as the service hands them out. */
+/** The public keys, as the service publishes them. */
 export async function jwksOf(harness: Harness): Promise<string> {
   return (await harness.send("/.well-known/jwks.json")).text;
 }

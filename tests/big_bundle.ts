@@ -1,6 +1,7 @@
 /**
- * A valid bundle of any size, written as it streams: an organization's evidence chain with scores, late labels and
- * commits of many operators, and where asked for with all of them erased at the end. Everything in it replays.
+ * A valid bundle of any size, written as it streams: an organization's evidence chain with scores, late
+ * labels and commits of many operators, optionally with all of them erased at the end. Everything in it
+ * replays.
  *
  * deno run -A --lock=tests/deno.lock tests/big_bundle.ts --entries N --operators K [--erased] -o FILE
  */
@@ -24,7 +25,7 @@ import { pemOf } from "./harness.ts";
 import { idOf, pseudonymOf, REVIEW_MODEL, reviews, saltOf } from "./reviews.ts";
 
 export interface BigBundleOptions {
-  /** All entries of the chain: its genesis, and where operators are erased one more for each of them. */
+  /** All entries of the chain, including the genesis and, if operators are erased, one for each of them. */
   readonly entries: number;
   readonly operators: number;
   /** Whether every operator is erased at the end, so that the file gives none of their parts. */
@@ -37,12 +38,12 @@ const CHAIN = `org/${ORGANIZATION}`;
 const ORIGIN = `jiss.test/${DEPLOYMENT}/${CHAIN}`;
 const SEED = "big";
 
-/** 2026-01-05T08:00:00.000Z: when the chain begins. */
+/** 2026-01-05T08:00:00.000Z: the start of the chain. */
 const BEGIN = 1_767_600_000_000;
-/** Between an operator's interactions: four a day. */
+/** The time between an operator's interactions: four a day. */
 const ROUND_MS = 6 * 3_600_000;
 
-/** Text that is gathered before it is given out, UTF-16 units. */
+/** UTF-16 units of text that are collected before they are emitted. */
 const PIECE_LENGTH = 65_536;
 const NO_HASH = new Uint8Array(32);
 
@@ -51,7 +52,7 @@ const signer = signerFromPem(pemOf("jiss big bundle"));
 /** The key to pin for all of these bundles. */
 export const BIG_BUNDLE_KEY = formatVerifierKey(nodeCrypto, { name: ORIGIN, publicKey: signer.publicKey });
 
-/** The bundle's bytes, in pieces. @throws {RangeError} where the entries do not suffice for one of each operator. */
+/** The bundle's bytes, in pieces. @throws {RangeError} if there are fewer entries than operators need. */
 export function* bigBundle(options: BigBundleOptions): Generator<Uint8Array> {
   const { entries, operators, erased } = options;
   const reviewed = entries - 1 - (erased ? operators : 0);
@@ -96,11 +97,11 @@ interface SystemEvent {
 
 class ChainWriter {
   readonly #options: BigBundleOptions;
-  /** How many entries name each operator. */
+  /** How many entries are about each operator. */
   readonly #entriesOf: Uint32Array;
   #head: ChainHead = emptyChain(nodeCrypto, { chain: CHAIN, origin: ORIGIN });
   #now = BEGIN;
-  /** Size of the last checkpoint that the file shows. */
+  /** Size of the last checkpoint in the file. */
   #shown = 0;
 
   constructor(options: BigBundleOptions) {
@@ -108,7 +109,7 @@ class ChainWriter {
     this.#entriesOf = new Uint32Array(options.operators);
   }
 
-  /** Everything before the trailer, with so many reviews. */
+  /** Everything before the trailer, with this many reviews. */
   *lines(reviewed: number): Generator<string> {
     const { operators, erased } = this.#options;
     yield this.#headerLine();
@@ -181,14 +182,14 @@ class ChainWriter {
     const { head, appended } = appendEntry(nodeCrypto, this.#head, draft);
     this.#head = head;
     yield appended.text;
-    // Reviews have their parts in the order in which a bundle has them.
+    // Reviews have their parts in the same order as a bundle.
     for (const { name, salt, text } of appended.parts) {
       yield partLine(erased ? { seq, name, absent: "erased" } : { seq, name, salt: hex(salt), text });
     }
   }
 }
 
-/** Of epoch milliseconds; counted from 1970. */
+/** The UTC day of epoch milliseconds, counted from 1970. */
 function dayOf(at: number): number {
   return Math.floor(at / 86_400_000);
 }

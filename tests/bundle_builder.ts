@@ -55,12 +55,12 @@ const DAY_MS = 86_400_000;
 const DEPLOYMENT = "01TESTDEPLOYMENT";
 
 export interface WorldOptions {
-  /** Of keys, ids, salts and pseudonyms. */
+  /** Seeds the keys, ids, salts and pseudonyms. */
   readonly seed?: string;
   readonly deployment?: string;
-  /** The key that it begins with. Default: the seed's first. */
+  /** The first key. Default: the seed's first. */
   readonly signer?: Signer;
-  /** Between two entries, milliseconds. */
+  /** Milliseconds between two entries. */
   readonly step?: number;
 }
 
@@ -77,7 +77,7 @@ interface WorldKey {
   readonly cert: string | null;
 }
 
-/** What the service knows of an operator. */
+/** What the service stores about an operator. */
 interface OperatorRow {
   readonly pseudonym: string;
   readonly state: OperatorState | null;
@@ -86,9 +86,9 @@ interface OperatorRow {
 
 interface StoredEntry extends AppendedEntry {
   readonly gone: Set<PartName>;
-  /** Who signs the checkpoint that this entry ends. */
+  /** The keys that sign the checkpoint that this entry ends. */
   readonly signers: readonly Signer[];
-  /** Whose row it moved, and to what. */
+  /** The operator whose row it changed, and the new row. */
   readonly moved: readonly [operatorId: string, row: OperatorRow] | null;
 }
 
@@ -125,7 +125,7 @@ export class World {
     return this.#keys;
   }
 
-  /** Who signs now. */
+  /** The current signers. */
   get signers(): readonly Signer[] {
     return this.#signers;
   }
@@ -135,7 +135,7 @@ export class World {
     return { publicKey: this.newSigner(ordinal).publicKey, prefix: null, from: null, until: null };
   }
 
-  /** The key that has, or would get, this ordinal. */
+  /** The key that has, or will have, this ordinal. */
   newSigner(ordinal: number): Signer {
     return throwAwaySigner(`${this.#seed} key ${ordinal}`);
   }
@@ -194,7 +194,7 @@ export function modelOf(document: Model["document"]): Model {
   return { document, sha256: modelSha256(nodeCrypto, document) };
 }
 
-/** What one entry is made of. */
+/** The content of one entry. */
 export interface EventFields {
   readonly eventType: string;
   readonly actor?: Actor;
@@ -210,7 +210,7 @@ export interface ScoreFields {
 }
 
 export interface BundleFields {
-  /** Which parts are given. */
+  /** Which parts are included. */
   readonly parts?: "all" | "structural" | "none";
   /** Checkpoints at each multiple of this. */
   readonly every?: number;
@@ -401,7 +401,7 @@ export class ChainWriter {
     });
   }
 
-  /** Takes up the newest key; its seq. With `overlap` false the old one is retired. */
+  /** Switches to the newest key; its seq. With `overlap` false the old one is retired. */
   rotate({ overlap = true }: { readonly overlap?: boolean } = {}): number {
     const { cert } = this.#world.keys.at(-1)!;
     return this.append({ eventType: "SIGNING_KEY_ROTATED", parts: { detail: { cert, overlap } } });
@@ -415,7 +415,7 @@ export class ChainWriter {
     return this.append({ eventType: "RETENTION_POLICY", parts: { detail } });
   }
 
-  /** Removes the entries before `to`, on record; the record's seq. */
+  /** Removes the entries before `to`, and records it; the record's seq. */
   prune(to: number, more: Record<string, unknown> = {}): number {
     const policyDays = this.#retentionDays ?? 0;
     const last = this.#list[to - 1]!.entry.timestamp;
@@ -433,7 +433,7 @@ export class ChainWriter {
     return this.append({ eventType: "RETENTION_PRUNED", parts: { detail } });
   }
 
-  /** On `sys`: holds the newest checkpoint of other chains. */
+  /** Only on `sys`: anchors the newest checkpoint of other chains. */
   anchor(chains: readonly ChainWriter[]): number {
     const checkpoints = chains.map((chain) => {
       const { origin, size, root } = chain.checkpoint();
@@ -443,8 +443,8 @@ export class ChainWriter {
   }
 
   /**
-   * The chain that goes on after a restore to the first `size` entries; the newest checkpoint is what the
-   * installation knows that it gave out.
+   * The chain that continues after a restore to the first `size` entries; the newest checkpoint is what the
+   * installation knows that it published.
    */
   restore(size: number, more: Record<string, unknown> = {}): ChainWriter {
     const { family, epoch } = parseChain(this.chain)!;
@@ -476,7 +476,7 @@ export class ChainWriter {
     return hex(this.#list[seq]!.hash);
   }
 
-  /** The chain, from where it was pruned to, as a bundle. */
+  /** The chain, from the point that it was pruned to, as a bundle. */
   bundle({ parts = "all", every = 8, ladder = [], size = this.size }: BundleFields = {}): string {
     const lines = [headerLine(this.#header())];
     const entries = this.#list.slice(this.#base, size);
@@ -504,7 +504,7 @@ export class ChainWriter {
     return `${body}${trailerLine({ checkpoint: this.checkpoint(size).note, size, bundle_sha256 })}\n`;
   }
 
-  /** The first entry, which stays below a cut. */
+  /** The first entry, which is kept although it lies below a cut. */
   #beginning(): string {
     const { text, parts } = this.#list[0]!;
     const detail = parts.find(({ name }) => name === "detail")!;

@@ -1,6 +1,7 @@
 /**
- * What a forger does with a bundle: takes it apart, changes it, and mends as much of what depends on the change as
- * the keys and tools in hand allow. Knows the format by itself, so that it can also write what no service would.
+ * What a forger does with a bundle: takes it apart, changes it, and mends everything that depends on the
+ * change, as far as keys and tools allow. Knows the format by itself, so that it can also write what no
+ * service would.
  */
 import { canonicalJson } from "../src/evidence/canonical.ts";
 import { fromHex, hex, type Signer, utf8 } from "../src/evidence/crypto.ts";
@@ -12,9 +13,9 @@ import { formatCheckpoint, signNote } from "../src/evidence/note.ts";
 // deno-lint-ignore no-explicit-any -- lines are changed in any way
 export type Json = any;
 
-/** An entry with what follows it up to the next. */
+/** An entry with the lines that follow it up to the next. */
 export interface Group {
-  /** Of the entry as it was, hexadecimal. */
+  /** The hash of the unchanged entry, hexadecimal. */
   readonly hash: string;
   entry: Json;
   parts: Json[];
@@ -59,7 +60,7 @@ export function bundleLines({ header, preamble, groups, trailer }: OpenBundle): 
   return [header, ...preamble, ...body, ...(trailer === null ? [] : [trailer])].map(canonicalJson);
 }
 
-/** A bundle's text with the digest in its trailer made to fit; without a trailer as it is. */
+/** A bundle's text with a matching digest in its trailer; unchanged if it has no trailer. */
 export function sealed(lines: readonly string[]): string {
   const last = lines.at(-1)!;
   if (!last.includes('"jis.trailer/1"')) return lines.map((line) => `${line}\n`).join("");
@@ -74,19 +75,19 @@ export function putTogether(open: OpenBundle): string {
 
 /** What a forger mends after a change. */
 export interface Mending {
-  /** Commitments of all parts that are given. */
+  /** Commitments of all parts that are included. */
   readonly commitments?: boolean;
   /** Links from each entry to the next. */
   readonly links?: boolean;
-  /** What inputs say of the entries that they start from; their commitments too. */
+  /** References in inputs to the entries that they start from; the commitments of these inputs too. */
   readonly priors?: boolean;
-  /** Checkpoints, signed anew over what is there, by these keys; for the base's too where `base` says so. */
+  /** Checkpoints, signed anew over the changed entries by these keys; the base's too if `base` is set. */
   readonly signers?: readonly Signer[];
   /** Only checkpoints of at least this size; default: all. */
   readonly signFrom?: number;
 }
 
-/** Makes commitments, links and checkpoints fit what the bundle now holds, as far as asked for. */
+/** Makes commitments, links and checkpoints match the changed bundle, as far as asked for. */
 export function mend(open: OpenBundle, mending: Mending): OpenBundle {
   const { commitments, links, priors, signers, signFrom = 0 } = mending;
   const renamed = new Map<string, string>();
@@ -145,7 +146,7 @@ export function checkpointAt(text: string, size: number, signers: readonly Signe
   return signNote(nodeCrypto, { text: formatCheckpoint({ origin, size, root }), name: origin }, signers);
 }
 
-/** The same chain as a bundle that begins at `size`, over the checkpoint of that size which `signers` sign. */
+/** The same chain as a bundle that begins at `size`, with a checkpoint of that size signed by `signers`. */
 export function prunedTo(text: string, size: number, signers: readonly Signer[]): OpenBundle {
   const open = takeApart(text);
   let frontier: Frontier = { size: 0, peaks: [] };

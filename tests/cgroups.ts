@@ -1,20 +1,23 @@
-/** A bound on the memory of a process and what it starts, as a container has it: a control group of Linux, version 1 or 2. */
+/**
+ * A memory limit for a process and its children, as a container has it: a Linux control group, version 1 or
+ * 2.
+ */
 
 export interface MemoryGroup {
-  /** A script of `sh` that enters it and becomes the command that its arguments name. */
+  /** A `sh` script that enters the group and becomes the command given as its arguments. */
   readonly enter: string;
-  /** Bytes that it held at most, file cache included. */
+  /** The most bytes that it used, file cache included. */
   peak(): number;
-  /** Once nothing runs in it. */
+  /** Removes the group, once nothing runs in it. */
   remove(): Promise<void>;
 }
 
-/** Where groups are made, with the names of their files; null: this machine lets nobody make one. */
+/** Where groups are made, with the names of their files; null: this machine allows none. */
 interface Version {
   readonly root: string;
   readonly limit: string;
   readonly peak: string;
-  /** What else keeps the limit from being passed by: swap. */
+  /** Limits swap too, which would otherwise evade the limit. */
   readonly swap: readonly [file: string, value: string];
 }
 
@@ -33,7 +36,7 @@ const VERSIONS: readonly Version[] = [
   },
 ];
 
-/** A group of so many bytes; null where none can be made. */
+/** A group with this limit in bytes; null if none can be made. */
 export function memoryGroup(bytes: number): MemoryGroup | null {
   for (const { root, limit, peak, swap: [file, value] } of VERSIONS) {
     const path = `${root}/jiss-test-${Deno.pid}`;
@@ -43,7 +46,7 @@ export function memoryGroup(bytes: number): MemoryGroup | null {
       continue;
     }
     try {
-      // A file that is not there could not be made: the group has no bound on memory then.
+      // The file could not be created: the group has no memory limit then.
       Deno.writeTextFileSync(`${path}/${limit}`, String(bytes), { create: false });
       Deno.writeTextFileSync(`${path}/${file}`, value, { create: false });
       Deno.readTextFileSync(`${path}/${peak}`);
@@ -55,7 +58,7 @@ export function memoryGroup(bytes: number): MemoryGroup | null {
       enter: `echo $$ > ${path}/cgroup.procs && exec "$@"`,
       peak: () => Number(Deno.readTextFileSync(`${path}/${peak}`)),
       async remove() {
-        // The kernel may take a moment to let go of a process that has ended.
+        // The kernel may need a moment to release a process that has ended.
         for (let attempt = 1;; attempt += 1) {
           try {
             return Deno.removeSync(path);

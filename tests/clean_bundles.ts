@@ -1,6 +1,6 @@
 /**
- * Files that honest deployments hand out, and what their verifier must say of each: nothing that is an alarm. Together
- * they hold whatever can happen to a deployment, so that no test passes because it saw too little.
+ * Files that honest deployments export, and the check that a verifier raises no alarm for any. Together they
+ * must hold everything that can happen to a deployment, so that no test passes because it saw too little.
  */
 import assert from "node:assert/strict";
 import { utf8 } from "../src/evidence/crypto.ts";
@@ -11,10 +11,13 @@ import { BundleVerifier } from "../src/evidence/verifier.ts";
 import { makeQuickDir } from "./database.ts";
 import { type Foretold, type HandedOut, randomHistory } from "./random_worlds.ts";
 
-/** One history in so many is of a database in a file, which can be put back. */
+/** One of this many histories has its database in a file, which can be restored. */
 const FILED = 3;
 
-/** Files of one history after another, without end. A failure names the seed of its history: it makes the same files. */
+/**
+ * Files of one history after another, without end. A failure names the seed of its history: it makes the same
+ * files.
+ */
 export async function* filesOf(seed: string): AsyncGenerator<HandedOut, never> {
   for (let number = 1;; number += 1) {
     const directory = number % FILED === 0 ? await makeQuickDir("jiss-history-") : null;
@@ -37,7 +40,7 @@ function verified({ text, key, known, expected, replay }: HandedOut): readonly B
   return verifier.end();
 }
 
-/** The codes of findings, each once, but for those that may be told or not. */
+/** The codes of findings, each once, without those that may be reported or not. */
 export function codesOf(
   findings: readonly { readonly code: string }[],
   { mayTell }: Foretold,
@@ -83,7 +86,10 @@ function isOfTwoEpochs(bundles: readonly Foretold[]): boolean {
   return bundles.some(({ origin }) => bundles.some((other) => other.origin === `${origin}/e2`));
 }
 
-/** What has been seen of all that the histories must hold: a test without some of it would pass for nothing. */
+/**
+ * What has been seen of everything that the histories must hold: a test without some of it would show
+ * nothing.
+ */
 export class Seen {
   readonly #lacking = new Set(NAMES);
   #bundles = 0;
@@ -96,7 +102,7 @@ export class Seen {
     return this.#lacking.size === 0;
   }
 
-  /** Whether a file holds what none before it did. */
+  /** Whether a file holds something that none before it did. */
   isNews(file: HandedOut): boolean {
     return [...this.#lacking].some((name) => WITNESSES[name](file));
   }
@@ -109,13 +115,16 @@ export class Seen {
 
 // ---- no alarm -----------------------------------------------------------------------------------------------------
 
-/** What was looked at. */
+/** What was checked. */
 export interface CleanFigures {
   readonly bundles: number;
   readonly files: number;
 }
 
-/** Verifies so many bundles, and as many more as it takes to hold everything. @throws at the first alarm. */
+/**
+ * Verifies at least this many bundles, and as many more as it takes to see everything. @throws at the first
+ * alarm.
+ */
 export async function verifyClean(
   seed: string,
   { bundles }: { readonly bundles: number },

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 
 const ROOT = await Deno.realPath(`${import.meta.dirname}/..`);
 
-/** Copies the files of a clone that are none of its tests' own, as they are here, to another place. */
+/** Copies the repository's files without those of the tests, in their present state, to another place. */
 export async function cloneTo(place: string): Promise<void> {
   const { stdout, success } = await new Deno.Command("git", { args: ["ls-files", "-z"], cwd: ROOT }).output();
   assert.ok(success);

@@ -1,6 +1,6 @@
 /**
- * The database of a test: embedded, or a libSQL server of its own where `JISS_TEST_BACKEND` is `sqld`, so that the same
- * tests run on both.
+ * The database of a test: embedded, or a libSQL server of its own if `JISS_TEST_BACKEND` is `sqld`, so that
+ * the same tests run on both.
  */
 import { randomUUID } from "node:crypto";
 import { statfsSync } from "node:fs";
@@ -11,7 +11,7 @@ import { setDurability, type Sqld, startSqld } from "./sqld.ts";
 
 export const IS_SERVER = Deno.env.get("JISS_TEST_BACKEND") === "sqld";
 
-/** Memory that is a file system: what no test kills or cuts off needs no disk, which takes a third of the time. */
+/** A file system in memory: what no test kills or cuts off needs no disk, and runs in a third less time. */
 const MEMORY = "/dev/shm";
 const MEMORY_NEEDED = 2 ** 30;
 
@@ -52,7 +52,7 @@ export async function copyFolder(from: string, to: string): Promise<void> {
   }
 }
 
-/** A database in memory, or over files that stay; with a server, beside that path. */
+/** A database in memory, or in files that are kept; with a server, beside that path. */
 export async function openTestDatabase(path: string): Promise<Database> {
   if (!IS_SERVER) return openEmbedded({ path, onFatal: () => {} });
   const isKept = path !== ":memory:";
@@ -70,7 +70,7 @@ export async function openTestDatabase(path: string): Promise<Database> {
   };
 }
 
-/** A client of a server, of whatever durability that is. */
+/** A client of a server of any durability. */
 export function openServer(sqld: Pick<Sqld, "url" | "adminUrl">): Database {
   return openLibsql({
     url: sqld.url,

@@ -1,14 +1,14 @@
-/** What tests of deliveries on the harness have in common. */
+/** Shared by tests of deliveries with the harness. */
 import assert from "node:assert/strict";
 import type { Attempt, Deliverer } from "../src/webhooks/delivery.ts";
 import type { AttemptResult } from "../src/webhooks/health.ts";
 import { type Harness, type HarnessOptions, scoreRequest, withHarness } from "./harness.ts";
 
-/** Takes everything down that would be sent, and answers as it is told. */
+/** Records everything that would be sent, and answers as set. */
 export interface Recording extends Deliverer {
   deliver: Deliverer["deliver"];
   readonly sent: { readonly url: string; readonly deliveryId: string; readonly text: string }[];
-  /** What differs from a delivery that was taken. */
+  /** What differs from an accepted delivery. */
   answer: (attempt: Attempt) => Partial<AttemptResult>;
 }
 
@@ -27,7 +27,7 @@ export function recordingDeliverer(): Recording {
 
 export const FAILED: Partial<AttemptResult> = { status: 500, error: "status" };
 
-/** A test with an organization, its key and a recording in the place of the network. */
+/** A test with an organization, its key and a recording in place of the network. */
 export function withDeliveries(
   test: (harness: Harness, world: { readonly key: string; readonly recording: Recording }) => Promise<void>,
   options: HarnessOptions = {},

@@ -1,15 +1,15 @@
-/** Small disks of a test's own, which become full or fail; what a machine must let it do for that. */
+/** Small disks for a test, which become full or fail; checks that the machine allows them. */
 import assert from "node:assert/strict";
 import { powerIsMissing } from "./power.ts";
 
 export const MOUNT_IS_MISSING = Deno.uid() !== 0 || !succeeds("unshare", ["-m", "true"]);
 
-/** A disk that its kernel takes for broken when it is told to, as ext4 has it since Linux 4. */
+/** A disk that its kernel remounts read-only on request, as ext4 supports since Linux 4. */
 export function failingDiskIsMissing(): boolean {
   return powerIsMissing() || !succeeds("findmnt", ["--version"]);
 }
 
-/** Whether a program is there, and does this. */
+/** Whether a program is there and succeeds with these arguments. */
 export function succeeds(name: string, args: readonly string[]): boolean {
   try {
     return new Deno.Command(name, { args: [...args], stdout: "null", stderr: "null" }).outputSync().success;
@@ -18,14 +18,14 @@ export function succeeds(name: string, args: readonly string[]): boolean {
   }
 }
 
-/** Runs a command to its end. @throws where it fails. */
+/** Runs a command to its end. @throws if it fails. */
 export async function command(name: string, ...args: readonly string[]): Promise<string> {
   const { success, stdout, stderr } = await new Deno.Command(name, { args: [...args] }).output();
   assert.ok(success, `${name} ${args.join(" ")}: ${new TextDecoder().decode(stderr)}`);
   return new TextDecoder().decode(stdout).trim();
 }
 
-/** A new disk in memory, of so many bytes (`6m`), at a path; it is gone with {@link unmount}. */
+/** A new disk in memory of this size (`6m`), mounted at a path; removed with {@link unmount}. */
 export async function mountSmall(path: string, size: string): Promise<void> {
   await Deno.mkdir(path, { mode: 0o700 });
   await command("mount", "-t", "tmpfs", "-o", `size=${size},mode=0700`, "tmpfs", path);
@@ -40,7 +40,7 @@ export async function remountReadOnly(path: string): Promise<void> {
   await command("mount", "-o", "remount,ro", path);
 }
 
-/** Also where a file on it is still open. */
+/** Works even if a file on it is still open. */
 export async function unmount(path: string): Promise<void> {
   await command("umount", "--lazy", path);
 }
@@ -50,7 +50,7 @@ export async function copyInto(from: string, to: string): Promise<void> {
   for await (const { name } of Deno.readDir(from)) await Deno.copyFile(`${from}/${name}`, `${to}/${name}`);
 }
 
-/** Writes a file until there is no room left. */
+/** Writes a file until no room is left. */
 export async function fill(path: string): Promise<void> {
   using file = await Deno.open(path, { create: true, append: true });
   const block = new Uint8Array(4_096);
@@ -63,13 +63,13 @@ export async function fill(path: string): Promise<void> {
 
 /** An ext4 in a file, mounted at a path. */
 export interface FailingDisk {
-  /** From now on its kernel refuses every write to it, as after an error of the disk below. */
+  /** Makes its kernel refuse every write to it from now on, as after an error of the disk below. */
   fail(): Promise<void>;
   unmount(): Promise<void>;
   mount(): Promise<void>;
 }
 
-/** @param image - where the file of the disk lies. */
+/** @param image - the file with the disk's content. */
 export async function mountFailing(image: string, path: string): Promise<FailingDisk> {
   await Deno.mkdir(path);
   await command("truncate", "--size", "32M", image);

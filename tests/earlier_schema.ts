@@ -1,6 +1,6 @@
 /**
- * Databases as the program of an earlier schema step left them: the rows that today's service wrote, without what that
- * step did not know, under the names that columns had then.
+ * Databases as the program of an earlier schema step left them: the rows of today's service without what
+ * later steps added, under the column names of that time.
  */
 import assert from "node:assert/strict";
 import { MIGRATIONS } from "../migrations/mod.ts";
@@ -13,7 +13,7 @@ import { EPOCH, SECRETS_KEY } from "./harness.ts";
 
 export type Row = Readonly<Record<string, unknown>>;
 
-/** Rows as the database has them; a row of node:sqlite has no prototype. */
+/** Rows as the database returns them; a row of node:sqlite has no prototype. */
 export async function rowsOf(database: Database, sql: string): Promise<readonly Row[]> {
   const rows = await database.read<Row>({ sql, parameters: [], query: {} as never, queryId: {} as never });
   return rows.map((row) => ({ ...row }));
@@ -56,16 +56,16 @@ const TABLES = [
   "tombstone",
 ] as const;
 
-/** Tables that triggers fill, and nobody else; today there are none of them. */
+/** Tables that only triggers fill; today's schema has none of them. */
 const COUNTED: readonly string[] = ["operator_day"];
 
-/** What columns of steps 1 and 2 are called today. */
+/** The present names of columns of steps 1 and 2. */
 const RENAMED: Readonly<Record<string, string>> = { seq: "position", first_seq: "first_position" };
 
 /** The tables of a step, in the order in which they are filled. */
 export async function tablesOf(database: Database): Promise<readonly string[]> {
   const rows = await rowsOf(database, "SELECT name FROM sqlite_schema WHERE type = 'table'");
-  // A server's sessions are the backend's own, and of no step.
+  // A server's sessions belong to the backend, not to a schema step.
   const names = rows.map(({ name }) => String(name)).filter((name) => name !== "write_session")
     .filter((name) => name !== "schema_migration" && name !== "sqlite_sequence");
   assert.deepEqual(names.filter((name) => !TABLES.some((known) => known === name)), []);
@@ -78,7 +78,7 @@ async function columnsOf(database: Database, table: string): Promise<readonly st
   return rows.map(({ name }) => String(name));
 }
 
-/** A query of a table's rows today, under the names that its columns have in an earlier database. */
+/** A query of a table's present rows, under the column names of an earlier database. */
 export async function earlierRowsQuery(
   table: string,
   { earlier, today }: { readonly earlier: Database; readonly today: Database },
@@ -101,7 +101,7 @@ async function insertsOf(source: Database, target: Database, table: string): Pro
   }));
 }
 
-/** Entries must continue their chain's head, which they then move to where it stands. */
+/** Entries must continue their chain's head; each moves it forward to its stored place. */
 async function rewindHeads(source: Database, target: Database): Promise<void> {
   await target.batch([{ sql: "UPDATE audit_chain SET size = min_index, last_ts = ''", parameters: [] }]);
   const first =
@@ -116,7 +116,9 @@ async function rewindHeads(source: Database, target: Database): Promise<void> {
 /** The step from which on rows are sealed. */
 const SEALS_STEP = 10;
 
-/** The installation's key says, by what it is wrapped for, that rows are sealed: not in an earlier database. */
+/**
+ * How the installation's key is wrapped says that rows are sealed; an earlier database has another wrapping.
+ */
 async function wrapForUnsealedRows(target: Database): Promise<void> {
   const [row] = await rowsOf(target, "SELECT wrapped_key FROM installation");
   if (row === undefined) return;

@@ -1,19 +1,20 @@
-/** What the catalogue's examples name, made over the service's own endpoints. */
+/** The records that the catalogue's examples name, made over the service's own endpoints. */
 import type { Route } from "../src/http/exchange.ts";
 import { ROUTES } from "../src/http/routes.ts";
 
-/** Sends a request of an organization, which must be answered well; returns the body. */
+/** Sends a request of an organization, which must succeed; returns the body. */
 // deno-lint-ignore no-explicit-any -- an answer is whatever the service said
 export type Ask = (path: string, body?: unknown) => Promise<any>;
 
-/** What a webhook is registered with; the catalogue's examples show another one. */
+/** The secret with which a webhook is registered; the catalogue's examples show another one. */
 export const SHARED_SECRET = "a-secret-that-a-receiver-shared-2026";
 
 /** A destination on loopback at which nobody listens; the service must be allowed to call it. */
 export const NOBODY = "https://127.0.0.1:9/jiss";
 
 /**
- * Records of every kind, almost all of one operator, under the names that the examples ask for; returns what examples name and only the service can give.
+ * Makes records of every kind, almost all of one operator, under the names that the examples use; returns the
+ * names that only the service can give.
  * @param deliver makes an attempt at what is due, or waits until the service may have made one.
  */
 export async function fillExamples(
@@ -51,7 +52,7 @@ export async function fillExamples(
   };
 }
 
-/** What an example of a write sends. */
+/** The body that an example of a write sends. */
 function bodyOf(operationId: string, at = 0): unknown {
   return ROUTES.find((route) => route.operationId === operationId)!.examples[at]!.body;
 }

@@ -1,6 +1,9 @@
-/** The packages that `task dev` fetches from an empty cache. Deno fetches its bundler, esbuild, besides. */
+/** The packages that `task dev` fetches from an empty cache. Deno also fetches its bundler, esbuild. */
 
-/** Names of the packages. A new one costs everybody who tries the program: say in docs/understand/dependencies.md what it is for. */
+/**
+ * Names of the packages. A new one costs everybody who tries the program: state its purpose in
+ * docs/understand/dependencies.md.
+ */
 export const PACKAGES_OF_A_FIRST_RUN: readonly string[] = [
   "@libsql/client",
   "@libsql/core",

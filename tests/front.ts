@@ -1,4 +1,4 @@
-/** Stands between the service and a database server, and answers in its place when it is told to. */
+/** Stands between the service and a database server, and answers in its place on request. */
 
 export interface Front {
   readonly url: string;

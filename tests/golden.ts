@@ -19,7 +19,7 @@ import { reportOf } from "../src/scoring/report.ts";
 import { score } from "../src/scoring/score.ts";
 import type { OperatorState } from "../src/scoring/state.ts";
 
-/** An interaction without those of its fields that have their default. */
+/** An interaction without the fields that have their default. */
 export type GivenInteraction = Pick<Interaction, "decision" | "time_to_decision_ms"> & Partial<Interaction>;
 
 /** One event of a history. */
@@ -29,9 +29,9 @@ export interface Event {
   readonly domain: Domain;
   readonly interaction: GivenInteraction;
   readonly lite?: true;
-  /** The truth of an earlier event, by its index, which comes to be known after this one. */
+  /** The truth of an earlier event, by its index, which becomes known after this one. */
   readonly label?: { readonly of: number; readonly outcome_correct: boolean };
-  /** What the event leads to; absent where only the events after it tell. */
+  /** The event's result; absent if only later events show it. */
   readonly after?: {
     readonly state: OperatorState;
     readonly weights: EventWeights;
@@ -42,20 +42,20 @@ export interface Event {
 export interface History {
   readonly name: string;
   readonly events: readonly Event[];
-  /** Of the operator whom the events leave. */
+  /** Decisions of the operator after the events. */
   readonly decisions: readonly {
     readonly now: number;
     readonly domain: Domain;
     readonly stakes: Stakes | null;
     readonly interaction: GivenInteraction;
-    /** Of the policies, those that were triggered. */
+    /** Of the policies, only the triggered ones. */
     readonly result: DrsResult | null;
   }[];
 }
 
 export interface Golden {
   readonly model: { readonly version: string; readonly sha256: string };
-  /** What an interaction's absent fields are. */
+  /** The values of an interaction's absent fields. */
   readonly defaults: Partial<Interaction>;
   readonly histories: readonly History[];
   readonly maintenance: readonly {
@@ -85,7 +85,7 @@ type Answer<Name extends Section> = (
   of: Golden[Name][number],
 ) => Golden[Name][number];
 
-/** A case with the outputs that `model` leads to in place of its own, by section. */
+/** A case with the outputs of `model` in place of its own, by section. */
 export const ANSWER: { readonly [Name in Section]: Answer<Name> } = {
   histories: answeredHistory,
   maintenance: (model, { input }) => ({ input, plan: withoutTexts(recommendExercises(model, input)) }),
@@ -93,7 +93,7 @@ export const ANSWER: { readonly [Name in Section]: Answer<Name> } = {
   reports: answeredReport,
 };
 
-/** All cases with the outputs that `model` leads to. */
+/** All cases with the outputs of `model`. */
 export function answered(model: ModelDocument, golden: Golden): Golden {
   return {
     ...golden,

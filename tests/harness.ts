@@ -1,6 +1,6 @@
 /**
- * The real application on an in-memory database, with a clock that stands until it is moved and seeded
- * randomness; every test's evidence is verified when it closes.
+ * The real application on an in-memory database, with a clock that stands still until it is moved, and seeded
+ * randomness; when it closes, every test's evidence is verified.
  */
 import { createPrivateKey, hash } from "node:crypto";
 import { RATE_WINDOW_MS } from "../src/domain/limits.ts";
@@ -91,7 +91,7 @@ export function manualClock(start = EPOCH): ManualClock {
   };
 }
 
-/** Bytes and ids that follow from a counter: the same in every run, never the same twice. */
+/** Bytes and ids from a counter: the same in every run, never the same twice. */
 export function seededWorld(seed = "harness", first = 0): World {
   let counter = first;
   const block = () => new Uint8Array(hash("sha256", `${seed}/${counter++}`, "buffer"));
@@ -110,7 +110,7 @@ export function seededWorld(seed = "harness", first = 0): World {
 export interface HarnessOptions {
   readonly rateLimitIp?: number;
   readonly rateLimitKey?: number;
-  /** Layers of rate limits that are not those in memory. */
+  /** Layers of rate limits in place of those in memory. */
   readonly addressWindow?: RateWindow;
   readonly keyWindow?: RateWindow;
   readonly trustedProxies?: readonly string[];
@@ -122,44 +122,44 @@ export interface HarnessOptions {
   readonly path?: string;
   /** The lock's file; in memory without one. */
   readonly lockPath?: string;
-  /** How many runs there were before over the same files: each draws bytes and ids of its own. */
+  /** How many runs used the same files before: each draws bytes and ids of its own. */
   readonly run?: number;
-  /** Where its clock stands at first, epoch milliseconds. */
+  /** The first instant of its clock, epoch milliseconds. */
   readonly startsAt?: number;
   readonly auditRetentionDays?: number;
   readonly evidenceRetentionDays?: number;
   readonly mintKey?: () => string;
   readonly webhookAllow?: readonly string[];
-  /** Where the service listens, as far as webhooks know. */
+  /** The addresses at which the service listens, for the checks of webhooks. */
   readonly listeners?: readonly OwnListener[];
-  /** What names resolve to. */
+  /** The addresses that names resolve to. */
   readonly hosts?: Readonly<Record<string, readonly string[]>>;
-  /** What sends webhooks, where it is not the real thing. */
+  /** Sends webhooks, in place of the real deliverer. */
   readonly deliverer?: Deliverer;
   readonly webhookBackoffMs?: readonly number[];
-  /** That receivers of webhooks are trusted by; without them nothing goes over the network. */
+  /** Certificates that receivers of webhooks are trusted by; without them nothing goes over the network. */
   readonly certificates?: readonly string[];
   readonly adminDashboard?: boolean;
   readonly bodyMemoryBytes?: number;
-  /** Whether alerts are raised where something was altered. Not by default: tests put altered rows back. */
+  /** Whether alerts are raised for altered data. Not by default: tests put altered rows back. */
   readonly raisesTampering?: boolean;
   /** A candidate model that runs in shadow. */
   readonly candidate?: ModelDocument;
   readonly shadowBounds?: ShadowBounds;
-  /** What the files of the signing keys hold: the key in use, then the one before it. */
+  /** The contents of the signing key files: the key in use, then the one before it. */
   readonly signers?: readonly Signer[];
 }
 
-/** Of the catalogue's examples. */
+/** The hosts in the catalogue's examples. */
 const HOSTS: Readonly<Record<string, readonly string[]>> = { "review.acme.example": ["198.41.0.4"] };
 
-/** Every destination is one at which nobody listens. */
+/** Nobody listens at any destination. */
 const NOBODY_LISTENS: Deliverer = {
   deliver: () => Promise.resolve({ status: null, error: "connection_failed", durationMs: 0 }),
   close() {},
 };
 
-/** Ids that one run draws at most. */
+/** The most ids that one run draws. */
 const IDS_OF_A_RUN = 1_000_000;
 
 export interface Answer {
@@ -173,7 +173,7 @@ export interface Answer {
 export interface RequestOptions {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as JSON, or as it is where it is a string or bytes. */
+  /** Sent as JSON; a string or bytes are sent unchanged. */
   readonly body?: unknown;
   readonly key?: string;
   readonly peer?: string;
@@ -190,27 +190,30 @@ export interface Harness {
   readonly dependencies: Dependencies & { readonly seals: InstallationSeals };
   /** Lines of the log. */
   readonly log: readonly Record<string, unknown>[];
-  /** The key under which the log signs as an origin. */
+  /** The key with which the log signs for an origin. */
   verifierKey(origin: string): VerifierKey;
   send(path: string, options?: RequestOptions): Promise<Answer>;
   /** A master call with its scope's key; without an Idempotency-Key it gets one of its own. */
   master(scope: MasterScope, path: string, options?: MasterOptions): Promise<Answer>;
-  /** Raises an alert about an organization, past everything. */
+  /** Raises an alert about an organization, past the service. */
   alert(orgId: string, alertId: string): Promise<void>;
   /** Creates an organization past the HTTP layer; returns its key. */
   organization(orgId: string, fields?: Partial<{ allowed_origins: string[] }>): Promise<string>;
   /** How many rows each table holds, and every chain's head. */
   rowCounts(): Promise<Record<string, unknown>>;
-  /** Makes the attempts that are due, as the loop does; how many those were. `count`: of one destination at most. */
+  /**
+   * Makes the attempts that are due, as the loop does; resolves to their number. `count`: the most for one
+   * destination.
+   */
   deliver(options?: { readonly count?: number }): Promise<number>;
-  /** As a stop does: what comes from now on gets 503. */
+  /** Begins a stop: later requests get 503. */
   drain(): void;
   flushBreaches(now: number, options?: { readonly isLast?: boolean }): void;
-  /** Brings in a new signing key, as `jiss rotate-signing-key` does beside a running service. */
+  /** Adds a new signing key, as `jiss rotate-signing-key` does beside a running service. */
   rotateSigningKey(next: Signer): Promise<void>;
   /** Waits for the writes in flight, verifies every chain and closes. */
   close(): Promise<void>;
-  /** Closes a database that a test has altered. */
+  /** Closes a database that a test has altered, without verifying it. */
   abandon(): Promise<void>;
 }
 
@@ -391,7 +394,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     },
     async rotateSigningKey(next) {
       files.put([next, files.read()[0]!]);
-      // As the command does: a process of its own completes what its files began.
+      // As the command does: a process of its own completes what the key files began.
       const keys = new SigningKeys({ database, crypto: nodeCrypto, world, log, source: files });
       await keys.reload();
       await finishRotation({ ...dependencies, signing: keys, now: clock.now() });
@@ -417,7 +420,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
       return body.api_key as string;
     },
     async rowCounts() {
-      // What nobody waits for, as the log of refusals, is written too.
+      // Writes that nobody waits for, such as the log of refusals, are finished too.
       await writer.submit({ needs: [], chains: [], plan: () => () => undefined }).catch(() => {});
       return await rowCounts(database);
     },
@@ -447,7 +450,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
   return harness;
 }
 
-/** A layer of rate limits in memory, by default one that nobody reaches. */
+/** A layer of rate limits in memory, by default with a limit that nobody reaches. */
 export function memoryWindow(
   limit = 1_000_000,
   options: Partial<SlidingWindowOptions> = {},
@@ -461,7 +464,7 @@ export function memoryWindow(
   });
 }
 
-/** Signing keys as files are: replaced by another process, and noticed by their stamp. */
+/** Signing keys as in files: another process replaces them, and a changed stamp shows it. */
 export function signerFiles(
   signers: readonly Signer[],
 ): SignerSource & { put(signers: readonly Signer[]): void } {
@@ -490,7 +493,10 @@ async function rowCounts(database: Database): Promise<Record<string, unknown>> {
   return { ...counts, heads: heads.map((head) => canonicalJson({ ...head })) };
 }
 
-/** A database in which something is written after every read: what is read at once must have been one state. */
+/**
+ * A database in which something is written after every read: reads that must show one state have to be one
+ * read.
+ */
 export function writingAfterReads(database: Database, write: () => Promise<void>): Database {
   return {
     ...database,
@@ -510,7 +516,7 @@ export function writingAfterReads(database: Database, write: () => Promise<void>
 /** Opens a harness, runs the test, and closes it, which verifies all evidence. */
 export const withHarness = running((harness) => harness.close());
 
-/** As {@link withHarness}, for what is altered past the service: closed without being verified. */
+/** As {@link withHarness}, for data that is altered past the service: closed without verification. */
 export const withAlterations = running((harness) => harness.abandon());
 
 function running(end: (harness: Harness) => Promise<void>) {
@@ -528,7 +534,7 @@ function running(end: (harness: Harness) => Promise<void>) {
   };
 }
 
-/** A score request that is valid as it stands. */
+/** A score request that is valid as it is. */
 export function scoreRequest(
   fields: Record<string, unknown> = {},
   interaction: Record<string, unknown> = {},
@@ -554,7 +560,7 @@ export function scoreRequest(
   };
 }
 
-/** An organization that is valid as it stands. */
+/** An organization that is valid as it is. */
 export function organizationRequest(fields: Record<string, unknown> = {}) {
   return {
     org_id: "acme",

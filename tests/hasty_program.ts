@@ -1,6 +1,6 @@
 /**
- * The program, with a listener that waits for clients for seconds instead of minutes, and counts on more descriptors than
- * there may be.
+ * The program, with a listener that waits seconds instead of minutes for clients, and assumes more
+ * descriptors than the process has.
  */
 import { shell } from "../main.ts";
 import { run } from "../src/cli/program.ts";

@@ -1,4 +1,4 @@
-/** JSON whose parsed value takes far more memory than its text, and some that takes less: shapes that attackers send. */
+/** JSON whose parsed value takes far more memory than its text, or less: shapes that attackers send. */
 
 const EMPTY_FRAME = ["[", "]"] as const;
 
@@ -8,7 +8,7 @@ function bytesOf(text: string): number {
   return /^[\0-\x7f]*$/.test(text) ? text.length : encoder.encode(text).length;
 }
 
-/** As many pieces, joined by commas, as fit into so many bytes; a text is the same piece again and again. */
+/** As many pieces, joined by commas, as fit into `bytes`; a text is repeated. */
 function filled(
   bytes: number,
   piece: string | ((index: number) => string),
@@ -31,7 +31,7 @@ function filled(
 const name = (index: number) => index.toString(36);
 const AN_OBJECT = ["{", "}"] as const;
 
-/** Name of a shape → a JSON value of that shape, of so many bytes at most. */
+/** Name of a shape → a JSON value of that shape, of at most this many bytes. */
 export const SHAPES: Readonly<Record<string, (bytes: number) => string>> = {
   "empty objects": (bytes) => filled(bytes, "{}"),
   "empty arrays": (bytes) => filled(bytes, "[]"),

@@ -1,6 +1,6 @@
 /**
- * Files that an attacker would send an auditor: each of one shape, as long as is asked for, made to cost the verifier
- * as much as it can. Only what is needed to reach the costly place is right in them.
+ * Files that an attacker could send to an auditor: each of one shape and any length, made to cost the
+ * verifier as much as possible. Only what is needed to reach the costly place is valid.
  */
 import { interactionSchema } from "../src/domain/interaction.ts";
 import {
@@ -30,13 +30,13 @@ const SALT = new Uint8Array(32);
 
 const owner = throwAwaySigner("hostile");
 
-/** A key to pin, which signs what must be signed to reach the costly place. */
+/** A key to pin, which signs whatever must be signed to reach the costly place. */
 export const HOSTILE_KEY = formatVerifierKey(nodeCrypto, {
   name: `${PREFIX}org/acme`,
   publicKey: owner.publicKey,
 });
 
-/** The lines of a shape, so many times its one costly thing. */
+/** The lines of a shape, with this many repetitions of its costly thing. */
 export type Shape = (count: number) => Iterable<string>;
 
 // ---- pieces -------------------------------------------------------------------------------------------------
@@ -76,7 +76,7 @@ interface Fields {
   readonly parts?: Partial<Record<PartName, unknown>>;
 }
 
-/** A chain that is right in its links and its tree, written line by line. */
+/** A chain with valid links and tree, written line by line. */
 class Chain {
   readonly chain: string;
   readonly origin: string;
@@ -88,7 +88,7 @@ class Chain {
     this.head = emptyChain(nodeCrypto, this);
   }
 
-  /** An entry's line and those of its parts; `absent` in place of their content. */
+  /** An entry's line and those of its parts; with `absent`, parts without content. */
   *entry(
     { eventType, subject = null, parts = {} }: Fields,
     absent?: "erased" | "withheld",
@@ -127,7 +127,7 @@ class Chain {
   }
 }
 
-/** The lines with the trailer that fits them. */
+/** The lines with a matching trailer. */
 function* closed(
   lines: Iterable<string>,
   end: () => { readonly checkpoint: string; readonly size: number },
@@ -149,14 +149,14 @@ function* after(first: Iterable<string>, then: Iterable<string>): Generator<stri
   yield* then;
 }
 
-/** 32 hexadecimal digits, another for each index. */
+/** 32 hexadecimal digits, different for each index. */
 function subjectOf(index: number): string {
   return hex(nodeCrypto.sha256(utf8(`subject ${index}`)).slice(0, 16));
 }
 
 /**
- * A pseudonym that a map with a hash which is known beforehand puts in the same place as all others: the last word is
- * what cancels the mixing of the first three.
+ * A pseudonym that collides with all others in a map with a known hash: the last word cancels the mixing of
+ * the first three.
  */
 export function collidingSubjectOf(index: number): string {
   const words = [0, index, 0];
@@ -166,7 +166,7 @@ export function collidingSubjectOf(index: number): string {
   return [...words, last].map((word) => (word >>> 0).toString(16).padStart(8, "0")).join("");
 }
 
-/** Keys of which each follows the one before it, from the owner's on, and what a header says of them. */
+/** Keys in a row of certificates, beginning with the owner's, and the header's entries for them. */
 export function successors(count: number): {
   readonly signers: readonly Signer[];
   readonly keys: { readonly vkey: string; readonly cert: string | null }[];
@@ -198,7 +198,7 @@ export const SHAPES = {
   "headers with keys that are none": (count) =>
     times(count, () => [header().replace('"keys":[]', `"keys":[${"1,".repeat(50_000)}1]`)]),
   "headers with many certificates": (count) => {
-    // The newest first: each says nothing until the last is read.
+    // The newest first: each has no effect until the last is read.
     const keys = successors(400).keys.toReversed();
     return times(count, () => [header({ keys })]);
   },
@@ -451,7 +451,7 @@ export const SHAPES = {
   },
 } satisfies Record<string, Shape>;
 
-/** A document that was changed, and so many scores of new operators by it. */
+/** A changed document, and this many scores of new operators by it. */
 function* largeModel(
   count: number,
   change: (document: { -readonly [Name in keyof typeof JIS_1_0_0]: (typeof JIS_1_0_0)[Name] }) => void,
@@ -499,7 +499,7 @@ function* operators(count: number, name: (index: number) => string, absent: "era
   }
 }
 
-/** The shapes in which what an auditor kept of earlier visits is settled for many bundles. */
+/** The shapes in which checkpoints kept from earlier visits are compared for many bundles. */
 export const SETTLED_SHAPES = [
   "bundles of one entry, all of one chain",
   "bundles of one entry, each of a chain of its own",
@@ -508,7 +508,7 @@ export const SETTLED_SHAPES = [
   "epochs, each restored from the one before",
 ] as const;
 
-/** So many kept checkpoints of the chain in these shapes, and so many of another deployment for everybody. */
+/** This many kept checkpoints of the chain in these shapes, and as many of another deployment. */
 export function keptOfShapes(count: number): string {
   const notes: string[] = [];
   const chain = new Chain();

@@ -1,9 +1,10 @@
 /**
- * Where a webhook must not lead: URLs, each with what makes it hostile, and names with what they resolve to.
+ * Targets that a webhook must not have: URLs, each with the reason, and names with the addresses that they
+ * resolve to.
  *
- * Spellings are those that browsers' URL parsing (WHATWG) reads as an address, and those by which other parsers are
- * misled. Sources: IANA's registries of special-purpose addresses; RFC 4291, 6052, 8215, 3056; the clouds' manuals of
- * their metadata services.
+ * The spellings are those that browsers' URL parsing (WHATWG) reads as an address, and those that mislead
+ * other parsers. Sources: IANA's registries of special-purpose addresses; RFC 4291, 6052, 8215, 3056; the
+ * clouds' manuals of their metadata services.
  */
 
 export type HostileTarget = readonly [url: string, reason: string];
@@ -165,7 +166,7 @@ const MULTICAST: readonly HostileTarget[] = [
   ["https://[2002:e000:1::]/", "multicast, 6to4"],
 ];
 
-/** Addresses that no setting opens. */
+/** Addresses that no setting allows. */
 export const NEVER: readonly HostileTarget[] = [...METADATA, ...UNSPECIFIED, ...LINK_LOCAL, ...MULTICAST];
 
 const LOOPBACK: readonly HostileTarget[] = [
@@ -259,7 +260,7 @@ const WITHIN: readonly HostileTarget[] = [
 /** Addresses that are refused unless the administrator allows them. */
 export const NOT_PUBLIC: readonly HostileTarget[] = [...LOOPBACK, ...WITHIN];
 
-/** An address that may be called by itself, but not so. */
+/** Spellings that are refused although the address itself may be called. */
 export function misusedTargets(address: string): readonly HostileTarget[] {
   return [
     [`http://${address}/`, "no TLS"],
@@ -280,7 +281,7 @@ export function misusedTargets(address: string): readonly HostileTarget[] {
   ];
 }
 
-/** Of an address that is hostile by itself. */
+/** Spellings of an address that is hostile by itself. */
 export const MISUSED_AND_HOSTILE: readonly HostileTarget[] = [
   ["http://169.254.169.254/latest/meta-data/", "metadata without TLS"],
   ["http://127.0.0.1/", "loopback without TLS"],
@@ -348,7 +349,7 @@ export const NO_TARGET: readonly HostileTarget[] = [
   ["https://[]/", "nothing in brackets"],
 ];
 
-/** How a service that listens at 127.0.0.1 is named. */
+/** Names of a service that listens at 127.0.0.1. */
 export function ownListenerTargets(port: number): readonly HostileTarget[] {
   return [
     [`https://127.0.0.1:${port}/v1/score`, "own listener"],
@@ -372,7 +373,7 @@ export interface HostileName {
   readonly reason: string;
 }
 
-/** Names that no setting opens. */
+/** Names that no setting allows. */
 export const NEVER_NAMES: readonly HostileName[] = [
   { name: "metadata.google.internal", answers: ["169.254.169.254"], reason: "metadata of Google Cloud" },
   { name: "metadata.google.internal.", answers: ["169.254.169.254"], reason: "with a trailing dot" },
@@ -416,7 +417,7 @@ export const NEVER_NAMES: readonly HostileName[] = [
   { name: "127.0.0.1..", answers: [], reason: "two trailing dots" },
 ];
 
-/** Names that are refused unless the administrator allows what they resolve to. */
+/** Names that are refused unless the administrator allows their addresses. */
 export const NOT_PUBLIC_NAMES: readonly HostileName[] = [
   { name: "localhost", answers: ["127.0.0.1", "::1"], reason: "loopback" },
   { name: "LOCALHOST", answers: ["127.0.0.1"], reason: "loopback in capitals" },

@@ -1,13 +1,13 @@
 /**
- * The verifier of tests/interop/verify.py as one process that answers questions, each about files and keys: it shares
- * nothing with the service but the two pages that it was written from.
+ * The verifier of tests/interop/verify.py as a process that answers questions, each about files and keys: it
+ * shares nothing with the service but the two pages that it was written from.
  */
 import assert from "node:assert/strict";
 import type { ExpectedEntry } from "../src/evidence/kept_check.ts";
 
 const PROGRAM = `${import.meta.dirname}/interop/verify.py`;
 
-/** Everything in it is a text, which the verifier is handed as a file. */
+/** Every member is a text, which the verifier gets as a file. */
 export interface Question {
   /** One input, in this order. */
   readonly files: readonly string[];
@@ -15,7 +15,7 @@ export interface Question {
   readonly keys: readonly string[] | null;
   /** Signed notes. */
   readonly checkpoints?: readonly string[];
-  /** What saved answers speak of. */
+  /** The entries that saved answers name. */
   readonly entries?: readonly ExpectedEntry[];
   readonly replay?: boolean;
 }
@@ -28,7 +28,7 @@ export interface IndependentFinding {
 }
 
 export interface IndependentReport {
-  /** null where a bundle has no header. */
+  /** null if a bundle has no header. */
   readonly origin: string | null;
   readonly verdict: string;
   readonly first_bad_seq: number | null;
@@ -45,7 +45,7 @@ export interface IndependentAnswer {
   readonly bundles: readonly IndependentReport[];
 }
 
-/** Whether Python with what the verifier needs is not on this machine. */
+/** Whether Python, or a package that the verifier needs, is missing on this machine. */
 export function pythonIsMissing(): boolean {
   try {
     const args = ["-c", "import cryptography"];
@@ -55,7 +55,7 @@ export function pythonIsMissing(): boolean {
   }
 }
 
-/** Answers to all questions, in their order. @throws where the verifier cannot read what it is given. */
+/** Answers to all questions, in order. @throws if the verifier cannot read its input. */
 export async function askIndependently(
   questions: AsyncIterable<Question> | Iterable<Question>,
 ): Promise<readonly IndependentAnswer[]> {
@@ -87,7 +87,7 @@ export async function askIndependently(
   }
 }
 
-/** The question as the verifier reads it, its texts as files whose names begin with a path. */
+/** The question in the verifier's form, with its texts as files whose names begin with a path. */
 async function writeDown(
   { files, keys, checkpoints = [], entries = [], replay = true }: Question,
   path: string,

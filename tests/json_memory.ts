@@ -1,6 +1,6 @@
 /**
- * Run by `tests/real/json_cost_test.ts` as a program of its own, with V8's `--expose-gc`: prints for each shape what its parsed
- * value really takes and what `survey` says of its text.
+ * Run by `tests/real/json_cost_test.ts` as a program of its own, with V8's `--expose-gc`: prints for each
+ * shape the memory that its parsed value takes and the estimate of `survey` for its text.
  */
 import { getHeapStatistics } from "node:v8";
 import { survey } from "../src/http/json_cost.ts";

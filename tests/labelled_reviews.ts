@@ -1,9 +1,9 @@
-/** Cases whose truth is known, for the tests of calibration. */
+/** Cases with known truth, for the tests of calibration. */
 import { type Interaction, interactionSchema } from "../src/domain/interaction.ts";
 import { LabelledCases } from "../src/scoring/calibration/labelled_cases.ts";
 import { DEFAULT_MODEL_DOCUMENT } from "../src/scoring/model.ts";
 
-/** How an operator's cases came out, and the times of the hits and correct acceptances, in turn. */
+/** The outcomes of an operator's cases, and the times of the hits and correct acceptances, in turn. */
 export interface Reviews {
   readonly hits: number;
   readonly misses?: number;

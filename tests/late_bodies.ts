@@ -1,4 +1,7 @@
-/** Clients that send the head of a request, and of its body a part at most: over HTTP/1.1, and many on one connection of HTTP/2. */
+/**
+ * Clients that send the head of a request and at most a part of its body: over HTTP/1.1, and many on one
+ * connection of HTTP/2.
+ */
 
 const encoder = new TextEncoder();
 
@@ -7,7 +10,7 @@ async function connectTo(url: string): Promise<Deno.TcpConn> {
   return await Deno.connect({ hostname, port: Number(port) });
 }
 
-/** What has not been taken by a service that closed meanwhile is nobody's trouble. */
+/** If a service closed meanwhile, the bytes that it did not read do not matter. */
 async function write(connection: Deno.TcpConn, bytes: Uint8Array): Promise<void> {
   try {
     for (let at = 0; at < bytes.length;) at += await connection.write(bytes.subarray(at));
@@ -20,11 +23,11 @@ async function write(connection: Deno.TcpConn, bytes: Uint8Array): Promise<void>
 export interface LateBody {
   readonly declared: number;
   readonly sent: number;
-  /** Without one it is sent to the public demo. */
+  /** Without a key the request goes to the public demo. */
   readonly key?: string;
 }
 
-/** So many connections, each with one request whose body stays away. */
+/** `count` connections, each with one request whose body does not come. */
 export async function lateBodies(
   url: string,
   { count, declared, sent, key }: LateBody & { readonly count: number },
@@ -46,7 +49,7 @@ export async function lateBodies(
   return connections;
 }
 
-/** Types of frames (RFC 9113, section 6), and the flag of a head that is whole. */
+/** Types of frames (RFC 9113, section 6), and the flag of a complete head. */
 const HEADERS = 1;
 const SETTINGS = 4;
 const END_HEADERS = 4;
@@ -71,7 +74,7 @@ function fields(pairs: Readonly<Record<string, string>>): Uint8Array {
   return encoder.encode(text.join(""));
 }
 
-/** Connections of HTTP/2, each with so many requests whose bodies stay away. */
+/** Connections of HTTP/2, each with `streams` requests whose bodies do not come. */
 export async function lateStreams(
   url: string,
   { sessions, streams }: { readonly sessions: number; readonly streams: number },

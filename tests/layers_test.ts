@@ -1,8 +1,9 @@
 /**
- * The direction table of docs/understand/architecture.md: a folder imports only what the table lets it, however the import is written;
- * no file stands in a circle; time, entropy, the environment and the network are reached only where they may be;
- * and SQL stands in the store alone.
- * Source files are parsed (`source_tree.ts`), so that no other spelling walks around a rule.
+ * The direction table of docs/understand/architecture.md: a folder imports only what the table allows,
+ * however the import is written; no file is part of a circle; and time, entropy, the environment and the
+ * network are used only in the listed files; and SQL is
+ * built in the store alone. Source files are parsed (`source_tree.ts`), so that no other
+ * spelling evades a rule.
  */
 import assert from "node:assert/strict";
 import { basename } from "node:path";
@@ -62,7 +63,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   simulation: ["domain", "scoring"],
   pages: ["domain", "scoring"],
   http: ["domain", "evidence", "keys", "limits", "observability", "operations", "pages"],
-  // The browser's part: what it shares with the service is pure.
+  // The browser's part: it shares only pure code with the service.
   web: ["domain", "evidence", "pages", "scoring"],
   cli: [
     "config",
@@ -108,14 +109,14 @@ const PURE: Readonly<Record<string, readonly string[]>> = {
   evidence: ["zod"],
   simulation: ["zod"],
 };
-/** Hands the core its cryptography, of which it uses nothing that is drawn at random. */
+/** Gives the core its cryptography; it uses nothing random. */
 const CRYPTOGRAPHY = {
   file: "src/evidence/node_crypto.ts",
   module: "node:crypto",
   names: ["createHash", "createPrivateKey", "createPublicKey", "KeyObject", "sign", "verify"],
 };
 
-/** Globals of the language that say the same to everybody at any time. */
+/** Globals of the language that give everybody the same result at any time. */
 const PURE_GLOBALS = [
   "Array",
   "BigInt",
@@ -146,13 +147,16 @@ const PURE_GLOBALS = [
 ];
 
 function isPureGlobal({ name, member, isMade }: GlobalUse): boolean {
-  // Not the time that it is now.
+  // Not the present time.
   if (name === "Date") return isMade || member === "parse" || member === "UTC";
   if (name === "Math") return member !== null && member !== "random";
   return PURE_GLOBALS.includes(name);
 }
 
-/** Outside effects, each with the only files in which it may be reached; a browser's page may reach all but the network. */
+/**
+ * Outside effects, each with the only files in which it may be used; a browser's page may use all but the
+ * network.
+ */
 const EFFECTS: Readonly<
   Record<string, { readonly is: (use: GlobalUse) => boolean; readonly files: readonly string[] }>
 > = {
@@ -183,13 +187,16 @@ const EFFECTS: Readonly<
   },
   "a name that hides which global is meant": {
     is: ({ name }) => ["globalThis", "self", "eval", "Function"].includes(name),
-    // A thread's own scope is what it speaks through.
+    // A thread communicates through its own scope.
     files: ["src/store/storage_thread.ts"],
   },
 };
 const BROWSERS = /^src\/web\//;
 
-/** Modules that reach outside, with the only files that may import them, and which of their names anybody may. */
+/**
+ * Modules that reach outside, with the only files that may import them, and the names that any file may
+ * import.
+ */
 const MODULES: Readonly<
   Record<string, { readonly files: readonly string[]; readonly names?: readonly string[] }>
 > = {
@@ -247,13 +254,13 @@ function folderOf(path: string): string {
   return path.split("/")[1]!;
 }
 
-/** `src/operations/scoring/score.ts` → `scoring`; of what stands beside the rooms null. */
+/** `src/operations/scoring/score.ts` → `scoring`; null for files beside the rooms. */
 function roomOf(path: string): string | null {
   const [, folder, room, file] = path.split("/");
   return folder === "operations" && file !== undefined ? room! : null;
 }
 
-/** Every breach of a rule, in a line that names the file. */
+/** Every violation of a rule, in a line that names the file. */
 function offencesIn(sources: Sources): readonly string[] {
   const parsed = parseSources(sources);
   return [
@@ -279,7 +286,7 @@ function importOffences(path: string, { imports }: Parsed): readonly string[] {
       return BESIDE[path]?.test(target) === true ? [] : [`${path} → ${target}`];
     }
     const to = folderOf(target);
-    // A command is handed what compose builds: it knows its shape and nothing else.
+    // A command gets what compose builds: it knows only its shape.
     const isHanded = folder === "cli" && to === "service" && !isType;
     const [room, toRoom] = [roomOf(path), roomOf(target)];
     const isOtherRoom = room !== null && to === "operations" && room !== toRoom &&
@@ -289,7 +296,7 @@ function importOffences(path: string, { imports }: Parsed): readonly string[] {
   });
 }
 
-/** What a pure folder takes from outside. */
+/** What a pure folder uses from outside. */
 function pureOffences(path: string, { imports, globals }: Parsed): readonly string[] {
   const packages = PURE[folderOf(path)];
   if (packages === undefined) return [];
@@ -303,7 +310,7 @@ function pureOffences(path: string, { imports, globals }: Parsed): readonly stri
   ];
 }
 
-/** From any value its constructor's constructor makes a function of a text, in which everything can be reached. */
+/** The constructor of any value's constructor makes a function from text, which can reach everything. */
 function constructorOffences(path: string, text: string): readonly string[] {
   if (PURE[folderOf(path)] === undefined) return [];
   return /\.constructor\b|["'`]constructor["'`]/.test(text) ? [`${path}: reaches for a constructor`] : [];
@@ -344,12 +351,12 @@ function nameOf({ name, member }: GlobalUse): string {
 
 const SOURCES = await readSources();
 
-Deno.test("every import points the way that the table allows, and effects stand only where they may", () => {
+Deno.test("every import points the way that the table allows, and effects are only in the allowed files", () => {
   assert.ok(SOURCES.size > 300);
   assert.deepEqual(offencesIn(SOURCES), []);
 });
 
-/** A change that breaks a rule: a file with a line more, and what the offence must name. */
+/** A change that breaks a rule: a file with an additional line, and what the report must name. */
 const MUTATIONS: readonly (readonly [name: string, path: string, line: string, offence: RegExp])[] = [
   [
     "a dynamic import of an operation in the domain",
@@ -488,10 +495,10 @@ for (const [name, path, line, offence] of MUTATIONS) {
   });
 }
 
-/** Commands that serve. The others may wait for whoever reads what they print. */
+/** Commands that serve. The others may wait for a reader of their output. */
 const SERVING_COMMANDS = ["run_service.ts", "serve.ts", "dev.ts", "descriptors.ts"];
 
-Deno.test("what serves writes to standard output and standard error in one place, where nothing waits for a reader", () => {
+Deno.test("code that serves writes to standard output and standard error in one place, which waits for no reader", () => {
   const offences: string[] = [];
   for (const [path, text] of SOURCES) {
     const isCommand = path.startsWith("src/cli/") && !SERVING_COMMANDS.includes(basename(path));

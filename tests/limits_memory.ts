@@ -1,13 +1,13 @@
 /**
- * What a limiter holds after a million addresses within a minute, and a minute later: a process of its own, because
- * what others left behind would be measured too.
+ * The memory of a limiter after a million addresses within a minute, and a minute later: in a process of its
+ * own, because the leftovers of others would be measured too.
  */
 import { memoryWindow } from "./harness.ts";
 
 const ADDRESSES = 1_000_000;
 const collectGarbage = (globalThis as unknown as { gc(): void }).gc;
 
-/** Buffers are given back beside the program, after the collection that found them. */
+/** Buffers are freed in the background, after the collection that found them. */
 async function held(): Promise<number> {
   for (let round = 0; round < 3; round += 1) {
     collectGarbage();

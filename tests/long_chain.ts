@@ -1,7 +1,7 @@
 /**
- * The real program with a long evidence chain behind it. The chain is filled by the service's own writer with
- * reviews that were not asked for over HTTP, which takes seconds where scoring them would take a minute; there are
- * no rows of scores to them, so nothing but the chain may be asked for.
+ * The real program with a long evidence chain. The service's own writer fills the chain with reviews that
+ * were not requested over HTTP: seconds instead of a minute. There are no rows of scores for them, so that
+ * only the chain may be asked about.
  */
 import { nodeCrypto, signerFromPem } from "../src/evidence/node_crypto.ts";
 import { SigningKeys } from "../src/operations/shared/signing.ts";
@@ -24,14 +24,14 @@ const ENTRIES_IN_COMMIT = 500;
 const NO_HASH = new Uint8Array(32);
 
 export interface LongChainOptions {
-  /** Of the evidence chain, its genesis included. */
+  /** Entries of the evidence chain, its genesis included. */
   readonly entries: number;
   readonly operators: number;
 }
 
 export interface LongChainService {
   readonly service: RunningService;
-  /** The organization's. */
+  /** The organization's key. */
   readonly key: string;
   /** Its data directory. */
   readonly data: string;

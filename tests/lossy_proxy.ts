@@ -1,8 +1,8 @@
-/** Stands between the service and a database server, and loses requests or answers as it is told. */
+/** Stands between the service and a database server, and loses requests or answers on request. */
 
 /**
- * What becomes of a request. `lost`: it is carried out and its answer lost. `never`: it does not arrive. `late`: who
- * asks is told that the connection broke, and it is carried out afterwards.
+ * What happens to a request. `lost`: it is carried out and its answer lost. `never`: it does not arrive.
+ * `late`: the client sees a broken connection, and the request is carried out afterwards.
  */
 export type Fate = "passed" | "lost" | "never" | "late";
 
@@ -10,16 +10,16 @@ export interface LossyProxy {
   readonly url: string;
   /** How many requests had each fate. */
   readonly counts: Readonly<Record<Fate, number>>;
-  /** Resolves once what is late was carried out. */
+  /** Resolves once late requests were carried out. */
   settled(): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface LossyProxyOptions {
   readonly to: string;
-  /** Of the n-th request that writes, and its text; what only reads passes. */
+  /** The fate of the n-th request that writes, by its text too; reads pass. */
   readonly fate: (write: number, body: string) => Fate;
-  /** What happens while who asks still waits for an answer that will be lost. */
+  /** Runs while the client still waits for an answer that will be lost. */
   readonly beforeLoss?: () => Promise<void>;
   /** How long after its answer a late request is carried out. */
   readonly lateMs?: number;
@@ -81,7 +81,7 @@ export function openLossyProxy(
   };
 }
 
-/** What breaks off in the middle is a connection that broke. */
+/** An answer that ends in the middle counts as a broken connection. */
 function broken(): Response {
   return new Response(new ReadableStream({ start: (stream) => stream.error(new Error("lost")) }));
 }

@@ -9,9 +9,9 @@ import { midranks } from "../src/simulation/statistics.ts";
 export interface RankTest {
   /** Pairs in which the first sample's value is the greater one; a tie counts half. */
   readonly u: number;
-  /** Standard deviations from what samples of one distribution give. */
+  /** Standard deviations from the mean for samples of one distribution. */
   readonly z: number;
-  /** Two-sided: how often samples of one distribution differ so much. */
+  /** Two-sided: how often samples of one distribution differ by this much. */
   readonly p: number;
 }
 

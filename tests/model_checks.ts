@@ -1,7 +1,8 @@
 /**
- * What tests of behaviour hold the default model to, each as a check of a document: what `task test` runs on the document that
- * the program carries, `task mutate` runs on each of its mutations. The one test that is no check is that of the document's
- * hash, in `unit/golden_test.ts`: it would notice every change and say nothing of behaviour.
+ * What tests of behaviour require of the default model, each as a check of a document: `task test` runs them
+ * on the document of the program, `task mutate` on each of its mutations. The only test that is no such check
+ * is that of the document's hash, in `unit/golden_test.ts`: it would notice every change and say nothing
+ * about behaviour.
  */
 import assert from "node:assert/strict";
 import type { ModelDocument } from "../src/scoring/model.ts";
@@ -12,7 +13,7 @@ import document from "./vectors/scoring/jis-1.1.0.json" with { type: "json" };
 
 export interface ModelCheck {
   readonly name: string;
-  /** Throws where it does not hold. */
+  /** Throws if the check fails. */
   readonly holds: (model: ModelDocument) => void;
 }
 

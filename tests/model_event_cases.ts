@@ -1,6 +1,6 @@
 /**
- * Worked cases of what one event does in the default model: what it puts where and with which weight, what it leaves of an
- * operator's baselines, and what the buckets then make of the dimensions and their interval.
+ * Worked cases of one event in the default model: which values it puts into which buckets with which weight,
+ * how it changes an operator's baselines, and the resulting dimensions and their interval.
  */
 import assert from "node:assert/strict";
 import { type Dimension, DIMENSIONS, type Domain, DOMAINS, SCENARIO_TYPES } from "../src/domain/enums.ts";
@@ -20,7 +20,7 @@ import type { ModelCheck } from "./model_checks.ts";
 const NOW = Date.UTC(2027, 0, 4, 9);
 const MINUTE_MS = 60_000;
 
-/** A minute of full review, all three measured, unless told otherwise: its scrutiny is 1. */
+/** A minute of full review, all three measured, unless given otherwise: its scrutiny is 1. */
 const interactionOf = (fields: Partial<Interaction>): Interaction =>
   interactionSchema.parse({
     decision: "accepted",
@@ -35,7 +35,7 @@ const UNMEASURED = { hover_events: null, scroll_depth: null, alternative_views_c
 
 type Puts = Readonly<Record<string, readonly [value: number, weight: number]>>;
 
-/** What an interaction puts, by rule and bucket; without P, which each has alike. */
+/** What an interaction puts, by rule and bucket; without P, which is the same for all. */
 function puts(
   model: ModelDocument,
   fields: Partial<Interaction>,
@@ -89,7 +89,7 @@ function unlabelled(model: ModelDocument): void {
     "restraint Q": [1, 1],
     "unlabelled_acceptance A": [0.85, 0.5],
   });
-  // Of whom nothing is known, one departure in two is believed: 0.5 × (0.5 + 0.5 × scrutiny).
+  // For an unknown operator one departure in two is believed: 0.5 × (0.5 + 0.5 × scrutiny).
   const departed = (value: number) => ({
     "departure X": [value, 0.5],
     "restraint Q": [0, 1],
@@ -116,7 +116,7 @@ function scenarios(model: ModelDocument): void {
 
 type Window = NonNullable<OperatorState["err"]>;
 
-/** An open window of an operator who took a minute as a rule, and half a log second more or less. */
+/** An open window of an operator who usually took a minute, give or take half a log second. */
 const windowOf = (fields: Partial<Window> = {}): Window => ({
   type: "over",
   t: NOW,
@@ -140,7 +140,7 @@ function afterError(model: ModelDocument): void {
   const under = { type: "under" } as const;
   assert.deepEqual(of({ outcome_correct: true }, under), [1, 0.75]);
   assert.deepEqual(of({ outcome_correct: true, time_to_decision_ms: 1_000 }, under), [0.5, 0.75]);
-  // 0.6 of scrutiny, 0.4 of slowing (0.4) and engagement (0.6), each 0.5 where both are as before the error.
+  // 0.6 of scrutiny, 0.4 of slowing (0.4) and engagement (0.6); each is 0.5 if both are as before the error.
   assert.deepEqual(of({}), [0.8, 0.1]);
   assert.deepEqual(of({}, { mu: ln(60) - 0.1 }), [0.816, 0.1], "slower by a fifth of the spread: 0.6");
   assert.deepEqual(of({}, { mu: ln(60) - 1 }), [0.88, 0.1], "slower by twice the spread: 1");
@@ -277,7 +277,7 @@ const WEIGHTS: Readonly<Record<Dimension, number>> = {
   decision_autonomy: 0.15,
 };
 
-/** A quarter of one bucket's mean, all others full: 0.25 to the bucket's exponent. */
+/** A quarter of one bucket's mean, all others full: 0.25 to the power of the bucket's exponent. */
 function dimensions(model: ModelDocument): void {
   const names = Object.keys(BUCKETS).filter((name) => name !== "Q") as BucketName[];
   const full = Object.fromEntries(Object.keys(BUCKETS).map((name) => [name, 1]));
@@ -290,7 +290,7 @@ function dimensions(model: ModelDocument): void {
   }
 }
 
-/** Of a newcomer: every mean is 0.65, so that a bucket's slope is the sum of weight times exponent. */
+/** For a newcomer every mean is 0.65, so that a bucket's slope is the sum of weight times exponent. */
 function interval(model: ModelDocument): void {
   let variance = 0;
   for (const [name, [, strength, prior]] of Object.entries(BUCKETS)) {
@@ -355,25 +355,25 @@ function likelihoods(model: ModelDocument): void {
     "0.75 × 0.5, and 0.25 more",
   );
   assert.deepEqual([0, 25, 50].map((n) => of(n, { decision: "escalated" })), [0.25, 0.2, 0.15]);
-  // 0.75 / 4.84 is 0.155 less 0.00004: the 0.002 of the last newcomer's event tips it.
+  // 0.75 / 4.84 is 0.155 less 0.00004: the 0.002 of the last newcomer's event decides.
   assert.deepEqual([of(49, departure, 2.84), of(50, departure, 2.84)], [0.16, 0.15]);
 }
 
-/** Each case with the sentence that it holds the model to. */
+/** Each case, named by what it requires of the model. */
 export const EVENT_CASES: readonly ModelCheck[] = [
-  { name: "what a decision puts whose truth is known", holds: labelled },
-  { name: "what a decision puts whose truth nobody knows", holds: unlabelled },
+  { name: "the puts of a decision with known truth", holds: labelled },
+  { name: "the puts of a decision with unknown truth", holds: unlabelled },
   { name: "graver scenarios weigh more", holds: scenarios },
-  { name: "what counts after an error", holds: afterError },
-  { name: "an error is watched for five events within 14 days", holds: windows },
+  { name: "the puts of the events after an error", holds: afterError },
+  { name: "the window after an error is five events within 14 days", holds: windows },
   { name: "scrutiny is full at an evidence of 0.6, relief lends at most 0.7 of the rest", holds: scrutinies },
-  { name: "activity takes its time", holds: plausibility },
+  { name: "activity needs a plausible time", holds: plausibility },
   { name: "a modification is engagement; times are read from 0.2 s to 10 minutes", holds: engaged },
-  { name: "a usual pace moves by a sixtieth at least, and by no outlier", holds: baselines },
+  { name: "the usual pace moves by at least a sixtieth, and outliers are bounded", holds: baselines },
   { name: "averages over 10, 40 and 100 events", holds: averages },
-  { name: "what each bucket assumes and how much it holds", holds: buckets },
-  { name: "what each dimension is made of", holds: dimensions },
+  { name: "the prior and the capacity of each bucket", holds: buckets },
+  { name: "the buckets and weights of each dimension", holds: dimensions },
   { name: "the interval of a newcomer", holds: interval },
-  { name: "how grave a decision is in each domain", holds: severities },
-  { name: "how likely a decision is wrong unnoticed", holds: likelihoods },
+  { name: "the severity of a decision in each domain", holds: severities },
+  { name: "the likelihood of an unnoticed wrong decision", holds: likelihoods },
 ];

@@ -1,6 +1,6 @@
 /**
- * Worked cases of the default model: what stands at each of its limits and what stands just beside it, in numbers that
- * can be followed by hand.
+ * Worked cases of the default model: values at each of its limits and just beside it, in numbers that can be
+ * followed by hand.
  */
 import assert from "node:assert/strict";
 import {
@@ -108,7 +108,10 @@ function reviewTimes(model: ModelDocument): void {
   }
 }
 
-/** What telemetry is worth that was measured in whole, in part or not at all: evidence of a full review, and weight. */
+/**
+ * The worth of telemetry that was measured in whole, in part or not at all: evidence of a full review, and
+ * weight.
+ */
 function measured(model: ModelDocument): void {
   const of = (fields: Partial<Interaction>) => {
     const interaction = interactionOf({ time_to_decision_ms: 60_000, ...fields });
@@ -298,7 +301,7 @@ function rates(model: ModelDocument): void {
   ]);
 }
 
-/** Of the positive evidence of an operator who was away: nothing is lost in a day, half of it in about half a year. */
+/** The positive evidence of an absent operator: nothing is lost in a day, half of it in about half a year. */
 function retention(model: ModelDocument): void {
   const state = stateOf(model, { t1: NOW });
   state.b.H = [10, 5];
@@ -349,7 +352,7 @@ function projections(model: ModelDocument): void {
   }
 }
 
-/** In a domain where hardly anything is lost: the 3650th day is told, a later one is not. */
+/** In a domain with hardly any decay: the 3650th day is named, a later one is not. */
 function horizon(model: ModelDocument): void {
   const general = { ...model.domains.general, decay_rate: 0.000161, decay_acceleration: 0 };
   const slow = { ...model, domains: { ...model.domains, general } };
@@ -514,7 +517,7 @@ const RECORD: PeriodRecord = {
   referrals: 5,
 };
 
-/** The finding of a provision over records of its period. */
+/** The finding of a provision for records of its period. */
 function findingOf(
   model: ModelDocument,
   provision: string,
@@ -531,7 +534,7 @@ function findingOf(
   return found.finding;
 }
 
-/** What an operator must show at least; `mean_correct_acceptance` in hundredths. */
+/** The least that an operator must show; `mean_correct_acceptance` in hundredths. */
 const LAW: readonly (readonly [
   provision: string,
   least: Readonly<Partial<Record<Dimension | "jis" | "mean_correct_acceptance", number>>>,
@@ -645,16 +648,16 @@ function triggers(model: ModelDocument): void {
   assert.deepEqual([reflexive(1_999), reflexive(2_000)], [true, false]);
 }
 
-/** Each case with the sentence that it holds the model to. */
+/** Each case, named by what it requires of the model. */
 export const LIMIT_CASES: readonly ModelCheck[] = [
-  { name: "activity below 5 % is none", holds: activity },
+  { name: "activity below 5 % counts as none", holds: activity },
   { name: "after 3 minutes with an engagement below 0.2 half of the time counts", holds: walkedAway },
-  { name: "a review takes its time, on a log scale, in each domain", holds: reviewTimes },
-  { name: "what was measured counts, what was not is no zero", holds: measured },
-  { name: "six hovers are all that hovering can show", holds: hovering },
+  { name: "the time of a review counts on a log scale, in each domain", holds: reviewTimes },
+  { name: "only measured telemetry counts; unmeasured is not zero", holds: measured },
+  { name: "hovering counts up to six hovers", holds: hovering },
   { name: "referrals and modifications are parts of hits, misses and false alarms", holds: cells },
   { name: "a touch-up is hardly a departure", holds: touchUps },
-  { name: "of a steady operator a small delay after an error is no slowing", holds: steadyPace },
+  { name: "for a steady operator a small delay after an error is no slowing", holds: steadyPace },
   { name: "the displayed score falls by at most 6 points and rises by at most 3", holds: displayed },
   {
     name: "restraint takes at most three quarters, and nothing from a share of one half on",
@@ -667,21 +670,21 @@ export const LIMIT_CASES: readonly ModelCheck[] = [
   { name: "a trend is at most 25 points, ramped in", holds: trend },
   { name: "a decline at most doubles decay, progress takes at most 30 % from it", holds: rates },
   { name: "half of the positive evidence is left after half a year", holds: retention },
-  { name: "each domain's decay, and where a JIS of 80 goes", holds: projections },
-  { name: "a last day more than ten years ahead is none", holds: horizon },
+  { name: "each domain's decay, and the projection of a JIS of 80", holds: projections },
+  { name: "a last day more than ten years ahead is null", holds: horizon },
   { name: "exercise sessions until a score reaches its target", holds: sessions },
   { name: "urgency by score, days, trend and floor", holds: urgency },
-  { name: "how often and how soon, by urgency", holds: byUrgency },
+  { name: "frequency and deadline by urgency", holds: byUrgency },
   { name: "a dimension below 50 is reason to withhold the AI", holds: withheld },
   { name: "exercises are easy below 40 and moderate below 70", holds: difficulty },
-  { name: "operators that are active, high-risk and critical", holds: operators },
+  { name: "which operators are active, high-risk and critical", holds: operators },
   {
     name: "an organization may have a tenth of its high-risk operators below the minimum",
     holds: organization,
   },
-  { name: "what each rule of law asks of an operator", holds: conditions },
+  { name: "the conditions of each rule of law for an operator", holds: conditions },
   { name: "findings are compliant from 90 % and partial from 75 %", holds: shares },
   { name: "decision risk is routed from 30, 55 and 75 on", holds: routes },
-  { name: "no decision is without risk", holds: leastRisk },
+  { name: "every decision has some risk", holds: leastRisk },
   { name: "policies at their limits", holds: triggers },
 ];

@@ -1,19 +1,19 @@
 /**
- * Each number of a model document changed in turn, so that one can ask whether any test would notice.
+ * Changes each number of a model document in turn, to show whether any test would notice.
  *
- * A number is changed up and down by 5 %, an integer by 1 as well; of an integer that the schema wants whole, 1 alone; of 0
- * by 0.05. Where the schema wants a sum of 1, another number of the sum gives or takes the difference; a dimension that
- * stands on one bucket alone gives it to another bucket. What the schema refuses in every form is no mutation.
- * Left out are texts, dates, truth values and the exercises.
+ * A number is changed up and down by 5 %, an integer also by 1; an integer that the schema requires by 1
+ * only; 0 by 0.05. If the schema requires a sum of 1, another number of the sum balances the difference; a
+ * dimension with only one bucket gives it to another bucket. A change that the schema refuses in every form
+ * is no mutation. Texts, dates, truth values and the exercises are left out.
  */
 import { type ModelDocument, modelSchema } from "../src/scoring/model.ts";
 
 type Path = readonly (string | number)[];
 
 export interface Mutation {
-  /** Of the number, as `buckets.H.capacity`. */
+  /** The number's path, such as `buckets.H.capacity`. */
   readonly path: string;
-  /** What was done, in words. */
+  /** The change, in words. */
   readonly change: string;
   readonly document: ModelDocument;
 }
@@ -34,13 +34,15 @@ function* leaves(value: unknown, path: Path): Generator<{ readonly path: Path; r
   }
 }
 
-/** A plain object of the document, which is written to here alone. */
+/** A plain object of the document; only this module writes to it. */
 // deno-lint-ignore no-explicit-any
 type Open = any;
 
 const at = (document: Open, path: Path): Open => path.reduce((value, name) => value[name], document);
 
-/** The paths whose numbers add up to 1 with the one at `path`, itself left out; null where no sum is asked for. */
+/**
+ * The paths whose numbers add up to 1 with the one at `path`, without that one; null if no sum is required.
+ */
 function sharersOf(document: ModelDocument, path: Path): readonly Path[] | null {
   const [section, name, member] = path;
   if (section === "dimensions" && member !== "exponents") {
@@ -58,7 +60,10 @@ function sharersOf(document: ModelDocument, path: Path): readonly Path[] | null 
     .map((other) => [...parent, other]);
 }
 
-/** The document with `value` at `path`, and what else had to be changed for it; null where the schema refuses it. */
+/**
+ * The document with `value` at `path`, and the other numbers that had to change; null if the schema refuses
+ * it.
+ */
 function changed(document: ModelDocument, path: Path, value: number): Mutation | null {
   const copy: Open = structuredClone(document);
   const before = at(copy, path);
@@ -71,7 +76,7 @@ function changed(document: ModelDocument, path: Path, value: number): Mutation |
       (best, other) => (best === null || size(other) > size(best) ? other : best),
       null,
     );
-    // A dimension of one bucket has nobody to share with: it gives to the mean of correct acceptances.
+    // A dimension of one bucket has no other to share with: it gives to the mean of correct acceptances.
     const other = largest ?? [...path.slice(0, -1), "C"];
     const given = roundedOf((largest === null ? 0 : size(other)) + before - value);
     at(copy, other.slice(0, -1))[other.at(-1)!] = given;
@@ -80,10 +85,10 @@ function changed(document: ModelDocument, path: Path, value: number): Mutation |
   return modelSchema.safeParse(copy).success ? { path: path.join("."), change, document: copy } : null;
 }
 
-/** Without what adding leaves behind the twelfth decimal. */
+/** Without rounding errors beyond the twelfth decimal. */
 const roundedOf = (value: number) => Math.round(value * 1e12) / 1e12;
 
-/** The mutations of every number of a document, none of which changes nothing. */
+/** The mutations of every number of a document; each changes something. */
 export function mutationsOf(document: ModelDocument): readonly Mutation[] {
   return numbersOf(document).flatMap(({ path, value }) => {
     const step = value === 0 ? 0.05 : Math.abs(value) * 0.05;

@@ -1,8 +1,9 @@
 /**
- * `task mutate`: would a test notice, were a number of the model another? Each number of the default document is changed
- * (`model_mutations.ts`), and the checks that the tests of behaviour make (`model_checks.ts`) are made on the changed document:
- * the worked cases and the golden vectors. A mutation of which all of them hold is a survivor. Prints how many either notices
- * and the survivors by name; exits 1 where there are any. `--list` prints every mutation with the check that noticed it.
+ * `task mutate`: would a test notice if a number of the model were another? Changes each number of the
+ * default document (`model_mutations.ts`), and runs the checks of the tests of behaviour (`model_checks.ts`)
+ * on it: the worked cases and the golden vectors. A mutation that passes them all is a survivor. Prints how
+ * many either kind notices, and the survivors by name; exits 1 if there are any. `--list` prints every
+ * mutation with the check that noticed it.
  */
 import { AssertionError } from "node:assert/strict";
 import { DEFAULT_MODEL_DOCUMENT, type ModelDocument } from "../src/scoring/model.ts";
@@ -11,12 +12,12 @@ import { type Mutation, mutationsOf, numbersOf } from "./model_mutations.ts";
 
 const CHECKS = [...MODEL_CASES, ...VECTOR_CHECKS];
 
-/** The first check that does not hold of a mutation; null for a survivor. */
+/** The first check that fails for a mutation; null for a survivor. */
 export function noticedBy({ document }: Mutation, checks: readonly ModelCheck[] = CHECKS): ModelCheck | null {
   return brokenCheck(document, checks);
 }
 
-/** The first check that does not hold of a document, or null. An error that is no assertion is thrown on. */
+/** The first check that fails for a document, or null. An error that is no assertion is thrown on. */
 export function brokenCheck(
   document: ModelDocument,
   checks: readonly ModelCheck[] = CHECKS,

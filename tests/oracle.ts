@@ -1,12 +1,13 @@
 /**
- * The deep oracle: everything that a database holds of evidence, verified from its rows by other means than those that
- * wrote them.
+ * The deep oracle: verifies all evidence in a database from its rows, by other means than those that wrote
+ * them.
  *
- * Hashes each stored entry, follows the links, holds every part against its commitment, recomputes each signed root by
- * the recursive definition of RFC 6962 (the program keeps a frontier), checks each signature against the key that was
- * the chain's own, and recomputes each score, decision and label from its recorded input, its state against the state
- * after the operator's entry before. What is gone must have been erased or cut off by an entry that says so; what goes
- * on after a restore must tell where it goes on from. The rules stand in `oracle/`, each a function.
+ * It hashes each stored entry, follows the links, compares every part with its commitment, recomputes each
+ * signed root by the recursive definition of RFC 6962 (the program keeps a frontier), checks each signature
+ * against the chain's own key at that size, and recomputes each score, decision and label from its recorded
+ * input, and its state from the operator's entry before. Missing data must have been erased or cut off by an
+ * entry that records it; a chain after a restore must name the chain that it continues. The rules are in
+ * `oracle/`, each a function.
  */
 import { type Database, query } from "../src/store/database.ts";
 import { verifyChain } from "./oracle/chain_rules.ts";
@@ -18,16 +19,16 @@ import { verifyRows } from "./oracle/row_rules.ts";
 
 export interface VerifiedChain {
   readonly chain: string;
-  /** Those that are still stored. */
+  /** The entries that are still stored. */
   readonly entries: readonly Json[];
-  /** `seq/name` → data, of the parts that are held. */
+  /** `seq/name` → data, for the parts that are still stored. */
   readonly parts: ReadonlyMap<string, Json>;
 }
 
-/** The step of the schema from which on the ladder is kept. */
+/** The schema step that introduced the ladder. */
 const LADDER_STEP = 3;
 
-/** Verifies everything; fails the test with the first thing that does not hold. `publicKey` is the first key. */
+/** Verifies everything; fails the test with the first violation. `publicKey` is the first key. */
 export async function verifyDatabase(
   database: Database,
   { publicKey }: { readonly publicKey: Uint8Array },

@@ -1,4 +1,4 @@
-/** The program on a Deno that does not have what the listener stands on. */
+/** The program on a Deno without the API that the listener needs. */
 import { shell } from "../main.ts";
 import { run } from "../src/cli/program.ts";
 

@@ -1,10 +1,11 @@
 /**
- * A disk whose power can be cut: what was written and never flushed is gone then.
+ * A disk whose power can be cut: what was written and never flushed is lost.
  *
- * Two file systems, one inside the other. The inner one lies in a file of the outer one, whose page cache stands for the disk's
- * volatile cache: a flush of the inner one is an fsync of that file, and all that reaches the outer one's device. The cut is
- * ext4's own shutdown of the outer one, without its log flushed: from that instant on nothing reaches its device, which is
- * then copied and mounted elsewhere. So lost are the inner one's dirty pages and every block that it wrote and did not flush.
+ * Two file systems, one inside the other. The inner one is in a file of the outer one, whose page cache
+ * stands for the disk's volatile cache: a flush of the inner one is an fsync of that file, and only it
+ * reaches the outer one's device. The cut is ext4's own shutdown of the outer one, without flushing its log:
+ * from then on nothing reaches its device, which is then copied and mounted elsewhere. So the inner one's
+ * dirty pages are lost, and every block that it wrote and did not flush.
  */
 import assert from "node:assert/strict";
 
@@ -19,11 +20,11 @@ const NOLOGFLUSH = 2;
 export interface PowerDisk {
   /** Where it is mounted: elsewhere after each cut. */
   readonly folder: string;
-  /** Cuts the power; whoever writes must be told by the caller. */
+  /** Cuts the power; the caller must end the processes that write. */
   cut(): void;
   /**
    * Mounts a copy of what the cut left, once no process uses the folder any more.
-   * @throws where the file system on it is damaged: it was not of one instant then.
+   * @throws if the file system on it is damaged: the copy was not of one instant then.
    */
   restart(): Promise<void>;
   remove(): Promise<void>;
@@ -55,7 +56,7 @@ async function run(command: string, ...args: readonly string[]): Promise<void> {
   if (!success) throw new Error(`${command} ${args.join(" ")}: ${told}`);
 }
 
-/** What stops a mounted ext4 between two instructions, as `xfs_io -x -c shutdown` does. */
+/** Stops a mounted ext4 between two instructions, as `xfs_io -x -c shutdown` does. */
 function shutDown(folder: string): void {
   const library = Deno.dlopen("libc.so.6", {
     open: { parameters: ["buffer", "i32"], result: "i32" },
@@ -70,7 +71,7 @@ function shutDown(folder: string): void {
   assert.equal(answered, 0, "ext4 was shut down");
 }
 
-/** Copies until it is equal to what it was copied from: nothing was on its way any more. */
+/** Copies until the copy equals its source: nothing was being written any more. */
 async function copySettled(from: string, to: string): Promise<void> {
   for (let attempt = 0; attempt < 20; attempt += 1) {
     await run("cp", "--sparse=always", from, to);
@@ -80,7 +81,7 @@ async function copySettled(from: string, to: string): Promise<void> {
   throw new Error("the device is still written to");
 }
 
-/** One mounting of a device: its number tells it from those before. */
+/** One mounting of a device: its number distinguishes it from those before. */
 interface Mounting {
   readonly device: string;
   readonly outer: string;
@@ -89,7 +90,7 @@ interface Mounting {
 
 export async function openPowerDisk(): Promise<PowerDisk> {
   const place = await Deno.makeTempDir({ prefix: "jiss-power-" });
-  // The test's own disk has no part in it.
+  // The test's own disk is not affected.
   await run("mount", "-t", "tmpfs", "-o", "mode=700", "tmpfs", place);
   let count = 0;
 
@@ -110,10 +111,10 @@ export async function openPowerDisk(): Promise<PowerDisk> {
 
   let mounting = nextMounting();
   await run("truncate", "-s", String(DEVICE_BYTES), mounting.device);
-  // A journal of its own would order what a cache does not.
+  // A journal would order writes that a cache does not order.
   await run("mkfs.ext4", "-q", "-F", "-O", "^has_journal", mounting.device);
   await run("mount", "-o", "loop", mounting.device, mounting.outer);
-  // Every block has its place before the first cut: then only contents can be lost.
+  // Every block is allocated before the first cut: then only contents can be lost.
   const zeros = new Uint8Array(DISK_BYTES);
   await Deno.writeFile(`${mounting.outer}/disk`, zeros);
   await run("mkfs.ext4", "-q", "-F", "-E", "nodiscard", `${mounting.outer}/disk`);
@@ -131,14 +132,14 @@ export async function openPowerDisk(): Promise<PowerDisk> {
       await copySettled(before.device, mounting.device);
       await remove(before);
       await run("mount", "-o", "loop", mounting.device, mounting.outer);
-      // The journal is replayed, and nothing mended: what is wrong then was torn.
+      // The journal is replayed, and nothing repaired: any damage was torn by the cut.
       await run("e2fsck", "-E", "journal_only", "-y", `${mounting.outer}/disk`);
       await run("e2fsck", "-f", "-n", `${mounting.outer}/disk`);
       await mountInner(mounting);
     },
     async remove() {
       const mounts = (await Deno.readTextFile("/proc/mounts")).split("\n").map((line) => line.split(" ")[1]!);
-      // A test that failed may have left a process in there.
+      // A failed test may have left a process in there.
       for (const path of mounts.filter((path) => path?.startsWith(place)).toReversed()) {
         await run("umount", "--lazy", path);
       }

@@ -1,4 +1,4 @@
-/** The whole program as a process of its own: started, asked, stopped and killed by the tests. */
+/** The whole program as a process of its own: tests start it, send requests, stop it and kill it. */
 import { CompiledQuery } from "kysely";
 import { bundle } from "../scripts/bundle.ts";
 import { RELEASE_PERMISSIONS, UNSTABLE_FEATURES } from "../src/cli/permissions.ts";
@@ -19,33 +19,33 @@ export interface Finished {
 }
 
 export interface RunOptions {
-  /** The whole environment but what Deno itself needs. */
+  /** The whole environment, without what Deno itself needs. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  /** The file of a bundle, to be run in place of the sources. Default: the one that the run of the tests made. */
+  /** The file of a bundle to run instead of the sources. Default: the one that the test run made. */
   readonly bundle?: string;
   /** Limit of open file descriptors. */
   readonly descriptors?: number;
   /** A file that standard output goes to. */
   readonly output?: string;
-  /** Its file. Default: `main.ts`. */
+  /** The program's file. Default: `main.ts`. */
   readonly main?: string;
 }
 
-/** Of data directories whose database is on a server: that, and where its files lie. */
+/** Data directories whose database is on a server: its variables, and the folder of its files. */
 const servers = new Map<string, { readonly sqld: Sqld; readonly directory: string }>();
 
-/** What names the database of a data directory, where it is not in there. */
+/** The variables that name the database of a data directory, if it is not in there. */
 function namesOfServer(data: string): Readonly<Record<string, string>> {
   const server = servers.get(data);
   if (server === undefined) return {};
   return { JISS_DATABASE_URL: server.sqld.url, JISS_DATABASE_ADMIN_URL: server.sqld.adminUrl };
 }
 
-/** What a command says that needs a database, before the first start. */
+/** The message of a command that needs a database, before the first start. */
 export const NO_DATABASE = IS_SERVER ? / is not a database of this program/ : /there is no database at /;
 
-/** What Deno needs to find its cache. */
+/** The variables that Deno needs to find its cache. */
 export function baseEnvironment(): Record<string, string> {
   const names = ["PATH", "HOME", "DENO_DIR", "XDG_CACHE_HOME"];
   return Object.fromEntries(names.flatMap((name) => {
@@ -54,7 +54,9 @@ export function baseEnvironment(): Record<string, string> {
   }));
 }
 
-/** The whole environment of the program. Whoever names a data directory alone means its database too. */
+/**
+ * The whole environment of the program. A data directory without a database variable gets its own database's.
+ */
 export function environmentOf(env: Readonly<Record<string, string>>): Record<string, string> {
   return { ...baseEnvironment(), ...namesOfServer(env.JISS_DATA_DIR ?? ""), ...env };
 }
@@ -65,7 +67,10 @@ export async function putBundle(path: string): Promise<void> {
   else await Deno.copyFile(BUNDLE, path);
 }
 
-/** The program and its arguments, as a command line: the run's bundle, if there is one and no other file is named. */
+/**
+ * The program and its arguments, as a command line: the run's bundle, if there is one and no other file is
+ * named.
+ */
 export function programLine(
   args: readonly string[],
   options: Pick<RunOptions, "bundle" | "main"> = {},
@@ -74,7 +79,7 @@ export function programLine(
     ? ["--no-config", options.bundle]
     : options.main !== undefined || BUNDLE === undefined
     ? [`${ROOT}/${options.main ?? "main.ts"}`]
-    // Without the configuration, which turns on what the release's launcher turns on, too.
+    // Without the configuration, which enables what the release's launcher enables, too.
     : ["--no-config", ...UNSTABLE_FEATURES, BUNDLE];
   return [Deno.execPath(), "run", "--quiet", "--no-prompt", ...RELEASE_PERMISSIONS, ...file, ...args];
 }
@@ -117,7 +122,7 @@ export interface RunningService {
   output(): string;
   /** Everything on standard error so far. */
   errors(): string;
-  /** The log lines so far; what is not a JSON line is left out. */
+  /** The log lines so far; lines that are no JSON are left out. */
   log(): readonly Record<string, unknown>[];
   send(path: string, options?: SendOptions): Promise<Answer>;
   kill(signal: Deno.Signal): void;
@@ -140,7 +145,7 @@ export interface Answer {
   readonly body: any;
 }
 
-/** Starts a service on a free port and waits until it listens. @throws where it ends before. */
+/** Starts a service on a free port and waits until it listens. @throws if it ends before. */
 export function startService(
   args: readonly string[],
   options: RunOptions = {},
@@ -228,7 +233,10 @@ export interface Deployment {
   remove(): Promise<void>;
 }
 
-/** A fresh directory, or with a server one beside it, with what `jiss init` writes, and the environment that it describes. */
+/**
+ * A fresh directory, or one with its database on a server, with the output of `jiss init`, and the
+ * environment that it describes.
+ */
 export async function freshDeployment(): Promise<Deployment> {
   const deployment = await deploymentIn(await Deno.makeTempDir({ prefix: "jiss-test-" }));
   return IS_SERVER ? await onServer(deployment) : deployment;
@@ -252,7 +260,7 @@ async function onServer(deployment: Deployment): Promise<Deployment> {
   };
 }
 
-/** The same in a directory that is there, where it has none yet. */
+/** The same in an existing directory, unless it was initialized already. */
 export async function deploymentIn(directory: string): Promise<Deployment> {
   const data = `${directory}/data`;
   const secrets = () => Deno.readTextFile(`${data}/jiss.env`);
@@ -279,7 +287,7 @@ export async function deploymentIn(directory: string): Promise<Deployment> {
   };
 }
 
-/** Opens the database of a data directory, beside the program perhaps, and closes it. */
+/** Opens the database of a data directory, possibly beside the program, and closes it. */
 export async function withDatabaseOf<Result>(
   data: string,
   use: (database: Database) => Promise<Result>,
@@ -312,19 +320,19 @@ export function changeRows(data: string, ...statements: readonly Statement[]): P
   return withDatabaseOf(data, (database) => database.batch(statements));
 }
 
-/** The process that syncs what the service of a data directory writes to its database. */
+/** The process that syncs the writes of a data directory's service to its database. */
 export function syncingPid(data: string, service: Pick<RunningService, "pid">): number {
   return servers.get(data)?.sqld.pid ?? service.pid;
 }
 
-/** Where the files of a data directory's database lie. */
+/** Where the files of a data directory's database are. */
 export function databaseFolder(data: string): string {
   return servers.get(data)?.directory ?? data;
 }
 
 /**
- * Copies the database of a data directory to a path, while no program writes to it; returns what puts it back. A server
- * is at the same address again each time.
+ * Copies the database of a data directory to a path, while no program writes to it; returns a function that
+ * puts it back. A server has the same address again each time.
  */
 export async function backUpDatabase(data: string, to: string): Promise<() => Promise<void>> {
   const server = servers.get(data);

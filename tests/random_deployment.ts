@@ -1,9 +1,9 @@
 /**
- * A deployment that lives at random: everything that the service can be asked to do is asked of it by its own
- * operations, in an order that follows from a seed, over days and weeks of a clock that is moved by hand.
+ * A deployment with a random life: its own operations are called in an order that follows from a seed, over
+ * days and weeks of a clock that is moved by hand.
  *
- * Nothing that happens to it is an attack. With a directory its database is a file, so that it can be started anew,
- * backed up, and put back.
+ * Nothing that happens to it is an attack. With a directory its database is a file, so that it can be
+ * restarted, backed up, and restored.
  */
 import assert from "node:assert/strict";
 import { equalBytes, type Signer } from "../src/evidence/crypto.ts";
@@ -55,7 +55,7 @@ interface Organization {
   readonly open: readonly string[];
 }
 
-/** What is put back with a copy of the database. */
+/** What is restored together with a copy of the database. */
 interface Backup {
   readonly organizations: ReadonlyMap<string, Organization>;
   readonly signers: readonly Signer[];
@@ -63,9 +63,9 @@ interface Backup {
 
 export interface RandomDeploymentOptions {
   readonly seed: string;
-  /** Where its files lie; null: in memory. */
+  /** Where its files are; null: in memory. */
   readonly directory: string | null;
-  /** Told what the service answers. */
+  /** Called with the service's answers. */
   readonly onAnswer: (answer: Answer) => void;
 }
 
@@ -78,7 +78,7 @@ export class RandomDeployment {
   #harness: Harness;
   #started: HarnessOptions;
   #organizations: ReadonlyMap<string, Organization> = new Map();
-  /** In use, then during an overlap the one before it. */
+  /** The key in use, then during an overlap the one before it. */
   #signers: readonly Signer[];
   #keys: readonly Signer[];
   #backup: Backup | null = null;
@@ -125,7 +125,7 @@ export class RandomDeployment {
     return this.#keys;
   }
 
-  /** Lets one thing happen, a while after the last. */
+  /** Makes one thing happen, a while after the last. */
   async step(): Promise<void> {
     this.#harness.clock.advance(Math.round(this.#random.uniform(SECOND, 30 * MINUTE)));
     const weights = STEPS.map(([weight]) => weight);
@@ -133,7 +133,7 @@ export class RandomDeployment {
     await run(this);
   }
 
-  /** Verifies the database, and lets go of it. */
+  /** Verifies the database, and closes it. */
   async close(): Promise<void> {
     await this.#harness.close();
   }
@@ -144,7 +144,7 @@ export class RandomDeployment {
     await this.#ask(this.#pickOrganization(), `/v1/score${query}`, { body: this.#scoreBody() });
   }
 
-  /** Of several organizations and operators, in one commit perhaps. */
+  /** Scores several organizations and operators, possibly in one commit. */
   async scoresAtOnce(): Promise<void> {
     const asked = Array.from(
       { length: this.#whole(2, 6) },
@@ -175,7 +175,7 @@ export class RandomDeployment {
     await this.#ask(this.#pickOrganization(), "/v1/decision/score", { body });
   }
 
-  /** Commits one of the scores without an outcome, and says perhaps how it turned out. */
+  /** Commits one of the scores without an outcome, possibly with its outcome. */
   async commit(): Promise<void> {
     const { id, open } = this.#organizations.get(this.#pickOrganization())!;
     if (open.length === 0) return;
@@ -236,7 +236,10 @@ export class RandomDeployment {
     await pruneChains(this.#harness.dependencies, this.#harness.clock.now());
   }
 
-  /** As another machine's time is put right: entries go on from the last one's time. */
+  /**
+   * Sets the clock back, as when another machine's time is corrected: entries continue at the last one's
+   * time.
+   */
   stepClockBack(): void {
     this.#harness.clock.advance(-this.#whole(1, 5) * SECOND);
   }
@@ -265,7 +268,7 @@ export class RandomDeployment {
 
   // ---- what needs files -----------------------------------------------------------------------------------------
 
-  /** With another retention perhaps. */
+  /** Restarts, possibly with another retention. */
   async restart(): Promise<void> {
     if (this.#options.directory === null) return;
     await this.#harness.close();
@@ -285,7 +288,7 @@ export class RandomDeployment {
     await this.#start({});
   }
 
-  /** Puts the last backup back. */
+  /** Restores the last backup. */
   async restore(): Promise<void> {
     const [{ directory }, backup] = [this.#options, this.#backup];
     if (directory === null || backup === null) return;
@@ -295,14 +298,14 @@ export class RandomDeployment {
     this.#signers = this.#random.pick(this.#signersThatFit(backup));
     await this.#start({});
     const { dependencies, clock } = this.#harness;
-    // Where nothing was written since the backup was made.
+    // If nothing was written since the backup was made.
     if ((await followLock(dependencies)).length === 0) return;
     const now = clock.now();
     await acknowledgeRestore(dependencies, { reason: "the disk failed", now });
     await finishRotation({ ...dependencies, now });
   }
 
-  /** The key files of the backup's time; or those of today, where they still hold the key that signed last then. */
+  /** The key files of the backup's time, or today's if they still hold the key that signed last then. */
   #signersThatFit({ signers }: Backup): readonly (readonly Signer[])[] {
     const isHeld = this.#signers.some(({ publicKey }) => equalBytes(publicKey, signers[0]!.publicKey));
     return isHeld ? [signers, this.#signers] : [signers];
@@ -363,7 +366,7 @@ export class RandomDeployment {
   }
 
   async #addOrganization(): Promise<void> {
-    // One that is called like an epoch must be taken for none.
+    // A name like an epoch's must not be taken for one.
     const id = this.#random.bernoulli(0.2) ? this.#name("e") : this.#name("org");
     this.#setOrganization({ id, key: await this.#harness.organization(id), open: [] });
   }
@@ -377,7 +380,7 @@ export class RandomDeployment {
   }
 }
 
-/** What can happen, and how often. */
+/** Everything that can happen, and how often. */
 const STEPS: readonly (readonly [weight: number, run: (deployment: RandomDeployment) => unknown])[] = [
   [24, (deployment) => deployment.score()],
   [6, (deployment) => deployment.score("?mode=lite")],

@@ -1,9 +1,9 @@
 /**
- * What an auditor is handed of a deployment that lives at random: files at random moments, with what was kept of
- * earlier visits, and what an honest verifier must say of each bundle in them.
+ * What an auditor gets from a deployment with a random life: files at random moments, with what was kept of
+ * earlier visits, and what an honest verifier must report for each bundle in them.
  *
- * Everything follows from the seed. Nothing in these histories is an attack: whatever is found beyond what is
- * foretold here is a false alarm. What is foretold follows from the sizes of chains and from the ends of days, which
+ * Everything follows from the seed. Nothing in these histories is an attack: any finding that is not foretold
+ * here is a false alarm. The expectation follows from the sizes of chains and from the ends of days, which
  * are noted as they come, and from no part of the verifier.
  */
 import { publicKeyPem } from "./auditing.ts";
@@ -22,17 +22,17 @@ import { RandomDeployment } from "./random_deployment.ts";
 
 /** Entries of the longest chain of a history. */
 const LONGEST = 300;
-/** Steps of a history at most, and from one file to the next about. */
+/** The most steps of a history, and about how many from one file to the next. */
 const STEPS = 300;
 const STEPS_BETWEEN_FILES = 11;
-/** Answers whose evidence the auditor keeps: one in so many. */
+/** The auditor keeps the evidence of one in this many answers. */
 const KEPT_ANSWERS = 6;
-/** Checkpoints that are held against a file, about. */
+/** About how many checkpoints a file is compared with. */
 const KEPT_CHECKPOINTS = 8;
-/** Entries that one step adds at most, to all chains together. */
+/** The most entries that one step adds, to all chains together. */
 const STEP_ENTRIES = 30;
 
-/** A file that was handed out, and what its auditor holds besides. */
+/** An exported file, and what its auditor has besides. */
 export interface HandedOut {
   /** Names it in a failure: with the seed it can be made again. */
   readonly name: string;
@@ -46,7 +46,7 @@ export interface HandedOut {
   readonly bundles: readonly Foretold[];
 }
 
-/** What must be said of a bundle. */
+/** What must be reported for a bundle. */
 export interface Foretold {
   readonly origin: string;
   readonly base: number;
@@ -55,17 +55,17 @@ export interface Foretold {
   readonly exit: 0 | 2;
   /** Parts that the file withholds. */
   readonly withheld: number;
-  /** Codes of what is told without being an alarm, in alphabetical order. */
+  /** Codes of what is reported without being an alarm, in alphabetical order. */
   readonly told: readonly string[];
-  /** Codes of what may be told besides, of operators and scores whose entries are not all in the file. */
+  /** Codes that may be reported too, for operators and scores whose entries are not all in the file. */
   readonly mayTell: readonly string[];
 }
 
-/** What is to be answered for: kept, or pinned by what was kept of the system chain. */
+/** Something to account for: kept, or pinned by a kept checkpoint of the system chain. */
 type Owed = Pick<KnownCheckpoint, "origin" | "size">;
 
 interface OpenCheckpoint extends Owed {
-  /** Whether no bundle of its own chain is of one history with this one. */
+  /** Whether no bundle of its own chain shares a history with this one. */
   readonly isOfAnother: boolean;
 }
 
@@ -78,7 +78,7 @@ interface ChainRow {
   readonly min_index: number;
 }
 
-/** The files of one history, as they are handed out. With a directory, which must be empty, it sees restores. */
+/** The files of one history, as they are exported. With a directory, which must be empty, it has restores. */
 export async function* randomHistory(
   seed: string,
   { directory = null }: { readonly directory?: string | null } = {},
@@ -104,13 +104,13 @@ export async function* randomHistory(
   }
 }
 
-/** Who keeps what was shown, and asks for files. */
+/** Keeps what was shown, and asks for files. */
 class Auditor {
   readonly #seed: string;
   readonly #random: Random;
   #known: readonly KnownCheckpoint[] = [];
   #expected: readonly ExpectedEntry[] = [];
-  /** The last sizes of days, by chain. */
+  /** The sizes of chains at the ends of days. */
   readonly #days = new Map<string, Map<string, number>>();
   #asked = 0;
 
@@ -119,7 +119,7 @@ class Auditor {
     this.#random = seeded(`${seed}/auditor`);
   }
 
-  /** Keeps now and then what an answer proves. */
+  /** Keeps the proof in an answer now and then. */
   see({ body, text }: Answer): void {
     const evidence = body?.evidence;
     if (evidence === undefined || !this.#random.bernoulli(1 / KEPT_ANSWERS)) return;
@@ -130,7 +130,7 @@ class Auditor {
     this.#expected = [...this.#expected, { origin: checkpoint!.origin, seq, entryHash }];
   }
 
-  /** Notes how long each chain is at this moment of its day, and keeps a checkpoint now and then. */
+  /** Notes the size of each chain at this moment of its day, and keeps a checkpoint now and then. */
   async look({ harness: { database } }: RandomDeployment): Promise<readonly ChainRow[]> {
     const rows = await chainsOf(database);
     for (const { chain, size, last_ts } of rows) {
@@ -157,7 +157,7 @@ class Auditor {
     const { key, isLate } = await this.#pickKey(deployment);
     const known = [
       ...provable.filter(() => random.bernoulli(KEPT_CHECKPOINTS / provable.length)),
-      // What an earlier key alone signed stands by what is known from elsewhere.
+      // A chain that only an earlier key signed is supported only by what is known from elsewhere.
       ...(isLate ? await newestOf(database, rows) : []),
     ];
     const bundles: Foretold[] = [];
@@ -171,7 +171,8 @@ class Auditor {
       const links = isAskedForLinks ? ownKnown.map(({ size }) => size) : [];
       const given = await bundlesOf(deployment, { family, parts, links });
       const chains = rows.filter((row) => row.family === family).filter((row, index, epochs) =>
-        // Without parts nothing tells where one ended that is all removed, once the next one's beginning is removed too.
+        // Without parts nothing names the end of a wholly removed epoch, once the next one's beginning is
+        // removed too.
         row.min_index < row.size || (epochs[index + 1]?.min_index ?? 0) === 0 || parts !== "none"
       );
       const isCut = chains.map(({ min_index }) => min_index > 0);
@@ -261,7 +262,7 @@ class Auditor {
     return links.includes(kept) || [...this.#days.get(chain)!.values()].includes(kept);
   }
 
-  /** What is owed by a family, and the bundle of each of its chains does not answer for. */
+  /** What a family has to account for, and the bundle of its own chain does not. */
   #openIn(
     chains: readonly ChainRow[],
     { owed, links, parts }: {
@@ -270,7 +271,7 @@ class Auditor {
       readonly parts: BundleParts;
     },
   ): OpenCheckpoint[][] {
-    // A chain that a restore began tells of the one before it in its first entry.
+    // A chain that a restore began names the one before it in its first entry.
     const goesOn = (index: number) => index > 0 && parts !== "none";
     const firsts = chains.map((_, index) => {
       let first = index;
@@ -281,8 +282,8 @@ class Auditor {
       const line = chains.filter((_, other) => firsts[other] === firsts[index]);
       return owed.flatMap((checkpoint) => {
         const own = line.find(({ origin }) => origin === checkpoint.origin);
-        // What is beyond a chain's end was lost with a restore, and the next one says so: what is older must agree. So was
-        // an epoch between two that follow one another.
+        // Entries beyond a chain's end were lost with a restore that the next chain records: an older
+        // checkpoint must agree. The same holds for an epoch between two that follow one another.
         const before = line.filter((chain) => epochIn(chain.origin) <= epochIn(checkpoint.origin));
         const isLost = own === undefined
           ? before.length > 0 && before.length < line.length
@@ -298,13 +299,16 @@ class Auditor {
     });
   }
 
-  /** Keys as an auditor may have them: all of today, the first of all, or the newest; `isLate` where the first is not in use. */
+  /**
+   * Keys that an auditor may have: all present ones, the very first, or the newest; `isLate` if the first is
+   * no longer in use.
+   */
   async #pickKey(
     { harness: { database, dependencies, send }, keys }: RandomDeployment,
   ): Promise<{ readonly key: string; readonly isLate: boolean }> {
     const rows = await database.read(query.selectFrom("signing_key").select("public_key").compile());
     const pems = keys.map(({ publicKey }) => publicKeyPem(publicKey));
-    // A restore forgot a key that the auditor has seen at work.
+    // A restore forgot a key whose signatures the auditor has seen.
     if (rows.length < keys.length) return { key: pems.join(""), isLate: false };
     const [{ publicKey }] = keys as [RandomDeployment["keys"][number]];
     const verifierKey = formatVerifierKey(nodeCrypto, { name: originOf(dependencies, "sys"), publicKey });
@@ -324,14 +328,14 @@ function epochIn(origin: string): number {
   return parseChain(splitName(origin)!.rest)!.epoch;
 }
 
-/** The sizes that are owed by a chain. */
+/** The sizes that a chain has to account for. */
 function sizesOf(owed: readonly Owed[], origin: string): readonly number[] {
   return owed.filter((one) => one.origin === origin).map(({ size }) => size);
 }
 
 /**
- * What a bundle of the system chain says of other chains in entries that kept checkpoints of these sizes are of: of each
- * chain the last as of each of them; and whether it withholds some of it.
+ * What a bundle of the system chain says of other chains, in the entries that kept checkpoints of these sizes
+ * cover: for each chain the last anchor below each of them; and whether the bundle withholds some of it.
  */
 function anchorsIn(
   bundle: string,
@@ -396,7 +400,7 @@ async function bundlesOf(
   return bundles.slice(0, -1);
 }
 
-/** Whether a checkpoint is of entries that a restore lost, in a file that withholds the record of that. */
+/** Whether a checkpoint covers entries that a restore lost, in a file that withholds the record of that. */
 function isLostInSilence(
   { origin, size }: KnownCheckpoint,
   { rows, parts }: { readonly rows: readonly ChainRow[]; readonly parts: BundleParts },

@@ -1,15 +1,17 @@
-/** Receivers that speak by hand over TLS, or not at all: what a server that behaves would not answer. */
+/**
+ * Receivers that write their answers over TLS by hand, or none at all: answers that no correct server gives.
+ */
 import { certificate, type Certified } from "./receiver.ts";
 
 /** One connection to a receiver, after a request was read from it. */
 export interface Exchange {
   /** The lines before the body, and the body. */
   readonly request: string;
-  /** Which request of its connection it is, from 1. */
+  /** The number of the request on its connection, from 1. */
   readonly nth: number;
-  /** Sends text or bytes. @throws where the other side has closed. */
+  /** Sends text or bytes. @throws if the other side has closed. */
   send(data: string | Uint8Array): Promise<void>;
-  /** Until the other side has closed. */
+  /** Resolves when the other side has closed. */
   closed(): Promise<void>;
 }
 
@@ -21,7 +23,7 @@ export interface RawReceiver {
   close(): Promise<void>;
 }
 
-/** What is answered to a request; the connection is kept open for another where it returns "keep". */
+/** The answer to a request; the connection is kept open for another if it returns "keep". */
 export type Answering = (exchange: Exchange) => Promise<"keep" | void>;
 
 export interface RawOptions {
@@ -36,7 +38,7 @@ export async function openRawReceiver(answer: Answering, options: RawOptions = {
   return serving(Deno.listenTls({ hostname, port, cert, key }), answer);
 }
 
-/** Takes connections and never says a word; `said` holds what came in, as Latin-1. */
+/** Accepts connections and never sends anything; `said` holds what came in, as Latin-1. */
 export function openSilentReceiver(): RawReceiver & { readonly said: string } {
   let said = "";
   const receiver = accepting(Deno.listen({ hostname: "127.0.0.1", port: 0 }), async (connection) => {
@@ -91,7 +93,9 @@ function serving(listener: Deno.Listener<Deno.TcpConn | Deno.TlsConn>, answer: A
   };
 }
 
-/** Reads one request after another, each with a body of its Content-Length; null where the other side has closed. */
+/**
+ * Reads one request after another, each with a body of its Content-Length; null if the other side has closed.
+ */
 function requestsOf(connection: Deno.Conn): () => Promise<string | null> {
   const buffer = new Uint8Array(65_536);
   let text = "";
@@ -111,7 +115,7 @@ function requestsOf(connection: Deno.Conn): () => Promise<string | null> {
   };
 }
 
-/** Accepts connections until it is closed; what fails on one of them ends that one. */
+/** Accepts connections until it is closed; a failure on one of them ends that one. */
 function accepting(
   listener: Deno.Listener<Deno.TcpConn | Deno.TlsConn>,
   serve: (connection: Deno.TcpConn | Deno.TlsConn) => Promise<void>,

@@ -2,13 +2,13 @@
 import { createHmac } from "node:crypto";
 
 export interface Certified {
-  /** PEM; of the authority what a client must trust. */
+  /** PEM; `authority` is what a client must trust. */
   readonly authority: string;
   readonly cert: string;
   readonly key: string;
 }
 
-/** Whether tests that make certificates have to be left out. */
+/** Whether openssl, which makes certificates, is missing. */
 export function opensslIsMissing(): boolean {
   try {
     return !new Deno.Command("openssl", { args: ["version"], stdout: "null", stderr: "null" }).outputSync()
@@ -26,7 +26,9 @@ export function certificate(): Promise<Certified> {
   return made;
 }
 
-/** @param names as a subject alternative name of openssl. @param days for which it holds; -1: it has expired. */
+/**
+ * @param names as a subject alternative name of openssl. @param days until it expires; -1: it has expired.
+ */
 export async function makeCertificate(names: string, days = 2): Promise<Certified> {
   const directory = await Deno.makeTempDir({ prefix: "jiss-receiver-" });
   const path = (name: string) => `${directory}/${name}`;
@@ -64,7 +66,7 @@ export async function makeCertificate(names: string, days = 2): Promise<Certifie
   }
 }
 
-/** A request that arrived, with the receiver's own look at it. */
+/** A request that arrived, and whether the receiver found its signature valid. */
 export interface Arrival {
   readonly method: string;
   readonly path: string;
@@ -79,11 +81,11 @@ export interface Arrival {
 export type Reaction = (arrival: Arrival, count: number) => Response | Promise<Response>;
 
 export interface Receiver {
-  /** Of 127.0.0.1, without a trailing slash. */
+  /** The URL at 127.0.0.1, without a trailing slash. */
   readonly url: string;
   readonly port: number;
   readonly arrivals: readonly Arrival[];
-  /** From now on it answers so. */
+  /** Answers like this from now on. */
   react(reaction: Reaction): void;
   close(): Promise<void>;
 }

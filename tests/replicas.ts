@@ -20,7 +20,7 @@ export async function sharedDeployment(
   count: number,
   { url, within }: {
     readonly url?: (sqld: Sqld, host: number) => string;
-    /** Where all of it lies; else in a directory for temporary files. */
+    /** The folder of all files; else a temporary one. */
     readonly within?: string;
   } = {},
 ): Promise<SharedDeployment> {

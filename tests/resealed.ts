@@ -1,6 +1,6 @@
 /**
- * Rows that a test has put in place past the service, made such as the service itself would have left them: figures follow
- * from states, every row carries its seal, and the heads hold their sets.
+ * Makes rows that a test wrote past the service look like the service's own: figures follow from states,
+ * every row has its seal, and the heads hold their sets.
  */
 import type { Dependencies } from "../src/operations/dependencies.ts";
 import { isEvidenceChain, SYSTEM_CHAIN } from "../src/evidence/chain_name.ts";
@@ -31,7 +31,7 @@ import { sealsOf } from "./seals.ts";
 /** Statements of one write: 40,000 rows are more than a database server takes at once. */
 const STATEMENTS_IN_WRITE = 500;
 
-/** Seals every row that there is and that is not sealed, as it stands. */
+/** Seals every row that has no seal, as it is. */
 export async function resealed(dependencies: Pick<Dependencies, "database" | "seals">): Promise<void> {
   const { database, seals } = dependencies;
   const [states, frozen, accounts, hooks, ...others] = await database.snapshot([
@@ -50,7 +50,7 @@ export async function resealed(dependencies: Pick<Dependencies, "database" | "se
     query.selectFrom("installation").selectAll().compile(),
   ]);
   const statements: Statement[] = [];
-  /** The organization of each row, and its share in its set; rows that had no seal are among the statements. */
+  /** The organization of each row, and its share in its set; statements seal the rows without a seal. */
   const sealing = <Row extends object>(
     kind: RecordKind<Row>,
     rows: readonly Row[],
@@ -99,7 +99,7 @@ export async function resealed(dependencies: Pick<Dependencies, "database" | "se
   }
 }
 
-/** Seals what a test has changed in the database of a program that does not run, under that program's own key. */
+/** Seals what a test changed in the database of a stopped program, with that program's own key. */
 export function resealedIn({ JISS_DATA_DIR, ...env }: Readonly<Record<string, string>>): Promise<void> {
   const secret = env.JISS_SECRETS_KEY ?? env.JISS_KEY_PEPPER!;
   return withDatabaseOf(
@@ -108,7 +108,7 @@ export function resealedIn({ JISS_DATA_DIR, ...env }: Readonly<Record<string, st
   );
 }
 
-/** By kind, the columns of the key. */
+/** The columns of the key, by kind. */
 const KEYS: Readonly<Record<string, readonly string[]>> = {
   installation: ["id"],
   operator: ["org_id", "operator_id"],

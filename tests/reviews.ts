@@ -1,10 +1,10 @@
 /**
- * Reviews without end for a chain of any size: scores, late labels and commits of many operators, every one computed
- * by the scoring engine, so that it replays.
+ * Endless reviews for a chain of any size: scores, late labels and commits of many operators, all computed by
+ * the scoring engine, so that they replay.
  *
- * So that a million of them take minutes, the operators share a few courses: those of one course meet the same
- * interactions at the same instants, and what is computed once fits all of them, but for names and links. Memory
- * grows with the operators alone.
+ * So that a million of them take minutes, the operators share a few courses: those of one course meet the
+ * same interactions at the same instants, and their results, computed once, differ only in names and links.
+ * Memory grows with the operators alone.
  */
 import type { Interaction } from "../src/domain/interaction.ts";
 import { canonicalJson } from "../src/evidence/canonical.ts";
@@ -26,7 +26,10 @@ import {
 } from "../src/simulation/archetypes.ts";
 import { type Random, seeded } from "../src/simulation/random.ts";
 
-/** How often a truth that was not known at scoring becomes known, and how often it is that the decision was right. */
+/**
+ * How often a truth that was unknown at scoring becomes known, and how often it is that the decision was
+ * right.
+ */
 const LABELLED_LATE = 0.6;
 const RIGHT = 0.8;
 
@@ -41,26 +44,29 @@ export interface ReviewsOptions {
   readonly operators: number;
   /** The same seed gives the same reviews. */
   readonly seed: string;
-  /** The seq of the first of the entries, which must follow one another; from 1, as 0 is a chain's genesis. */
+  /**
+   * The seq of the first of the entries, which must follow one another; at least 1, as 0 is a chain's
+   * genesis.
+   */
   readonly first: number;
-  /** When the reviews begin, epoch milliseconds. */
+  /** The start of the reviews, epoch milliseconds. */
   readonly from: number;
-  /** From one interaction of an operator to the next. */
+  /** The time from one interaction of an operator to the next. */
   readonly roundMs: number;
 }
 
-/** What comes next in the chain: about the operator of this index. */
+/** The next entry of the chain: about the operator of this index. */
 export interface Review {
   readonly index: number;
   readonly draft: EntryDraft;
 }
 
-/** The reviews, operators in turn; each is asked for with the hash of the entry that the one before it became. */
+/** The reviews, operators in turn; for the next one, pass the hash of the entry made from the last one. */
 export function* reviews(
   { orgId, operators, seed, first, from, roundMs }: ReviewsOptions,
 ): Generator<Review, never, Uint8Array> {
   const courses = (Object.keys(ARCHETYPES) as ArchetypeName[]).map((name) => new Course(name, seed));
-  /** Of each operator the last score, and the last entry that moved its state. */
+  /** The last score of each operator, and the last entry that changed its state. */
   const scores = new LastEntries(operators);
   const priors = new LastEntries(operators);
   let seq = first;
@@ -119,7 +125,7 @@ export function saltOf(
   return nodeCrypto.sha256(utf8(`${seed}/salt/${seq}/${name}`));
 }
 
-/** One entry of each operator: 36 bytes for each. */
+/** One entry for each operator, 36 bytes each. */
 class LastEntries {
   readonly #hashes: Uint8Array;
   readonly #seqs: Uint32Array;
@@ -134,7 +140,7 @@ class LastEntries {
     this.#seqs[index] = seq;
   }
 
-  /** 0 where there is none. */
+  /** 0 if there is none. */
   seqOf(index: number): number {
     return this.#seqs[index]!;
   }
@@ -143,7 +149,7 @@ class LastEntries {
     return hex(this.#hashes.subarray(32 * index, 32 * (index + 1)));
   }
 
-  /** As the `prior` of an input. */
+  /** In the form of an input's `prior`. */
   textOf(index: number): string {
     const seq = this.seqOf(index);
     return seq === 0 ? "null" : `{"entry_hash":"${this.hashOf(index)}","seq":${seq}}`;
@@ -152,15 +158,15 @@ class LastEntries {
 
 // ---- templates ----------------------------------------------------------------------------------------------
 
-/** A canonical text with places for values: every second piece is the name of one. */
+/** A canonical text with placeholders: every second piece is the name of one. */
 type Template = readonly string[];
 
-/** The template of a JSON value, in which a string `@name` is a place. */
+/** The template of a JSON value, in which a string `@name` is a placeholder. */
 function templateOf(value: unknown): Template {
   return canonicalJson(value).split(/"@(\w+)"/);
 }
 
-/** `values` are JSON texts by the names of their places. */
+/** `values` are JSON texts by the names of their placeholders. */
 function filled(template: Template, values: Readonly<Record<string, string>>): string {
   let text = template[0]!;
   for (let at = 1; at < template.length; at += 2) text += values[template[at]!]! + template[at + 1]!;
@@ -169,7 +175,7 @@ function filled(template: Template, values: Readonly<Record<string, string>>): s
 
 // ---- courses ------------------------------------------------------------------------------------------------
 
-/** One entry of a round, whosoever it is of. */
+/** One entry of a round, for any operator. */
 interface Step {
   readonly eventType: "SCORE_COMPUTED" | "OUTCOME_LABELLED" | "SCORE_COMMITTED";
   readonly parts: readonly { readonly name: PartName; readonly template: Template }[];
@@ -184,7 +190,7 @@ function step(
   return { eventType, parts };
 }
 
-/** What a late label of a score, and its commit, are made from. */
+/** The values from which a late label of a score, and its commit, are made. */
 interface Scored {
   readonly interaction: Interaction;
   readonly weights: EventWeights;
@@ -194,7 +200,7 @@ interface Scored {
 const REFERENCE = { ref_id: "@ref_id", ref_seq: "@ref_seq", ref_entry_hash: "@ref_entry_hash" };
 const NAMES = { operator_id: "@operator", session_id: "@session" };
 
-/** What the operators of one course meet, round by round. */
+/** The interactions of the operators of one course, round by round. */
 class Course {
   readonly #random: Random;
   readonly #operator: Operator;
@@ -208,7 +214,9 @@ class Course {
     this.#operator = drawOperator(archetype, this.#random);
   }
 
-  /** The entries of this round: where it is due the label of the score before, with its commit, and then a score. */
+  /**
+   * The entries of this round: if it is due, the label of the score before with its commit, and then a score.
+   */
   get steps(): readonly Step[] {
     return this.#steps;
   }

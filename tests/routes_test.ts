@@ -1,4 +1,7 @@
-/** Every row of the catalogue answers well, refuses a bad key, refuses bad input, and is in the OpenAPI document. */
+/**
+ * Every row of the catalogue has examples that succeed, refuses a bad key and bad input, and is in the
+ * OpenAPI document.
+ */
 import assert from "node:assert/strict";
 import { Ajv2020 } from "ajv/2020";
 import { openApiDocument, STAND_IN } from "../src/http/openapi.ts";
@@ -16,7 +19,7 @@ const ajv = new Ajv2020({
 });
 ajv.addSchema(document, "openapi");
 
-/** Whether a value fits a response's schema in the document; the problems otherwise. */
+/** Why a value does not fit a response's schema in the document; null if it fits. */
 function misfits(route: Route, status: number, value: unknown): unknown {
   const path = route.path.replaceAll("~", "~0").replaceAll("/", "~1");
   const pointer =
@@ -29,13 +32,13 @@ const USAGE_KEY = MASTER_KEYS.ORG_USAGE_READ;
 
 interface World {
   readonly harness: Harness;
-  /** The key that the route asks for. */
+  /** The key that the route requires. */
   readonly key: string | undefined;
-  /** What the catalogue's examples name and only the service can give. */
+  /** Names in the catalogue's examples that only the service can give. */
   readonly names: Readonly<Record<string, string>>;
 }
 
-/** A service in which everything that the examples name is there, and of one operator a record of every kind. */
+/** A service with everything that the examples name, and a record of every kind for one operator. */
 async function openWorld(
   { auth, operationId }: Pick<Route, "auth"> & Partial<Pick<Route, "operationId">>,
 ): Promise<World> {
@@ -69,7 +72,7 @@ async function openWorld(
   };
 }
 
-/** Tables of what belongs to organizations. */
+/** Tables of organizations' data. */
 const ORGANIZATION_TABLES = [
   "organization",
   "subject",
@@ -89,7 +92,7 @@ function organizationHeads({ heads }: Record<string, unknown>): readonly string[
   return (heads as readonly string[]).filter((head) => JSON.parse(head).chain !== "sys");
 }
 
-/** What could be wrong with a request of a route: the path after the base, and the status that says so. */
+/** Bad requests of a route: the path after the base, and the expected status. */
 function badRequests(route: Route) {
   const example = route.examples[0]!;
   const path = pathOf(route, example.path ?? {});
@@ -127,7 +130,7 @@ async function refusesKeys({ harness }: World, route: Route): Promise<void> {
     });
     assert.equal(answer.status, 401);
     assert.equal(misfits(route, 401, answer.body), null);
-    // What the system chain tells of a master key may have been added, and nothing else.
+    // An entry about a master key may have been added to the system chain, and nothing else.
     const after = await harness.rowCounts();
     for (const table of ORGANIZATION_TABLES) assert.equal(after[table], before[table], table);
     assert.deepEqual(organizationHeads(after), organizationHeads(before));
@@ -171,7 +174,7 @@ async function answersExamples({ harness, key, names }: World, route: Route): Pr
 }
 
 for (const route of ROUTES) {
-  // One world for the three: what is refused writes nothing, and so disturbs nothing that comes after it.
+  // One world for the three: refused requests write nothing, and so affect nothing after them.
   Deno.test(`${route.method} ${route.path} is as the OpenAPI document says`, async (test) => {
     const world = await openWorld(route);
     if (route.auth.kind !== "none") {
@@ -188,7 +191,7 @@ for (const route of ROUTES) {
   });
 }
 
-Deno.test("what was erased is 410 on every route that asks for it by its id, as the OpenAPI document says", async () => {
+Deno.test("erased records are 410 on every route that asks for them by id, as the OpenAPI document says", async () => {
   const { harness, key } = await openWorld({ auth: { kind: "key" } });
   const erased = await harness.send("/v1/operator/reviewer-ada", { method: "DELETE", key: key! });
   assert.equal(erased.status, 200, erased.text);
@@ -212,7 +215,7 @@ Deno.test("what was erased is 410 on every route that asks for it by its id, as 
   await harness.close();
 });
 
-Deno.test("the document names the content types of what is not JSON alone", () => {
+Deno.test("the document names only the content types of bodies that are not JSON", () => {
   const types = ROUTES.map((route) => {
     const { responses } = document.paths[route.path][route.method.toLowerCase()];
     return [route.operationId, Object.keys(responses[route.success.status].content ?? {})] as const;
@@ -259,7 +262,7 @@ Deno.test("every operation has a tag that the document describes, and every tag 
   for (const { tags, operationId } of OPERATIONS) assert.equal(tags.length, 1, operationId);
 });
 
-Deno.test("every response says what it means, an error with each code that it may carry", () => {
+Deno.test("every response has a description, an error with each code that it may carry", () => {
   for (const { operationId, responses } of OPERATIONS) {
     for (const [status, { description }] of Object.entries<{ description?: string }>(responses)) {
       assert.match(
@@ -299,7 +302,7 @@ Deno.test("the document has the catalogue's examples, of parameters too, and eac
   }
 });
 
-Deno.test("an operation with a master key asks for its own", () => {
+Deno.test("an operation with a master key requires its own scope", () => {
   for (const route of ROUTES) {
     const { security } = document.paths[route.path][route.method.toLowerCase()];
     const expected = { none: [], key: [{ organizationKey: [] }] };
@@ -311,7 +314,7 @@ Deno.test("an operation with a master key asks for its own", () => {
   }
 });
 
-Deno.test("the document has every status of the specification's tables for each operation", () => {
+Deno.test("the document has every status in the specification's tables for each operation", () => {
   const statuses = (path: string, method: string) =>
     Object.keys(document.paths[path][method].responses).map(Number);
   assert.deepEqual(statuses("/v1/score", "post").sort(), [
@@ -355,7 +358,7 @@ Deno.test("the document has every status of the specification's tables for each 
 // deno-lint-ignore no-explicit-any -- as it stands in the document
 type Parameter = any;
 
-Deno.test("the parameters of POST /v1/score stand in the document as query and as header, with their values", () => {
+Deno.test("the parameters of POST /v1/score are in the document as query and as header, with their values", () => {
   const parameters = document.paths["/v1/score"].post.parameters.map(
     (
       { in: place, name, schema, required }: Parameter,
@@ -486,7 +489,7 @@ Deno.test("the wire names of the requests are those of the specification", () =>
   assert.deepEqual(resolved(create).required, ["org_id", "name", "domain", "tier", "allowed_origins"]);
 });
 
-Deno.test("every operation of a path has the parameters that stand in it", () => {
+Deno.test("every operation of a path has the parameters that the path names", () => {
   for (
     const [path, methods] of Object.entries<Record<string, { parameters?: Parameter[] }>>(document.paths)
   ) {

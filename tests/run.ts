@@ -1,15 +1,16 @@
 /**
- * The tests, in three lanes, and then how many ran, the slowest, and each one that was skipped with its reason.
+ * The tests, in three lanes; then how many ran, the slowest, and each skipped one with its reason.
  *
  * - `task test`: what needs no other program: units, properties, layers, HTTP on the embedded database.
- * - `task gate`: what a change must pass besides: the contract of a database on a libSQL server, the program as a
- *   process, browsers, real servers, verifiers in other languages.
- * - `task endure`: all of HTTP, and the program, on a libSQL server; limits shared through a KV Connect server.
- * - `task test FILE…`: what is named, with any other argument of `deno test`.
+ * - `task gate`: what a change must pass besides: the contract of a database on a libSQL server, the program
+ *   as a process, browsers, real servers, verifiers in other languages.
+ * - `task endure`: all of HTTP, and the program, on a libSQL server; limits shared through a KV Connect
+ *   server.
+ * - `task test FILE…`: the named files, with any other argument of `deno test`.
  *
  * A test that needs something of the machine names it in square brackets at the end of its name; that is the
- * reason which is printed if it is missing. A file that did not run is a failure, and so is one that does not end.
- * `JISS_TEST_BACKEND=sqld` runs what is named on a libSQL server.
+ * printed reason if it is missing. A file that did not run counts as a failure, and so does one that does not
+ * end. `JISS_TEST_BACKEND=sqld` runs the named files on a libSQL server.
  */
 import { bundle } from "../scripts/bundle.ts";
 import { buildWeb, filesUnder } from "../scripts/web.ts";
@@ -18,7 +19,7 @@ import { HAS_SQLD } from "./sqld.ts";
 const ROOT = await Deno.realPath(`${import.meta.dirname}/..`);
 /** How many runs go on at once: many wait for a process, a server or a clock. */
 const AT_ONCE = navigator.hardwareConcurrency + 1;
-/** A run that takes longer than this, and as much more for each file, hangs: machines in use elsewhere are slow. */
+/** A longer run counts as hanging: the least limit, and more for each file, since a machine may be busy. */
 const LEAST_LIMIT_MS = 500_000;
 const LIMIT_OF_FILE_MS = 10_000;
 const SLOWEST = 10;
@@ -30,7 +31,7 @@ interface Run {
   readonly options?: readonly string[];
 }
 
-/** Of one test, as JUnit's report has it. */
+/** One test in JUnit's report. */
 interface Case {
   readonly name: string;
   readonly seconds: number;
@@ -65,7 +66,7 @@ async function run({ name, files, backend, options = [] }: Run): Promise<Finishe
   const limit = isLane
     ? setTimeout(() => {
       isHanging = true;
-      // With all that it started, which hold its output open.
+      // With all its children, which hold its output open.
       Deno.kill(-child.pid, "SIGKILL");
     }, LEAST_LIMIT_MS + LIMIT_OF_FILE_MS * files.length)
     : undefined;
@@ -100,20 +101,20 @@ function decode(bytes: Uint8Array): string {
 const files = (await filesUnder("tests")).filter((path) => path.endsWith("_test.ts")).sort();
 const within = (...folders: readonly string[]) =>
   files.filter((path) => folders.some((folder) => path.startsWith(`tests/${folder}/`)));
-/** @throws where one of them is not there any more. */
+/** @throws if one of them no longer exists. */
 function named(names: readonly string[]): readonly string[] {
   const paths = names.map((name) => `tests/${name}_test.ts`);
   for (const path of paths) if (!files.includes(path)) throw new Error(`there is no ${path}`);
   return paths;
 }
 
-/** What needs another program, or this one as a process of its own. */
+/** Tests that need another program, or this one as a process of its own. */
 const beside = within("browser", "interop", "process", "real");
 
 /** Files whose tests need minutes of preparation: a KV Connect server has to be built. */
 const ENDURING = named(["real/denokv"]);
 
-/** Begun first, so that all lanes end together. */
+/** Started first, so that all lanes end together. */
 const LONGEST = named([
   "browser/collector",
   "browser/demo",
@@ -125,7 +126,10 @@ const LONGEST = named([
   "process/fuzz_api",
 ]);
 
-/** What the store must do on any backend, asked over HTTP: writes, conflicts, proofs, erasure, pages, retries. */
+/**
+ * What the store must do on any backend, tested over HTTP: writes, conflicts, proofs, erasure, pages,
+ * retries.
+ */
 const CONTRACT = named([
   "http/accepted_rows",
   "http/batch",
@@ -140,7 +144,7 @@ const CONTRACT = named([
   "http/verification",
 ]);
 
-/** Tests of the whole program that would say nothing more on a server, and why. */
+/** Tests of the whole program that would show nothing more on a server, and why. */
 const ONE_BACKEND: readonly (readonly [why: string, files: readonly string[]])[] = [
   ["`jiss dev` has its database beside it always", ["process/dev", "process/first_run"]],
   ["saved files alone are verified, and simulated reviewers scored", [
@@ -221,7 +225,7 @@ const [first = "test", ...rest] = Deno.args;
 const isLane = first in LANE && rest.length === 0;
 const waiting: Run[] = isLane ? [...LANE[first]!()] : [{ name: "what is named", files: Deno.args }];
 
-/** Takes what waits, one after another. */
+/** Runs the waiting files, one after another. */
 async function worker(): Promise<readonly Finished[]> {
   const finished: Finished[] = [];
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) finished.push(await run(next));
@@ -246,7 +250,7 @@ if (isLane) {
     console.log(`  ${seconds.toFixed(1).padStart(6)} s  ${name}`);
   }
 }
-// What a filter leaves out stands in the report as if it were skipped.
+// The report lists tests that a filter leaves out as if they were skipped.
 const isFiltered = Deno.args.some((argument) => argument.startsWith("--filter"));
 for (const { name } of isFiltered ? [] : skipped) {
   console.log(

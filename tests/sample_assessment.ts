@@ -1,4 +1,4 @@
-/** A run of the public demo, as its page is drawn from it. */
+/** A run of the public demo, in the form that its page shows. */
 import { interactionSchema } from "../src/domain/interaction.ts";
 import { DEFAULT_MODEL_DOCUMENT } from "../src/scoring/model.ts";
 import { explainScore } from "../src/scoring/explain.ts";
@@ -8,7 +8,7 @@ import type { AssessmentPage } from "../src/pages/assessment.ts";
 
 const NOW = Date.parse("2026-11-20T09:00:00.000Z");
 
-/** `count` cases, half of them looked at, each scored by the engine. */
+/** `count` cases, half of them examined, each scored by the engine. */
 export function sampleAssessment(count: number): AssessmentPage {
   let state: OperatorState | null = null;
   const records = Array.from({ length: count }, (_, index) =>

@@ -1,6 +1,6 @@
 /**
- * Compliance reports for the tests of what is drawn from one: a lender's quarter with a verdict of every kind, and a
- * period in which nobody's record is long enough for one. The counts of each add up.
+ * Compliance reports for tests of pages and pictures: a lender's quarter with a verdict of every kind, and a
+ * period in which nobody's record is long enough. The counts of each add up.
  */
 import { DIMENSIONS } from "../src/domain/enums.ts";
 import type { Finding, Report } from "../src/domain/report.ts";
@@ -187,7 +187,7 @@ export const SAMPLE_REPORT: Report = {
   ],
 };
 
-/** Three operators came, none for long enough. */
+/** Three operators had cases, none of them for long enough. */
 export const EMPTY_REPORT: Report = {
   ...SAMPLE_REPORT,
   overall_status: "insufficient_data",

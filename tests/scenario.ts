@@ -1,4 +1,4 @@
-/** Scenarios as data: a request, the answer that it must get, and what it leaves in the database and the log. */
+/** Scenarios as data: a request, the required answer, and its traces in the database and the log. */
 import assert from "node:assert/strict";
 import { rowsOf, tablesOf } from "./earlier_schema.ts";
 import { type Answer, type Harness, type RequestOptions, scoreRequest } from "./harness.ts";
@@ -9,11 +9,14 @@ export interface Scenario {
   readonly request: RequestOptions;
   readonly status: number;
   readonly code: string;
-  /** What the message or a detail must name, so that the caller knows what to change. */
+  /** What the message or a detail must name, so that the client knows what to change. */
   readonly names: string;
 }
 
-/** Runs a refusal and checks that it is in the envelope, names what to change, and wrote nothing. */
+/**
+ * Runs a refused request and checks that the answer has the envelope, names what to change, and wrote
+ * nothing.
+ */
 export async function refuses(harness: Harness, scenario: Scenario): Promise<void> {
   const before = await harness.rowCounts();
   const answer = await harness.send(scenario.path, scenario.request);
@@ -34,12 +37,12 @@ export async function refuses(harness: Harness, scenario: Scenario): Promise<voi
   assert.doesNotMatch(
     told.join("\n"),
     /Too (?:small|big)|[<>]=/,
-    `${scenario.name}: limits are told in words`,
+    `${scenario.name}: limits are stated in words`,
   );
   assert.deepEqual(await harness.rowCounts(), before, `${scenario.name}: nothing is written`);
 }
 
-/** Everything of a refusal but what is its own: ids and times. */
+/** A refusal without its own ids and times. */
 export function refusalOf({ status, headers, body }: Answer) {
   const rest = Object.fromEntries([...headers].filter(([name]) => name !== "x-request-id"));
   const { request_id: _id, timestamp: _at, ...error } = body.error;
@@ -68,7 +71,7 @@ export interface StoredEvent {
   readonly detail: Readonly<Record<string, unknown>>;
 }
 
-/** The events of a chain and of its later epochs, oldest first, without those by which chains begin. */
+/** The events of a chain and of its later epochs, oldest first, without those that begin a chain. */
 export async function storedEvents({ database }: Harness, family: string): Promise<readonly StoredEvent[]> {
   const rows = await rowsOf(
     database,
@@ -81,7 +84,7 @@ export async function storedEvents({ database }: Harness, family: string): Promi
   }).filter(({ type }) => type !== "CHAIN_GENESIS");
 }
 
-/** What an organization's row says of its state and its key. */
+/** An organization's state and key, as its row has them. */
 export async function storedOrganization({ database }: Harness, orgId: string) {
   const [row] = await rowsOf(database, `SELECT * FROM organization WHERE org_id = '${orgId}'`);
   return {
@@ -98,13 +101,13 @@ export async function storedOrganization({ database }: Harness, orgId: string) {
 
 let sessions = 0;
 
-/** Whether a key opens the service: the status of a score with it. */
+/** Whether a key works: the status of a score with it. */
 export async function statusWith({ send }: Harness, key: string): Promise<number> {
   const body = scoreRequest({ session_id: `status-${sessions += 1}` });
   return (await send("/v1/score", { key, body })).status;
 }
 
-/** What an answer says, without its own id and time. */
+/** An answer without its own id and time. */
 export function contentOf({ body: { request_id: _id, timestamp: _at, ...content } }: Answer) {
   return content;
 }

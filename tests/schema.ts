@@ -1,6 +1,6 @@
 /**
- * The schema of this program in an empty database, as all its migrations leave it, in one batch: a harness opens
- * in a quarter of the time that the migrations take one by one. The migrations have tests of their own.
+ * The schema of this program in an empty database, as all its migrations leave it, in one batch: a harness
+ * opens in a quarter of the time that the migrations need one by one. The migrations have tests of their own.
  */
 import { CompiledQuery } from "kysely";
 import { MIGRATIONS } from "../migrations/mod.ts";
@@ -24,7 +24,7 @@ async function migrated(): Promise<readonly Statement[]> {
   );
   const statements: Statement[] = objects.map(({ sql }) => ({ sql, parameters: [] }));
   for (const { type, name } of objects) {
-    // The rows of the migrations are written at another time in each database.
+    // The rows of the migrations have another time in each database.
     if (type !== "table" || name === "schema_migration") continue;
     for (const row of await rowsOf(database, `SELECT * FROM "${name}"`)) {
       const columns = Object.keys(row);

@@ -1,7 +1,7 @@
 /**
- * Histories of operators as sealed rows, as the service leaves them: each row names the one before it and counts on from
- * it, the head of the chain holds the set of the operators. Erased operators and pruned rows are remembered, so that a
- * test can put their rows back.
+ * Histories of operators as sealed rows, as the service leaves them: each row names the one before it and
+ * continues its counts; the head of the chain holds the set of the operators. Erased operators and pruned
+ * rows are remembered, so that a test can put their rows back.
  */
 import fc from "fast-check";
 import { DECISIONS } from "../src/domain/enums.ts";
@@ -26,13 +26,16 @@ export const DAY = 86_400_000;
 export const START = Date.UTC(2026, 10, 18);
 const DAYS = 5;
 
-/** An instant where a count that is off by one shows: at the start and the middle of a day, and a millisecond beside. */
+/**
+ * An instant that shows a count that is off by one: at the start or the middle of a day, or a millisecond
+ * beside.
+ */
 export const instant = fc.oneof(
   { weight: 5, arbitrary: fc.tuple(fc.nat({ max: DAYS * 2 }), fc.constantFrom(-1, 0, 1)) },
   { weight: 2, arbitrary: fc.tuple(fc.constant(0), fc.nat({ max: DAYS * DAY })) },
 ).map(([half, past]) => START + half * DAY / 2 + past);
 
-/** What happens to an organization, in the order of its chain; most clocks go on, some go back. */
+/** The events of an organization, in the order of its chain; most move the clock forward, some back. */
 const step = fc.record({
   kind: fc.oneof(
     { weight: 7, arbitrary: fc.constant("score") },
@@ -66,24 +69,24 @@ export const stories: fc.Arbitrary<Story> = fc.record({
   epochs: epochs.filter((position) => position < steps.length).sort((one, other) => one - other),
 }));
 
-/** What a story leaves. */
+/** The result of a story. */
 export interface History {
   readonly orgId: string;
-  /** Rows that stand in the database. */
+  /** Rows that are in the database. */
   readonly rows: readonly InteractionRow[];
   readonly operators: readonly OperatorRow[];
-  /** Rows that stood there once: of erased operators, and below the cut. */
+  /** Rows that were there once: of erased operators, and below the cut. */
   readonly gone: readonly InteractionRow[];
-  /** Operators' rows that stood there once, before the last step of each. */
+  /** Operators' rows that were there once, before the last step of each. */
   readonly earlier: readonly OperatorRow[];
-  /** The same of calls that an incident froze. */
+  /** The same for calls that an incident froze. */
   readonly frozen: {
     readonly rows: readonly SkippedInteractionRow[];
     readonly operators: readonly FrozenOperatorRow[];
     readonly gone: readonly SkippedInteractionRow[];
     readonly earlier: readonly FrozenOperatorRow[];
   };
-  /** No row below it is to be counted on: records up to here were pruned. */
+  /** Rows below it do not count: records up to here were pruned. */
   readonly keptFrom: number;
 }
 
@@ -173,7 +176,7 @@ export function tell(
   };
 }
 
-/** The frozen calls of a story, which move no score and are moved by none. */
+/** The frozen calls of a story; they neither change a score nor are changed by one. */
 function tellFrozen(
   story: Story,
   { seals, orgId }: { readonly seals: Seals; readonly orgId: string },
@@ -215,7 +218,7 @@ function tellFrozen(
 
 const HASH = new Uint8Array(32).fill(3);
 
-/** Puts a history into a database, with the chain that holds it. */
+/** Puts a history into a database, with its chain. */
 export async function store(
   { database, seals }: { readonly database: Database; readonly seals: Seals },
   { story, history }: { readonly story: Story; readonly history: History },

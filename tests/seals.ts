@@ -1,4 +1,6 @@
-/** Seals for tests that open no installation, and those of an installation that some other process opened. */
+/**
+ * Seals for tests that open no installation, and the seals of an installation that another process opened.
+ */
 import { type Database, query } from "../src/store/database.ts";
 import { deriveSecretsKey } from "../src/keys/secrets.ts";
 import { unwrapInstallationKey } from "../src/operations/installation/installation.ts";
@@ -12,8 +14,8 @@ export function fixedSeals(): InstallationSeals {
 }
 
 /**
- * The seals of the installation that a database holds, so that a test writes rows as the program itself does.
- * @param secret JISS_SECRETS_KEY, or JISS_KEY_PEPPER where that is not set.
+ * The seals of a database's installation, so that a test writes rows as the program itself does.
+ * @param secret JISS_SECRETS_KEY, or JISS_KEY_PEPPER if that is not set.
  */
 export async function sealsOf(database: Database, secret: string): Promise<InstallationSeals> {
   const [row] = await database.read(query.selectFrom("installation").select("wrapped_key").compile());

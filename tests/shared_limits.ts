@@ -1,4 +1,4 @@
-/** Rate limits over a real Deno KV store, as several processes of one host have them. */
+/** Rate limits over a real Deno KV store, as several processes of one host share them. */
 import assert from "node:assert/strict";
 import { RATE_STORE_TIMEOUT_MS, RATE_WINDOW_MS } from "../src/domain/limits.ts";
 import type { Admission } from "../src/limits/admission.ts";
@@ -11,7 +11,10 @@ import type { RunningService } from "./program.ts";
 
 export interface SharedLimit {
   readonly window: SharedWindow;
-  /** A request that arrives now, and then whatever the store has left to do: the clock of a test stands meanwhile. */
+  /**
+   * A request that arrives now, and then everything that the store still has to do: a test's clock stands
+   * still meanwhile.
+   */
   admit(subject: string): Promise<Admission>;
   close(): Promise<void>;
 }
@@ -21,7 +24,7 @@ export interface SharedLimitOptions {
   readonly clock: Time;
   readonly layer?: string;
   readonly timeoutMs?: number;
-  /** What was told of requests that could not be counted. */
+  /** Reports of requests that could not be counted. */
   readonly told?: { total: number; cause: unknown }[];
 }
 
@@ -62,7 +65,7 @@ export async function withStore(test: (open: () => Promise<Deno.Kv>) => Promise<
   }
 }
 
-/** A store that lets `before` go first at each transaction. */
+/** A store that runs `before` ahead of each transaction. */
 export function watchedStore(store: Deno.Kv, before: () => void | Promise<void>): CounterStore {
   return {
     list: store.list.bind(store),
@@ -79,14 +82,14 @@ export function watchedStore(store: Deno.Kv, before: () => void | Promise<void>)
   };
 }
 
-/** Asks until it is let through again: the service must come back by itself. */
+/** Asks until it is let through again: the service must recover by itself. */
 export async function recovered(service: RunningService): Promise<void> {
   let status = 503;
   while (status === 503) ({ status } = await service.send("/v1"));
   assert.equal(status, 200);
 }
 
-/** Nothing inside Layer 1 is let through. */
+/** No path with a rate limit by address is let through. */
 export async function assertClosed(service: RunningService): Promise<void> {
   for (let n = 0; n < 3; n += 1) {
     const { status, body, headers } = await service.send("/v1");

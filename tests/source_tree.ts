@@ -1,34 +1,34 @@
 /**
- * The program's own source, parsed: what each file imports, however it is written, and which globals it refers to, whatever
- * they are called on the way.
+ * The program's own source, parsed: what each file imports, however that is written, and which globals it
+ * uses, under any name.
  */
 import { dirname, relative, resolve } from "node:path";
 import ts from "typescript";
 
 export const ROOT = resolve(import.meta.dirname!, "..");
 
-/** By path from the root, such as `src/http/app.ts`, the text. */
+/** The text by path from the root, such as `src/http/app.ts`. */
 export type Sources = ReadonlyMap<string, string>;
 
 export interface Import {
-  /** As it is written; null if it is computed. */
+  /** As written; null if it is computed. */
   readonly specifier: string | null;
   /** The path from the root if the specifier is a relative one, else null. */
   readonly target: string | null;
-  /** Whether nothing of it is left at run time. */
+  /** Whether it is gone at run time. */
   readonly isType: boolean;
-  /** The names that are taken of the module; `*` stands for all of them. */
+  /** The names that are imported from the module; `*` stands for all of them. */
   readonly names: readonly string[];
 }
 
 /** A reference to something that the file itself neither defines nor imports. */
 export interface GlobalUse {
   readonly name: string;
-  /** What is taken of it, as in `Date.now`; null if it is used as a whole, or by a computed name. */
+  /** The member that is used, as in `Date.now`; null if it is used as a whole, or by a computed name. */
   readonly member: string | null;
   /** Whether it is constructed, with arguments. */
   readonly isMade: boolean;
-  /** From 1. */
+  /** Line, from 1. */
   readonly line: number;
 }
 
@@ -56,7 +56,7 @@ export async function readSources(folder = "src"): Promise<Sources> {
 }
 
 const OPTIONS: ts.CompilerOptions = {
-  // What is no name of the file itself then has no symbol.
+  // A name that the file does not define then has no symbol.
   noLib: true,
   noResolve: true,
   allowImportingTsExtensions: true,
@@ -94,7 +94,7 @@ function parseFile(file: ts.SourceFile, checker: ts.TypeChecker): Parsed {
     }
     const member = memberIn(node);
     if (member !== null) members.push({ name: member, line: lineOf(node, file) });
-    // Types refer to nothing at run time, but to files.
+    // At run time types refer only to files.
     ts.forEachChild(node, visit);
   };
   visit(file);
@@ -127,7 +127,7 @@ function importIn(node: ts.Node, path: string): Import | null {
   return null;
 }
 
-/** Of `import "x"` none: nothing is taken, and the module runs. */
+/** `import "x"` has none: nothing is imported, and the module runs. */
 function importedNames(clause: ts.ImportClause | undefined): readonly string[] {
   const bindings = clause?.namedBindings;
   return [
@@ -152,7 +152,7 @@ function toImport(
   return { specifier: text, target, ...rest };
 }
 
-/** Whether an identifier stands for a value: it is no key, no label and no part of a type. */
+/** Whether an identifier is a value: no key, no label and no part of a type. */
 function isReference(node: ts.Identifier): boolean {
   const { parent } = node;
   if (ts.isShorthandPropertyAssignment(parent)) return parent.name === node;
@@ -165,7 +165,7 @@ function isReference(node: ts.Identifier): boolean {
   return ts.isExpression(node) && !ts.isPartOfTypeNode(node) && isUsed(node);
 }
 
-/** Whether it is no name that its parent defines or takes out of something. */
+/** Whether it is not a name that its parent defines or destructures. */
 function isUsed(node: ts.Identifier): boolean {
   const { parent } = node as {
     readonly parent: { readonly name?: ts.Node; readonly propertyName?: ts.Node };

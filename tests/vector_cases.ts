@@ -1,6 +1,6 @@
 /**
- * The published bundle and its tamperings, each made anew as its name in the published table says. They have the header
- * of their time; {@link inPresentForm} gives them the present one.
+ * The published bundle and its tamperings, each made anew as its name in the published table says. They have
+ * the header of their time; {@link inPresentForm} gives them the present one.
  */
 import { canonicalJson } from "../src/evidence/canonical.ts";
 import { consistencyPath } from "../src/evidence/consistency.ts";
@@ -119,7 +119,7 @@ function withLadder(size: number, line: unknown): OpenBundle {
   return { ...prunedTo(GOOD, size, [signer]), preamble: [line] };
 }
 
-/** A case's text with the header that bundles have now, and the digest in its trailer made to fit. */
+/** A case's text with the header that bundles have now, and a matching digest in its trailer. */
 export function inPresentForm(text: string): string {
   const [first, ...rest] = linesOf(text);
   const header = JSON.parse(first!);

@@ -1,4 +1,4 @@
-/** Running the verifier in tests: a file in, short words for what was found out. */
+/** Runs the verifier in tests: a file in, short words for the findings. */
 import assert from "node:assert/strict";
 import { utf8 } from "../src/evidence/crypto.ts";
 import { type Finding, FINDINGS, sentenceOf } from "../src/evidence/findings.ts";
@@ -26,7 +26,7 @@ function brief({ code, seq, range }: Finding): string {
   return seq === null ? code : `${code}@${seq}`;
 }
 
-/** What a report is expected to say. */
+/** What a report is expected to contain. */
 export interface Expectation {
   readonly verdict: BundleReport["verdict"];
   readonly exit: BundleReport["exitCode"];
@@ -34,7 +34,7 @@ export interface Expectation {
   readonly first?: number | null;
 }
 
-/** Holds a report against what is expected; every finding must have a sentence that can be printed. */
+/** Compares a report with the expectation; every finding must have a sentence that can be printed. */
 export function assertReport(report: BundleReport, { verdict, exit, findings, first }: Expectation): void {
   assert.deepEqual(
     {
@@ -52,9 +52,9 @@ export function assertReport(report: BundleReport, { verdict, exit, findings, fi
   }
 }
 
-/** One file and what is found in it; several bundles have an expectation each. */
+/** One file and its findings; several bundles have an expectation each. */
 export interface Row extends Partial<VerifierOptions>, Expectation {
-  /** A guarantee. */
+  /** What the row shows. */
   readonly name: string;
   readonly text: string;
 }
@@ -72,7 +72,7 @@ export function run(rows: readonly Row[]): void {
 
 export const INTACT: Expectation = { verdict: "INTACT, UNANCHORED", exit: 0, findings: [], first: null };
 
-/** Nothing is wrong, but what was kept could not be held against it. */
+/** Nothing is wrong, but what was kept could not be compared with it. */
 export const NOT_COMPARED: Expectation = {
   verdict: "INTACT, NOT COMPARED",
   exit: 2,

@@ -1,4 +1,4 @@
-/** What `jiss verify` costs, as a process of its own: processor time and its peak of resident memory. */
+/** The cost of `jiss verify` as a process of its own: processor time and peak of resident memory. */
 import { programLine } from "./program.ts";
 
 const WATCH_MS = 5;
@@ -12,7 +12,7 @@ export interface Cost {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
-  /** Of the processor, in the system's ticks. */
+  /** Processor time, in the system's ticks. */
   readonly ticks: number;
   /** Highest resident memory, MiB. */
   readonly mib: number;

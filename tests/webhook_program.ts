@@ -1,4 +1,4 @@
-/** What tests of webhooks against the whole program have in common. */
+/** Shared by tests of webhooks with the whole program. */
 import assert from "node:assert/strict";
 import { createOrganization, freshDeployment, type RunningService, startService } from "./program.ts";
 import { pastOf } from "./delivering.ts";
@@ -82,7 +82,7 @@ export async function deliveriesOf({ service, key }: WebhookProgram, id: string,
   return body;
 }
 
-/** Asks again until the answer is the one. */
+/** Asks again until the answer satisfies the condition. */
 export async function eventually<T>(ask: () => Promise<T>, isSo: (answer: T) => boolean): Promise<T> {
   for (;;) {
     const answer = await ask();

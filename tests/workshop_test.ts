@@ -1,4 +1,7 @@
-/** The workshop's own promises: one Deno version, a README whose commands are those that run. */
+/**
+ * What the repository promises: one Deno version, a README whose commands work, complete lists of variables
+ * and packages.
+ */
 import assert from "node:assert/strict";
 import { dirname, join, relative } from "node:path";
 import { filesUnder } from "../scripts/web.ts";
@@ -7,7 +10,7 @@ import { PACKAGES_OF_A_FIRST_RUN } from "./first_run.ts";
 const ROOT = await Deno.realPath(`${import.meta.dirname}/..`);
 const read = (path: string) => Deno.readTextFile(`${ROOT}/${path}`);
 
-Deno.test("the Deno version is the pinned one everywhere that it is named", async () => {
+Deno.test("the Deno version is the pinned one wherever it is named", async () => {
   const pinned = (await read(".deno-version")).trim();
   assert.equal(Deno.version.deno, pinned, "the tests run on the pinned version");
   const places = [
@@ -21,7 +24,7 @@ Deno.test("the Deno version is the pinned one everywhere that it is named", asyn
   assert.deepEqual(new Set(named), new Set([pinned]));
 });
 
-Deno.test("the workflows run .ci/run and nothing else, from pinned parts, and may read alone", async () => {
+Deno.test("the workflows run only .ci/run, from pinned parts, with permission only to read", async () => {
   const github = await read(".github/workflows/ci.yml");
   assert.deepEqual([...github.matchAll(/^ +- run: (.*)$/gm)].map(([, command]) => command), ["sudo .ci/run"]);
   assert.equal(github.match(/\brun:/g)!.length, 1);
@@ -36,7 +39,7 @@ Deno.test("the workflows run .ci/run and nothing else, from pinned parts, and ma
   assert.equal(gitlab.match(/script:/g)!.length, 1);
   const containers = [gitlab, await read(".devcontainer/devcontainer.json")];
   for (const text of containers) assert.match(text, /image"?: "?[\w.:-]+@sha256:[0-9a-f]{64}/);
-  assert.ok((await Deno.stat(`${ROOT}/.ci/run`)).mode! & 0o100, ".ci/run can be run");
+  assert.ok((await Deno.stat(`${ROOT}/.ci/run`)).mode! & 0o100, ".ci/run is executable");
 });
 
 Deno.test("every variable of the configuration is documented, and nothing else is", async () => {
@@ -81,7 +84,7 @@ Deno.test("the lock file holds what the program and its pages need: `task dev` f
 
 Deno.test("the lock file of the tests holds each package of the program too, at the same version and digest", async () => {
   const [own, all] = await Promise.all(["deno.lock", "tests/deno.lock"].map(lockedIn));
-  // Which peers there are depends on what else is there: it is a part of the key.
+  // Which peers there are depends on the other packages: it is a part of the key.
   const bare = (locked: Awaited<ReturnType<typeof lockedIn>>) =>
     new Map(Object.entries(locked).map(([id, { integrity }]) => [/^@?[^@]+@[^_]+/.exec(id)![0], integrity]));
   const digests = bare(all!);
@@ -97,7 +100,7 @@ const PAGES: readonly string[] = [
   ...(await filesUnder("docs")).filter((path) => path.endsWith(".md")),
 ];
 
-/** Names by which links lead into a page, made of its headings as GitHub and GitLab make them. */
+/** The anchors of a page's headings, as GitHub and GitLab make them. */
 function anchorsOf(page: string): ReadonlySet<string> {
   const anchors = new Set<string>();
   for (const [, heading] of page.replace(/^ *```.*?^ *```$/gms, "").matchAll(/^#+ (.+)$/gm)) {
@@ -181,7 +184,7 @@ async function pagesOfCommands(): Promise<
   return pages;
 }
 
-/** Of every shell. */
+/** Variables that every shell has. */
 const OF_THE_SHELL = ["HOME", "PATH", "PWD"];
 
 Deno.test("every variable that a page's commands use is set by them before, or by the file of secrets that they read", async () => {
@@ -207,7 +210,7 @@ Deno.test("every variable that a page's commands use is set by them before, or b
   assert.ok(used >= 20, `${used}`);
 });
 
-Deno.test("every reviewer that a page's commands name is one whom the demo has", async () => {
+Deno.test("every reviewer that a page's commands name exists in the demo", async () => {
   const { DEMO_REVIEWERS } = await import("../src/simulation/demo.ts");
   const known = DEMO_REVIEWERS.map(({ operatorId }) => operatorId);
   const named = (await pagesOfCommands()).flatMap(({ page, blocks }) =>
@@ -222,7 +225,7 @@ Deno.test("every reviewer that a page's commands name is one whom the demo has",
   assert.deepEqual(named.filter(({ name }) => !known.includes(name)), []);
 });
 
-Deno.test("nothing but a test's throw-away files holds a private key", async () => {
+Deno.test("only tests' throw-away files hold a private key", async () => {
   const { stdout, success } = await new Deno.Command("git", { args: ["ls-files", "-z"], cwd: ROOT }).output();
   assert.ok(success);
   const paths = new TextDecoder().decode(stdout).split("\0").filter((path) =>

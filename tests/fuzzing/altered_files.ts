@@ -1,7 +1,7 @@
-/** Files of evidence altered by the byte and by the line, as a careless or a spiteful hand does it. */
+/** Files of evidence altered by the byte and by the line, carelessly or on purpose. */
 import fc from "fast-check";
 
-/** What is done once; places are told as shares of the whole. */
+/** One alteration; places are shares of the whole. */
 export type Alteration =
   | { readonly kind: "flip"; readonly at: number; readonly mask: number }
   | { readonly kind: "cut" | "drop line" | "double line" | "double all"; readonly at: number }

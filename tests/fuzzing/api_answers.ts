@@ -1,13 +1,13 @@
-/** What is wrong with an answer of the service: by its document, and by what holds for every answer. */
+/** How an answer of the service deviates from its document, and from what holds for every answer. */
 import type { ApiDocument, Received } from "./api_document.ts";
 import { pathnameOf, type Sent } from "./api_lane.ts";
 
 const INTERNALS =
   /\bat (?:async )?[\w.<>]+ \(|file:\/\/\/|\.ts:\d|SQLITE_|constraint failed|no such (?:table|column)/;
-/** What the document has on no path of its own: what people look at. */
+/** Paths that the document does not have: pages for people. */
 const PAGE_TYPES = /^(?:text\/html|text\/css|text\/javascript|application\/javascript)/;
 
-/** @returns a line for each thing that is wrong. */
+/** @returns a line for each deviation. */
 export function lookAt(document: ApiDocument, sent: Sent, received: Received): readonly string[] {
   const { status, headers, text } = received;
   return [
@@ -24,7 +24,7 @@ export function lookAt(document: ApiDocument, sent: Sent, received: Received): r
   ];
 }
 
-/** What is not there, or not as it has to be for this, is no mistake of whoever asked. */
+/** A missing record, or one in another state than needed, is no mistake of the client. */
 function isRefusal({ status, text }: Received): boolean {
   return [400, 401, 403, 405, 413, 415].includes(status) ||
     (status === 422 && JSON.parse(text).error.code === "VALIDATION_FAILED");
@@ -76,7 +76,7 @@ function envelopeProblems({ method }: Sent, { headers, text }: Received): readon
 const isTrueOf = (member: string) => ({ text }: Received): readonly string[] =>
   JSON.parse(text)[member] === true ? [] : [`${member} is not true: ${text.slice(0, 500)}`];
 
-/** What an answer must say where nobody altered anything. */
+/** What an answer must say if nobody altered anything. */
 const MEANINGS: Readonly<Record<string, (received: Received) => readonly string[]>> = {
   getReplay: isTrueOf("match"),
   getChainVerification: isTrueOf("valid"),

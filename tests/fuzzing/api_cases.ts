@@ -1,37 +1,37 @@
 /**
- * Cases: a request to one operation of the document, as data that fast-check draws and shrinks. Half of them are tidy, which
- * means right in everything; the others may be odd in any of it. `$name` stands for what only the running service can
- * give, and `$fresh` for what nobody used yet.
+ * Cases: a request to one operation of the document, as data that fast-check draws and shrinks. Half of them
+ * are tidy, that is valid throughout; the others may be odd anywhere. `$name` stands for a value that only
+ * the running service can give, and `$fresh` for one that nobody has used yet.
  */
 import fc from "fast-check";
 import type { ApiDocument, Operation, Parameter, Schema } from "./api_document.ts";
 import { ODD_DATES, ODD_TEXTS, ODD_TOKENS, valuesOf } from "./json_values.ts";
 
 export interface Case {
-  /** Of the operation. */
+  /** The operation's id. */
   readonly id: string;
-  /** Whether it is right in all that the document tells. */
+  /** Whether it is valid by everything that the document says. */
   readonly isTidy: boolean;
   readonly method: string;
   readonly path: Readonly<Record<string, string>>;
   readonly query: readonly (readonly [name: string, value: string])[];
   readonly headers: Readonly<Record<string, string>>;
   readonly key: "right" | "wrong" | "missing" | "of another kind";
-  /** As JSON; undefined: none. */
+  /** As JSON; undefined: no body. */
   readonly body: unknown;
   readonly damages: readonly Damage[];
   /** Whether the very same request is sent once more. */
   readonly again: boolean;
-  /** In the place of the operation's path. */
+  /** Replaces the operation's path. */
   readonly elsewhere?: string;
 }
 
-/** What is done to a body. `at` chooses the place, whatever there is of them. */
+/** What is done to a body. `at` chooses the place, whatever their number. */
 export type Damage =
   | { readonly kind: "remove" | "cut" | "flip" | "double" | "bom"; readonly at: number }
   | { readonly kind: "replace" | "repeat" | "wrap"; readonly at: number; readonly token: string };
 
-/** What only the service, or the world that the fuzzer made there, can give. */
+/** Values that only the service, or the fuzzer's own records there, can give. */
 const REFERENCES: Readonly<Record<string, readonly string[]>> = {
   session_id: ["$session"],
   operator_id: ["$operator"],
@@ -43,7 +43,9 @@ const REFERENCES: Readonly<Record<string, readonly string[]>> = {
   seq: ["0", "1", "2"],
 };
 
-/** `id` is of a record here and of a webhook there; who is known well is not erased. */
+/**
+ * `id` is of a record in one place and of a webhook in another; an operator with many cases is not erased.
+ */
 function referencesOf({ path, method }: Operation, name: string): readonly string[] {
   if (name === "operator_id" && method !== "DELETE") return ["$operator", "$mature"];
   if (name !== "id") return REFERENCES[name] ?? [];
@@ -52,7 +54,7 @@ function referencesOf({ path, method }: Operation, name: string): readonly strin
 
 const RECEIVERS = ["$receiver", "$receiver", "https://10.0.0.1/", "http://127.0.0.1/", "https://[::1]:9/x"];
 
-/** Members of request bodies that the schema alone would not make right. */
+/** Members of request bodies that the schema alone would not make valid. */
 const MEMBERS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   session_id: fc.constant("$fresh"),
   decision_id: fc.constant("$fresh"),
@@ -73,7 +75,7 @@ const MEMBERS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   events: fc.constantFrom(["drs.escalation"], ["drs.must_review", "drs.escalation"]),
 };
 
-/** Those that are left to the schema now and then. */
+/** Members that are sometimes left to the schema. */
 const ODD_MEMBERS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   ...MEMBERS,
   session_id: fc.oneof(fc.constantFrom("$fresh", "$session"), fc.stringMatching(/^[A-Za-z0-9_-]{1,256}$/)),
@@ -84,13 +86,13 @@ const ODD_MEMBERS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   }),
 };
 
-/** Exercises are for whom there is enough to say something of. */
+/** Exercises need an operator with enough cases. */
 const MATURE = fc.constant("$mature");
 
 const DATES = ["2025-01-01", "2026-01-01", "2026-06-30T12:00:00Z", "2026-10-01T00:00:00+02:00"];
 const LATER_DATES = ["2027-01-01", "2028-02-29", "2030-12-31T23:59:59.999Z"];
 
-/** Of parameters that are instants; the second of two is the later. */
+/** Parameters that are instants; the second of two is the later. */
 function datesOf({ name }: Parameter): fc.Arbitrary<string> | null {
   if (/^(?:period_start|since)$/.test(name)) return fc.constantFrom(...DATES);
   if (/^(?:period_end|until)$/.test(name)) return fc.constantFrom(...LATER_DATES);
@@ -109,7 +111,7 @@ function fitting(operation: Operation, parameter: Parameter, document: ApiDocume
     valuesOf(parameter.schema, { resolve: (schema) => document.resolve(schema) }).map(String);
 }
 
-/** A name by which an object would find what it has from elsewhere must find nothing. */
+/** Names that every object inherits: as ids they must find nothing. */
 const oddText = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(...ODD_TEXTS) },
   { weight: 1, arbitrary: fc.constantFrom(...ODD_DATES) },
@@ -141,7 +143,10 @@ function pathsOf(operation: Operation, document: ApiDocument, valuing: Valuing) 
 
 type Query = readonly (readonly [string, string])[];
 
-/** What has to be as the service, or the size of a chain, just said is nothing that can be right by the document alone. */
+/**
+ * A value that must be as the service, or the size of a chain, just said cannot be valid by the document
+ * alone.
+ */
 const SAID_BEFORE: ReadonlySet<string> = new Set(["cursor", "from", "since_size"]);
 /** Parameters that are given together or not at all. */
 const TOGETHER: readonly string[] = ["period_start", "period_end"];
@@ -159,7 +164,7 @@ function queriesOf(operation: Operation, document: ApiDocument, valuing: Valuing
   return valuing === oddly ? queries : queries.map(withoutHalves);
 }
 
-/** Leaves out what is given without its other half. */
+/** Leaves out a parameter whose other half is not given. */
 function withoutHalves(query: Query): Query {
   const isWhole = TOGETHER.every((name) => query.some(([given]) => given === name));
   return isWhole ? query : query.filter(([name]) => !TOGETHER.includes(name));
@@ -225,7 +230,7 @@ function oddHeadersOf(operation: Operation, document: ApiDocument): fc.Arbitrary
   );
 }
 
-/** Headers hold bytes, and none that ends them. */
+/** Headers hold bytes, except those that end them. */
 function asHeader(text: string): string {
   return text.replaceAll(/[^\x21-\x7e\xa1-\xff]/g, "").slice(0, 300);
 }
@@ -322,7 +327,7 @@ function oddCasesOf(operation: Operation, document: ApiDocument): fc.Arbitrary<C
   }, { noNullPrototype: true });
 }
 
-/** What people look at, and what is nowhere or written otherwise. */
+/** Pages for people, and paths that do not exist or are written otherwise. */
 const ELSEWHERE = [
   "/console",
   "/console/",
@@ -373,11 +378,11 @@ function elsewhereCases(known: Operation): fc.Arbitrary<Case> {
   }, { noNullPrototype: true });
 }
 
-/** So many times as often as a preflight, which is the same on every path. */
+/** Relative to a preflight, which is the same on every path. */
 const ROUTE_WEIGHT = 20;
 const ELSEWHERE_WEIGHT = 40;
 
-/** Cases of every operation of a document, and of paths that are none. */
+/** Cases of every operation of a document, and of unknown paths. */
 export function casesOf(document: ApiDocument): fc.Arbitrary<Case> {
   const known = document.operations.find(({ key, method }) => key === "none" && method === "GET")!;
   return fc.oneof(
@@ -398,7 +403,7 @@ export function bytesOf(value: unknown, damages: readonly Damage[]): Uint8Array 
   return damages.reduce<Uint8Array>(damagedBytes, new TextEncoder().encode(marked));
 }
 
-/** Where the values in a text of JSON begin and end, as far as a look without a parser tells. */
+/** The start and end of the values in a JSON text, as far as they are found without a parser. */
 function placesIn(text: string): readonly { readonly start: number; readonly end: number }[] {
   return [...text.matchAll(/"(?:[^"\\]|\\.)*"(?!\s*:)|-?\d[\d.eE+-]*|true|false|null|\{\}|\[\]/g)]
     .map((match) => ({ start: match.index, end: match.index + match[0].length }));
@@ -425,7 +430,7 @@ function damagedText(text: string, damage: Damage): string {
   }
 }
 
-/** Says a member twice, the second time with another value. */
+/** Gives a member twice, the second time with another value. */
 function repeated(
   text: string,
   { start, token }: { readonly start: number; readonly token: string },

@@ -1,6 +1,6 @@
 /**
- * An OpenAPI 3.1 document as somebody else reads it: its operations, what each asks for, and what is wrong with an
- * answer by what it documents. Knows nothing of the program.
+ * An OpenAPI 3.1 document as another program reads it: its operations, what each requires, and how an answer
+ * deviates from its documentation. Knows nothing about the program.
  */
 import { Ajv2020, type ValidateFunction } from "ajv/2020";
 
@@ -21,7 +21,7 @@ export interface Operation {
   readonly path: string;
   readonly parameters: readonly Parameter[];
   readonly body: { readonly required: boolean; readonly schema: Schema; readonly pointer: string } | null;
-  /** Nothing, an organization's key, or the scope of a master key. */
+  /** None, an organization's key, or the scope of a master key. */
   readonly key: "none" | "organization" | { readonly scope: string };
   /** By status. */
   readonly responses: Readonly<Record<string, Schema>>;
@@ -40,7 +40,7 @@ const FORMATS = {
   date: /^\d{4}-\d\d-\d\d$/,
   uuid: /^[0-9a-f-]{36}$/i,
   uri: (text: string) => URL.canParse(text),
-  // How many bits, which their bounds say, too.
+  // Formats with a number of bits, which their bounds state too.
   double: true as const,
   int32: true as const,
   int64: true as const,
@@ -89,7 +89,7 @@ export class ApiDocument {
     };
   }
 
-  /** What a reference of this document means. */
+  /** The target of a reference in this document. */
   resolve(schema: Schema): Schema {
     let found = schema;
     while (typeof found?.$ref === "string") {
@@ -106,7 +106,7 @@ export class ApiDocument {
     return this.#templates.some(({ pattern }) => pattern.test(path));
   }
 
-  /** The operation that a request is one of: of the paths that it matches, the first that has its method. */
+  /** The operation of a request: of the paths that it matches, the first that has its method. */
   operationAt(method: string, path: string): Operation | null {
     const templates = this.#templates.filter(({ pattern }) => pattern.test(path));
     const found = templates.map((template) =>
@@ -126,7 +126,7 @@ export class ApiDocument {
     return this.#ajv.validate({ ...schema, $id: undefined }, isNumber ? Number(text) : text);
   }
 
-  /** What is wrong with an answer of an operation; `isHead` where it was asked for without its body. */
+  /** How an answer of an operation deviates; `isHead` if it was requested without its body. */
   problemsOf(operation: Operation, { status, headers, text }: Received, isHead = false): readonly string[] {
     const response = operation.responses[status];
     if (response === undefined) {

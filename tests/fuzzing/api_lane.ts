@@ -1,36 +1,36 @@
 /**
- * One client of the fuzzed service, which sends case after case: it gives names their values, keeps track of what is
- * there, makes anew what a case destroyed, and looks at each answer. Its requests follow one another; other lanes run
- * beside it.
+ * One client of the fuzzed service, which sends case after case: it fills in names, keeps track of what
+ * exists, replaces what a case destroyed, and checks each answer. Its requests follow one another; other
+ * lanes run beside it.
  */
 import { lookAt } from "./api_answers.ts";
 import { bytesOf, type Case } from "./api_cases.ts";
 import type { ApiDocument, Operation, Received } from "./api_document.ts";
 import { emptyState, LESSONS, type Organization, type State } from "./api_state.ts";
 
-/** What the lanes have in common. */
+/** Shared by the lanes. */
 export interface Target {
   readonly url: string;
   readonly document: ApiDocument;
-  /** By scope. */
+  /** Keys by scope. */
   readonly masterKeys: Readonly<Record<string, string>>;
-  /** Where webhooks may be sent. */
+  /** The URL to which webhooks may be sent. */
   readonly receiver: string;
   readonly alerts: readonly string[];
-  /** Told of each answer; null: there was none in time. */
+  /** Called with each answer; null: there was none in time. */
   readonly observe: (sent: Sent, received: Received | null, problems: readonly string[]) => void;
 }
 
 /** A request, as it went. */
 export interface Sent {
-  /** The operation that it is really one of; null: of none. */
+  /** The operation that the request matches; null: none. */
   readonly operation: Operation | null;
   readonly method: string;
   /** Path and query. */
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array | null;
-  /** Whether what was asked is right by the document, as far as that tells. */
+  /** Whether the request is valid by the document, as far as the document says. */
   readonly isWellFormed: boolean;
   /** Whether it was made to be accepted. */
   readonly isTidy: boolean;
@@ -42,13 +42,13 @@ interface Asked {
   readonly body: unknown;
 }
 
-/** An operator with as many is one whom exercises can be recommended to. */
+/** Exercises can be recommended to an operator with this many. */
 const MATURE_INTERACTIONS = 60;
-/** Cases until an organization is left to itself, so that no read of all of it grows for ever. */
+/** After this many cases a new organization is used, so that reads of all its data do not grow for ever. */
 const CASES_OF_AN_ORGANIZATION = 400;
 const WEBHOOKS_AT_MOST = 9;
 const TIMEOUT_MS = 10_000;
-/** As much telemetry and as sound an outcome as it takes to have its score committed at once. */
+/** Enough telemetry, and a sound outcome, to have a score committed at once. */
 const INTERACTION = {
   time_to_decision_ms: 9000,
   decision: "accepted",
@@ -59,9 +59,9 @@ const INTERACTION = {
 };
 const DELIVERY_MS = 10_000;
 const SECRET = "a-secret-of-the-receiver";
-/** Operations that take the key of who calls them. */
+/** Operations that replace or revoke the caller's key. */
 const VICTIMS: ReadonlySet<string> = new Set(["postKeyRotation", "postKeyRevocation"]);
-/** Those that answer as before when they are asked for again. */
+/** Operations that answer a repeated request as before. */
 const REPEATABLE: ReadonlySet<string> = new Set(["postBatch", "postAssessment"]);
 
 export class Lane {
@@ -74,7 +74,7 @@ export class Lane {
     this.#operations = new Map(target.document.operations.map((one) => [one.id, one]));
   }
 
-  /** Sends a case, after whatever it takes to have it reach its handler. */
+  /** Sends a case, after the requests that it needs to reach its handler. */
   async run(one: Case): Promise<void> {
     if (this.#cases++ % CASES_OF_AN_ORGANIZATION === 0) await this.#settle();
     await this.#prepare(one.id);
@@ -92,7 +92,7 @@ export class Lane {
   }
 
   async #repeat(sent: Sent): Promise<void> {
-    // The key may be gone, or what there was to remove.
+    // The key may be gone, or what was to be removed.
     const received = await this.#send({ ...sent, isTidy: false });
     if (received === null || sent.operation === null || !REPEATABLE.has(sent.operation.id)) return;
     const isSame = received.status < 300 && received.headers.get("Idempotency-Replayed") === "true";
@@ -106,7 +106,7 @@ export class Lane {
 
   // ---- what has to be there ------------------------------------------------------------------------------
 
-  /** An organization of which there is something of every kind. */
+  /** An organization with something of every kind. */
   async #settle(): Promise<void> {
     await this.finish();
     const main = await this.#organization();
@@ -127,7 +127,7 @@ export class Lane {
     }
   }
 
-  /** A reviewer of whom there is enough to say something. */
+  /** A reviewer with enough cases for statements. */
   async #grow(): Promise<string> {
     const operator_id = this.#fresh();
     const interactions = Array.from({ length: MATURE_INTERACTIONS }, (_, index) => ({
@@ -184,7 +184,7 @@ export class Lane {
     return { session_id: this.#fresh(), operator_id, domain: "financial", interaction: INTERACTION };
   }
 
-  /** A request of the lane's own, which must be answered well. */
+  /** A request of the lane's own, which must succeed. */
   async #ask(id: string, asked: Partial<Asked> = {}, call = this.#call()): Promise<Received> {
     const { method, parameters } = this.#operations.get(id)!;
     const isNamed = parameters.some(({ name }) => name === "Idempotency-Key");
@@ -305,7 +305,7 @@ export class Lane {
   }
 }
 
-/** As the client that sends it makes it of a target: `..` is gone. */
+/** The path as the client sends it: without `..`. */
 export function pathnameOf(target: string): string {
   return new URL(`http://service${target}`).pathname;
 }
@@ -327,7 +327,7 @@ function mapValues<Value, Mapped>(record: Readonly<Record<string, Value>>, map: 
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value)]));
 }
 
-/** Every text in a value. */
+/** Every string in a value. */
 function mapped(value: unknown, map: (text: string) => string): unknown {
   if (typeof value === "string") return map(value);
   if (Array.isArray(value)) return value.map((item) => mapped(item, map));
@@ -351,7 +351,7 @@ interface Parts {
   readonly body: Uint8Array | null;
 }
 
-/** Whether a request is one that the document allows; what it does not tell is taken for right. */
+/** Whether the document allows a request; anything that the document does not say counts as allowed. */
 function isWellFormed(document: ApiDocument, operation: Operation, parts: Parts): boolean {
   return operation.parameters.every((parameter) => {
     const values = valuesIn(parts, parameter);
@@ -363,7 +363,7 @@ function isWellFormed(document: ApiDocument, operation: Operation, parts: Parts)
 function valuesIn({ path, query, headers }: Parts, { name, in: place }: Operation["parameters"][number]) {
   if (place === "path") return [path[name]!];
   if (place === "query") return query.filter(([given]) => given === name).map(([, value]) => value);
-  // What the query says goes before a header of the service; and none of them is refused for being empty.
+  // A value in the query goes before one in a header of the service; neither is refused for being empty.
   return headers[name] === undefined || name.startsWith("X-Service-") ? [] : [headers[name]];
 }
 

@@ -1,4 +1,4 @@
-/** What a client of the service knows of it from the answers it got: names that later requests can use. */
+/** What a client of the service knows from its answers: names that later requests can use. */
 
 /** As its own client knows it. */
 export interface Organization {
@@ -8,13 +8,13 @@ export interface Organization {
 }
 
 export interface State {
-  /** Whose records there are. */
+  /** The organization with the records. */
   main: Organization;
-  /** Whom keys are taken from. */
+  /** The organization whose keys are replaced or revoked. */
   victim: Organization;
   /** Every operator who can be erased. */
   operators: string[];
-  /** Operators of whom there is enough to say something. */
+  /** Operators with enough cases for statements. */
   mature: string[];
   /** Session → operator. */
   readonly sessions: Map<string, string>;
@@ -25,7 +25,7 @@ export interface State {
   primary: string;
   deliveries: string[];
   assessments: string[];
-  /** By operation, where the next page begins. */
+  /** Cursors of next pages, by operation. */
   readonly cursors: Map<string, string>;
 }
 
@@ -62,7 +62,7 @@ const aboutVictim = (change: (victim: Organization, body: Lesson["body"]) => voi
 };
 
 const newKey = aboutVictim((victim, { new_api_key }) => {
-  // A repeated call has none to tell.
+  // The answer to a repeated call names none.
   if (new_api_key !== undefined) victim.key = new_api_key;
 });
 
@@ -72,7 +72,7 @@ function nextPage(id: string): Learning {
   };
 }
 
-/** By operation, from what it answered well. */
+/** By operation, from its successful answers. */
 export const LESSONS: Readonly<Record<string, Learning>> = {
   postScore(state, { body: { session_id, operator_id, skipped } }) {
     if (skipped) return;

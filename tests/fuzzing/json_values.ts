@@ -1,8 +1,8 @@
-/** Values by their JSON Schema, as fast-check draws them, and what is odd whatever the schema. */
+/** Values for a JSON Schema, as fast-check draws them, and values that are odd for any schema. */
 import fc from "fast-check";
 import type { Schema } from "./api_document.ts";
 
-/** Written as they stand: no value of JavaScript is serialized so. */
+/** Written literally: JavaScript serializes no value like this. */
 export const ODD_TOKENS: readonly string[] = [
   "-0",
   "1e999",
@@ -62,7 +62,7 @@ export const ODD_TEXTS: readonly string[] = [
   "x".repeat(4000),
 ];
 
-/** At the edges of what instants and dates can be. */
+/** At the edges of possible instants and dates. */
 export const ODD_DATES: readonly string[] = [
   "0000-01-01",
   "0001-01-01",
@@ -88,7 +88,7 @@ export const ODD_DATES: readonly string[] = [
 
 export interface ValuesOptions {
   readonly resolve: (schema: Schema) => Schema;
-  /** In the place of members of these names, wherever they stand. */
+  /** Replaces members with these names, wherever they are. */
   readonly members?: Readonly<Record<string, fc.Arbitrary<unknown>>>;
 }
 
@@ -178,7 +178,7 @@ function objectsOf(schema: Schema, options: ValuesOptions): fc.Arbitrary<unknown
     ? null
     : valuesOf(additionalProperties, options);
   if (values === null) return known;
-  // A name of a member that the schema has is that member.
+  // A name that is a member of the schema gets that member's value.
   const others = fc.dictionary(fc.string({ maxLength: 8 }), values, { maxKeys: 2, noNullPrototype: true });
   return fc.tuple(known, fc.oneof({ weight: 4, arbitrary: fc.constant({}) }, others)).map((
     [one, more],

@@ -1,4 +1,4 @@
-/** How large a process is while it works, early and late: what grows with requests that are over is a leak. */
+/** The size of a process while it works, early and late: growth with finished requests is a leak. */
 
 export interface Measured {
   /** Medians of the fifth after the warm-up, and of the last. */
@@ -10,7 +10,7 @@ export interface Measured {
 export interface Growth {
   readonly resident_mib: Measured;
   readonly descriptors: Measured;
-  /** Largest size of the write-ahead log; 0 where there is none here. */
+  /** Largest size of the write-ahead log; 0 if there is none here. */
   readonly wal_mib: number;
 }
 
@@ -26,7 +26,7 @@ export class ProcessSize {
   readonly #timer: ReturnType<typeof setInterval>;
   #wal = 0;
 
-  /** @param isWarm whether what is measured from now on counts. */
+  /** @param isWarm whether later measurements count. */
   constructor(pid: number, { wal, isWarm }: { readonly wal: string; readonly isWarm: () => boolean }) {
     this.#timer = setInterval(() => {
       this.#wal = Math.max(this.#wal, sizeOf(wal));

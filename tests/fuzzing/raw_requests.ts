@@ -1,19 +1,19 @@
 /**
- * Bytes on a socket where a request is expected: broken lines, heads without end, bodies that contradict their lengths,
- * several requests at once, and text that is no text. Each of them is sent on a connection of its own.
+ * Bytes on a socket in place of a request: broken lines, heads without end, bodies that contradict their
+ * lengths, several requests at once, and text that is no text. Each is sent on a connection of its own.
  */
 import fc from "fast-check";
 import { joined } from "./altered_files.ts";
 
 export interface RawRequest {
   readonly bytes: Uint8Array;
-  /** How many answers must come; null: whatever, but none of a failure. */
+  /** How many answers must come; null: any number, but no failure. */
   readonly answers: number | null;
 }
 
 export interface RawAnswers {
   readonly statuses: readonly number[];
-  /** What is wrong with them. */
+  /** The faults of the answers. */
   readonly problems: readonly string[];
 }
 
@@ -21,7 +21,7 @@ const encoder = new TextEncoder();
 /** Text whose characters are bytes. */
 const latin = (text: string) => Uint8Array.from(text, (character) => character.charCodeAt(0) & 255);
 
-/** Until whatever was owed has come, or nothing more will. */
+/** Until the expected answers have come, or nothing more will. */
 const OWED_MS = 5_000;
 const UNOWED_MS = 200;
 const ANSWER = /HTTP\/1\.1 (\d{3})[^\r\n]*\r\n([^]*?)\r\n\r\n/g;
@@ -68,7 +68,7 @@ function chunked(data: Uint8Array, sizes: readonly number[]): Uint8Array {
 
 const PATHS = ["/v1/score", "/v1/audit/append", "/v1/maintenance/recommend", "/v1/score/x/commit"];
 
-/** Whole requests, which are owed an answer, whatever their bodies hold. */
+/** Whole requests, which must be answered, whatever their bodies hold. */
 function wholeRequests(key: string): fc.Arbitrary<RawRequest> {
   const path = fc.constantFrom(...PATHS);
   const plain = fc.tuple(path, body).map(([to, data]) =>
@@ -86,7 +86,7 @@ const pipelined: fc.Arbitrary<RawRequest> = fc.integer({ min: 1, max: 20 }).map(
   answers: count + 1,
 }));
 
-/** Nothing that a parser of HTTP has to take. */
+/** Bytes that no HTTP parser has to accept. */
 function brokenRequests(key: string): fc.Arbitrary<Uint8Array> {
   const line = (text: string) => latin(`${text}\r\nHost: x\r\nConnection: close\r\n\r\n`);
   const heads = [
@@ -163,7 +163,7 @@ export function rawRequests(key: string): fc.Arbitrary<RawRequest> {
   );
 }
 
-/** Sends it and looks at what comes. */
+/** Sends it and checks the answers. */
 export async function sendRaw(
   { hostname, port }: { readonly hostname: string; readonly port: number },
   { bytes, answers }: RawRequest,
@@ -193,7 +193,10 @@ async function readAll(connection: Deno.Conn): Promise<string> {
   return text;
 }
 
-/** Until either side ends the connection: the service at what it does not take, this one where nothing more is owed. */
+/**
+ * Until either side ends the connection: the service if it refuses the bytes, this side if no more answers
+ * are due.
+ */
 async function whileOpen(work: () => Promise<void>): Promise<void> {
   try {
     await work();

@@ -1,4 +1,4 @@
-/** How often each route answered, by class of status: whether a run was real. */
+/** How often each route answered, by class of status: shows whether a run was meaningful. */
 import type { ApiDocument, Operation } from "./api_document.ts";
 
 export interface RouteRow {
@@ -10,7 +10,9 @@ export interface RouteRow {
 
 type Counts = { ok: number; refused: number; failed: number };
 
-/** One row for all preflights, which one function answers, and one for what is on no path of the document. */
+/**
+ * One row for all preflights, which one function answers, and one for paths that the document does not have.
+ */
 const PREFLIGHTS = "OPTIONS (every path)";
 const ELSEWHERE = "no operation";
 

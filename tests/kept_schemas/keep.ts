@@ -18,7 +18,7 @@ const FILES = ["jiss.db", "lock.db", "signing-key.pem", "signing-key-previous.pe
 
 const REPORT = "/v1/compliance/report?period_start=2026-11-01&period_end=2026-12-01";
 
-/** Answers without them say that a program does not know a call yet. */
+/** An answer without them shows that the program does not know the call yet. */
 const UNKNOWN = [404, 405, 501];
 
 async function run(checkout: string, args: readonly string[], env: Readonly<Record<string, string>>) {
@@ -104,7 +104,7 @@ async function keep(checkout: string, folder: string): Promise<void> {
   ) as Record<string, string>;
   const help = (await run(checkout, ["--help"], {})).text;
   const settings: Record<string, string> = {};
-  // A variable that a program does not know yet ends it.
+  // A program ends if it does not know a variable.
   const hasWebhooks = Deno.readTextFileSync(`${checkout}/migrations/mod.ts`).includes("webhooks");
   if (hasWebhooks) settings.JISS_WEBHOOK_ALLOW = "127.0.0.0/8";
   const env = { ...secrets, ...settings, JISS_DATA_DIR: data, JISS_PORT: "0", JISS_LOG: "json" };

@@ -1,4 +1,7 @@
-/** Deployments as the programs of earlier schema steps wrote them, and what must be so once today's program took one over. */
+/**
+ * Deployments that the programs of earlier schema steps wrote, and what must hold once today's program took
+ * one over.
+ */
 import assert from "node:assert/strict";
 import { gunzipSync } from "node:zlib";
 import { openEmbedded } from "../../src/store/embedded.ts";
@@ -12,15 +15,15 @@ export interface KeptCall {
   /** The organization whose key was sent. */
   readonly organization: string;
   readonly body?: unknown;
-  /** Of the answer, which was 200. */
+  /** The body of the answer, whose status was 200. */
   readonly text: string;
-  /** Whether the very same answer is promised to who asks again. */
+  /** Whether a repeated request must get the very same answer. */
   readonly isRepeatable: boolean;
 }
 
 export interface KeptSchema {
   readonly version: number;
-  /** Of the program, in the repository. */
+  /** The program's commit in the repository. */
   readonly commit: string;
   /** The instant of keeping, ISO 8601. */
   readonly keptAt: string;
@@ -36,7 +39,7 @@ export interface KeptSchema {
   readonly calls: readonly KeptCall[];
 }
 
-/** What was kept of each step, the first one first. */
+/** The kept deployment of each step, the first one first. */
 export function keptSchemas(): readonly KeptSchema[] {
   return [...Deno.readDirSync(import.meta.dirname!)].filter(({ name }) => name.endsWith(".json.gz"))
     .map(({ name }) => gunzipSync(Deno.readFileSync(`${import.meta.dirname}/${name}`)))
@@ -44,7 +47,7 @@ export function keptSchemas(): readonly KeptSchema[] {
     .sort((one, other) => one.version - other.version);
 }
 
-/** 400 days after what it finds a start asks whether the clock is right. */
+/** 400 days after the last entry, a start asks whether the clock is right. */
 const CLOCK_TRUSTED_MS = 399 * 86_400_000;
 
 /** Puts a kept deployment into a data directory. @returns its environment. */
@@ -64,7 +67,9 @@ export function unpackSchema(
   };
 }
 
-/** Starts the service on a kept deployment; long after it was kept, an administrator has said that the clock is right. */
+/**
+ * Starts the service on a kept deployment, long after it was kept; an administrator has accepted the clock.
+ */
 export async function startOn(
   { keptAt }: KeptSchema,
   env: Readonly<Record<string, string>>,
@@ -89,7 +94,7 @@ export async function contentOf(path: string): Promise<unknown> {
   return rows;
 }
 
-/** Private, PKCS#8 PEM: the one that signed the first entry. */
+/** Private, PKCS#8 PEM: the key that signed the first entry. */
 export function firstKey({ files }: KeptSchema): string {
   const pem = files["signing-key-previous.pem"] ?? files["signing-key.pem"]!;
   return new TextDecoder().decode(Uint8Array.fromBase64(pem));
@@ -108,7 +113,10 @@ async function asked(service: RunningService, { keys }: KeptSchema, call: KeptCa
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
-/** The step from which on a repeated answer is promised byte for byte; before it, the same members in another order. */
+/**
+ * The step from which a repeated answer is the same byte for byte; before it, the same members in another
+ * order.
+ */
 const BYTES_PROMISED = 2;
 
 const isReport = ({ path }: KeptCall) => /^\/v1\/compliance\/report\/./.test(path);
@@ -135,12 +143,12 @@ function countsOf({ calls, erased }: KeptSchema): { readonly n: number; readonly
   ).map(({ body }) => (body as { readonly operator_id: string }).operator_id);
   return {
     n: scored.filter((operator) => operator === "anna").length,
-    // One was scored besides, and stays where the program knew no erasure.
+    // One more was scored, and stays if the program could not erase yet.
     operators: new Set(scored).size + (Object.keys(erased).length === 0 ? 1 : 0),
   };
 }
 
-/** What was acknowledged stands, and the service goes on. */
+/** Everything acknowledged is kept, and the service continues. */
 export async function goesOn(service: RunningService, kept: KeptSchema): Promise<void> {
   for (const call of kept.calls.filter(({ organization }) => !kept.suspended.includes(organization))) {
     if (call.isRepeatable || isReport(call)) await isAsBefore(service, kept, call);

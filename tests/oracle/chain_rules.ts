@@ -1,4 +1,4 @@
-/** What holds of each chain by itself: entries, parts, tree, checkpoints, ladder, and what was cut off. */
+/** Rules of each chain by itself: entries, parts, tree, checkpoints, ladder, and removals. */
 import assert from "node:assert/strict";
 import { canonicalJson } from "../../src/evidence/canonical.ts";
 import { parseCheckpoint, parseNote } from "../../src/evidence/note.ts";
@@ -8,7 +8,7 @@ import { completedSubtrees, leafHash, peaksOf, rootAt, sha256 } from "./tree.ts"
 const DAY_MS = 86_400_000;
 
 export interface RuleOptions {
-  /** Epoch milliseconds, from which on the ladder is kept. */
+  /** Epoch milliseconds from which the ladder is kept. */
   readonly ladderSince: number;
   /** Every epoch of the chain's family. */
   readonly epochs: readonly Chain[];
@@ -30,7 +30,7 @@ export function verifyChain(chain: Chain, { ladderSince, epochs }: RuleOptions):
   oldCheckpointsAreOfTheLadder(chain);
 }
 
-/** Nothing is missing from the least index on, or from wherever a removal stands. */
+/** Nothing is missing from the least index on, or from the place of a removal's record. */
 function entriesAreKept({ row, links }: Chain, { hasEnded }: { readonly hasEnded: boolean }): void {
   const first = row.size - links.length;
   assert.deepEqual(
@@ -42,9 +42,9 @@ function entriesAreKept({ row, links }: Chain, { hasEnded }: { readonly hasEnded
     first >= 0 && first <= row.min_index,
     `${row.chain}: entries from ${first} on, kept from ${row.min_index}`,
   );
-  // Of one that a restore ended, the chain that goes on tells.
+  // A chain that a restore ended has this in the chain that continues it.
   const end = hasEnded ? row.size + 1 : row.size;
-  assert.ok(row.min_index < end, `${row.chain}: the entry that tells of a cut stands above it`);
+  assert.ok(row.min_index < end, `${row.chain}: the entry that records a cut is above it`);
 }
 
 function entryIsWhatItsColumnsSay({ row: { chain } }: Chain, { row, entry }: Link): void {
@@ -59,19 +59,19 @@ function entryIsWhatItsColumnsSay({ row: { chain } }: Chain, { row, entry }: Lin
   );
 }
 
-/** What stays of a cut is the first entry of a chain that a restore began, whole. */
+/** Below a cut, only the first entry of a chain that a restore began is kept, whole. */
 function beginningIsTheFirstEntry(chain: Chain): void {
   const { row, beginning, tree } = chain;
   if (beginning === null) return;
   entryIsWhatItsColumnsSay(chain, beginning);
   partsAreThoseCommittedTo({ ...chain, links: [beginning] });
   assert.deepEqual([...beginning.parts.keys()], ["detail"], `${row.chain}: the detail of its first entry`);
-  assert.ok(row.epoch > 1 && row.min_index > 0, `${row.chain}: it stays below a cut`);
+  assert.ok(row.epoch > 1 && row.min_index > 0, `${row.chain}: it is kept below a cut`);
   assert.deepEqual(tree.hashOf(0, 1), leafHash(beginning.row.body), `${row.chain}: leaf of its first entry`);
   assert.equal(beginning.entry.prev, sha256(`jis.genesis/1\n${row.origin}`).toHex(), `${row.chain}: link`);
 }
 
-/** Each names the hash of the one before it, gone or not, and time goes forward. */
+/** Each entry names the hash of the one before it, gone or not, and time goes forward. */
 function entriesFollowOneAnother({ row, links, tree }: Chain): void {
   for (const [index, { entry }] of links.entries()) {
     const where = `${row.chain} ${entry.seq}`;
@@ -102,7 +102,7 @@ function partsAreThoseCommittedTo({ row, links }: Chain): void {
   }
 }
 
-/** Every complete subtree has its node and there is no other, also of what is gone. */
+/** Every complete subtree has its node, gone entries included, and there is no other node. */
 function nodesAreTheTree({ row, nodes, tree }: Chain): void {
   const subtrees = completedSubtrees(row.size);
   assert.equal(nodes.length, subtrees.length, `${row.chain}: nodes`);
@@ -121,7 +121,7 @@ function headIsTheEnd({ row, links, tree }: Chain): void {
   assert.equal(row.peaks.toHex(), peaks, `${row.chain}: peaks`);
 }
 
-/** Whose signatures they carry is a rule of keys. */
+/** Whose signatures they have is a rule of keys. */
 function checkpointsAreOfTheTree(chain: Chain): void {
   const { row, checkpoints, tree } = chain;
   assert.equal(
@@ -157,7 +157,7 @@ function ladderIsOfDays(chain: Chain, { hasEnded }: { readonly hasEnded: boolean
   }
 }
 
-/** A commit that ended on a later day than the one before it left that one's size on the ladder. */
+/** A commit on a later day than the one before it put that one's size on the ladder. */
 function ladderHasEveryDay({ row, ladder, checkpoints }: Chain, since: number): void {
   for (const [index, { ts }] of checkpoints.entries()) {
     const before = checkpoints[index - 1];
@@ -170,9 +170,9 @@ function ladderHasEveryDay({ row, ladder, checkpoints }: Chain, since: number): 
 }
 
 /**
- * The least index is where the newest RETENTION_PRUNED says, each goes on where the one before it ended, and none took
- * away what its policy keeps. One that is gone itself cannot be asked. Of a chain that a restore ended, those of the
- * chains after it tell.
+ * The least index is the one in the newest RETENTION_PRUNED; each removal continues the one before it, and
+ * none removed entries that its policy keeps. A record that is gone itself cannot be checked. For a chain
+ * that a restore ended, the chains after it have the records.
  */
 function cutsAreTold(chain: Chain, epochs: readonly Chain[]): void {
   const { row, tree } = chain;
@@ -183,9 +183,9 @@ function cutsAreTold(chain: Chain, epochs: readonly Chain[]): void {
     const where = `${link.entry.chain} ${link.entry.seq}`;
     const detail = partOf(link, "detail");
     if (to !== null) assert.equal(detail.from, to, `${where}: from`);
-    assert.ok(detail.from < detail.to && detail.to <= row.size, `${where}: what was there`);
+    assert.ok(detail.from < detail.to && detail.to <= row.size, `${where}: entries were there`);
     if (link.entry.chain === row.chain) {
-      assert.ok(detail.to <= link.entry.seq, `${where}: what came before it`);
+      assert.ok(detail.to <= link.entry.seq, `${where}: the removal before it`);
     }
     assert.equal(detail.root, rootAt(tree, detail.to).toHex(), `${where}: root`);
     assert.ok(detail.last_ts < detail.cutoff, `${where}: last_ts`);
@@ -199,7 +199,9 @@ function cutsAreTold(chain: Chain, epochs: readonly Chain[]): void {
   if (to !== null || isLast) assert.equal(row.min_index, to ?? 0, `${row.chain}: least index`);
 }
 
-/** The checkpoint at the cut is kept, and those of the ladder, so that what is left proves itself. */
+/**
+ * The checkpoint at the cut is kept, and those of the ladder, so that the remaining entries prove themselves.
+ */
 function oldCheckpointsAreOfTheLadder({ row, links, checkpoints, ladder }: Chain): void {
   const first = row.size - links.length;
   if (row.min_index > 0) {

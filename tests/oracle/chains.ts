@@ -1,4 +1,4 @@
-/** What the rules read: every chain with its rows, as the database holds them. */
+/** The input of the rules: every chain with its rows, as the database holds them. */
 import type { Selectable } from "kysely";
 import { type Database, query } from "../../src/store/database.ts";
 import type {
@@ -18,7 +18,7 @@ export type Json = any;
 export interface Link {
   readonly row: Selectable<AuditEntryTable>;
   readonly entry: Json;
-  /** By name; salt and data are null where it was erased. */
+  /** By name; salt and data are null if it was erased. */
   readonly parts: ReadonlyMap<string, Selectable<AuditPartTable>>;
 }
 
@@ -26,13 +26,16 @@ export interface Chain {
   readonly row: Selectable<AuditChainTable>;
   /** The entries that are still stored, oldest first. */
   readonly links: readonly Link[];
-  /** The first entry of a chain that a restore began, where it stays below a cut; null where it does not, or is a link. */
+  /**
+   * The first entry of a chain that a restore began, if it is kept below a cut; null if not, or if it is one
+   * of the links.
+   */
   readonly beginning: Link | null;
   /** In the order of their index. */
   readonly nodes: readonly Selectable<AuditNodeTable>[];
   readonly checkpoints: readonly Selectable<AuditCheckpointTable>[];
   readonly ladder: readonly Selectable<AuditLadderTable>[];
-  /** Over the stored entries, and over the stored hashes of those that are gone. */
+  /** The tree over the stored entries, and over the stored hashes of those that are gone. */
   readonly tree: Tree;
 }
 
@@ -44,7 +47,7 @@ export async function readChains(database: Database): Promise<readonly Chain[]> 
 
 async function readChain(database: Database, row: Selectable<AuditChainTable>): Promise<Chain> {
   const { chain } = row;
-  // At once: to a server each question is a journey.
+  // At once: each query to a server takes a round trip.
   const [entries, parts, nodes, checkpoints, ladder] = await database.snapshot([
     query.selectFrom("audit_entry").selectAll().where("chain", "=", chain).orderBy("seq").compile(),
     query.selectFrom("audit_part").selectAll().where("chain", "=", chain).compile(),
@@ -73,23 +76,23 @@ function goneLeaves(count: number, nodes: Chain["nodes"]): readonly Uint8Array[]
   return indexes.map((index) => hashes.get(index) ?? new Uint8Array(32));
 }
 
-/** The stored entry of an index; undefined where it is gone. */
+/** The stored entry of an index; undefined if it is gone. */
 export function linkAt({ row, links }: Chain, seq: number): Link | undefined {
   return links[seq - (row.size - links.length)];
 }
 
-/** What a part says; undefined where it was erased or is not there. */
+/** The content of a part; undefined if it was erased or does not exist. */
 export function partOf({ parts }: Link, name: string): Json {
   const data = parts.get(name)?.data;
   return typeof data === "string" ? JSON.parse(data) : undefined;
 }
 
-/** An event that the service itself wrote: only such entries give meaning to others. */
+/** An event that the service itself wrote: only such entries affect others. */
 export function isOwn({ entry }: Link, type: string): boolean {
   return entry.event_type === type && entry.actor === "system";
 }
 
-/** The position of an entry that was cut off, by its seq and the hash that is left of it; −1 where none was. */
+/** The position of an entry that was cut off, by its seq and its remaining hash; −1 if there was none. */
 export function cutOffPosition(
   epochs: readonly Chain[],
   { seq, hash }: { readonly seq: number; readonly hash: string },

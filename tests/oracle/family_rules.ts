@@ -1,4 +1,4 @@
-/** What holds between chains: epochs of a family, erasures, and the checkpoints that the system chain took in. */
+/** Rules between chains: epochs of a family, erasures, and the checkpoints that the system chain anchored. */
 import assert from "node:assert/strict";
 import { type Database, query } from "../../src/store/database.ts";
 import { type Chain, familiesOf, isOwn, type Json, type Link, linkAt, partOf } from "./chains.ts";
@@ -29,7 +29,7 @@ export async function verifyFamilies(database: Database, chains: readonly Chain[
 
 // ---- epochs -----------------------------------------------------------------------------------------------
 
-/** `<family>`, `<family>/e2`, `/e3` …; the first may be missing where a restore lost the whole family. */
+/** `<family>`, `<family>/e2`, `/e3` …; the first may be missing if a restore lost the whole family. */
 function epochsAreNumbered(family: string, epochs: readonly Chain[]): void {
   for (const [index, { row }] of epochs.entries()) {
     assert.equal(row.chain, row.epoch === 1 ? family : `${family}/e${row.epoch}`, "the chain's name");
@@ -59,7 +59,9 @@ function genesisBindsItsChain(chain: Chain, deployment: string): void {
   assert.equal(others.length, 1, `${row.chain}: one genesis`);
 }
 
-/** Its first entry tells where the one before it ended for good; of a lost one nothing but its name is known. */
+/**
+ * A later epoch's first entry names the end of the chain before it; of a lost chain only the name is known.
+ */
 function laterEpochGoesOnFrom(chain: Chain, before: Chain | undefined): void {
   const { row } = chain;
   const genesis = linkAt(chain, 0);
@@ -69,7 +71,7 @@ function laterEpochGoesOnFrom(chain: Chain, before: Chain | undefined): void {
   assert.ok(typeof reason === "string" && reason !== "", `${row.chain}: a reason is given`);
   if (before === undefined) {
     assert.deepEqual([restored_size, restored_root], [0, null], `${row.chain}: nothing was left`);
-    assert.ok(last_known_checkpoint !== null, `${row.chain}: what was lost had been given out`);
+    assert.ok(last_known_checkpoint !== null, `${row.chain}: what was lost had been published`);
     return;
   }
   assert.deepEqual(
@@ -79,7 +81,10 @@ function laterEpochGoesOnFrom(chain: Chain, before: Chain | undefined): void {
   );
 }
 
-/** A later epoch began in the one act that its CHAIN_RESTORED records, which lists those chains of which nothing was left. */
+/**
+ * A later epoch began in the one act that its CHAIN_RESTORED records, which lists the chains of which nothing
+ * was left.
+ */
 function laterEpochsAreOfRestores(chains: readonly Chain[]): void {
   const begun = chains.filter(({ row }) => row.epoch > 1).flatMap((chain) => {
     const genesis = linkAt(chain, 0);
@@ -87,7 +92,7 @@ function laterEpochsAreOfRestores(chains: readonly Chain[]): void {
       ? []
       : [{ row: chain.row, at: genesis.entry.timestamp, detail: partOf(genesis, "detail") }];
   });
-  // The chain that goes on may have had its own beginning cut off.
+  // The chain that continues may have had its own beginning cut off.
   const beginnings = chains.filter((chain) => chain.row.epoch > 1 && linkAt(chain, 0) === undefined)
     .map(({ row: { origin, chain, family } }) => {
       const first = origin.slice(0, -chain.length) + family;
@@ -107,7 +112,7 @@ function laterEpochsAreOfRestores(chains: readonly Chain[]): void {
     for (const { origin } of detail.lost) {
       assert.ok(
         begun.some((next) => next.detail.previous_origin === origin) || beginnings.some((of) => of(origin)),
-        `${row.chain}: ${origin} goes on`,
+        `${row.chain}: ${origin} continues`,
       );
     }
   }
@@ -136,7 +141,7 @@ function erasedSubjectsOf(chains: readonly Chain[]): ErasedSubjects {
   );
 }
 
-/** A part is gone only where its subject was erased later, in the same family. */
+/** A part is gone only if its subject was erased later, in the same family. */
 function erasedPartsAreOfErasedSubjects(chains: readonly Chain[], subjects: ErasedSubjects): void {
   for (const chain of chains) {
     for (
@@ -151,8 +156,8 @@ function erasedPartsAreOfErasedSubjects(chains: readonly Chain[], subjects: Eras
 }
 
 /**
- * Nothing that an entry said of an erased subject is held any more, but that it was erased. The audit log's entries say
- * nothing personal: its family has no erasures, and so its parts stay.
+ * No entry about an erased subject has parts any more, except for the record of the erasure. The audit log's
+ * entries hold nothing personal: its family has no erasures, and so its parts stay.
  */
 function erasedSubjectsHaveNothingLeft(chains: readonly Chain[], subjects: ErasedSubjects): void {
   for (const { row, links } of chains) {
@@ -170,12 +175,15 @@ function erasedSubjectsHaveNothingLeft(chains: readonly Chain[], subjects: Erase
 async function erasedSubjectsAreTiedToNobody(database: Database, subjects: ErasedSubjects): Promise<void> {
   const rows = await database.read(query.selectFrom("subject").select("pseudonym").compile());
   const tied = rows.filter(({ pseudonym }) => subjects.has(pseudonym));
-  assert.deepEqual(tied, [], "an erased pseudonym is nobody's");
+  assert.deepEqual(tied, [], "an erased pseudonym has no operator");
 }
 
 // ---- anchors ----------------------------------------------------------------------------------------------
 
-/** What the system chain took in of another chain is that chain's root at that size, and the newest is known. */
+/**
+ * The checkpoint of another chain that the system chain anchored has that chain's root at that size, and the
+ * newest is known.
+ */
 function anchorsAreOfTheirChains(chains: readonly Chain[]): void {
   const byOrigin = new Map(chains.map((chain) => [chain.row.origin, chain]));
   const anchored = new Map<string, number>();

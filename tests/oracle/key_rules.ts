@@ -1,6 +1,6 @@
 /**
- * Who signed: the keys that the database knows follow one another by certificates, and every checkpoint carries a good
- * signature by the key that was its chain's own at that size.
+ * The signers: certificates link the keys in the database, and every checkpoint has a good signature by the
+ * chain's own key at that size.
  */
 import assert from "node:assert/strict";
 import type { Selectable } from "kysely";
@@ -35,7 +35,7 @@ export async function verifyKeys(
   }
 }
 
-/** 1, 2, 3 …, each certified by the one before it, of which the first is the one that was pinned. */
+/** Ordinals 1, 2, 3 …; each key is certified by the one before it, and the first is the pinned one. */
 function keysFollowOneAnother(rows: readonly KeyRow[], publicKey: Uint8Array): void {
   for (const [index, { ordinal, public_key, certificate, from_size, until_size }] of rows.entries()) {
     assert.equal(ordinal, index + 1, "ordinals of the signing keys");
@@ -54,7 +54,10 @@ function keysFollowOneAnother(rows: readonly KeyRow[], publicKey: Uint8Array): v
   }
 }
 
-/** The system chain's entry at `from_size` − 1 took the key in, and that at `until_size` ended the overlap. */
+/**
+ * The system chain's entry at `from_size` − 1 introduced the key, and the one at `until_size` ended the
+ * overlap.
+ */
 function keysWereTakenInBySystemChain(rows: readonly KeyRow[], chains: readonly Chain[]): void {
   const events = chains.filter(({ row }) => row.family === "sys").flatMap(({ row, links }) =>
     links.filter((link) => isOwn(link, "SIGNING_KEY_ROTATED")).map((link) => ({
@@ -76,14 +79,14 @@ function keysWereTakenInBySystemChain(rows: readonly KeyRow[], chains: readonly 
   }
 }
 
-/** Whose signature a chain's checkpoints must carry from a size on. */
+/** The key whose signature a chain's checkpoints must have from a size on. */
 interface Owner {
   /** The least size. */
   readonly from: number;
   readonly publicKey: Uint8Array;
 }
 
-/** Walks back from the key that is the chain's own now over the rotations that led to it; oldest first. */
+/** Walks back from the chain's present key over its rotations; oldest first. */
 function ownersOf(chain: Chain, keys: readonly Uint8Array[]): readonly Owner[] {
   const { row } = chain;
   const owners: Owner[] = [];
@@ -96,7 +99,7 @@ function ownersOf(chain: Chain, keys: readonly Uint8Array[]): readonly Owner[] {
     assert.deepEqual(
       [rotation.ordinal, rotation.newKey],
       [ordinal, keys[ordinal - 1]],
-      `${where}: the key taken in`,
+      `${where}: the new key`,
     );
     owners.unshift({ from: link.entry.seq + 1, publicKey: rotation.newKey });
     ordinal -= 1;
@@ -108,7 +111,7 @@ function rotationsOf({ links }: Chain): readonly Link[] {
   return links.filter((link) => isOwn(link, "SIGNING_KEY_ROTATED") && partOf(link, "detail").overlap);
 }
 
-/** A chain begins by naming the key that signs it. */
+/** A chain's first entry names the key that signs it. */
 function genesisNamesItsKey(chain: Chain, [first]: readonly Owner[]): void {
   const { row } = chain;
   const genesis = linkAt(chain, 0);
@@ -118,8 +121,8 @@ function genesisNamesItsKey(chain: Chain, [first]: readonly Owner[]): void {
 }
 
 /**
- * Of checkpoints whose rotation entry may be gone, any known key's signature will do: they are held against the entries
- * above the cut by the rules of the tree.
+ * A checkpoint whose rotation entry may be gone may be signed by any known key: the rules of the tree compare
+ * it with the entries above the cut.
  */
 function checkpointsAreSignedByTheOwner({ row, links, checkpoints }: Chain, owners: readonly Owner[]): void {
   const first = row.size - links.length;
@@ -130,13 +133,15 @@ function checkpointsAreSignedByTheOwner({ row, links, checkpoints }: Chain, owne
   }
 }
 
-/** Every signature of a checkpoint is by a key of the database, under the chain's origin, good, and there once. */
+/**
+ * Every signature of a checkpoint is good, by a key of the database, for the chain's origin, and there once.
+ */
 function noStrangeSignatures({ row, checkpoints }: Chain, keys: readonly Uint8Array[]): void {
   for (const { size, note } of checkpoints) {
     const where = `${row.chain}@${size}`;
     const signed = parseNote(note);
     const signers = signersOf(row.origin, note, keys);
-    assert.equal(signed.signatures.length, signers.length, `${where}: signed by known keys alone, once each`);
+    assert.equal(signed.signatures.length, signers.length, `${where}: signed by known keys only, once each`);
     for (const publicKey of signers) {
       const verdict = verifyNote(nodeCrypto, signed, [{ name: row.origin, publicKey }]);
       assert.equal(verdict, "verified", `${where}: every signature is good`);
@@ -151,7 +156,7 @@ function signersOf(origin: string, note: string, keys: readonly Uint8Array[]): r
   );
 }
 
-/** From the entry that ends an overlap on, the new key signs the system chain alone. */
+/** After the entry that ends an overlap, only the new key signs the system chain. */
 function retiredKeysSignNothing({ row, links, checkpoints }: Chain, keys: readonly Uint8Array[]): void {
   const ends = links.filter((link) => isOwn(link, "SIGNING_KEY_ROTATED") && !partOf(link, "detail").overlap);
   for (const end of ends) {

@@ -1,6 +1,6 @@
 /**
- * Every score, decision and late label follows from its recorded input, every recorded state from the entry that it
- * names, and every commit from the score that it refers to; over all epochs of a family.
+ * Every score, decision and late label follows from its recorded input, every recorded state from the entry
+ * that it names, and every commit from its score; over all epochs of a family.
  */
 import assert from "node:assert/strict";
 import { canonicalJson } from "../../src/evidence/canonical.ts";
@@ -11,7 +11,7 @@ import { score } from "../../src/scoring/score.ts";
 import { type Database, query } from "../../src/store/database.ts";
 import { type Chain, cutOffPosition, familiesOf, isOwn, type Json, type Link, partOf } from "./chains.ts";
 
-/** What is known of a subject after its last entry that moved it. */
+/** A subject's state after its last entry that changed it. */
 export interface SubjectState {
   readonly seq: number;
   /** Counted over the epochs. */
@@ -24,7 +24,7 @@ export interface SubjectState {
 /** By pseudonym. */
 export type SubjectStates = ReadonlyMap<string, SubjectState>;
 
-/** Recomputes every record that is still held. @returns the states after all of them. */
+/** Recomputes every record that is still stored. @returns the states after all of them. */
 export async function verifyRecords(database: Database, chains: readonly Chain[]): Promise<SubjectStates> {
   const documents = await database.read(query.selectFrom("model_document").selectAll().compile());
   const models = new Map(
@@ -44,9 +44,9 @@ interface Context {
   readonly after: Map<string, SubjectState>;
 }
 
-/** A record whose parts are held. */
+/** A record with its parts still stored. */
 interface FoundRecord {
-  /** For messages. */
+  /** Names the record in messages. */
   readonly where: string;
   readonly link: Link;
   readonly position: number;
@@ -54,11 +54,11 @@ interface FoundRecord {
   readonly result: Json;
 }
 
-/** The entries of all epochs of a family, by their hash: it decides, the seq only helps to find them. */
+/** The entries of all epochs of a family, by hash; the seq only helps to find them. */
 class Family {
   readonly epochs: readonly Chain[];
   readonly records: readonly FoundRecord[];
-  /** Whether something that came before may be gone. */
+  /** Whether earlier entries may be gone. */
   readonly isCut: boolean;
   readonly #byHash: ReadonlyMap<string, Link>;
 
@@ -76,7 +76,7 @@ class Family {
     }));
   }
 
-  /** What an entry refers to; undefined where that was cut off. @throws where it never was. */
+  /** The entry that an entry refers to; undefined if it was cut off. @throws if it never existed. */
   referred(hash: string, where: string): Link | undefined {
     const link = this.#byHash.get(hash);
     assert.ok(link !== undefined || this.isCut, `${where}: the entry referred to`);
@@ -89,7 +89,7 @@ const STATEFUL = ["SCORE_COMPUTED", "DRS_COMPUTED", "OUTCOME_LABELLED"];
 function verifyRecord(record: FoundRecord, context: Context): void {
   const { link, input, where } = record;
   const { event_type } = link.entry;
-  // Whoever comes back after an erasure is nobody that was known.
+  // An operator who comes back after an erasure has no earlier state.
   if (isOwn(link, "SUBJECT_ERASED")) context.after.delete(link.entry.subject);
   if (event_type === "SCORE_COMMITTED") commitSaysTheScore(record, context);
   if (!STATEFUL.includes(event_type) || input === undefined) return;
@@ -130,7 +130,10 @@ function commitSaysTheScore({ link, result, where }: FoundRecord, { family }: Co
   );
 }
 
-/** The state before is the one after the subject's last entry; only one that was cut off cannot be asked. */
+/**
+ * The state before is the one after the subject's last entry; only an entry that was cut off cannot be
+ * compared.
+ */
 function priorIsTheLast({ link, input, where }: FoundRecord, { family, after }: Context): void {
   const known = after.get(link.entry.subject);
   if (input.prior !== null) {

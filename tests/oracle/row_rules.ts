@@ -1,4 +1,4 @@
-/** What the tables say beside the chains: every row leads to the entry that it stands for, and no entry lacks its row. */
+/** What the tables say beside the chains: every row refers to its entry, and no entry lacks its row. */
 import assert from "node:assert/strict";
 import { type Database, query } from "../../src/store/database.ts";
 import { type Chain, cutOffPosition, familiesOf, type Link, linkAt, partOf } from "./chains.ts";
@@ -40,10 +40,10 @@ function finderOf(families: ReadonlyMap<string, readonly Chain[]>): Find {
   };
 }
 
-/** What a part says. A row does not outlive what it stands for, so that nothing of it is gone. */
+/** The content of a part. No row is kept longer than its entry's parts, so none is missing. */
 function said(link: Link, name: string) {
   const part = partOf(link, name);
-  assert.ok(part !== undefined, `${link.row.chain} ${link.entry.seq}: ${name} is held as long as its row`);
+  assert.ok(part !== undefined, `${link.row.chain} ${link.entry.seq}: ${name} is kept as long as its row`);
   return part;
 }
 
@@ -70,7 +70,10 @@ async function scoresHaveTheirRows(database: Database, find: Find): Promise<void
   }
 }
 
-/** A commit and a late label stand where their own rows and the score's row say, and tell what those tell. */
+/**
+ * A commit and a late label are at the places that their own rows and the score's row name, and have the same
+ * content.
+ */
 async function scoresAreFollowedAsTheirRowsSay(database: Database, find: Find): Promise<void> {
   const rows = await database.read(query.selectFrom("interaction").selectAll().compile());
   const scores = new Map(rows.map((row) => [`${row.org_id}/${row.session_id}`, row]));
@@ -95,7 +98,7 @@ async function scoresAreFollowedAsTheirRowsSay(database: Database, find: Find): 
   }
 }
 
-/** The operator whom an entry is about has the row of its pseudonym as long as a part of the entry is held. */
+/** The operator of an entry has the row of its pseudonym as long as a part of the entry is stored. */
 async function partsAreOfKnownOperators(database: Database, chains: readonly Chain[]): Promise<void> {
   const known = new Map(
     [...await pseudonymsOf(database)].map(([operator, pseudonym]) => [pseudonym, operator]),
@@ -104,16 +107,16 @@ async function partsAreOfKnownOperators(database: Database, chains: readonly Cha
   for (const { row, links } of evidence) {
     for (const link of links) {
       const { subject, event_type, org_id, seq } = link.entry;
-      // That somebody was erased is told by the service itself, and outlives him.
+      // The service itself records an erasure, and keeps the record after it.
       if (subject === null || event_type === "SUBJECT_ERASED") continue;
       const where = `${row.chain} ${seq}`;
       for (const name of link.parts.keys()) {
         const part = partOf(link, name);
         if (part === undefined) continue;
         const operator = known.get(subject);
-        assert.ok(operator !== undefined, `${where}: ${name} is about somebody who is known`);
+        assert.ok(operator !== undefined, `${where}: ${name} is about a known operator`);
         const told = part.operator_id === undefined ? operator : `${org_id}/${part.operator_id}`;
-        assert.equal(told, operator, `${where}: ${name} is about whom the pseudonym stands for`);
+        assert.equal(told, operator, `${where}: ${name} is about the operator of the pseudonym`);
       }
     }
   }
@@ -155,7 +158,7 @@ async function batchesAreScores(database: Database, find: Find): Promise<void> {
   }
 }
 
-/** Whoever is named beside an Idempotency-Key is somebody who was not erased. */
+/** Nobody who was erased is named beside an Idempotency-Key. */
 async function keyedCallsAreOfKnownOperators(database: Database): Promise<void> {
   const strangers = await database.read(
     query.selectFrom("keyed_call").leftJoin(
@@ -174,7 +177,10 @@ async function keyedCallsAreOfKnownOperators(database: Database): Promise<void> 
   assert.deepEqual(unsealed, [], "calls are sealed");
 }
 
-/** The entry that an operator's row names is the last one that moved it, and its state is the state after that. */
+/**
+ * The entry that an operator's row names is the last one that changed it, and its state is the state after
+ * that.
+ */
 async function operatorsAreWhereTheirLastEntryLeftThem(
   database: Database,
   families: ReadonlyMap<string, readonly Chain[]>,
@@ -188,7 +194,7 @@ async function operatorsAreWhereTheirLastEntryLeftThem(
   for (const { org_id, operator_id, state, prior_seq, prior_hash } of rows) {
     const where = `operator ${org_id}/${operator_id}`;
     const known = states.get(pseudonyms.get(`${org_id}/${operator_id}`)!);
-    // Of an entry that was cut off since, the hash is left.
+    // If the entry was cut off since, its hash is kept.
     const hash = prior_hash.toHex();
     const cutOff = cutOffPosition(families.get(`org/${org_id}`)!, { seq: prior_seq, hash });
     if (cutOff > (known?.position ?? -1)) continue;
@@ -196,7 +202,7 @@ async function operatorsAreWhereTheirLastEntryLeftThem(
   }
 }
 
-/** The entry that a name's loss is told by is one of the right kind, or was cut off itself. */
+/** The entry that records the loss of a name is of the right kind, or was cut off itself. */
 async function tombstonesNameTheirCause(database: Database, chains: readonly Chain[]): Promise<void> {
   const types: Readonly<Record<string, string>> = { erased: "SUBJECT_ERASED", pruned: "RETENTION_PRUNED" };
   for (const row of await database.read(query.selectFrom("tombstone").selectAll().compile())) {
@@ -209,7 +215,7 @@ async function tombstonesNameTheirCause(database: Database, chains: readonly Cha
   }
 }
 
-/** `<type> <org>/<position>` of every row that stands for one entry. */
+/** `<type> <org>/<position>` of every row of one entry. */
 async function placesOf(database: Database): Promise<ReadonlySet<string>> {
   const places: string[] = [];
   for (const [type, table] of Object.entries(TABLES)) {
@@ -228,7 +234,7 @@ const TABLES = {
   REPORT_ISSUED: "compliance_report",
 } as const;
 
-/** The parts by which those that have no input are asked for. */
+/** The parts by which records without an input are looked up. */
 const PARTS: Readonly<Record<string, string>> = { REPORT_ISSUED: "detail", SCORE_COMMITTED: "result" };
 
 /** `<org>/<session>` of every score that has a row. */
@@ -239,7 +245,10 @@ async function sessionsOf(database: Database): Promise<ReadonlySet<string>> {
   return new Set(rows.map(({ org_id, session_id }) => `${org_id}/${session_id}`));
 }
 
-/** What is held of a record can be asked for: its row is there, unless its time is past, or that of the score it follows. */
+/**
+ * Every stored record can be looked up: it has its row, unless it, or the score that it follows, is past its
+ * retention.
+ */
 function recordsHaveRows(
   chains: readonly Chain[],
   places: ReadonlySet<string>,
@@ -253,14 +262,14 @@ function recordsHaveRows(
       const isFollowing = ["SCORE_COMMITTED", "OUTCOME_LABELLED"].includes(event_type);
       const isHeld = part !== undefined && (!isFollowing || sessions.has(`${org_id}/${part.session_id}`));
       const has = places.has(`${event_type} ${org_id}/${row.first_position + seq}`);
-      assert.equal(has, isHeld, `${row.chain} ${seq}: a row where its parts are held`);
+      assert.equal(has, isHeld, `${row.chain} ${seq}: a row as long as its parts are stored`);
     }
   }
 }
 
 /**
- * Each score's row names the one before it, and counts on from it; the operator's row names the last, with the counts and
- * instants of the state, and shows that state's figures.
+ * Each score's row names the one before it, and continues its counts; the operator's row names the last, with
+ * the counts and instants of the state, and has that state's figures.
  */
 async function scoresFollowOneAnother(database: Database): Promise<void> {
   const rows = await database.read(query.selectFrom("interaction").selectAll().orderBy("position").compile());
@@ -288,20 +297,20 @@ async function scoresFollowOneAnother(database: Database): Promise<void> {
     assert.deepEqual(
       [row.jis, row.n, row.t0, row.t1, row.tcrit, row.crit_count, row.share_hs, row.share_crit],
       [jis, n, t0, t1, tcrit, cnt.crit, share.hs, share.crit],
-      `${name} shows the figures of its state`,
+      `${name} has the figures of its state`,
     );
     if (newest === undefined) continue;
     assert.deepEqual(
       [newest.position, newest.n, newest.t0, newest.t1, newest.departed, newest.referred, newest.domain],
       [row.position, n, t0, t1, cnt.dep, cnt.ref, row.domain],
-      `${name} is where its last score left it`,
+      `${name} is as its last score left it`,
     );
   }
 }
 
 /**
- * Each frozen call's row names the one before it, and counts on from it; each operator that has such rows has one that says
- * what the last of them says. An operator all of whose frozen calls were pruned may have one, too.
+ * Each frozen call's row names the one before it, and continues its counts; each operator with such rows has
+ * a row with the values of the last of them. So may an operator whose frozen calls were all pruned.
  */
 async function frozenCallsFollowOneAnother(database: Database): Promise<void> {
   const rows = await database.read(
@@ -314,9 +323,9 @@ async function frozenCallsFollowOneAnother(database: Database): Promise<void> {
     const before = last.get(operator);
     last.set(operator, row);
     assert.ok(row.seal !== null, `${name} is sealed`);
-    // The first one that is held may go on from one that was pruned.
+    // The first stored one may continue one that was pruned.
     if (before === undefined && row.previous !== null) {
-      assert.ok(row.previous < row.position && row.n > 1 && row.t1 >= row.at, `${name} goes on`);
+      assert.ok(row.previous < row.position && row.n > 1 && row.t1 >= row.at, `${name} continues the counts`);
       continue;
     }
     assert.deepEqual(

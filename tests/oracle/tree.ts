@@ -1,6 +1,6 @@
 /**
- * Hashes and trees by the definitions of RFC 6962 as they are written there: recursive, over all leaves. The program
- * keeps a frontier instead, so that the two can only agree where both are right.
+ * Hashes and trees by the definitions of RFC 6962, literally: recursive, over all leaves. The program keeps a
+ * frontier instead, so that the two agree only if both are right.
  */
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
@@ -59,7 +59,7 @@ export function rootAt(tree: Tree, size: number): Uint8Array {
 /** Leaves low to high − 1 of a complete subtree. */
 export type Subtree = readonly [low: number, high: number];
 
-/** The complete subtrees that a tree of `size` leaves falls into, largest first. */
+/** The complete subtrees of which a tree of `size` leaves consists, largest first. */
 export function peaksOf(size: number): readonly Subtree[] {
   const peaks: Subtree[] = [];
   for (let low = 0; low < size;) {

@@ -1,10 +1,10 @@
 /**
- * Keeps what the default model's engine answers:
+ * Keeps the answers of the default model's engine:
  *
- *   deno run -A tests/vectors/scoring/keep.ts tests/vectors/scoring/jis-1.1.0.json
+ * deno run -A tests/vectors/scoring/keep.ts tests/vectors/scoring/jis-1.1.0.json
  *
- * The cases are drawn with a fixed seed or stand here, so that the same engine keeps the same bytes. Kept vectors of a released
- * model are never made again: an engine that answers otherwise is wrong.
+ * The cases are drawn with a fixed seed or are listed here, so that the same engine keeps the same bytes.
+ * Kept vectors of a released model are never made again: an engine that answers otherwise is wrong.
  */
 import {
   type Decision,
@@ -38,13 +38,13 @@ const interaction = (fields: Fields = {}): GivenInteraction => ({
   ...fields,
 });
 
-/** Telemetry of a reviewer who looked. */
+/** Telemetry of a careful reviewer. */
 const LOOKED = { hover_events: 4, scroll_depth: 0.6, alternative_views_checked: 1 } as const;
 const NO_ACTIVITY = { hover_events: 0, scroll_depth: 0, alternative_views_checked: 0 } as const;
 
 interface Given {
   readonly interaction: GivenInteraction;
-  /** Since the event before, milliseconds; an hour unless told. */
+  /** Milliseconds since the event before; default: an hour. */
   readonly gap?: number;
   readonly domain?: Domain;
   readonly lite?: true;
@@ -140,7 +140,7 @@ const long = history("106 interactions, through every threshold of length", {
   domain: "financial",
   given: drawnEvents(106, 7).map((given, index) => ({
     ...given,
-    // Far from the usual, beside the count after which outliers are bounded.
+    // Far from the usual, around the count after which outliers are bounded.
     interaction: [9, 10, 11].includes(index)
       ? { ...given.interaction, time_to_decision_ms: 590_000 }
       : given.interaction,
@@ -439,7 +439,7 @@ const reports: Golden["reports"] = [0, 8, 30].map((count, index) => ({
   report: null,
 }));
 
-/** What there is to keep. */
+/** Everything to keep. */
 export function kept(): Golden {
   const { decision: _decision, time_to_decision_ms: _time, ...defaults } = interactionSchema.parse({
     decision: "accepted",
@@ -472,7 +472,7 @@ export function kept(): Golden {
   });
 }
 
-/** The file's text: one line for each event, decision and case, so that a difference shows where it is. */
+/** The file's text: one line for each event, decision and case, so that a difference shows its place. */
 export function keptText(golden: Golden): string {
   const lines = (values: readonly unknown[]) => values.map((value) => `\n${JSON.stringify(value)}`).join(",");
   const members = Object.entries(golden).map(([name, value]) => {
