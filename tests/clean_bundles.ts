@@ -54,7 +54,7 @@ const wordsOf = ({ verdict, withheld }: Foretold): string => {
   return `${intact} (${withheld} ${withheld === 1 ? "part" : "parts"} withheld, not replayed)`;
 };
 
-// ---- what the histories must hold -------------------------------------------------------------------------------
+// ---- required events --------------------------------------------------------------------------------------------
 
 const WITNESSES = {
   anchored: ({ bundles }) => bundles.some(({ verdict }) => verdict === "INTACT"),
@@ -113,7 +113,7 @@ export class Seen {
   }
 }
 
-// ---- no alarm -----------------------------------------------------------------------------------------------------
+// ---- verification -------------------------------------------------------------------------------------------------
 
 /** What was checked. */
 export interface CleanFigures {

@@ -116,7 +116,7 @@ export const REPEAT_ROWS: readonly Row[] = [
   },
 ];
 
-// ---- over a restore ---------------------------------------------------------------------------------------------
+// ---- restores ---------------------------------------------------------------------------------------------------
 
 /** A chain with a session scored at 2 and one at 4, restored to its first 4 entries. */
 function restored(names: readonly string[]) {

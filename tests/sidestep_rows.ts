@@ -33,7 +33,7 @@ export function told(chain: ChainWriter, says: string, count = 1): ChainWriter {
   return chain;
 }
 
-// ---- a new deployment under a key that certificates join to the known one -----------------------------------------
+// ---- a new deployment whose key a certificate joins ---------------------------------------------------------------
 
 const first = buildWorld({ deployment: "01DEPLOYMENTONE" });
 const FIRST_ORG = told(first.chain("org/acme"), "true").checkpoint();
@@ -128,7 +128,7 @@ const CERTIFIED_ROWS: readonly SeveralRow[] = [
   },
 ];
 
-// ---- a new deployment that begins with a key to which the known one rotated -----------------------------------------
+// ---- a new deployment that begins with the next key -----------------------------------------------------------------
 
 /** The known deployment after a rotation: its first key no longer signs. */
 function rotatedOnce(): { readonly system: ChainWriter; readonly acme: ChainWriter } {
@@ -267,7 +267,7 @@ const BEGUN_ROWS: readonly SeveralRow[] = [
   },
 ];
 
-// ---- the system chain alone was kept -----------------------------------------------------------------------------
+// ---- only the system chain was kept ------------------------------------------------------------------------------
 
 const world = buildWorld();
 const system = world.chain("sys");
@@ -588,7 +588,7 @@ const TWICE_ROWS: readonly SeveralRow[] = [
   },
 ];
 
-// ---- saved documents, which the operator may have handed over -------------------------------------------------------
+// ---- saved documents, possibly from the forger ----------------------------------------------------------------------
 
 const anew = told(buildWorld({ deployment: "01DEPLOYMENTTWO" }).chain("org/acme"), "forged", 3);
 

@@ -266,7 +266,7 @@ export const POLICY_ROWS: readonly Row[] = [
   },
 ];
 
-// ---- keys that follow one another -----------------------------------------------------------------------------
+// ---- successive keys ------------------------------------------------------------------------------------------
 
 /** A chain whose key changes at entry 5; from there both keys sign, and from entry 10 the new one alone. */
 function rotated(name: string): { readonly world: World; readonly chain: ChainWriter } {
@@ -920,7 +920,7 @@ export const ANCHOR_ROWS: readonly SeveralRow[] = [
   },
 ];
 
-// ---- what was kept of another deployment, and what a memory keeps ----------------------------------------------
+// ---- other deployments, and memories ---------------------------------------------------------------------------
 
 const known = buildWorld();
 const KNOWN_ORG = known.chain("org/acme").checkpoint();

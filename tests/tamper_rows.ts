@@ -60,7 +60,7 @@ export const WITHOUT_KEY = { links: true, priors: true } as const;
 /** Everything that a forger can mend with the right key. */
 export const WITH_KEY = { ...WITHOUT_KEY, signers } as const;
 
-// ---- what is genuine ------------------------------------------------------------------------------------------
+// ---- genuine bundles ------------------------------------------------------------------------------------------
 
 export const GENUINE_ROWS: readonly Row[] = [
   {

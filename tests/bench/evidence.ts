@@ -85,7 +85,7 @@ function verify(pieces: readonly Uint8Array[], { replay }: { readonly replay: bo
   if (report!.exitCode !== 0) throw new Error(JSON.stringify(report!.findings));
 }
 
-// ---- scoring meanwhile --------------------------------------------------------------------------------------
+// ---- scoring during verification ----------------------------------------------------------------------------
 
 const CHAIN = { entries: 50_000, operators: 1_000 };
 const CONNECTIONS = [1, 4];

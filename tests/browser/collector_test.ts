@@ -150,7 +150,7 @@ const parts = (count: number, attributes = "data-jiss-part") =>
   Array.from({ length: count }, (_, at) => `<div id="p${at}" ${attributes}>Part ${at}</div>`).join("");
 const TALL = (height: number, inside = "") => `<div style="height:${height}px">${inside}</div>`;
 
-// ---- what it is -------------------------------------------------------------------------------------------
+// ---- the script -------------------------------------------------------------------------------------------
 
 Deno.test({
   name:
@@ -727,7 +727,7 @@ reviewTest(
   },
 );
 
-// ---- its end, and two of it -------------------------------------------------------------------------------
+// ---- stopping, and two at once ----------------------------------------------------------------------------
 
 /** The number of listeners of window, document and case. */
 async function listeners(page: Page): Promise<number> {
@@ -808,7 +808,7 @@ async function listenersOfOne(review: Review): Promise<number> {
   return count;
 }
 
-// ---- pages that replaced something of the browser ----------------------------------------------------------
+// ---- pages that replace browser functions ------------------------------------------------------------------
 
 /** Code that the page runs before it starts the collector, which then must neither throw nor log an error. */
 const REPLACED: Readonly<Record<string, string>> = {

@@ -128,7 +128,7 @@ function inWords(name: string): string {
   return words[0]!.toUpperCase() + words.slice(1);
 }
 
-// ---- the whole way ----------------------------------------------------------------------------------------
+// ---- the whole demo ---------------------------------------------------------------------------------------
 
 browserTest(
   "by mouse: each measurement is posted once, the figures shown are the service's, and nothing is left behind",
@@ -455,7 +455,7 @@ browserTest(
   },
 );
 
-// ---- what fails -------------------------------------------------------------------------------------------
+// ---- failures ---------------------------------------------------------------------------------------------
 
 browserTest(
   "without the collector the visitor is told and may go on; only the time is measured",
@@ -611,7 +611,7 @@ browserTest(
   },
 );
 
-// ---- for everybody ----------------------------------------------------------------------------------------
+// ---- accessibility ----------------------------------------------------------------------------------------
 
 browserTest(
   "every state is accessible in both themes and fits a window of 360 pixels",

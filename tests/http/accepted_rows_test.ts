@@ -81,7 +81,7 @@ function removed({ log }: Scene, table: string): unknown {
     ?.rows;
 }
 
-// ---- rows that nobody wrote -----------------------------------------------------------------------------------
+// ---- invented rows --------------------------------------------------------------------------------------------
 
 Deno.test("an acknowledgement removes an invented name for an existing pseudonym, and erasing that name erases nobody", async () => {
   const scene = await openScene();
@@ -277,7 +277,7 @@ Deno.test("the size at which an epoch ended is one that was signed, whatever oth
   await scene.abandon();
 });
 
-// ---- what was erased ------------------------------------------------------------------------------------------
+// ---- erased records put back ----------------------------------------------------------------------------------
 
 const KEPT = ["subject", "operator", "interaction", "audit_part"] as const;
 const PARTS_BACK = `UPDATE audit_part SET (salt, data) = (SELECT salt, data FROM kept_audit_part AS k

@@ -84,7 +84,7 @@ async function raised(harness: Harness, orgId = "acme") {
   return { key, alertId: row.alert_id };
 }
 
-// ---- raising ----------------------------------------------------------------------------------------------
+// ---- raising alerts ---------------------------------------------------------------------------------------
 
 Deno.test(
   "ten times the p95 raises no alert; one score more raises one in the table, the audit log and the log, and throttles nothing",
@@ -357,7 +357,7 @@ Deno.test(
   }, SECRETS),
 );
 
-// ---- what upkeep forgets ----------------------------------------------------------------------------------
+// ---- upkeep -----------------------------------------------------------------------------------------------
 
 Deno.test(
   "the daily upkeep deletes the answer to a master call when it is 30 days old",

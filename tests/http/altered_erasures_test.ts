@@ -99,7 +99,7 @@ async function refusesErasure(
   await scene.alter(...back);
 }
 
-// ---- entries that hide, and entries of others ---------------------------------------------------------------
+// ---- hidden entries, and other operators' entries -----------------------------------------------------------
 
 /** Query for the entry of each kind of bela's records, by the row that points to it. */
 const RECORDS: Readonly<Record<string, string>> = {
@@ -247,7 +247,7 @@ Deno.test("an erasure is refused if a part, an entry, the tree or a row of a rec
   await scene.close();
 });
 
-// ---- what is written while an erasure is on its way ---------------------------------------------------------
+// ---- writes during an erasure -------------------------------------------------------------------------------
 
 /** A database that calls `afterRead` after each of its reads. */
 function watched(database: Database, afterRead: () => Promise<void>): Database {

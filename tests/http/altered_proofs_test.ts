@@ -359,7 +359,7 @@ Deno.test("after rotations jwks.json lists the keys to which certificates lead f
   await harness.close();
 });
 
-// ---- the answer that was asked for ------------------------------------------------------------------------
+// ---- another record's evidence ----------------------------------------------------------------------------
 
 /** Statements that exchange the positions of two records. */
 const swapped = (table: string, id: string, first: string, second: string) => {
@@ -487,7 +487,7 @@ Deno.test("a chain that is relabelled as another organization's gives that organ
   await harness.close();
 });
 
-// ---- what is gone -----------------------------------------------------------------------------------------
+// ---- erased and removed records ---------------------------------------------------------------------------
 
 Deno.test("410 for erased records needs the entry of their erasure in the chain; without it they are refused with 503", async () => {
   const { harness, key } = await openSite();

@@ -59,7 +59,7 @@ async function look({ send }: Harness, sessionId = "visit-1"): Promise<Answer> {
   return await send(`/assessments/${sessionId}`);
 }
 
-// ---- submitting and looking -------------------------------------------------------------------------------
+// ---- submission and page ----------------------------------------------------------------------------------
 
 Deno.test(
   "a run is accepted without a key, and is shown with its records, explicit defaults and scores",
@@ -155,7 +155,7 @@ Deno.test(
   }),
 );
 
-// ---- the first submission stands --------------------------------------------------------------------------
+// ---- repeated submissions ---------------------------------------------------------------------------------
 
 Deno.test(
   "the same run again gets the same bytes, however it is written; other records under its sessionId are 409",

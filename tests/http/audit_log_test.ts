@@ -112,7 +112,7 @@ async function paged(harness: Harness, key: string, until: string): Promise<read
   }
 }
 
-// ---- what is told -----------------------------------------------------------------------------------------
+// ---- the events -------------------------------------------------------------------------------------------
 
 Deno.test(
   "the log shows each event with all its fields, newest first, and the filters as they were applied",
@@ -398,7 +398,7 @@ Deno.test(
   }),
 );
 
-// ---- that it was read -------------------------------------------------------------------------------------
+// ---- records of reading -----------------------------------------------------------------------------------
 
 Deno.test(
   "each reading and each export is recorded with its filters, by self_serve, and does not show itself",

@@ -409,7 +409,7 @@ Deno.test(
   }),
 );
 
-// ---- bodies that are in work at once ----------------------------------------------------------------------
+// ---- simultaneous bodies ----------------------------------------------------------------------------------
 
 Deno.test(
   "bodies beyond the memory for bodies are 503 and write nothing; each is accepted once the others are answered",

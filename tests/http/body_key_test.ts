@@ -72,7 +72,7 @@ async function isNowhere(harness: Harness, key: string): Promise<void> {
   assert.ok(!everything.includes('api_key\\"'), "the field's name is not stored");
 }
 
-// ---- until the sunset -------------------------------------------------------------------------------------
+// ---- before the sunset ------------------------------------------------------------------------------------
 
 Deno.test(
   "at 2026-07-14T23:59:59.999Z every operation that allows it accepts a key in the body, with the three headers, and stores it nowhere",
@@ -232,7 +232,7 @@ Deno.test(
   }, LAST),
 );
 
-// ---- where it never counts --------------------------------------------------------------------------------
+// ---- routes without body keys -----------------------------------------------------------------------------
 
 Deno.test(
   "no endpoint under /v1/admin accepts its key from the body",
@@ -254,7 +254,7 @@ Deno.test(
   }, { ...BEFORE, adminDashboard: true }),
 );
 
-// ---- its size ---------------------------------------------------------------------------------------------
+// ---- the size of the key ----------------------------------------------------------------------------------
 
 Deno.test(
   "the size limit is checked before a key in the body: a body at the limit is accepted, a byte more is 413",

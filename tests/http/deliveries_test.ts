@@ -484,7 +484,7 @@ Deno.test(
   }),
 );
 
-// ---- a test, and what is refused --------------------------------------------------------------------------
+// ---- pings and refused targets ----------------------------------------------------------------------------
 
 Deno.test(
   "a test sends one signed ping and answers with its result; a ping that succeeds ends a pause",

@@ -331,7 +331,7 @@ Deno.test(
   }),
 );
 
-// ---- where the key stands ---------------------------------------------------------------------------------
+// ---- places of the key ------------------------------------------------------------------------------------
 
 Deno.test(
   "rotation and revocation take the key only from the header: one in the body is 401 before the sunset too, and the body is ignored",

@@ -40,7 +40,7 @@ const WARNING =
 const NOTE =
   "The organization's key is revoked for good; billing rotate mints a new one, unless an administrator stopped the organization too.";
 
-// ---- the nine calls ---------------------------------------------------------------------------------------
+// ---- the calls --------------------------------------------------------------------------------------------
 
 interface Call {
   readonly method: "GET" | "POST";
@@ -507,7 +507,7 @@ Deno.test(
   }, ON),
 );
 
-// ---- who may ----------------------------------------------------------------------------------------------
+// ---- authorization ----------------------------------------------------------------------------------------
 
 const PREVIOUS = Object.fromEntries(
   MASTER_SCOPES.map((scope) => [scope, `previous-key-of-the-tests-${scope}-01`]),
@@ -632,7 +632,7 @@ Deno.test(
   }, { ...ON, rateLimitKey: 1 }),
 );
 
-// ---- repeating a call -------------------------------------------------------------------------------------
+// ---- repeated calls ---------------------------------------------------------------------------------------
 
 Deno.test(
   "an Idempotency-Key of 1 to 256 characters is required: none, an empty one and one of 257 are 400 and write nothing",
@@ -899,7 +899,7 @@ Deno.test(
   }, ON),
 );
 
-// ---- what is checked, and in which order ------------------------------------------------------------------
+// ---- checks and their order -------------------------------------------------------------------------------
 
 Deno.test(
   "the body must repeat the organization and the Idempotency-Key, and org_id must be well formed: 422, nothing written",

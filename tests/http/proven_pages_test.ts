@@ -391,7 +391,7 @@ Deno.test("the service's log does not show an altered audit event, and reports t
   await harness.close();
 });
 
-// ---- a person's copy --------------------------------------------------------------------------------------
+// ---- subject access ---------------------------------------------------------------------------------------
 
 /** Rows of the organization from which a copy is made. */
 const ROWS: Rows = {

@@ -143,7 +143,7 @@ const findingsBy = (report: Json, regulation: string): readonly Json[] =>
 const findingOf = (report: Json, provision: string): Json =>
   report.findings.find((finding: Json) => finding.provision === provision);
 
-// ---- what a report holds ----------------------------------------------------------------------------------
+// ---- the content of a report ------------------------------------------------------------------------------
 
 Deno.test(
   "a report has the specification's members, and one finding for each provision of the four frameworks",
@@ -419,7 +419,7 @@ Deno.test(
   }),
 );
 
-// ---- one report for one content ---------------------------------------------------------------------------
+// ---- repeated reports -------------------------------------------------------------------------------------
 
 Deno.test(
   "report_sha256 is the SHA-256 of the report member's bytes as they were sent, which are canonical JSON",

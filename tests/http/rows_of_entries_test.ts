@@ -463,7 +463,7 @@ Deno.test("an erasure that meets an altered row of a keyed call is refused", asy
   await scene.close();
 });
 
-// ---- what only verification finds -------------------------------------------------------------------------
+// ---- found only by verification ---------------------------------------------------------------------------
 
 Deno.test("verification finds a part that an erasure left behind", async () => {
   for (

@@ -103,7 +103,7 @@ const shownOf = ({ records }: Json) =>
     `${chain} ${seq} ${event_type} ${session_id ?? decision_id}`
   );
 
-// ---- everything -------------------------------------------------------------------------------------------
+// ---- completeness -----------------------------------------------------------------------------------------
 
 Deno.test(
   "a copy has every entry about the reviewer, in order, with its stored parts and the ids of its row",
@@ -286,7 +286,7 @@ Deno.test(
   }),
 );
 
-// ---- and nothing else -------------------------------------------------------------------------------------
+// ---- other people's data ----------------------------------------------------------------------------------
 
 Deno.test(
   "a copy holds nothing about colleagues, erased ones too, nor about another organization's operator of the same id",
@@ -325,7 +325,7 @@ Deno.test(
   }),
 );
 
-// ---- on record --------------------------------------------------------------------------------------------
+// ---- the record of a copy ---------------------------------------------------------------------------------
 
 Deno.test(
   "each copy is an entry of the audit log by the caller, which names the pseudonym and the format, never the id",
@@ -400,7 +400,7 @@ Deno.test(
   }),
 );
 
-// ---- what is told beside it -------------------------------------------------------------------------------
+// ---- explanations in the copy -----------------------------------------------------------------------------
 
 Deno.test(
   "a copy states the purpose, the method, the storage time, the recipients, how to contest, and for what the score must not be used",
@@ -713,7 +713,7 @@ Deno.test(
   }),
 );
 
-// ---- long ones --------------------------------------------------------------------------------------------
+// ---- long copies ------------------------------------------------------------------------------------------
 
 Deno.test("a copy whose reviewer is erased before anything of it was sent is 404, and so is the next one", async () => {
   let erase: (() => Promise<unknown>) | null = null;

@@ -62,7 +62,7 @@ function moveTo({ clock }: Harness, instant: string): void {
   clock.advance(Date.parse(instant) - clock.now());
 }
 
-// ---- what counts ------------------------------------------------------------------------------------------
+// ---- what is counted --------------------------------------------------------------------------------------
 
 Deno.test(
   "the usage record has the specification's fields, of the 30 days before now",
@@ -325,7 +325,7 @@ Deno.test(
   }, "starter"),
 );
 
-// ---- who may ask ------------------------------------------------------------------------------------------
+// ---- authorization ----------------------------------------------------------------------------------------
 
 Deno.test(
   "usage carries no rate-limit headers, is never cached, and reading it writes nothing",

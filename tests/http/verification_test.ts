@@ -139,7 +139,7 @@ function brief({ code, seq, range }: Json): string {
   return seq === null ? code : `${code}@${seq}`;
 }
 
-// ---- what is altered --------------------------------------------------------------------------------------
+// ---- alterations ------------------------------------------------------------------------------------------
 
 interface Alteration {
   readonly what: string;
@@ -449,7 +449,7 @@ embeddedTest(
   }),
 );
 
-// ---- checkpoints that are gone ----------------------------------------------------------------------------
+// ---- deleted checkpoints ----------------------------------------------------------------------------------
 
 /**
  * Runs a test with the program as a process of its own, with one organization; removes its directory
@@ -677,7 +677,7 @@ embeddedTest(
   }),
 );
 
-// ---- resuming ---------------------------------------------------------------------------------------------
+// ---- resumed verification ---------------------------------------------------------------------------------
 
 embeddedTest(
   "a verification resumes at the last checkpoint at or before the given entry",

@@ -91,7 +91,7 @@ function keyText(pin: PinnedKey): string {
     : formatVerifierKey(nodeCrypto, { name: `${prefix}keys`, publicKey });
 }
 
-// ---- what both say ------------------------------------------------------------------------------------------------
+// ---- the verdicts of both -----------------------------------------------------------------------------------------
 
 interface Judgment {
   readonly verdict: string;

@@ -226,7 +226,7 @@ Deno.test({
   },
 });
 
-// ---- the release's form -----------------------------------------------------------------------------------
+// ---- the bundle -------------------------------------------------------------------------------------------
 
 Deno.test("the bundle shares its limits with the release's flags and its own files only, and names the missing flag", async () => {
   const place = await Deno.makeTempDir({ prefix: "jiss-bundle-" });

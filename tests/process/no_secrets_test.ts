@@ -27,7 +27,7 @@ import {
 
 type Environment = Readonly<Record<string, string>>;
 
-// ---- what is searched for ---------------------------------------------------------------------------------
+// ---- spellings of the secrets -----------------------------------------------------------------------------
 
 /** A form of a secret that must occur nowhere. */
 interface Needle {
@@ -75,7 +75,7 @@ function formsOfApiKey(key: string): readonly Needle[] {
   ];
 }
 
-// ---- where it is searched ---------------------------------------------------------------------------------
+// ---- places that are searched -----------------------------------------------------------------------------
 
 interface Place {
   readonly name: string;

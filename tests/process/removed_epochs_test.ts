@@ -254,7 +254,7 @@ function bundlesOf(text: string): readonly string[] {
   return text.split(/^(?=\{[^\n]*"kind":"jis\.bundle\/)/m);
 }
 
-// ---- what is altered ----------------------------------------------------------------------------------------------
+// ---- alterations --------------------------------------------------------------------------------------------------
 
 /** A bundle with some lines changed, and the digest that its trailer then needs. */
 // deno-lint-ignore no-explicit-any -- a line is whatever the service wrote

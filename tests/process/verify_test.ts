@@ -354,7 +354,7 @@ Deno.test(
   }),
 );
 
-// ---- checkpoints that were kept ---------------------------------------------------------------------------
+// ---- kept checkpoints -------------------------------------------------------------------------------------
 
 Deno.test(
   "a kept checkpoint anchors a bundle: as a note, as a saved answer, and as printed by jiss verify",
@@ -884,7 +884,7 @@ Deno.test(
   }),
 );
 
-// ---- what it is told, and what it may do ------------------------------------------------------------------
+// ---- options and permissions ------------------------------------------------------------------------------
 
 Deno.test(
   "keys can be PEM, JWKS or a verifier key, from a file or as text, and several can be given",

@@ -256,7 +256,7 @@ Deno.test("the first entry that stays below a cut is not accepted with any byte 
   );
 });
 
-// ---- anything at all --------------------------------------------------------------------------------------------
+// ---- arbitrary input --------------------------------------------------------------------------------------------
 
 const KINDS = [...new Set([...LINES, BEGINNING].map(kindOf))];
 const member = fc.oneof(

@@ -81,7 +81,7 @@ const cases: fc.Arbitrary<Case> = fc.record({
   return { history, target: candidates[pick % candidates.length]!, ...rest };
 });
 
-// ---- what section 15.6 names ------------------------------------------------------------------------------
+// ---- the changes of section 15, point 6 -------------------------------------------------------------------
 
 /** What the part `input` records of its score for a later label. */
 interface Recorded {

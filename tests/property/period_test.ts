@@ -92,7 +92,7 @@ function says({ records, incidentFreezes }: PeriodData, { rows, frozen }: Rows, 
 const nameOf = ({ start, end }: Period) =>
   `${new Date(start).toISOString()} to ${new Date(end).toISOString()}`;
 
-// ---- as they are ------------------------------------------------------------------------------------------
+// ---- unaltered histories ----------------------------------------------------------------------------------
 
 const call = fc.record({
   isErasure: fc.constantFrom(false, false, false, false, false, false, true),

@@ -101,7 +101,7 @@ function failed(error: AttemptResult["error"], status: number | null = null) {
   return { status, error };
 }
 
-// ---- where it goes ----------------------------------------------------------------------------------------
+// ---- destinations -----------------------------------------------------------------------------------------
 
 real(
   "a name is resolved once for each attempt, which connects to an allowed address of that answer or to nothing",
@@ -212,7 +212,7 @@ real(
     }),
 );
 
-// ---- what it trusts ---------------------------------------------------------------------------------------
+// ---- certificates -----------------------------------------------------------------------------------------
 
 real(
   "nothing is delivered to a receiver whose certificate has another name, an untrusted authority, or has expired",
@@ -279,7 +279,7 @@ real(
     }),
 );
 
-// ---- how it ends ------------------------------------------------------------------------------------------
+// ---- endings ----------------------------------------------------------------------------------------------
 
 real(
   "a port at which nobody listens ends the attempt with connection_failed",

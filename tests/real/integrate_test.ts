@@ -192,7 +192,7 @@ async function senderOf(language: Language, key: string): Promise<Send> {
   };
 }
 
-// ---- what stands between ----------------------------------------------------------------------------------
+// ---- the proxy --------------------------------------------------------------------------------------------
 
 const RETRY_AFTER_SECONDS = 1;
 /** By the test's clock, a timer of the program may fire this much early. */
@@ -386,7 +386,7 @@ for (const language of LANGUAGES) {
   );
 }
 
-// ---- what the page says of the answers --------------------------------------------------------------------
+// ---- the page's statements about answers ------------------------------------------------------------------
 
 Deno.test("planted errors, cases without advice and late labels have the effect that docs/integrate/send-reviews.md states", () =>
   withWorld(LANGUAGES[0]!, async ({ send, service }) => {

@@ -500,7 +500,7 @@ sqldTest(
   },
 );
 
-// ---- what a server must be --------------------------------------------------------------------------------
+// ---- requirements of a server -----------------------------------------------------------------------------
 
 function fitness(url: string, adminUrl: string | null = null): Promise<void> {
   return requireFitServer({ url, authToken: null, fetch, newId: () => randomUUID() }, { adminUrl });

@@ -196,7 +196,7 @@ async function settledLog(program: WebhookProgram, id: string) {
   return log.deliveries;
 }
 
-// ---- requests that the test makes itself ------------------------------------------------------------------
+// ---- the test's own requests ------------------------------------------------------------------------------
 
 const SECRET = `whsec_${btoa("0123456789abcdef0123456789abcdef")}`;
 

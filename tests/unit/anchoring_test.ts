@@ -35,7 +35,7 @@ async function anchorsOf({ database }: Harness): Promise<readonly (readonly stri
   );
 }
 
-// ---- what is taken in -------------------------------------------------------------------------------------
+// ---- what is anchored -------------------------------------------------------------------------------------
 
 Deno.test(
   "every chain that has grown is anchored at its size, and the system chain does not anchor itself",

@@ -820,7 +820,7 @@ Deno.test("receivers are trusted by the system's certificates, if there are any,
   ]);
 });
 
-// ---- the files alone --------------------------------------------------------------------------------------
+// ---- configuration of commands ----------------------------------------------------------------------------
 
 Deno.test("a command that exports evidence needs the database's place, and no secret", () => {
   assert.deepEqual(readStorage({}, readerOf({})), {

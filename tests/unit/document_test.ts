@@ -163,7 +163,7 @@ function reportOn(body: Json, keys = own): DocumentReport {
 
 const faultOf = (body: Json, keys = own) => reportOn(body, keys).fault;
 
-// ---- what is proven ---------------------------------------------------------------------------------------
+// ---- what a document proves -------------------------------------------------------------------------------
 
 Deno.test("a score's answer and its webhook are proven, and the report names the entry", () => {
   const report = reportOn(scored);
@@ -257,7 +257,7 @@ Deno.test("a document of a later epoch is proven under that epoch's origin", () 
   assert.equal(faultOf({ ...SCORE, evidence: later.evidence(0, "result") }, keys), null);
 });
 
-// ---- what is not ------------------------------------------------------------------------------------------
+// ---- what it does not prove -------------------------------------------------------------------------------
 
 Deno.test("without a pinned key every sound document is UNTRUSTED_KEY", () => {
   for (const [name, body] of Object.entries(documents)) {
@@ -476,7 +476,7 @@ Deno.test("an entry of one chain is not proven by the tree of another one whose 
   assert.equal(faultOf({ ...SCORE, evidence: crossed.evidence(0, "result") }, keys), "WRONG_ORIGIN");
 });
 
-// ---- any change -------------------------------------------------------------------------------------------
+// ---- changes ----------------------------------------------------------------------------------------------
 
 /** Every body that differs in one character of its JSON, is still JSON, and differs where it is proven. */
 function* altered(body: Json, proven: (body: Json) => unknown): Generator<readonly [at: number, body: Json]> {

@@ -150,7 +150,7 @@ Deno.test("the page about the exercises shows the catalogue as it is", async () 
   );
 });
 
-// ---- what a document may not leave out --------------------------------------------------------------------
+// ---- required exercises -----------------------------------------------------------------------------------
 
 Deno.test("a dimension with fewer than three exercises is refused by name", () => {
   assert.deepEqual(problemsAfter((rows) => rows.pop()), [
@@ -205,7 +205,7 @@ Deno.test("advice in a withheld case, or none in another, is refused", () => {
   );
 });
 
-// ---- what a caller is given -------------------------------------------------------------------------------
+// ---- recommended exercises --------------------------------------------------------------------------------
 
 Deno.test("every difficulty gives another sample case of the same three exercises", () => {
   for (const target of DIMENSIONS) {

@@ -181,7 +181,7 @@ const event = (type: string, hour: string, detail: Record<string, unknown>) => (
   detail,
 });
 
-// ---- the first start, and the same again ------------------------------------------------------------------
+// ---- first and repeated starts ----------------------------------------------------------------------------
 
 Deno.test(
   "the first start records model and retention, and opens the system chain with its genesis alone",

@@ -204,7 +204,7 @@ Deno.test("a text that is not a network is refused by name", () => {
   }
 });
 
-// ---- whose request it is ----------------------------------------------------------------------------------
+// ---- the client's address ---------------------------------------------------------------------------------
 
 const trusted = parseNetworks(["10.0.0.0/8", "fd00::/8"]);
 const through = (peer: string, forwardedFor: string | null) => clientAddress(peer, { forwardedFor, trusted });

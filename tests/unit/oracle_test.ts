@@ -21,7 +21,7 @@ const FIRST = signerFromPem(SIGNING_KEY_PEM);
 const SECOND = signerFromPem(pemOf("jiss test signing key, the second one"));
 const STRANGER = signerFromPem(pemOf("jiss test signing key, the strange one"));
 
-// ---- a database that has gone through everything ----------------------------------------------------------
+// ---- a database with everything in it ---------------------------------------------------------------------
 
 async function ask({ send }: Harness, path: string, request: Parameters<Harness["send"]>[1]): Promise<void> {
   const answer = await send(path, request);
@@ -115,7 +115,7 @@ async function writeEverything(directory: string): Promise<TakenPart> {
   return taken!;
 }
 
-// ---- what is changed in it --------------------------------------------------------------------------------
+// ---- changes to it ----------------------------------------------------------------------------------------
 
 interface Change {
   readonly what: string;

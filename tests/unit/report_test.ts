@@ -332,7 +332,7 @@ Deno.test("a finding counts the operators of its own population whose interval s
   assert.equal(finding("20-870", rows).undetermined, 1);
 });
 
-// ---- what was in force ------------------------------------------------------------------------------------
+// ---- thresholds and law in force --------------------------------------------------------------------------
 
 const COLORADO = (end: number) =>
   report(records(1, { domain: "legal" }), { period: YEAR(end) }).findings

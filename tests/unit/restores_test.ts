@@ -203,7 +203,7 @@ async function lostWrites({ start, backUp, putBack }: Deployment) {
   return { key, other, old, lost, reportId: report.report_id as string };
 }
 
-// ---- noticing ---------------------------------------------------------------------------------------------
+// ---- detection --------------------------------------------------------------------------------------------
 
 Deno.test(
   "a database that was put back is noticed at the start: writes and figures of all operators are 503, other reads are answered, and nothing is written",
@@ -530,7 +530,7 @@ Deno.test(
   }),
 );
 
-// ---- going on ---------------------------------------------------------------------------------------------
+// ---- continuing after a restore ---------------------------------------------------------------------------
 
 Deno.test(
   "without an older state there is nothing to acknowledge",
@@ -1081,7 +1081,7 @@ Deno.test(
   }),
 );
 
-// ---- hosts that have a lock each --------------------------------------------------------------------------
+// ---- hosts with a lock each -------------------------------------------------------------------------------
 
 Deno.test(
   "after a restore was acknowledged at one host every other host repeats its own erasures, and knows all issued checkpoints",

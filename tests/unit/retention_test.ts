@@ -188,7 +188,7 @@ async function areGone(
   assert.deepEqual(await harness.rowCounts(), before, "nothing is written");
 }
 
-// ---- what is cut, and when --------------------------------------------------------------------------------
+// ---- removals ---------------------------------------------------------------------------------------------
 
 Deno.test(
   "an admin chain is pruned at the end of the last day before its 90, by an entry that states the range, and evidence stays",
@@ -412,7 +412,7 @@ Deno.test(
   }),
 );
 
-// ---- what is gone -----------------------------------------------------------------------------------------
+// ---- removed records --------------------------------------------------------------------------------------
 
 Deno.test(
   "a pruned record is 410 with the entry of its cut, and a kept one is answered as before",
@@ -534,7 +534,7 @@ Deno.test(
   }, KEPT),
 );
 
-// ---- a removal that is cut short --------------------------------------------------------------------------
+// ---- interrupted removals ---------------------------------------------------------------------------------
 
 /** Makes batches that remove entries fail while `isBroken`, after `letThrough` of them. */
 function breakingRemovals(state: { isBroken: boolean; letThrough: number }): HarnessOptions {
@@ -696,7 +696,7 @@ Deno.test("a new retention of evidence is recorded in each evidence chain at the
   await Deno.remove(directory, { recursive: true });
 });
 
-// ---- by itself --------------------------------------------------------------------------------------------
+// ---- the upkeep task --------------------------------------------------------------------------------------
 
 Deno.test(
   "the service anchors with each run, prunes once a day, and deletes erasures from the lock after 400 days",

@@ -137,7 +137,7 @@ function steppingClock() {
   };
 }
 
-// ---- a store that fails -----------------------------------------------------------------------------------
+// ---- failures of the store --------------------------------------------------------------------------------
 
 Deno.test("a store that cannot be opened admits nothing, is reported once a window, and counts once it can be", () =>
   withStore(async (open) => {
@@ -248,7 +248,7 @@ Deno.test("a store that answers again after its time is used again, with what it
     await side.close();
   }));
 
-// ---- what the file holds ----------------------------------------------------------------------------------
+// ---- the content of the file ------------------------------------------------------------------------------
 
 Deno.test("seconds that no window holds any more are deleted, so the store does not grow", () =>
   withStore(async (open) => {
@@ -268,7 +268,7 @@ Deno.test("seconds that no window holds any more are deleted, so the store does 
     assert.deepEqual(subjects, ["last"]);
   }));
 
-// ---- at the door ------------------------------------------------------------------------------------------
+// ---- over HTTP --------------------------------------------------------------------------------------------
 
 const away = () => sharedLimit(60, { clock: manualClock(), open: () => Promise.reject(new Error("away")) });
 

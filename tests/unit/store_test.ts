@@ -1723,7 +1723,7 @@ Deno.test(
   }),
 );
 
-// ---- evidence read back -----------------------------------------------------------------------------------
+// ---- reading evidence -------------------------------------------------------------------------------------
 
 Deno.test(
   "evidence that is read back equals the answered one, byte for byte, with its own commit's checkpoint",

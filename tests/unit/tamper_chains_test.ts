@@ -31,7 +31,7 @@ run(PRUNED_ROWS);
 
 run(POLICY_ROWS);
 
-// ---- keys that follow one another -----------------------------------------------------------------------------
+// ---- successive keys ------------------------------------------------------------------------------------------
 
 run(KEY_ROWS);
 
@@ -67,7 +67,7 @@ runSeveral(REMOVED_EPOCH_ROWS);
 
 runSeveral(ANCHOR_ROWS);
 
-// ---- what was kept, and could not be compared -----------------------------------------------------------------
+// ---- kept checkpoints that are not compared -------------------------------------------------------------------
 
 runSeveral(DEPLOYMENT_ROWS);
 

@@ -31,7 +31,7 @@ import {
 } from "../tamper_rows.ts";
 import { assertReport, INTACT, overallVerdict, run, tampered, verify } from "../verification.ts";
 
-// ---- what is genuine ------------------------------------------------------------------------------------------
+// ---- genuine bundles ------------------------------------------------------------------------------------------
 
 Deno.test("a genuine bundle is intact, and the report counts recomputed, erased and signed entries", () => {
   const [report] = verify(GOOD);
@@ -138,7 +138,7 @@ Deno.test("at most 64 findings are kept, and the others are counted", () => {
   assert.deepEqual([report!.findings.length, report!.dropped, report!.verdict], [64, 36, "TAMPERED"]);
 });
 
-// ---- words ------------------------------------------------------------------------------------------------------
+// ---- the words of findings --------------------------------------------------------------------------------------
 
 const SOME = { fatal: true, seq: 5, range: null, line: 12, detail: null } as const;
 

@@ -150,7 +150,7 @@ const long = history("106 interactions, through every threshold of length", {
   decisions: [{ domain: "financial", stakes: "high", interaction: interaction({ ...LOOKED }) }],
 });
 
-// ---- histories that stand here ----------------------------------------------------------------------------
+// ---- listed histories -------------------------------------------------------------------------------------
 
 const EXTENTS = [0, 1e-300, 0.05, 0.1, 0.2, 0.2475, 0.25, 0.9];
 
