@@ -8,9 +8,8 @@
  * input makes it throw: each fault is a finding. Source: evidence design, section 8.
  */
 import { type Anchor, Anchors } from "./anchors.ts";
-import { BundleCheck, type ReadLine } from "./bundle_check.ts";
+import { BundleCheck } from "./bundle_check.ts";
 import { type BundleHeader, headerSchema, lenientHeaderSchema } from "./bundle.ts";
-import { isCanonicalText } from "./canonical_text.ts";
 import { chainPrefix, parseChain } from "./chain_name.ts";
 import { ClosedBundle } from "./closed_bundle.ts";
 import { Coverage } from "./coverage.ts";
@@ -24,7 +23,7 @@ import { agreementBudget, type ExpectedEntry } from "./kept_check.ts";
 import type { HashSeed } from "./keyed_hash.ts";
 import { BUNDLE_LIMIT, KEY_LIMIT, NAME_LIMIT } from "./limits.ts";
 import { type LineHandler, LineReader } from "./line_reader.ts";
-import { isMembers } from "./line_shapes.ts";
+import { type ReadLine, readLine } from "./read_line.ts";
 import { type BundleReport, type Damage, unusableReport } from "./report.ts";
 import { settle } from "./settlement.ts";
 import type { PinnedKey } from "./trust.ts";
@@ -59,7 +58,6 @@ export interface VerifierOptions {
   readonly seed?: HashSeed;
 }
 
-const OBJECT_START = /^[ \t\r]*\{/;
 const HEADER_KIND = /^jis\.bundle\/\d+$/;
 const BYTE_ORDER_MARK = "\ufeff";
 
@@ -212,7 +210,7 @@ export class BundleVerifier {
     this.#finishedEntries += check.entries;
     const bundle = check.close();
     this.#bundles.push(bundle);
-    for (const [origin, anchor] of check.structure.anchors.all) {
+    for (const [origin, anchor] of check.anchors.all) {
       if (!bundle.isSound && !isKeptWith(bundle, anchor)) continue;
       const added = this.#anchors.add(origin, anchor);
       if (added === "new") this.#coverage.pin(origin, anchor);
@@ -281,18 +279,4 @@ function isTooLarge({ origin, chain, keys }: BundleHeader): boolean {
 
 function isHeader(line: ReadLine | string): line is ReadLine {
   return typeof line !== "string" && HEADER_KIND.test(String(line.value.kind));
-}
-
-/** A line as a JSON object, or the reason why it is none. */
-function readLine(text: string, at: Pick<ReadLine, "number" | "bytes">): ReadLine | string {
-  // This check of the first character makes millions of short lines that are no objects cost little.
-  if (!OBJECT_START.test(text)) return "not an object";
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return "not JSON";
-  }
-  if (!isMembers(value)) return "not an object";
-  return { ...at, value, isCanonical: isCanonicalText(text, value) };
 }
