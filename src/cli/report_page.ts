@@ -1,6 +1,7 @@
 /** Compliance reports that were saved as pages: reads the signed JSON, and checks that the page shows it. */
 import { reportSchema } from "../domain/report.ts";
-import { reportPage, SIGNED_REPORT_ID, type SignedReport } from "../pages/report.ts";
+import { reportPage, SIGNED_REPORT_ID } from "../pages/report.ts";
+import type { SignedReport } from "../pages/report_document.ts";
 import { DEFAULT_MODEL_DOCUMENT } from "../scoring/model.ts";
 
 const BLOCK = `id="${SIGNED_REPORT_ID}"`;

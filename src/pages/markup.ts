@@ -28,3 +28,8 @@ export function markup(strings: TemplateStringsArray, ...values: readonly Markup
   if (text instanceof Promise) throw new TypeError("markup of a promise");
   return text;
 }
+
+/** Whether a value is markup. The type of markup is that of a text, but it is an object. */
+export function isMarkup(value: unknown): value is Markup {
+  return value instanceof String;
+}

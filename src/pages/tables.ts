@@ -4,11 +4,13 @@ import { type Markup, markup } from "./markup.ts";
 /** A row; its first cell is its head. */
 export type TableRow = readonly [head: string, ...cells: readonly (string | number)[]];
 
-export function dataTable({ columns, rows, note }: {
+export interface DataTable {
   readonly columns: readonly string[];
   readonly rows: readonly TableRow[];
   readonly note?: string;
-}): Markup {
+}
+
+export function dataTable({ columns, rows, note }: DataTable): Markup {
   return markup`<div class="numbers">
 <table>
 <thead><tr>${columns.map((column) => markup`<th scope="col">${column}</th>`)}</tr></thead>

@@ -1,0 +1,315 @@
+/**
+ * A compliance report in words: its header and sections, with the same findings, figures and hashes as its
+ * JSON. Source: contract, section 4, Compliance report.
+ */
+import type { Finding, FindingStatus, Report } from "../domain/report.ts";
+import {
+  type Block,
+  code,
+  columns,
+  drawn,
+  facts,
+  list,
+  name,
+  numberedList,
+  paragraph,
+  prose,
+  type Section,
+  status,
+  strong,
+  table,
+  type Text,
+  verdict,
+} from "./document.ts";
+import { type FindingRow, findingsTable } from "./findings_table.ts";
+import { markup } from "./markup.ts";
+import { reportPlots } from "./plots.ts";
+import { countInWords, instantInWords, nameInWords, pointsInWords, shareInWords } from "./wording.ts";
+
+/** A report as it was issued, with the evidence for it. */
+export interface SignedReport {
+  readonly report: Report;
+  /** SHA-256 of the report's canonical JSON, lower-case hexadecimal. */
+  readonly report_sha256: string;
+  readonly evidence: {
+    /** The chain entry by which the report was issued. */
+    readonly entry: {
+      readonly id: string;
+      readonly seq: number;
+      readonly chain: string;
+      /** ISO 8601. */
+      readonly timestamp: string;
+    };
+    /** Lower-case hexadecimal. */
+    readonly entry_hash: string;
+  };
+}
+
+export interface ReportPage {
+  readonly signed: SignedReport;
+  /** Share from which a finding is partial, 0 to 1: drawn as a mark if it is known. */
+  readonly partialShare?: number;
+}
+
+export interface ReportDocument {
+  /** The title as plain text. */
+  readonly title: string;
+  readonly heading: Text;
+  readonly header: readonly Block[];
+  /** null stands for a section that is left out. */
+  readonly sections: readonly (Section | null)[];
+}
+
+/** The document of a report, with its evidence. */
+export function reportDocument(page: ReportPage): ReportDocument {
+  const { signed } = page;
+  const { report } = signed;
+  const organization = report.organization.name;
+  return {
+    title: `Compliance report: ${organization}, ${periodInWords(report)}`,
+    heading: ["Compliance report: ", name(organization)],
+    header: header(signed),
+    sections: [
+      findings(report),
+      organizationRule(report),
+      population(report),
+      plots(page),
+      caveats(report),
+      evidence(signed),
+    ],
+  };
+}
+
+function header({ report, evidence: { entry: { timestamp: issuedAt } } }: SignedReport): readonly Block[] {
+  const { organization, period, overall_status, population } = report;
+  const [start, end] = [instantInWords(period.start), instantInWords(period.end)];
+  const early = issuedAt < period.end ? ", before the period had ended" : "";
+  return [
+    paragraph(report.statement, "statement"),
+    verdict(
+      ["Overall status: ", status(overall_status)],
+      certainty(overall_status, {
+        certain: report.status_certain,
+        inDoubt: report.figures.against_minimum.undetermined,
+        doubt: "operators whose interval straddles a threshold could turn it",
+      }),
+    ),
+    population.minimum_data_met > 0
+      ? null
+      : paragraph([strong("Insufficient data."), " ", nobodyInWords(report)], "statement"),
+    facts(
+      ["Organization", [name(organization.name), " (", code(organization.org_id), ")"]],
+      ["Domain", nameInWords(organization.domain)],
+      ["Period", `${start} (included) to ${end} (not included); days begin at midnight UTC`],
+      ["Issued", `${instantInWords(issuedAt)}${early}`],
+      ["Report", code(report.report_id)],
+    ),
+  ];
+}
+
+function nobodyInWords({ population }: Report): string {
+  const { operators } = population;
+  const seen = operators === 0
+    ? "No operator had an interaction in this period"
+    : `${
+      countInWords(operators, "operator")
+    } had an interaction in this period, but none has a record long enough for a verdict`;
+  return `${seen}. There is no share, no score and no plot to show; that is neither a pass nor a failure.`;
+}
+
+function findings(report: Report): Section {
+  const id = "findings";
+  return {
+    id,
+    title: "Findings",
+    blocks: [
+      paragraph(
+        markup`Each provision is held against the population: the operators with an interaction in the period whose record is long enough for a verdict. Observed is the share of them who show what is measured. In force tells of the period's last day.`,
+      ),
+      drawn(findingsTable(report.findings.map(findingRow), id)),
+    ],
+  };
+}
+
+function findingRow(finding: Finding): FindingRow {
+  const { observed, operators, undetermined, status_note } = finding;
+  const counted = countInWords(operators, "operator");
+  return {
+    regulation: finding.regulation,
+    provision: finding.provision,
+    citation: finding.citation,
+    requirement: finding.requirement,
+    metric: finding.metric,
+    observed: observed === null ? null : shareInWords(observed),
+    threshold: shareInWords(finding.threshold),
+    passing: `${finding.passing} of ${counted}`,
+    status: finding.status,
+    certainty: certainty(finding.status, {
+      certain: finding.status_certain,
+      inDoubt: undetermined,
+      doubt: `the interval of ${undetermined} of these ${counted} straddles the minimum`,
+    }),
+    force: finding.in_force ? "In force" : "Not in force",
+    dates: datesInWords(finding),
+    capped: finding.capped,
+    note: status_note === "" ? null : status_note,
+    source: finding.source,
+  };
+}
+
+function datesInWords({ in_force_from, in_force_until, date_confidence }: Finding): string {
+  const dates = [
+    in_force_from === null ? null : `from ${in_force_from}`,
+    in_force_until === null ? null : `until ${in_force_until}`,
+  ].filter((date) => date !== null).join(" ");
+  return dates === "" ? "no date recorded" : `${dates} (${date_confidence} source)`;
+}
+
+/** A remark on whether the operators in doubt could turn a status; null if no operator is in doubt. */
+function certainty(
+  held: FindingStatus,
+  { certain, inDoubt, doubt }: {
+    readonly certain: boolean;
+    /** Operators whose interval straddles the minimum. */
+    readonly inDoubt: number;
+    readonly doubt: string;
+  },
+): string | null {
+  if (!certain) return `uncertain: ${doubt}`;
+  const isVerdict = held !== "insufficient_data" && held !== "not_applicable";
+  return isVerdict && inDoubt > 0 ? "certain: the operators in doubt could not turn it" : null;
+}
+
+function organizationRule(report: Report): Section {
+  const { organization_rule: rule, thresholds } = report;
+  const [minimum, critical] = [pointsInWords(thresholds.min_jis), pointsInWords(thresholds.critical_jis)];
+  return {
+    id: "organization-rule",
+    title: "Organization rule",
+    blocks: [
+      paragraph(markup`The rule of the dashboard, over the period's last records.`),
+      verdict(
+        status(rule.status),
+        certainty(rule.status, {
+          certain: rule.status_certain,
+          inDoubt: report.figures.against_minimum.undetermined,
+          doubt: "operators whose interval straddles their mark could turn it",
+        }),
+      ),
+      table({
+        columns: ["Operators", "All", "Below their mark"],
+        rows: [
+          [
+            `High-risk, by domain or by share of grave cases; mark: minimum JIS ${minimum}`,
+            rule.high_risk_operators,
+            rule.high_risk_below_minimum,
+          ],
+          [
+            `With critical decisions; mark: critical JIS ${critical}`,
+            rule.critical_operators,
+            rule.critical_below_critical,
+          ],
+        ],
+      }),
+    ],
+  };
+}
+
+function population({ population, figures, thresholds }: Report): Section {
+  const minimum = pointsInWords(thresholds.min_jis);
+  const { above, below, undetermined } = figures.against_minimum;
+  return {
+    id: "population",
+    title: "Population and figures",
+    blocks: [columns(
+      table({
+        columns: ["In the period", "Count"],
+        rows: [
+          ["Operators with an interaction", population.operators],
+          ["of these, record long enough for a verdict", population.minimum_data_met],
+          ["of these, insufficient data", population.insufficient_data],
+          ["Operators without ground truth", population.without_ground_truth],
+          ["Interactions", population.interactions],
+          ["Departures (rejected, overridden, modified)", population.departures],
+          ["Referrals (deferred, escalated)", population.referrals],
+          ["Incident freezes", population.incident_freezes],
+        ],
+        note:
+          "Without ground truth: hardly any case's truth is known, so the score cannot tell careful review from a good imitation of it.",
+      }),
+      table({
+        columns: ["Of the population", "JIS or count"],
+        rows: [
+          ["Mean JIS", pointsInWords(figures.jis.mean)],
+          ["Median JIS", pointsInWords(figures.jis.median)],
+          [`Operators with their whole interval at or above ${minimum}`, above],
+          [`Operators with their whole interval below ${minimum}`, below],
+          [`Operators whose interval straddles ${minimum}`, undetermined],
+          ["Minimum JIS", minimum],
+          ["Target JIS", pointsInWords(thresholds.target_jis)],
+          ["Critical JIS", pointsInWords(thresholds.critical_jis)],
+        ],
+        note: "JIS: Judgment Independence Score, 0 to 100.",
+      }),
+    )],
+  };
+}
+
+function plots({ signed: { report }, partialShare }: ReportPage): Section {
+  const figures = reportPlots(report, partialShare);
+  return {
+    id: "plots",
+    title: "Plots",
+    blocks: [
+      figures.length === 0
+        ? paragraph("Nothing is drawn: there is no population to draw.")
+        : drawn(markup`${figures}`),
+    ],
+  };
+}
+
+function caveats({ caveats }: Report): Section | null {
+  return caveats.length === 0 ? null : { id: "caveats", title: "Caveats", blocks: [list(caveats)] };
+}
+
+function evidence(
+  { report, report_sha256: reportSha256, evidence: { entry, entry_hash } }: SignedReport,
+): Section {
+  const request = code(`GET /v1/compliance/report/${report.report_id}`);
+  return {
+    id: "evidence",
+    title: "Evidence, and how to verify it",
+    blocks: [
+      facts(
+        ["Report id", code(report.report_id)],
+        ["Report SHA-256", code(reportSha256)],
+        ["Chain", code(entry.chain)],
+        ["Chain entry", [`number ${entry.seq}, id `, code(entry.id)]],
+        ["Entry hash", code(entry_hash)],
+        ["Entry written", instantInWords(entry.timestamp)],
+        ["Rules", code(report.rules_version)],
+        ["Model", code(report.model.version)],
+        ["Model SHA-256", code(report.model.sha256)],
+      ),
+      paragraph(
+        prose(
+          "Save this page: it carries the signed JSON from which it is drawn. `jiss verify report.html --key jwks.json` verifies that, and tells whether the page shows what it says. By hand:",
+        ),
+      ),
+      numberedList([
+        ["Ask for the JSON: ", request, ". This page is drawn from its ", code("report"), " member."],
+        prose(
+          "Write that member as canonical JSON (RFC 8785) in UTF-8. Its `sha256` is the report SHA-256 above.",
+        ),
+        prose(
+          "The `evidence` beside it covers `report_id` and `report_sha256`: they are the `detail` part to which the chain entry above commits.",
+        ),
+        markup`SHA-256 of a zero byte and the entry's canonical JSON is the entry hash. The inclusion proof leads from it to a checkpoint that the service signed; check the signature with a public key that you had before.`,
+      ]),
+    ],
+  };
+}
+
+function periodInWords({ period }: Report): string {
+  return `${instantInWords(period.start)} to ${instantInWords(period.end)}`;
+}
