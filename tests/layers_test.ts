@@ -1,9 +1,8 @@
 /**
  * The direction table of docs/understand/architecture.md: a folder imports only what the table allows,
- * however the import is written; no file is part of a circle; and time, entropy, the environment and the
- * network are used only in the listed files; and SQL is
- * built in the store alone. Source files are parsed (`source_tree.ts`), so that no other
- * spelling evades a rule.
+ * however the import is written; no file is part of a circle; time, entropy, the environment and the network
+ * are used only in the listed files; and SQL is built in the store alone. Source files are parsed
+ * (`source_tree.ts`), so that no other spelling evades a rule.
  */
 import assert from "node:assert/strict";
 import { basename } from "node:path";

@@ -103,6 +103,19 @@ const head = {
 /** The response without its records and its envelope. */
 export type SubjectHead = z.infer<z.ZodObject<typeof head>>;
 
+/** A copy of everything that is kept about one reviewer; its records are read while it is sent. */
+export interface SubjectCopy {
+  readonly head: SubjectHead;
+  /**
+   * Oldest first.
+   * @throws {ServiceError} if the operator is erased meanwhile: the part sent until then is no copy.
+   */
+  readonly records: AsyncIterable<SubjectRecord>;
+  readonly requestId: string;
+  /** ISO 8601. */
+  readonly madeAt: string;
+}
+
 export const subjectResponseSchema = z.object({
   ...head,
   records: z.array(subjectRecordSchema).meta({

@@ -8,11 +8,11 @@ import { envelopeFields, points, uncertaintySchema } from "../../domain/score.ts
 import { SUBJECT_FORMATS, subjectResponseSchema } from "../../domain/subject.ts";
 import { evidenceSchema } from "../../evidence/envelope.ts";
 import { operatorProfile, operatorSparkline } from "../../operations/reporting/operators.ts";
-import type { Call } from "../../operations/shared/call.ts";
 import { eraseOperator } from "../../operations/subjects/erasure.ts";
-import { openSubjectAccess, type SubjectAccess } from "../../operations/subjects/subject_access.ts";
+import { openSubjectAccess } from "../../operations/subjects/subject_access.ts";
 import { SPARKLINE_CSP, sparklineSvg } from "../../pages/sparkline.ts";
 import { SUBJECT_PAGE_CSP, subjectPage } from "../../pages/subject.ts";
+import { subjectJson } from "../../pages/subject_json.ts";
 import type { Route } from "../exchange.ts";
 import { parseParameters, parseWith } from "../parse.ts";
 import { integerParameter } from "./parameters.ts";
@@ -141,38 +141,22 @@ const getSubjectAccess: Route = {
   async handler({ dependencies }, { context, exchange }) {
     const { operator_id } = parseWith(operatorPathSchema, context.req.param());
     const { format } = parseParameters(context.req.raw, subjectParametersSchema);
-    const { call } = exchange;
-    const access = await openSubjectAccess(dependencies, exchange.caller!, {
+    const copy = await openSubjectAccess(dependencies, exchange.caller!, {
       operatorId: operator_id,
       format,
-      call,
+      call: exchange.call,
     });
     if (format === "json") {
-      return { status: 200, pieces: subjectJson(access, call), contentType: "application/json" };
+      return { status: 200, pieces: subjectJson(copy), contentType: "application/json" };
     }
     return {
       status: 200,
-      pieces: subjectPage({ ...access, madeAt: new Date(call.now).toISOString() }),
+      pieces: subjectPage(copy),
       contentType: "text/html; charset=utf-8",
       policy: SUBJECT_PAGE_CSP,
     };
   },
 };
-
-/** One JSON object with the envelope of every body; its records are written as they are read. */
-async function* subjectJson(
-  { head, records }: SubjectAccess,
-  { now, requestId }: Call,
-): AsyncGenerator<string> {
-  yield `${JSON.stringify(head).slice(0, -1)},"records":[`;
-  let separator = "";
-  for await (const record of records) {
-    yield separator + JSON.stringify(record);
-    separator = ",";
-  }
-  const envelope = { request_id: requestId, timestamp: new Date(now).toISOString() };
-  yield `],${JSON.stringify(envelope).slice(1)}`;
-}
 
 /**
  * The state of the erased data's bytes: overwritten, still held by a reader, or left to the database server.

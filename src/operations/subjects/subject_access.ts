@@ -7,16 +7,30 @@
  */
 import type { RetentionDays } from "../shared/deployment.ts";
 import type { Reading, Scoring } from "../shared/capabilities.ts";
-import type { SubjectFormat, SubjectHead, SubjectRecord } from "../../domain/subject.ts";
+import type { SubjectCopy, SubjectFormat, SubjectHead, SubjectRecord } from "../../domain/subject.ts";
 import { HISTORY_POINTS } from "../../domain/limits.ts";
 import { AlteredError } from "../../domain/errors.ts";
 import { adminChain, evidenceChain, parseChain } from "../../evidence/chain_name.ts";
 import { named, newestQuery, newestRowsQuery } from "../../store/interactions.ts";
-import { operatorQuery } from "../../store/operators.ts";
-import { organizationQuery } from "../../store/organizations.ts";
-import { interactions, operators, organizations, subjects, webhooks } from "../../store/records.ts";
+import { operatorQuery, type StoredOperator } from "../../store/operators.ts";
+import { organizationQuery, type StoredOrganization } from "../../store/organizations.ts";
+import {
+  type InteractionRow,
+  interactions,
+  operators,
+  organizations,
+  type SubjectRow,
+  subjects,
+  type WebhookRow,
+  webhooks,
+} from "../../store/records.ts";
 import { shareOf } from "../../store/seals.ts";
-import { readSubjectEntries, type SubjectChain, subjectChainsQuery } from "../../store/subjects.ts";
+import {
+  readSubjectEntries,
+  type SubjectChain,
+  subjectChainsQuery,
+  type SubjectName,
+} from "../../store/subjects.ts";
 import { nextTurn } from "../../store/turn.ts";
 import { webhooksQuery } from "../../store/webhooks.ts";
 import { eventDraft } from "../shared/drafts.ts";
@@ -38,28 +52,49 @@ const PAGE = 32;
 /** Records that are made before other work gets its turn: a few milliseconds. */
 const RECORDS_IN_SLICE = 8;
 
-export interface SubjectAccess {
-  readonly head: SubjectHead;
-  /**
-   * Oldest first.
-   * @throws {ServiceError} if the operator is erased meanwhile: the part sent until then is no copy.
-   */
-  readonly records: AsyncGenerator<SubjectRecord>;
+/** A request for the copy of an operator. */
+interface Access {
+  readonly operatorId: string;
+  readonly format: SubjectFormat;
+  readonly call: Call;
 }
 
 /** Records the access and begins the copy. @throws {ServiceError} NOT_FOUND; SERVICE_UNAVAILABLE; {AlteredError}. */
 export async function openSubjectAccess(
   dependencies: Needs,
   caller: OrganizationCaller,
-  { operatorId, format, call }: {
-    readonly operatorId: string;
-    readonly format: SubjectFormat;
-    readonly call: Call;
-  },
-): Promise<SubjectAccess> {
-  const { orgId } = caller;
-  const name = { orgId, operatorId };
-  await recordAccess(dependencies, caller, { operatorId, format, call });
+  access: Access,
+): Promise<SubjectCopy> {
+  const { operatorId, call } = access;
+  const name = { orgId: caller.orgId, operatorId };
+  await recordAccess(dependencies, caller, access);
+  const rows = await readRows(dependencies, name);
+  const { subject: { pseudonym }, chains } = rows;
+  const profile = rows.operator === null
+    ? null
+    : await operatorProfile(dependencies, caller, { operatorId, projection: false, now: call.now });
+  return {
+    head: headOf(dependencies, rows, { operatorId, profile: profile?.profile ?? null, call }),
+    records: recordsOf(dependencies, { ...name, pseudonym, chains }, call.now),
+    requestId: call.requestId,
+    madeAt: new Date(call.now).toISOString(),
+  };
+}
+
+/** The rows of one state of the database from which a copy is made. */
+interface Rows {
+  readonly subject: SubjectRow;
+  readonly organization: StoredOrganization;
+  /** null if the operator was never scored. */
+  readonly operator: StoredOperator | null;
+  readonly webhooks: readonly WebhookRow[];
+  readonly scores: readonly InteractionRow[];
+  readonly chains: readonly SubjectChain[];
+}
+
+/** @throws {ServiceError} NOT_FOUND; {AlteredError}, {AlteredRows} if a row was altered. */
+async function readRows(dependencies: Needs, name: SubjectName): Promise<Rows> {
+  const { orgId, operatorId } = name;
   const families = [evidenceChain(orgId), adminChain(orgId)];
   const { head, found: [known, ofOrganization, rows, newest, chains, receivers, scores] } =
     await snapshotWithHead(
@@ -89,28 +124,40 @@ export async function openSubjectAccess(
   if (subject === undefined) {
     throw operator === undefined ? unknownSubject(operatorId) : namelessOperator(orgId);
   }
-  const profile = operator === undefined
-    ? null
-    : await operatorProfile(dependencies, caller, { operatorId, projection: false, now: call.now });
-  const { pseudonym } = subject;
   return {
-    head: {
-      operator_id: operatorId,
-      organization: { id: orgId, name: organization!.name },
-      pseudonym,
-      notice: subjectNotice(dependencies, {
-        organization: organization!.name,
-        receivers: [...new Set(receivers.map(({ url }) => new URL(url).host))],
-        quote: { operator_id: operatorId, pseudonym, request_id: call.requestId },
-      }),
-      profile: profile?.profile ?? null,
-      // A score whose row was altered is marked among the records.
-      jis_history: scores.filter((row) => shareOf(dependencies.seals, interactions, row) !== null)
-        .map(({ t1, jis }) => ({ timestamp: new Date(t1).toISOString(), jis })).toReversed(),
-      state: operator === undefined ? null : JSON.parse(operator.state),
-      record_count: chains.reduce((sum, { entries }) => sum + entries, 0),
-    },
-    records: recordsOf(dependencies, { ...name, pseudonym, chains }, call.now),
+    subject,
+    organization: organization!,
+    operator: operator ?? null,
+    webhooks: receivers,
+    scores,
+    chains,
+  };
+}
+
+function headOf(
+  dependencies: Needs,
+  { subject: { pseudonym }, organization: { org_id, name }, operator, webhooks, scores, chains }: Rows,
+  { operatorId, profile, call }: {
+    readonly operatorId: string;
+    readonly profile: SubjectHead["profile"];
+    readonly call: Call;
+  },
+): SubjectHead {
+  return {
+    operator_id: operatorId,
+    organization: { id: org_id, name },
+    pseudonym,
+    notice: subjectNotice(dependencies, {
+      organization: name,
+      receivers: [...new Set(webhooks.map(({ url }) => new URL(url).host))],
+      quote: { operator_id: operatorId, pseudonym, request_id: call.requestId },
+    }),
+    profile,
+    // A score whose row was altered is marked among the records.
+    jis_history: scores.filter((row) => shareOf(dependencies.seals, interactions, row) !== null)
+      .map(({ t1, jis }) => ({ timestamp: new Date(t1).toISOString(), jis })).toReversed(),
+    state: operator === null ? null : JSON.parse(operator.state),
+    record_count: chains.reduce((sum, { entries }) => sum + entries, 0),
   };
 }
 
@@ -118,11 +165,7 @@ export async function openSubjectAccess(
 async function recordAccess(
   { writer, world }: Needs,
   caller: OrganizationCaller,
-  { operatorId, format, call }: {
-    readonly operatorId: string;
-    readonly format: SubjectFormat;
-    readonly call: Call;
-  },
+  { operatorId, format, call }: Access,
 ): Promise<void> {
   const operator = [caller.orgId, operatorId] as const;
   const draft = eventDraft(world, { type: "SUBJECT_ACCESS", caller, now: call.now, detail: { format } });
@@ -141,9 +184,7 @@ async function recordAccess(
   });
 }
 
-interface Subject {
-  readonly orgId: string;
-  readonly operatorId: string;
+interface Subject extends SubjectName {
   readonly pseudonym: string;
   readonly chains: readonly SubjectChain[];
 }
