@@ -1,5 +1,5 @@
 /** The metrics of the program, in the text format of Prometheus. */
-import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { MetricRegistry } from "./metric_registry.ts";
 
 /** A request that was answered. */
 export interface ObservedRequest {
@@ -100,276 +100,220 @@ export interface Metrics {
   text(): Promise<string>;
 }
 
+/** Registers the metrics of a program. */
 export function createMetrics(sources: MetricSources): Metrics {
-  const { version, model, uncounted, connections, deliveries } = sources;
-  const registers = [new Registry()];
-  new Gauge({
-    name: "jiss_build_info",
-    help: "The program and the scoring model in use",
-    labelNames: ["version", "model"],
-    registers,
-  }).set({ version, model }, 1);
-  const requests = new Counter({
-    name: "jiss_http_requests_total",
-    help: "Requests that were answered, by route and status; those for no route have none",
-    labelNames: ["route", "status"],
-    registers,
-  });
-  const durations = new Histogram({
-    name: "jiss_http_request_seconds",
-    help: "From the head of a request to its answer, by route",
-    labelNames: ["route"],
-    buckets: SECONDS,
-    registers,
-  });
-  const commits = new Histogram({
-    name: "jiss_commit_seconds",
-    help: "From the planning of a commit until it was durable",
-    buckets: SECONDS,
-    registers,
-  });
-  const jobsOfCommits = new Histogram({
-    name: "jiss_commit_requests",
-    help: "Requests that shared a commit",
-    buckets: JOBS,
-    registers,
-  });
-  new Gauge({
-    name: "jiss_writes_waiting",
-    help: "Writes that wait for a commit; beyond 10,000 they are refused",
-    registers,
-    collect() {
-      this.set(sources.waitingWrites());
+  const { version, model, shadow } = sources;
+  const metrics = new MetricRegistry();
+  metrics.info("jiss_build_info", "The program and the scoring model in use", { version, model });
+  const observeRequest = requestMetrics(metrics);
+  const observeCommit = commitMetrics(metrics, sources);
+  const lookAtChains = chainMetrics(metrics, sources);
+  stateMetrics(metrics, sources);
+  trafficMetrics(metrics, sources);
+  const lookAtAlerts = alertMetrics(metrics, sources);
+  const lookAtWebhooks = webhookMetrics(metrics, sources);
+  const observeShadow = shadow === null ? () => {} : shadowMetrics(metrics, shadow);
+  return {
+    observeCommit,
+    observeShadow,
+    observeRequest,
+    contentType: metrics.contentType,
+    async text() {
+      await Promise.all([lookAtChains(), lookAtAlerts(), lookAtWebhooks()]);
+      return await metrics.text();
     },
-  });
-  const chains = new Gauge({ name: "jiss_chains", help: "Chains of every kind and epoch", registers });
-  const entries = new Gauge({ name: "jiss_chain_entries", help: "Entries of all chains", registers });
-  const unanchored = new Gauge({
-    name: "jiss_unanchored_entries",
-    help: "Entries that no checkpoint of the system chain covers yet",
-    registers,
-  });
-  const checkpointAge = new Gauge({
-    name: "jiss_checkpoint_age_seconds",
-    help: "Since the last entry of the system chain, which holds a checkpoint of every other",
-    registers,
-  });
-  new Gauge({
-    name: "jiss_chain_suspect",
-    help: "1 where the database is older than what was issued, another history, or altered",
-    registers,
-    collect() {
-      this.set(sources.isSuspect() ? 1 : 0);
-    },
-  });
-  new Gauge({
-    name: "jiss_chains_altered",
-    help: "Chains that are not what was signed, and that nobody has put right or acknowledged",
-    registers,
-    collect() {
-      this.set(sources.alteredChains());
-    },
-  });
-  new Gauge({
-    name: "jiss_clock_refused",
-    help: "1: this machine's clock is too far ahead of where it was, and nothing is recorded",
-    registers,
-    collect() {
-      this.set(sources.isClockRefused() ? 1 : 0);
-    },
-  });
-  new Gauge({
-    name: "jiss_lock_behind",
-    help: "1 where lock.db cannot follow the database: an older one, put back, may go unnoticed",
-    registers,
-    collect() {
-      this.set(sources.isLockBehind() ? 1 : 0);
-    },
-  });
-  new Gauge({
-    name: "jiss_disk_free_bytes",
-    help: "Where the data directory lies; none where that cannot be told",
-    registers,
-    collect() {
-      const bytes = sources.freeSpace();
-      if (bytes === null) this.remove();
-      else this.set(bytes);
-    },
-  });
-  new Counter({
-    name: "jiss_log_lines_lost_total",
-    help: "Lines of the log that could not be written: its reader took none, or a write failed",
-    registers,
-    collect() {
-      this.reset();
-      this.inc(sources.lostLines());
-    },
-  });
-  new Counter({
-    name: "jiss_rate_limit_uncounted_total",
-    help: "Requests refused because the limiter could not count them: a full table, or a store that is away",
-    labelNames: ["layer"],
-    registers,
-    collect() {
-      this.reset();
-      for (const [layer, count] of Object.entries(uncounted())) this.inc({ layer }, count);
-    },
-  });
-  new Gauge({
-    name: "jiss_connections_open",
-    help: "Connections of clients",
-    registers,
-    collect() {
-      this.set(connections.open);
-    },
-  });
-  new Counter({
-    name: "jiss_connections_closed_total",
-    help: "Connections that the service closed: no request came, the client went silent, or room was needed",
-    labelNames: ["cause"],
-    registers,
-    collect() {
-      this.reset();
-      for (const [cause, count] of Object.entries(connections.closed)) this.inc({ cause }, count);
-    },
-  });
-  const alerts = new Gauge({
-    name: "jiss_alerts_open",
-    help: "Alerts about organizations that nobody has acknowledged",
-    registers,
-  });
-  new Counter({
-    name: "jiss_webhook_attempts_total",
-    help: "Attempts to deliver an event, by how they ended: delivered, or the class of error",
-    labelNames: ["outcome"],
-    registers,
-    collect() {
-      this.reset();
-      for (const [outcome, count] of deliveries.attempts) this.inc({ outcome }, count);
-    },
-  });
-  new Counter({
-    name: "jiss_webhook_events_dropped_total",
-    help: "Events that were given up because they waited too long, or behind too many",
-    registers,
-    collect() {
-      this.reset();
-      this.inc(deliveries.dropped);
-    },
-  });
-  const paused = new Gauge({
-    name: "jiss_webhook_paused",
-    help: "Destinations that fail for long and are tried once a minute",
-    registers,
-  });
-  const waiting = new Gauge({
-    name: "jiss_webhook_backlog",
-    help: "Events that wait to be delivered, each counted for each destination",
-    registers,
-  });
-  const observeShadow = sources.shadow === null ? () => {} : shadowMetrics(sources.shadow, registers);
-  const [registry] = registers;
+  };
+}
 
-  /** Runs before any metric is read: several gauges share one read of the database. */
-  async function look(): Promise<void> {
-    const [found, age, open, destinations] = await Promise.all([
-      sources.chains(),
-      sources.checkpointAge(),
-      sources.openAlerts(),
-      sources.backlog(),
-    ]);
+function requestMetrics(metrics: MetricRegistry): Metrics["observeRequest"] {
+  const requests = metrics.counter(
+    "jiss_http_requests_total",
+    "Requests that were answered, by route and status; those for no route have none",
+    ["route", "status"],
+  );
+  const durations = metrics.histogram(
+    "jiss_http_request_seconds",
+    "From the head of a request to its answer, by route",
+    { labelNames: ["route"], buckets: SECONDS },
+  );
+  return ({ route, status, milliseconds }) => {
+    requests.inc({ route: route ?? "", status });
+    durations.observe({ route: route ?? "" }, milliseconds / 1000);
+  };
+}
+
+function commitMetrics(metrics: MetricRegistry, sources: MetricSources): Metrics["observeCommit"] {
+  const durations = metrics.histogram(
+    "jiss_commit_seconds",
+    "From the planning of a commit until it was durable",
+    { buckets: SECONDS },
+  );
+  const jobsOfCommits = metrics.histogram("jiss_commit_requests", "Requests that shared a commit", {
+    buckets: JOBS,
+  });
+  metrics.readGauge(
+    "jiss_writes_waiting",
+    "Writes that wait for a commit; beyond 10,000 they are refused",
+    () => sources.waitingWrites(),
+  );
+  return ({ jobs, milliseconds }) => {
+    durations.observe(milliseconds / 1000);
+    jobsOfCommits.observe(jobs);
+  };
+}
+
+/** Several gauges share one read of the database: the returned function makes it. */
+function chainMetrics(metrics: MetricRegistry, sources: MetricSources): () => Promise<void> {
+  const chains = metrics.gauge("jiss_chains", "Chains of every kind and epoch");
+  const entries = metrics.gauge("jiss_chain_entries", "Entries of all chains");
+  const unanchored = metrics.gauge(
+    "jiss_unanchored_entries",
+    "Entries that no checkpoint of the system chain covers yet",
+  );
+  const checkpointAge = metrics.gauge(
+    "jiss_checkpoint_age_seconds",
+    "Since the last entry of the system chain, which holds a checkpoint of every other",
+  );
+  return async () => {
+    const [found, age] = await Promise.all([sources.chains(), sources.checkpointAge()]);
     chains.set(found.chains);
     entries.set(found.entries);
     unanchored.set(found.unanchored);
     checkpointAge.set(age);
-    alerts.set(open);
+  };
+}
+
+function stateMetrics(metrics: MetricRegistry, sources: MetricSources): void {
+  metrics.readGauge(
+    "jiss_chain_suspect",
+    "1 where the database is older than what was issued, another history, or altered",
+    () => Number(sources.isSuspect()),
+  );
+  metrics.readGauge(
+    "jiss_chains_altered",
+    "Chains that are not what was signed, and that nobody has put right or acknowledged",
+    () => sources.alteredChains(),
+  );
+  metrics.readGauge(
+    "jiss_clock_refused",
+    "1: this machine's clock is too far ahead of where it was, and nothing is recorded",
+    () => Number(sources.isClockRefused()),
+  );
+  metrics.readGauge(
+    "jiss_lock_behind",
+    "1 where lock.db cannot follow the database: an older one, put back, may go unnoticed",
+    () => Number(sources.isLockBehind()),
+  );
+  metrics.readGauge(
+    "jiss_disk_free_bytes",
+    "Where the data directory lies; none where that cannot be told",
+    () => sources.freeSpace(),
+  );
+  metrics.total(
+    "jiss_log_lines_lost_total",
+    "Lines of the log that could not be written: its reader took none, or a write failed",
+    () => sources.lostLines(),
+  );
+}
+
+function trafficMetrics(metrics: MetricRegistry, { uncounted, connections }: MetricSources): void {
+  metrics.totals(
+    "jiss_rate_limit_uncounted_total",
+    "Requests refused because the limiter could not count them: a full table, or a store that is away",
+    "layer",
+    () => Object.entries(uncounted()),
+  );
+  metrics.readGauge("jiss_connections_open", "Connections of clients", () => connections.open);
+  metrics.totals(
+    "jiss_connections_closed_total",
+    "Connections that the service closed: no request came, the client went silent, or room was needed",
+    "cause",
+    () => Object.entries(connections.closed),
+  );
+}
+
+/** The returned function reads the database. */
+function alertMetrics(metrics: MetricRegistry, sources: MetricSources): () => Promise<void> {
+  const alerts = metrics.gauge(
+    "jiss_alerts_open",
+    "Alerts about organizations that nobody has acknowledged",
+  );
+  return async () => alerts.set(await sources.openAlerts());
+}
+
+/** The returned function reads the database. */
+function webhookMetrics(metrics: MetricRegistry, sources: MetricSources): () => Promise<void> {
+  const { deliveries } = sources;
+  metrics.totals(
+    "jiss_webhook_attempts_total",
+    "Attempts to deliver an event, by how they ended: delivered, or the class of error",
+    "outcome",
+    () => deliveries.attempts,
+  );
+  metrics.total(
+    "jiss_webhook_events_dropped_total",
+    "Events that were given up because they waited too long, or behind too many",
+    () => deliveries.dropped,
+  );
+  const paused = metrics.gauge(
+    "jiss_webhook_paused",
+    "Destinations that fail for long and are tried once a minute",
+  );
+  const waiting = metrics.gauge(
+    "jiss_webhook_backlog",
+    "Events that wait to be delivered, each counted for each destination",
+  );
+  return async () => {
+    const destinations = await sources.backlog();
     waiting.set(destinations.reduce((sum, { events, queued }) => sum + events + queued, 0));
     paused.set(destinations.filter(({ paused_at }) => paused_at !== null).length);
-  }
-  return {
-    observeCommit({ jobs, milliseconds }) {
-      commits.observe(milliseconds / 1000);
-      jobsOfCommits.observe(jobs);
-    },
-    observeShadow,
-    observeRequest({ route, status, milliseconds }) {
-      requests.inc({ route: route ?? "", status });
-      durations.observe({ route: route ?? "" }, milliseconds / 1000);
-    },
-    contentType: registry!.contentType,
-    async text() {
-      await look();
-      return await registry!.metrics();
-    },
   };
 }
 
 /** Registers the figures of the candidate model, and returns the function that counts a comparison. */
 function shadowMetrics(
+  metrics: MetricRegistry,
   { candidate, counts }: NonNullable<MetricSources["shadow"]>,
-  registers: Registry[],
 ): Metrics["observeShadow"] {
-  new Gauge({
-    name: "jiss_shadow_info",
-    help: "The candidate model that runs in shadow",
-    labelNames: ["candidate"],
-    registers,
-  }).set({ candidate }, 1);
-  const differences = new Histogram({
-    name: "jiss_shadow_jis_difference",
-    help: "JIS of the candidate minus that of the model in use, points, of each interaction compared",
-    buckets: DIFFERENCES,
-    registers,
-  });
-  const changed = new Counter({
-    name: "jiss_shadow_changed_total",
-    help: "Interactions whose band or compliance status the candidate has higher or lower",
-    labelNames: ["what", "direction"],
-    registers,
-  });
+  metrics.info("jiss_shadow_info", "The candidate model that runs in shadow", { candidate });
+  const differences = metrics.histogram(
+    "jiss_shadow_jis_difference",
+    "JIS of the candidate minus that of the model in use, points, of each interaction compared",
+    { buckets: DIFFERENCES },
+  );
+  const changed = metrics.counter(
+    "jiss_shadow_changed_total",
+    "Interactions whose band or compliance status the candidate has higher or lower",
+    ["what", "direction"],
+  );
   for (const what of ["band", "compliance_status"]) {
     for (const direction of ["higher", "lower"]) changed.inc({ what, direction }, 0);
   }
-  const totals = [
-    ["jiss_shadow_failures_total", "Scores and late labels on which the candidate failed", "failed"],
-    [
-      "jiss_shadow_missed_total",
-      "Scores and late labels that the candidate had no room for, or that came too fast",
-      "missed",
-    ],
-    [
-      "jiss_shadow_restarts_total",
-      "Operators that began anew from the stored state, after something was missed or recorded elsewhere",
-      "restarts",
-    ],
-  ] as const;
-  for (const [name, help, count] of totals) {
-    new Counter({
-      name,
-      help,
-      registers,
-      collect() {
-        this.reset();
-        this.inc(counts()[count]);
-      },
-    });
-  }
-  new Gauge({
-    name: "jiss_shadow_operators",
-    help: "Operators that the candidate follows",
-    registers,
-    collect() {
-      this.set(counts().operators);
-    },
-  });
-  new Gauge({
-    name: "jiss_shadow_waiting",
-    help: "Scores and late labels that wait for the candidate",
-    registers,
-    collect() {
-      this.set(counts().waiting);
-    },
-  });
+  metrics.total(
+    "jiss_shadow_failures_total",
+    "Scores and late labels on which the candidate failed",
+    () => counts().failed,
+  );
+  metrics.total(
+    "jiss_shadow_missed_total",
+    "Scores and late labels that the candidate had no room for, or that came too fast",
+    () => counts().missed,
+  );
+  metrics.total(
+    "jiss_shadow_restarts_total",
+    "Operators that began anew from the stored state, after something was missed or recorded elsewhere",
+    () => counts().restarts,
+  );
+  metrics.readGauge(
+    "jiss_shadow_operators",
+    "Operators that the candidate follows",
+    () => counts().operators,
+  );
+  metrics.readGauge(
+    "jiss_shadow_waiting",
+    "Scores and late labels that wait for the candidate",
+    () => counts().waiting,
+  );
   return ({ difference, band, status }) => {
     differences.observe(difference);
     if (band !== "same") changed.inc({ what: "band", direction: band });
