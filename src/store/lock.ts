@@ -7,7 +7,7 @@
  * Source: evidence design, section 10 and "Read first", point 4.
  */
 import type { ErasedOperator, IssuedCheckpoint, IssuedPlace, KeptClock, SuspectFamily } from "./issued.ts";
-import type { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { ADMINISTRATOR_RETRY_SECONDS, unavailable } from "../domain/errors.ts";
 import type { StoredHead } from "./chains.ts";
 import { connectTo, told } from "./faults.ts";
@@ -73,6 +73,25 @@ const SETTING_UP = [
   ) STRICT`,
 ];
 
+const STATEMENTS = {
+  issued: "SELECT family, epoch, origin, size, root, note FROM checkpoint ORDER BY family",
+  place: "SELECT epoch, size FROM checkpoint WHERE family = ?",
+  record: `INSERT INTO checkpoint (family, epoch, origin, size, root, note)
+    VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT (family) DO UPDATE SET epoch = excluded.epoch, origin = excluded.origin, size = excluded.size,
+      root = excluded.root, note = excluded.note
+    WHERE (excluded.epoch, excluded.size) > (checkpoint.epoch, checkpoint.size)`,
+  erased: "SELECT name, at FROM erased ORDER BY at",
+  recordErased:
+    "INSERT INTO erased (name, at) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at",
+  forgetErased: "DELETE FROM erased WHERE at < ?",
+  recordClock:
+    "INSERT INTO clock (id, at, is_refused) VALUES (1, ?, ?) ON CONFLICT (id) DO UPDATE SET at = excluded.at, is_refused = excluded.is_refused",
+  begin: "BEGIN IMMEDIATE",
+  commit: "COMMIT",
+  emptyLog: "PRAGMA wal_checkpoint(TRUNCATE)",
+} as const;
+
 /** Milliseconds that a write waits for another process's write. */
 const BUSY_TIMEOUT_MS = 1_000;
 
@@ -93,72 +112,148 @@ export interface LockOptions {
  * Opens the lock and creates it if it is missing.
  * @throws {StorageFailure} if it is no database or cannot be opened.
  */
-export function openLock({ path, onTrouble }: LockOptions): CheckpointLock {
-  const connection = connectTo(path, { timeout: BUSY_TIMEOUT_MS }, SETTING_UP);
-  const all = connection.prepare(
-    "SELECT family, epoch, origin, size, root, note FROM checkpoint ORDER BY family",
-  );
-  const one = connection.prepare("SELECT epoch, size FROM checkpoint WHERE family = ?");
-  const upsert = connection.prepare(`INSERT INTO checkpoint (family, epoch, origin, size, root, note)
-    VALUES (?, ?, ?, ?, ?, ?)
-    ON CONFLICT (family) DO UPDATE SET epoch = excluded.epoch, origin = excluded.origin, size = excluded.size,
-      root = excluded.root, note = excluded.note
-    WHERE (excluded.epoch, excluded.size) > (checkpoint.epoch, checkpoint.size)`);
-  const rememberErased = connection.prepare(
-    "INSERT INTO erased (name, at) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at",
-  );
-  const forget = connection.prepare("DELETE FROM erased WHERE at < ?");
-  const setClock = connection.prepare(
-    "INSERT INTO clock (id, at, is_refused) VALUES (1, ?, ?) ON CONFLICT (id) DO UPDATE SET at = excluded.at, is_refused = excluded.is_refused",
-  );
-  const [begin, commit] = ["BEGIN IMMEDIATE", "COMMIT"].map((text) => connection.prepare(text));
-  let unsynced = false;
-  const troubles = new Set<Work>();
-  let suspected: SuspectFamily | null = null;
+export function openLock(options: LockOptions): CheckpointLock {
+  return new FileLock(options);
+}
+
+class FileLock implements CheckpointLock {
+  readonly #options: LockOptions;
+  readonly #connection: DatabaseSync;
+  readonly #statements: Readonly<Record<keyof typeof STATEMENTS, StatementSync>>;
+  /** The kinds of work that failed and have not succeeded since. */
+  readonly #troubles = new Set<Work>();
   /** Entries that could not be written. Each later write and each sync tries them again. */
-  const owed = new GatheredEntries();
+  readonly #owed = new GatheredEntries();
+  #isUnsynced = false;
+  #suspected: SuspectFamily | null = null;
+
+  constructor(options: LockOptions) {
+    this.#options = options;
+    this.#connection = connectTo(options.path, { timeout: BUSY_TIMEOUT_MS }, SETTING_UP);
+    const prepared = Object.entries(STATEMENTS).map(([name, sql]) => [name, this.#connection.prepare(sql)]);
+    this.#statements = Object.fromEntries(prepared);
+  }
+
+  issued(): readonly IssuedCheckpoint[] {
+    return this.#look(() => this.#statements.issued.all() as unknown as readonly IssuedCheckpoint[]);
+  }
+
+  record(issued: readonly IssuedCheckpoint[]): void {
+    this.#follow({ issued });
+  }
+
+  issuedOf(families: readonly string[]): ReadonlyMap<string, IssuedPlace> {
+    return this.#look(() =>
+      new Map(families.flatMap((family) => {
+        const place = this.#statements.place.get(family) as unknown as IssuedPlace | undefined;
+        return place === undefined ? [] : [[family, place]];
+      }))
+    );
+  }
+
+  requireCurrent(places: ReadonlyMap<string, IssuedPlace>, heads: readonly StoredHead[]): void {
+    const suspected = this.#suspected;
+    for (const [family, issued] of places) {
+      const head = heads.find((candidate) => candidate.family === family);
+      const isSuspect = suspected?.family === family && (head?.epoch ?? 0) <= suspected.epoch;
+      if (head !== undefined && !isBehind(head, issued) && !isSuspect) continue;
+      if (isSuspect && suspected?.altered !== undefined) throw new AlteredRows(family, suspected.altered);
+      throw unavailable(
+        "The database is older than what this installation has issued, or was altered: nothing is recorded until an administrator runs `jiss restore --acknowledge REASON`.",
+        ADMINISTRATOR_RETRY_SECONDS,
+      );
+    }
+  }
+
+  suspect(family: SuspectFamily | null): void {
+    this.#suspected = family;
+  }
+
+  suspected(): SuspectFamily | null {
+    return this.#suspected;
+  }
+
+  erased(): readonly ErasedOperator[] {
+    return this.#look(() => this.#statements.erased.all() as unknown as readonly ErasedOperator[]);
+  }
+
+  recordErased(erased: ErasedOperator): void {
+    this.#follow({ erased: [erased] });
+  }
+
+  forgetErased(before: number): void {
+    this.#follow({ forgetBefore: before });
+  }
+
+  clock(): KeptClock | null {
+    return this.#look(() => keptClockIn(this.#connection));
+  }
+
+  recordClock(clock: KeptClock): void {
+    this.#follow({ clock });
+  }
+
+  sync(): Promise<void> {
+    this.#follow();
+    if (this.#isUnsynced) {
+      this.#attempt("syncing", () => {
+        const row = this.#statements.emptyLog.get() as { busy: number };
+        // If another process reads the log, the next sync tries again.
+        this.#isUnsynced = row.busy !== 0;
+      });
+    }
+    return Promise.resolve();
+  }
+
+  close(): Promise<void> {
+    const synced = this.sync();
+    this.#connection.close();
+    return synced;
+  }
 
   /**
    * Writes these entries and those owed. A failure is reported and keeps nothing else from going on: the
    * database has committed.
    */
-  function follow(entries: Partial<LockEntries> = {}): void {
-    owed.add(entries);
-    if (owed.isEmpty) return;
-    const taken = owed.take();
-    attempt("writing", () => {
+  #follow(entries: Partial<LockEntries> = {}): void {
+    this.#owed.add(entries);
+    if (this.#owed.isEmpty) return;
+    const taken = this.#owed.take();
+    this.#attempt("writing", () => {
       try {
-        write(taken);
-        unsynced = true;
+        this.#write(taken);
+        this.#isUnsynced = true;
       } catch (error) {
-        if (connection.isTransaction) connection.exec("ROLLBACK");
-        owed.add(taken);
+        if (this.#connection.isTransaction) this.#connection.exec("ROLLBACK");
+        this.#owed.add(taken);
         throw error;
       }
     });
   }
 
-  function write({ issued, erased, forgetBefore, clock }: LockEntries): void {
-    begin!.run();
+  #write({ issued, erased, forgetBefore, clock }: LockEntries): void {
+    const { begin, record, recordErased, forgetErased, recordClock, commit } = this.#statements;
+    begin.run();
     for (const { family, epoch, origin, size, root, note } of issued) {
-      upsert.run(family, epoch, origin, size, root, note);
+      record.run(family, epoch, origin, size, root, note);
     }
-    for (const { name, at } of erased) rememberErased.run(name, at);
-    if (forgetBefore !== null) forget.run(forgetBefore);
-    if (clock !== null) setClock.run(clock.at, clock.isRefused ? 1 : 0);
-    commit!.run();
+    for (const { name, at } of erased) recordErased.run(name, at);
+    if (forgetBefore !== null) forgetErased.run(forgetBefore);
+    if (clock !== null) recordClock.run(clock.at, clock.isRefused ? 1 : 0);
+    commit.run();
   }
 
   /** Runs the work and reports a failure. @returns whether it succeeded. */
-  function attempt(what: Work, work: () => void): boolean {
+  #attempt(what: Work, work: () => void): boolean {
+    const { path, onTrouble } = this.#options;
     try {
       work();
     } catch (error) {
-      troubles.add(what);
+      this.#troubles.add(what);
       onTrouble(told(error, path));
       return false;
     }
-    if (troubles.delete(what) && troubles.size === 0) onTrouble(null);
+    if (this.#troubles.delete(what) && this.#troubles.size === 0) onTrouble(null);
     return true;
   }
 
@@ -166,67 +261,14 @@ export function openLock({ path, onTrouble }: LockOptions): CheckpointLock {
    * Reads. If the lock cannot be read, nobody knows whether the database is older than what was issued.
    * @throws {ServiceError} if it cannot be read.
    */
-  function look<Found>(read: () => Found): Found {
+  #look<Found>(read: () => Found): Found {
     let found: Found;
-    if (attempt("reading", () => found = read())) return found!;
+    if (this.#attempt("reading", () => found = read())) return found!;
     throw unavailable(
       "What this installation has issued cannot be read: nothing is recorded until an administrator has looked at lock.db.",
       ADMINISTRATOR_RETRY_SECONDS,
     );
   }
-
-  return {
-    issued: () => look(() => all.all() as unknown as readonly IssuedCheckpoint[]),
-    record: (issued) => follow({ issued }),
-    issuedOf(families) {
-      return look(() =>
-        new Map(families.flatMap((family) => {
-          const place = one.get(family) as unknown as IssuedPlace | undefined;
-          return place === undefined ? [] : [[family, place]];
-        }))
-      );
-    },
-    requireCurrent(places, heads) {
-      for (const [family, issued] of places) {
-        const head = heads.find((candidate) => candidate.family === family);
-        const isSuspect = suspected?.family === family && (head?.epoch ?? 0) <= suspected.epoch;
-        if (head !== undefined && !isBehind(head, issued) && !isSuspect) continue;
-        if (isSuspect && suspected?.altered !== undefined) throw new AlteredRows(family, suspected.altered);
-        throw unavailable(
-          "The database is older than what this installation has issued, or was altered: nothing is recorded until an administrator runs `jiss restore --acknowledge REASON`.",
-          ADMINISTRATOR_RETRY_SECONDS,
-        );
-      }
-    },
-    suspect(family) {
-      suspected = family;
-    },
-    suspected: () => suspected,
-    erased: () =>
-      look(() =>
-        connection.prepare("SELECT name, at FROM erased ORDER BY at").all() as unknown as ErasedOperator[]
-      ),
-    recordErased: (erased) => follow({ erased: [erased] }),
-    forgetErased: (forgetBefore) => follow({ forgetBefore }),
-    clock: () => look(() => keptClockIn(connection)),
-    recordClock: (clock) => follow({ clock }),
-    sync() {
-      follow();
-      if (unsynced) {
-        attempt("syncing", () => {
-          const row = connection.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get() as { busy: number };
-          // If another process reads the log, the next sync tries again.
-          unsynced = row.busy !== 0;
-        });
-      }
-      return Promise.resolve();
-    },
-    close() {
-      const synced = this.sync();
-      connection.close();
-      return synced;
-    },
-  };
 }
 
 /** Instructions for an administrator whose lock is damaged. */

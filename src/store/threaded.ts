@@ -4,7 +4,8 @@
  * own: with a write-ahead log neither waits for the other.
  */
 import type { Database } from "./database.ts";
-import { type EmbeddedOptions, openEmbedded } from "./embedded.ts";
+import { openEmbedded } from "./embedded.ts";
+import type { EmbeddedOptions } from "./file_connection.ts";
 import type { PassingFault, StorageFailure } from "./faults.ts";
 import { StorageThread } from "./thread.ts";
 
