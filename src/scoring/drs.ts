@@ -8,20 +8,12 @@ import type { Interaction } from "../domain/interaction.ts";
 import { clamp, power, round, roundTo } from "./arithmetic.ts";
 import { departureShare, isReferral } from "./classify.ts";
 import { dimensionsOf, jisOf } from "./dimensions.ts";
+import { type PolicyTrigger, policyTriggers } from "./drs_policies.ts";
 import type { ModelDocument } from "./model.ts";
 import { processEvidence, validatedSpeedRelief } from "./process.ts";
 import { departureCredibility, retain } from "./reducer.ts";
 import { bucketMeans, initialState, minimumDataMet, type OperatorState } from "./state.ts";
 import { type Uncertainty, uncertaintyOf } from "./uncertainty.ts";
-import { percent } from "./wording.ts";
-
-export interface PolicyTrigger {
-  readonly policy: string;
-  readonly triggered: boolean;
-  readonly minimum_route: Route;
-  /** One sentence; null if the policy was not triggered. */
-  readonly evidence: string | null;
-}
 
 export interface DrsFactor {
   readonly name: "likelihood" | "severity" | "process_evidence" | "operator_jis";
@@ -54,7 +46,6 @@ export function scoreDecision(
   },
 ): DrsResult {
   const rules = model.drs;
-  const row = model.domains[domain];
   const current = retain(model, state ?? initialState(model), now);
   const means = bucketMeans(model, current, domain);
   const jis = jisOf(model, dimensionsOf(model, means, "full"), "full");
@@ -62,6 +53,7 @@ export function scoreDecision(
   const process = processEvidence(model, interaction, { domain, relief });
   const credibility = departureCredibility(model, current);
   const departure = departureShare(model, interaction);
+  const scenario = graverScenario(model, { scenario: interaction.scenario_type, stakes });
 
   const likelihood = likelihoodOf(model, {
     referral: isReferral(interaction),
@@ -72,73 +64,21 @@ export function scoreDecision(
       rules.departure.credibility_weight * (1 - credibility),
     interactions: current.n,
   });
-  const scenario = graverScenario(model, { scenario: interaction.scenario_type, stakes });
-  const severity = Math.min(1, row.severity + severityBonus(model, scenario));
+  const severity = Math.min(1, model.domains[domain].severity + severityBonus(model, scenario));
   const risk = round(
     100 * power(likelihood, rules.likelihood_exponent) * power(severity, rules.severity_exponent),
   );
-
-  const critical = scenario === "critical";
-  const known = current.n > 0;
-  const time = interaction.time_to_decision_ms;
-  const reflexive = interaction.decision === "accepted" && time < row.fast_ms;
-  const { critical_jis, min_jis } = model.thresholds;
-  const trigger = (
-    policy: string,
-    { triggered, route, evidence }: { triggered: boolean; route: Route; evidence: string },
-  ): PolicyTrigger => ({
-    policy,
-    triggered,
-    minimum_route: route,
-    evidence: triggered ? evidence : null,
+  const triggers = policyTriggers(model, {
+    interaction,
+    domain,
+    isCritical: scenario === "critical",
+    jis,
+    departure,
+    credibility,
+    plausibility: process.plausibility,
+    interactions: current.n,
+    isProven: minimumDataMet(model, current, now),
   });
-  const triggers: readonly PolicyTrigger[] = [
-    trigger("P1_CRITICAL_REFLEXIVE_ACCEPT", {
-      triggered: critical && reflexive,
-      route: "escalation",
-      evidence:
-        `A critical case was accepted in ${time} ms, below the ${row.fast_ms} ms that ${domain} counts as reflexive.`,
-    }),
-    trigger("P2_OPERATOR_BELOW_CRITICAL", {
-      triggered: known && jis < critical_jis,
-      route: row.high_risk || critical ? "escalation" : "must_review",
-      evidence:
-        `The operator's JIS of ${jis}, reckoned for ${domain} as of this decision, is below the critical level of ${critical_jis}.`,
-    }),
-    trigger("P3_OPERATOR_BELOW_MINIMUM", {
-      triggered: known && jis >= critical_jis && jis < min_jis,
-      route: row.high_risk ? "must_review" : "review",
-      evidence:
-        `The operator's JIS of ${jis}, reckoned for ${domain} as of this decision, is below the minimum of ${min_jis}.`,
-    }),
-    trigger("P4_REFLEXIVE_ACCEPT_HIGH_RISK", {
-      triggered: row.high_risk && reflexive,
-      route: "must_review",
-      evidence:
-        `A recommendation in ${domain}, a high-risk domain, was accepted in ${time} ms, below ${row.fast_ms} ms.`,
-    }),
-    trigger("P5_LOW_CREDIBILITY_DEPARTURE", {
-      triggered: departure >= rules.low_credibility.departure &&
-        credibility < rules.low_credibility.credibility,
-      route: "review",
-      evidence: `The recommendation was departed from, and departures of this operator are trusted ${
-        percent(credibility)
-      }, below ${percent(rules.low_credibility.credibility)}.`,
-    }),
-    trigger("P6_UNPROVEN_OPERATOR_CRITICAL", {
-      triggered: critical && !minimumDataMet(model, current, now),
-      route: "must_review",
-      evidence: `A critical case was decided by an operator with only ${current.n} ${
-        current.n === 1 ? "interaction" : "interactions"
-      } on record.`,
-    }),
-    trigger("P7_IMPLAUSIBLE_TELEMETRY", {
-      triggered: process.plausibility !== null && process.plausibility < rules.implausible_below,
-      route: "review",
-      evidence: `The activity reported takes far longer than the ${time} ms spent.`,
-    }),
-  ];
-
   return {
     decision_risk_score: risk / 100,
     routing_decision: triggers.reduce<Route>(
