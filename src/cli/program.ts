@@ -67,10 +67,31 @@ function buildProgram(shell: Shell, finish: (exitCode: number) => void): Command
     .configureHelp({ optionDescription: describedOption })
     .showSuggestionAfterError(false)
     .helpCommand(false);
-  const command = (usage: string, description: string) =>
-    program.command(usage).description(description).allowExcessArguments(false);
+  const invocation = { shell, finish };
+  addServiceCommands(program, invocation);
+  addEvidenceCommands(program, invocation);
+  addOrganizationCommands(group(program, "org", "manage organizations in the database itself"), invocation);
+  addAlertCommands(group(program, "alerts", "show what the service wants somebody to look at"), invocation);
+  addCheckCommands(program, invocation);
+  addInformationCommands(program, invocation);
+  return program;
+}
 
-  command(
+/** What the action of a command needs. */
+interface Invocation {
+  readonly shell: Shell;
+  /** Sets the exit code. */
+  finish(exitCode: number): void;
+}
+
+/** A command below another one; arguments that it does not declare are refused. */
+function addCommand(parent: Command, usage: string, description: string): Command {
+  return parent.command(usage).description(description).allowExcessArguments(false);
+}
+
+function addServiceCommands(program: Command, { shell, finish }: Invocation): void {
+  addCommand(
+    program,
     "dev",
     "start a service for local testing: data in ./data/dev, a demo organization, a key, a curl line",
   )
@@ -81,11 +102,18 @@ function buildProgram(shell: Shell, finish: (exitCode: number) => void): Command
     )
     .option("--open", "open the console in the browser", false)
     .action(async (options: DevOptions) => finish(await dev(shell, options)));
-  command("serve", "start the service, configured by environment variables")
+  addCommand(program, "serve", "start the service, configured by environment variables")
     .action(async () => finish(await serve(shell)));
-  command("init [DIR]", "write jiss.env (pepper, master keys) and the signing key; never overwrites")
+  addCommand(
+    program,
+    "init [DIR]",
+    "write jiss.env (pepper, master keys) and the signing key; never overwrites",
+  )
     .action((directory: string | undefined) => finish(init(shell, directory ?? DEFAULT_INIT_DIRECTORY)));
-  command("verify <FILE...>", "verify bundles and saved answers, offline; - is standard input")
+}
+
+function addEvidenceCommands(program: Command, { shell, finish }: Invocation): void {
+  addCommand(program, "verify <FILE...>", "verify bundles and saved answers, offline; - is standard input")
     .option(
       "--key <FILE|KEY>",
       "trust this key: a PEM or JWKS file, or a verifier key; may be repeated",
@@ -102,7 +130,7 @@ function buildProgram(shell: Shell, finish: (exitCode: number) => void): Command
     .action(async (files: readonly string[], options: VerifyOptions) =>
       finish(await verify(shell, files, options))
     );
-  command("export", "write the bundle that verify reads, from the data directory")
+  addCommand(program, "export", "write the bundle that verify reads, from the data directory")
     .option("--org <ORG>", "the organization whose evidence or admin chain it is")
     .addOption(
       new Option("--chain <CHAIN>", "which chain").choices(EXPORTED_CHAINS).default("evidence"),
@@ -115,35 +143,40 @@ function buildProgram(shell: Shell, finish: (exitCode: number) => void): Command
     )
     .option("-o, --output <FILE>", "write a new file instead of standard output")
     .action(async (options: ExportOptions) => finish(await exportChain(shell, options)));
-  command("checkpoint", "print the newest checkpoint of every chain, to be kept elsewhere")
+  addCommand(program, "checkpoint", "print the newest checkpoint of every chain, to be kept elsewhere")
     .action(async () => finish(await checkpoint(shell)));
-  command("rotate-signing-key", "bring the next signing key in, beside the one in use")
+  addCommand(program, "rotate-signing-key", "bring the next signing key in, beside the one in use")
     .option("--drop-old", "end the overlap: retire the old key and delete it", false)
     .action(async (options: { dropOld: boolean }) => finish(await rotateSigningKey(shell, options)));
-  command("backup <FILE>", "make a consistent copy of the embedded database, beside a running service")
+  addCommand(
+    program,
+    "backup <FILE>",
+    "make a consistent copy of the embedded database, beside a running service",
+  )
     .action(async (file: string) => finish(await backup(shell, file)));
-  command("restore [FILE]", "put a backup back; without FILE, accept an older database as it is")
+  addCommand(program, "restore [FILE]", "put a backup back; without FILE, accept an older database as it is")
     .requiredOption("--acknowledge <REASON>", "the reason, which the evidence keeps for good")
     .action(async (file: string | undefined, options: { acknowledge: string }) =>
       finish(await restore(shell, { file: file ?? null, reason: options.acknowledge }))
     );
-  addOrganizationCommands(group(program, "org", "manage organizations in the database itself"), {
-    shell,
-    finish,
-  });
-  group(program, "alerts", "show what the service wants somebody to look at")
-    .command("list").description("list open alerts, each with the alert_id that acknowledges it")
-    .allowExcessArguments(false)
+}
+
+function addAlertCommands(alerts: Command, { shell, finish }: Invocation): void {
+  addCommand(alerts, "list", "list open alerts, each with the alert_id that acknowledges it")
     .option("--all", "list acknowledged ones too", false)
     .option("--json", "print one JSON object", false)
     .action(async (options: ListAlertsOptions) => finish(await listAlerts(shell, options)));
-  command("doctor", "look for mistakes of the setup, and say how to mend each; changes nothing")
+}
+
+function addCheckCommands(program: Command, { shell, finish }: Invocation): void {
+  addCommand(program, "doctor", "look for mistakes of the setup, and say how to mend each; changes nothing")
     .option("--accept-clock", "only record that the present clock is right after a jump", false)
     .option("--json", "print one JSON object", false)
     .action(async ({ acceptClock: isAccepted, ...options }: DoctorOptions & { acceptClock: boolean }) =>
       finish(await (isAccepted ? acceptClock : doctor)(shell, options))
     );
-  command(
+  addCommand(
+    program,
     "simulate",
     "score simulated reviewers: does the score measure what it claims?",
   )
@@ -152,18 +185,26 @@ function buildProgram(shell: Shell, finish: (exitCode: number) => void): Command
     .option("--json", "print one JSON object", false)
     .option("--check", "exit with 1 if a target is missed", false)
     .action((options: SimulateOptions) => finish(simulate(shell, options)));
-  command("calibrate", "fit a model document to an organization's own labelled history; changes nothing")
+  addCommand(
+    program,
+    "calibrate",
+    "fit a model document to an organization's own labelled history; changes nothing",
+  )
     .requiredOption("--org <ORG>", "the organization whose history it is")
     .option("-o, --output <FILE>", "a new file for the document; without it there is only the report")
     .option("--json", "print one JSON object", false)
     .action(async (options: CalibrateOptions) => finish(await calibrate(shell, options)));
-  command("healthcheck", "exit with 0 if the local service answers GET / with status ok")
+}
+
+function addInformationCommands(program: Command, { shell, finish }: Invocation): void {
+  addCommand(program, "healthcheck", "exit with 0 if the local service answers GET / with status ok")
     .action(async () => finish(await healthcheck(shell)));
-  command("openapi", "print the OpenAPI 3.1 document")
+  addCommand(program, "openapi", "print the OpenAPI 3.1 document")
     .action(() => finish(openapi(shell)));
-  command("version", "print the versions of the program, Deno, V8, SQLite and the scoring model")
+  addCommand(program, "version", "print the versions of the program, Deno, V8, SQLite and the scoring model")
     .action(() => finish(version(shell)));
-  command(
+  addCommand(
+    program,
     "completion",
     "print the script that completes this command line in a shell (docs/operate/administer.md)",
   )
@@ -172,7 +213,6 @@ function buildProgram(shell: Shell, finish: (exitCode: number) => void): Command
       console.log(completionOf(program, completed).trimEnd());
       finish(EXIT.ok);
     });
-  return program;
 }
 
 /**
@@ -192,16 +232,11 @@ function group(program: Command, name: string, description: string): Command {
   return program.command(name).description(description).helpCommand(false);
 }
 
-function addOrganizationCommands(
-  organizations: Command,
-  { shell, finish }: { readonly shell: Shell; readonly finish: (exitCode: number) => void },
-): void {
-  const command = (usage: string, description: string) =>
-    organizations.command(usage).description(description).allowExcessArguments(false);
+function addOrganizationCommands(organizations: Command, { shell, finish }: Invocation): void {
   const required = (flags: string, description: string) =>
     new Option(flags, description).makeOptionMandatory();
 
-  command("create <ORG>", "create an organization; its key is printed once")
+  addCommand(organizations, "create <ORG>", "create an organization; its key is printed once")
     .requiredOption("--name <NAME>", "the name that people use")
     .addOption(
       required("--domain <DOMAIN>", "the field in which it decides")
@@ -211,19 +246,23 @@ function addOrganizationCommands(
     .option("--allowed-origins <ORIGINS>", "origins of its cross-origin calls, separated by commas", "")
     .option("--key-file <FILE>", "write the key there, or take it from there, instead of printing it")
     .action(async (org: string, options: CreateOptions) => finish(await createByHand(shell, org, options)));
-  command("list", "list all organizations")
+  addCommand(organizations, "list", "list all organizations")
     .option("--json", "print one JSON object", false)
     .action(async (options: ShownOptions) => finish(await listOrganizations(shell, options)));
-  command("show <ORG>", "show one organization, and why it is inactive")
+  addCommand(organizations, "show <ORG>", "show one organization, and why it is inactive")
     .option("--json", "print one JSON object", false)
     .action(async (org: string, options: ShownOptions) =>
       finish(await showOrganization(shell, org, options))
     );
-  command("rotate-key <ORG>", "mint a new key, printed once; the one before it no longer works")
+  addCommand(
+    organizations,
+    "rotate-key <ORG>",
+    "mint a new key, printed once; the one before it no longer works",
+  )
     .action(async (org: string) => finish(await rotateKey(shell, org)));
-  command("suspend <ORG>", "refuse its key until it is reactivated")
+  addCommand(organizations, "suspend <ORG>", "refuse its key until it is reactivated")
     .action(async (org: string) => finish(await suspend(shell, org)));
-  command("reactivate <ORG>", "lift every reason for which it is inactive")
+  addCommand(organizations, "reactivate <ORG>", "lift every reason for which it is inactive")
     .action(async (org: string) => finish(await reactivate(shell, org)));
 }
 
