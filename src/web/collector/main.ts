@@ -79,10 +79,42 @@ function isHidden(): boolean {
   return Reflect.get(Document.prototype, "hidden", document);
 }
 
-function start(element: Element, options?: { idleMs?: number } | null): JissCollection {
-  if (!(element instanceof Element)) throw new TypeError("JissCollector.start takes an element of this page");
+/** The innermost matching element around the node and inside the case; null if there is none. */
+function around(node: EventTarget | null, selector: string, element: Element): Element | null {
+  let found: Element | null = null;
+  for (let at = node as Node | null; at; at = parentOf(at)) {
+    if (at === element) return found;
+    if (at instanceof Element && own(at, "matches")(selector)) found ??= at;
+  }
+  return null;
+}
+
+/** Height and width of the content, and how far down its lower visible edge is: 0 if none of it is visible. */
+function extentOf(element: Element): [height: number, width: number, seen: number] {
+  const box = own(element, "getBoundingClientRect")();
+  let { top, height } = box;
+  let [from, to] = [0, innerHeight];
+  function clip(scroller: Element): void {
+    const edge = own(scroller, "getBoundingClientRect")().top + own(scroller, "clientTop");
+    [from, to] = [Math.max(from, edge), Math.min(to, edge + own(scroller, "clientHeight"))];
+  }
+  if (/auto|scroll/.test(getComputedStyle(element).overflowY)) {
+    clip(element);
+    top += own(element, "clientTop") - own(element, "scrollTop");
+    height = own(element, "scrollHeight");
+  }
+  for (let at: Node | null = element; (at = parentOf(at));) {
+    // The window does the clipping of these two.
+    const isPage = at instanceof HTMLBodyElement || at instanceof HTMLHtmlElement;
+    if (isPage || !(at instanceof HTMLElement)) continue;
+    if (getComputedStyle(at).overflowY !== "visible") clip(at);
+  }
+  return [height, box.width, to > from && to > top && from < top + height ? to - top : 0];
+}
+
+/** Runs code in the page and listens there. Nothing that fails is thrown into the page. */
+function guard() {
   const listening = new AbortController();
-  let result: JissMeasurement | undefined;
   /** True once something was missed: then the counts are no longer known. */
   let failed = false;
 
@@ -109,6 +141,14 @@ function start(element: Element, options?: { idleMs?: number } | null): JissColl
       )();
     }
   }
+
+  return { guarded, listen, failed: () => failed, end: guarded(() => listening.abort()) };
+}
+
+function start(element: Element, options?: { idleMs?: number } | null): JissCollection {
+  if (!(element instanceof Element)) throw new TypeError("JissCollector.start takes an element of this page");
+  const { guarded, listen, failed, end } = guard();
+  let result: JissMeasurement | undefined;
 
   // ---- time: while the page is visible; from a sign of activity to the next at most idleMs ----
 
@@ -183,15 +223,8 @@ function start(element: Element, options?: { idleMs?: number } | null): JissColl
   let byFocus = false;
   let rest: ReturnType<typeof setTimeout> | undefined;
 
-  /** The innermost matching element around the node and inside the case; null if there is none. */
-  function around(node: EventTarget | null, selector: string): Element | null {
-    let found: Element | null = null;
-    for (let at = node as Node | null; at; at = parentOf(at)) {
-      if (at === element) return found;
-      if (at instanceof Element && own(at, "matches")(selector)) found ??= at;
-    }
-    return null;
-  }
+  const partAt = (node: EventTarget | null) => around(node, parts, element);
+  const viewAt = (event: Event, more = "") => around(target(event), `[${VIEW}]${more}`, element);
 
   function visit(part: Element | null, focus = false): void {
     if (part === visited) return;
@@ -210,15 +243,15 @@ function start(element: Element, options?: { idleMs?: number } | null): JissColl
   const target = (event: Event) => event.composedPath()[0] ?? null;
 
   listen(element, ["pointermove"], (event: PointerEvent) => {
-    if (moved && event.pointerType !== "touch") visit(around(target(event), parts));
+    if (moved && event.pointerType !== "touch") visit(partAt(target(event)));
   });
   listen(element, ["pointerout"], ({ pointerType, relatedTarget }: PointerEvent) => {
-    if (pointerType !== "touch" && !byFocus && around(relatedTarget, parts) !== visited) visit(null);
+    if (pointerType !== "touch" && !byFocus && partAt(relatedTarget) !== visited) visit(null);
   });
   listen(element, ["focusin"], (event: FocusEvent) => {
-    visit(around(target(event), parts), true);
+    visit(partAt(target(event)), true);
     // Arrow keys select a tab by focusing it.
-    const view = around(target(event), `[${VIEW}]`);
+    const view = viewAt(event);
     if (view) setTimeout(guarded(() => own(view, "matches")("[aria-selected=true]") && see(view)), REST_MS);
   });
   listen(element, ["focusout"], () => {
@@ -226,7 +259,7 @@ function start(element: Element, options?: { idleMs?: number } | null): JissColl
   });
   listen(document, ["selectionchange"], () => {
     const selection = getSelection();
-    const part = around(selection && selection.focusNode, parts);
+    const part = partAt(selection && selection.focusNode);
     // A caret set by a click stands where the pointer is.
     if (part && (byKey || selection!.type === "Range")) visit(part, true);
   });
@@ -242,10 +275,10 @@ function start(element: Element, options?: { idleMs?: number } | null): JissColl
   }
 
   listen(element, ["click"], (event: Event) => {
-    const part = around(target(event), parts);
+    const part = partAt(target(event));
     visit(part, true);
     if (part && rest) count();
-    see(around(target(event), `[${VIEW}]:not(details)`));
+    see(viewAt(event, ":not(details)"));
   });
   listen(element, ["toggle"], (event: Event) => {
     const opened = target(event) as HTMLDetailsElement;
@@ -267,30 +300,12 @@ function start(element: Element, options?: { idleMs?: number } | null): JissColl
     hasParts ||= Boolean(marked ?? find(parts));
     hasViews ||= Boolean(find(`[${VIEW}]`));
 
-    const box = own(element, "getBoundingClientRect")();
-    let top = box.top;
-    let full = box.height;
-    let [from, to] = [0, innerHeight];
-    function clip(scroller: Element): void {
-      const edge = own(scroller, "getBoundingClientRect")().top + own(scroller, "clientTop");
-      [from, to] = [Math.max(from, edge), Math.min(to, edge + own(scroller, "clientHeight"))];
-    }
-    if (/auto|scroll/.test(getComputedStyle(element).overflowY)) {
-      clip(element);
-      top += own(element, "clientTop") - own(element, "scrollTop");
-      full = own(element, "scrollHeight");
-    }
-    for (let at: Node | null = element; (at = parentOf(at));) {
-      // The window does the clipping of these two.
-      const isPage = at instanceof HTMLBodyElement || at instanceof HTMLHtmlElement;
-      if (isPage || !(at instanceof HTMLElement)) continue;
-      if (getComputedStyle(at).overflowY !== "visible") clip(at);
-    }
+    const [full, wide, seen] = extentOf(element);
     if (!full) return;
     // A new width rewraps the lines and moves everything; any other growth is taken to be below.
-    if (width && width !== box.width) reach *= full / height;
-    [width, height] = [box.width, full];
-    if (to > from && to > top && from < top + full) reach = Math.max(reach, to - top);
+    if (width && width !== wide) reach *= full / height;
+    [width, height] = [wide, full];
+    if (seen) reach = Math.max(reach, seen);
     scrolls ||= reach < full - 1;
   });
 
@@ -301,9 +316,9 @@ function start(element: Element, options?: { idleMs?: number } | null): JissColl
     const depth = reach < height - 1 ? Math.floor(reach / height * 1000) / 1000 : 1;
     return {
       time_to_decision_ms: Math.round(Math.min(total, LONGEST_MS)),
-      hover_events: !failed && (hovers || (hovering && hasParts)) ? Math.min(hovers, MOST_HOVERS) : null,
-      scroll_depth: !failed && scrolls && depth >= 0 ? depth : null,
-      alternative_views_checked: !failed && (hasViews || views.size) ? views.size : null,
+      hover_events: !failed() && (hovers || (hovering && hasParts)) ? Math.min(hovers, MOST_HOVERS) : null,
+      scroll_depth: !failed() && scrolls && depth >= 0 ? depth : null,
+      alternative_views_checked: !failed() && (hasViews || views.size) ? views.size : null,
     };
   }
 
@@ -312,7 +327,7 @@ function start(element: Element, options?: { idleMs?: number } | null): JissColl
     measure,
     stop() {
       result ??= measure();
-      guarded(() => listening.abort())();
+      end();
       guarded(clearInterval)(ticks);
       guarded(clearTimeout)(rest);
       return { ...result };
