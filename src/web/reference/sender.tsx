@@ -1,8 +1,9 @@
 /**
  * Sends a request made from an example. A call that writes has a warning; a grave one asks for confirmation.
  */
+import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { ApiError, send } from "../shared/api.ts";
+import { ApiError, type ApiRequest, send } from "../shared/api.ts";
 import { announceWait, Waiting } from "../shared/waiting.tsx";
 import { Answer, type Answered } from "./answer.tsx";
 import { useReference } from "./context.ts";
@@ -10,6 +11,7 @@ import { CopyButton } from "./copy_button.tsx";
 import { authenticationOf, type Operation } from "./document.ts";
 import {
   curlOf,
+  type Draft,
   draftOf,
   effectOf,
   exampleNames,
@@ -33,44 +35,21 @@ function freshName(): string {
     .join("");
 }
 
-export function Sender({ operation }: { readonly operation: Operation }) {
+/** Sends a call and follows it until it is answered. `button` takes the focus while it is sent. */
+function useSending(operation: Operation, button: RefObject<HTMLButtonElement | null>) {
   const { apiKey } = useReference();
-  const [names] = useState(() => exampleNames(operation));
-  const [example, setExample] = useState(names[0] ?? NO_EXAMPLE);
-  const [draft, setDraft] = useState(() => draftOf(operation, example, freshName()));
-  const [problems, setProblems] = useState<Readonly<Record<string, string>>>({});
   const [phase, setPhase] = useState<Phase>(WRITING);
-  const button = useRef<HTMLButtonElement>(null);
-  const form = useRef<HTMLFormElement>(null);
-  const [refused, setRefused] = useState(false);
-  // The first wrong field takes the focus; its description is the problem.
-  useLayoutEffect(() => {
-    if (!refused) return;
-    form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
-    setRefused(false);
-  }, [refused]);
   const abort = useRef<AbortController | null>(null);
-  useEffect(() => () => abort.current?.abort(), []);
-  const effect = effectOf(operation);
+  const stop = () => abort.current?.abort();
+  useEffect(() => stop, []);
 
-  function change(next: typeof draft) {
-    setDraft(next);
-    setProblems({});
-    // A change cancels the confirmation: only what was confirmed is sent.
-    setPhase((before) => before.kind === "asking" ? WRITING : before);
+  /** Goes back to the form. The button takes the focus, because the element that had it disappears. */
+  function leave() {
+    setPhase(WRITING);
+    button.current?.focus();
   }
 
-  function submit() {
-    const found = problemsOf(operation, draft);
-    setProblems(found);
-    const wrong = Object.keys(found).length > 0;
-    setRefused(wrong);
-    if (wrong) return;
-    if (effect === "grave") setPhase({ kind: "asking" });
-    else void go();
-  }
-
-  async function go() {
+  async function go(draft: Draft) {
     if (!isHeaderText(apiKey)) {
       return setPhase({
         kind: "failed",
@@ -84,19 +63,8 @@ export function Sender({ operation }: { readonly operation: Operation }) {
     const needsKey = authenticationOf(operation).kind !== "none";
     const request = { ...requestOf(operation, draft), ...(needsKey && apiKey !== "" ? { key: apiKey } : {}) };
     try {
-      let began = performance.now();
-      const answer = await send(request, {
-        signal: controller.signal,
-        onWait(until) {
-          announceWait(until);
-          if (until === null) began = performance.now();
-        },
-      });
-      const milliseconds = performance.now() - began;
-      setPhase({
-        kind: "answered",
-        answer: { ...answer, milliseconds, method: operation.method, path: request.path },
-      });
+      const answer = await timed(request, controller.signal);
+      setPhase({ kind: "answered", answer: { ...answer, method: operation.method, path: request.path } });
     } catch (error) {
       if (controller.signal.aborted) return leave();
       if (!(error instanceof ApiError)) throw error;
@@ -104,10 +72,60 @@ export function Sender({ operation }: { readonly operation: Operation }) {
     }
   }
 
-  /** Goes back to the form. The button takes the focus, because the element that had it disappears. */
-  function leave() {
-    setPhase(WRITING);
-    button.current?.focus();
+  return {
+    phase,
+    ask: () => setPhase({ kind: "asking" }),
+    /** Cancels a confirmation: only what was confirmed is sent. */
+    cancelAsking: () => setPhase((before) => before.kind === "asking" ? WRITING : before),
+    go,
+    leave,
+    stop,
+  };
+}
+
+/** The answer, with the milliseconds that it took without any wait before it. */
+async function timed(request: ApiRequest, signal: AbortSignal) {
+  let began = performance.now();
+  const answer = await send(request, {
+    signal,
+    onWait(until) {
+      announceWait(until);
+      if (until === null) began = performance.now();
+    },
+  });
+  return { ...answer, milliseconds: performance.now() - began };
+}
+
+export function Sender({ operation }: { readonly operation: Operation }) {
+  const [names] = useState(() => exampleNames(operation));
+  const [example, setExample] = useState(names[0] ?? NO_EXAMPLE);
+  const [draft, setDraft] = useState(() => draftOf(operation, example, freshName()));
+  const [problems, setProblems] = useState<Readonly<Record<string, string>>>({});
+  const button = useRef<HTMLButtonElement>(null);
+  const form = useRef<HTMLFormElement>(null);
+  const [refused, setRefused] = useState(false);
+  const { phase, ask, cancelAsking, go, leave, stop } = useSending(operation, button);
+  // The first wrong field takes the focus; its description is the problem.
+  useLayoutEffect(() => {
+    if (!refused) return;
+    form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
+    setRefused(false);
+  }, [refused]);
+
+  function change(next: Draft) {
+    setDraft(next);
+    setProblems({});
+    cancelAsking();
+  }
+
+  function submit() {
+    const found = problemsOf(operation, draft);
+    setProblems(found);
+    const wrong = Object.keys(found).length > 0;
+    setRefused(wrong);
+    if (wrong) return;
+    if (effectOf(operation) === "grave") ask();
+    else void go(draft);
   }
 
   const curl = curlOf(operation, draft, location.origin);
@@ -136,16 +154,14 @@ export function Sender({ operation }: { readonly operation: Operation }) {
       <KeyHint operation={operation} />
       <div class="actions">
         <button ref={button} type="submit" class="main">Send</button>
-        {phase.kind === "sending" && (
-          <button type="button" onClick={() => abort.current?.abort()}>Stop</button>
-        )}
+        {phase.kind === "sending" && <button type="button" onClick={stop}>Stop</button>}
         <span role="status" class="muted">{said(phase)}</span>
       </div>
       {phase.kind === "sending" && <Waiting />}
       {phase.kind === "asking" && (
         <Confirmation
           call={`${operation.method} ${requestOf(operation, draft).path}`}
-          onConfirm={go}
+          onConfirm={() => go(draft)}
           onCancel={leave}
         />
       )}

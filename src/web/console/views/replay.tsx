@@ -18,70 +18,97 @@ export function ReplayView() {
 }
 
 function Replayed(replay: Replay) {
-  const { id, kind, recorded, match, differences, explanation, label, evidence, model } = replay;
-  const operator = String(recorded.operator_id);
+  const { kind, recorded, match, differences, explanation, label, evidence, model } = replay;
   return (
     <>
       <p class={`notice ${match ? "good" : "bad"}`} role="status">
         <strong>{match ? "It comes out the same." : "It comes out different."}</strong>{" "}
         Computed anew from the recorded input and the operator's state before it, under model {model.version}.
       </p>
-      <ul class="tiles">
-        {kind === "score"
-          ? (
-            <Tile name="JIS" more={<Band band={String(recorded.band)} />}>
-              <Figure of="recorded.jis" value={recorded.jis as number} />
-            </Tile>
-          )
-          : (
-            <Tile name="Decision risk score" more={nameInWords(String(recorded.routing_decision))}>
-              <Figure of="recorded.decision_risk_score" value={recorded.decision_risk_score as number} />
-            </Tile>
-          )}
-        <Tile name="Operator">
-          <a href={`/console/operators/${operator}`}>{operator}</a>
-        </Tile>
-        <Tile
-          name="Recorded"
-          more={
-            <>
-              entry <Figure of="evidence.entry.seq" value={evidence.entry.seq} />
-            </>
-          }
-        >
-          <Instant at={evidence.entry.timestamp} />
-        </Tile>
-      </ul>
-      {!match && (
-        <Rows label="Differences" columns={["Where", "Recorded", "Computed anew"]}>
-          {differences.map(({ path, recorded: was, replayed: is }) => (
-            <tr key={path}>
-              <th scope="row">{path}</th>
-              <td>{JSON.stringify(was)}</td>
-              <td>{JSON.stringify(is)}</td>
-            </tr>
-          ))}
-        </Rows>
-      )}
+      <Tiles kind={kind} recorded={recorded} evidence={evidence} />
+      {!match && <Differences differences={differences} />}
       {kind === "decision" && <Triggers recorded={recorded} />}
       <h2>{kind === "score" ? "What moved it" : "What it rests on"}</h2>
       {kind === "score"
         ? <Explanation explanation={explanation} of="explanation" label="What moved each dimension" />
         : <Factors recorded={recorded} />}
-      {label !== null && (
-        <>
-          <h2>Its late label</h2>
-          <p>
-            It became known that the decision was {label.outcome_correct ? "right" : "wrong"},{" "}
-            <Instant at={label.labelled_at} />: what follows shows with the operator's next score.
-          </p>
-          <Explanation
-            explanation={label.explanation}
-            of="label.explanation"
-            label="What the late label moved"
-          />
-        </>
-      )}
+      {label !== null && <LateLabel label={label} />}
+      <Evidence evidence={evidence} />
+      <SaveReplay replay={replay} />
+      <details>
+        <summary>The recorded result in full</summary>
+        <pre tabIndex={0}>{JSON.stringify(recorded, null, 2)}</pre>
+      </details>
+    </>
+  );
+}
+
+function Tiles({ kind, recorded, evidence: { entry } }: Pick<Replay, "kind" | "recorded" | "evidence">) {
+  const operator = String(recorded.operator_id);
+  return (
+    <ul class="tiles">
+      {kind === "score"
+        ? (
+          <Tile name="JIS" more={<Band band={String(recorded.band)} />}>
+            <Figure of="recorded.jis" value={recorded.jis as number} />
+          </Tile>
+        )
+        : (
+          <Tile name="Decision risk score" more={nameInWords(String(recorded.routing_decision))}>
+            <Figure of="recorded.decision_risk_score" value={recorded.decision_risk_score as number} />
+          </Tile>
+        )}
+      <Tile name="Operator">
+        <a href={`/console/operators/${operator}`}>{operator}</a>
+      </Tile>
+      <Tile
+        name="Recorded"
+        more={
+          <>
+            entry <Figure of="evidence.entry.seq" value={entry.seq} />
+          </>
+        }
+      >
+        <Instant at={entry.timestamp} />
+      </Tile>
+    </ul>
+  );
+}
+
+function Differences({ differences }: Pick<Replay, "differences">) {
+  return (
+    <Rows label="Differences" columns={["Where", "Recorded", "Computed anew"]}>
+      {differences.map(({ path, recorded, replayed }) => (
+        <tr key={path}>
+          <th scope="row">{path}</th>
+          <td>{JSON.stringify(recorded)}</td>
+          <td>{JSON.stringify(replayed)}</td>
+        </tr>
+      ))}
+    </Rows>
+  );
+}
+
+function LateLabel({ label }: { readonly label: NonNullable<Replay["label"]> }) {
+  return (
+    <>
+      <h2>Its late label</h2>
+      <p>
+        It became known that the decision was {label.outcome_correct ? "right" : "wrong"},{" "}
+        <Instant at={label.labelled_at} />: what follows shows with the operator's next score.
+      </p>
+      <Explanation
+        explanation={label.explanation}
+        of="label.explanation"
+        label="What the late label moved"
+      />
+    </>
+  );
+}
+
+function Evidence({ evidence }: Pick<Replay, "evidence">) {
+  return (
+    <>
       <h2>Evidence</h2>
       <dl>
         <div>
@@ -97,19 +124,20 @@ function Replayed(replay: Replay) {
           </dd>
         </div>
       </dl>
-      <p>
-        <button
-          type="button"
-          onClick={() => save(`${id}.json`, "application/json", JSON.stringify(replay, null, 2))}
-        >
-          Save this answer
-        </button>
-      </p>
-      <details>
-        <summary>The recorded result in full</summary>
-        <pre tabIndex={0}>{JSON.stringify(recorded, null, 2)}</pre>
-      </details>
     </>
+  );
+}
+
+function SaveReplay({ replay }: { readonly replay: Replay }) {
+  return (
+    <p>
+      <button
+        type="button"
+        onClick={() => save(`${replay.id}.json`, "application/json", JSON.stringify(replay, null, 2))}
+      >
+        Save this answer
+      </button>
+    </p>
   );
 }
 

@@ -162,63 +162,12 @@ function Register({ onDone }: { readonly onDone: () => void }) {
     setSecret("");
     onDone();
   };
-  const wrong = (path: string) => error?.more.details.find((detail) => detail.path.startsWith(path));
-  const isOfField = wrong("url") !== undefined || wrong("secret") !== undefined;
+  const isOfField = error !== null && (problemOf(error, "url") ?? problemOf(error, "secret")) !== undefined;
   return (
     <form onSubmit={submit}>
-      <div class="field">
-        <label for="url">URL</label>
-        <input
-          id="url"
-          type="url"
-          required
-          placeholder="https://"
-          value={url}
-          aria-invalid={wrong("url") !== undefined}
-          aria-describedby="url-wrong"
-          onInput={(event) => setUrl(event.currentTarget.value)}
-        />
-        <p class="wrong" id="url-wrong">{wrong("url")?.message}</p>
-      </div>
-      <div class="field">
-        <label for="secret">Shared secret</label>
-        <p class="hint" id="secret-hint">
-          {WEBHOOK_SECRET_MIN_LENGTH} to {WEBHOOK_SECRET_MAX_LENGTH}{" "}
-          characters that only you know; the service answers with a signing secret of its own.
-        </p>
-        <input
-          id="secret"
-          type="password"
-          autocomplete="off"
-          required
-          minLength={WEBHOOK_SECRET_MIN_LENGTH}
-          maxLength={WEBHOOK_SECRET_MAX_LENGTH}
-          value={secret}
-          aria-invalid={wrong("secret") !== undefined}
-          aria-describedby="secret-hint secret-wrong"
-          onInput={(event) => setSecret(event.currentTarget.value)}
-        />
-        <p class="wrong" id="secret-wrong">{wrong("secret")?.message}</p>
-        <button type="button" class="link" onClick={() => setSecret(drawSecret())}>Draw one</button>
-      </div>
-      <fieldset>
-        <legend>Events</legend>
-        {WEBHOOK_EVENTS.map((name) => (
-          <label key={name}>
-            <input
-              type="checkbox"
-              checked={events.includes(name)}
-              onChange={(change) =>
-                setEvents(
-                  WEBHOOK_EVENTS.filter((other) =>
-                    other === name ? change.currentTarget.checked : events.includes(other)
-                  ),
-                )}
-            />
-            {name}
-          </label>
-        ))}
-      </fieldset>
+      <UrlField value={url} problem={error && problemOf(error, "url")} onChange={setUrl} />
+      <SecretField value={secret} problem={error && problemOf(error, "secret")} onChange={setSecret} />
+      <EventChoice chosen={events} onChange={setEvents} />
       <p>
         <button class="main" type="submit" disabled={busy || events.length === 0}>
           {busy ? "Registering…" : "Register"}
@@ -233,6 +182,90 @@ function Register({ onDone }: { readonly onDone: () => void }) {
         </p>
       )}
     </form>
+  );
+}
+
+/** The message on a field of the request; undefined if the field is not at fault. */
+function problemOf(error: ApiError, field: string): string | undefined {
+  return error.more.details.find(({ path }) => path.startsWith(field))?.message;
+}
+
+interface FieldProps {
+  readonly value: string;
+  readonly problem: string | null | undefined;
+  readonly onChange: (value: string) => void;
+}
+
+function UrlField({ value, problem, onChange }: FieldProps) {
+  return (
+    <div class="field">
+      <label for="url">URL</label>
+      <input
+        id="url"
+        type="url"
+        required
+        placeholder="https://"
+        value={value}
+        aria-invalid={typeof problem === "string"}
+        aria-describedby="url-wrong"
+        onInput={(event) => onChange(event.currentTarget.value)}
+      />
+      <p class="wrong" id="url-wrong">{problem}</p>
+    </div>
+  );
+}
+
+function SecretField({ value, problem, onChange }: FieldProps) {
+  return (
+    <div class="field">
+      <label for="secret">Shared secret</label>
+      <p class="hint" id="secret-hint">
+        {WEBHOOK_SECRET_MIN_LENGTH} to {WEBHOOK_SECRET_MAX_LENGTH}{" "}
+        characters that only you know; the service answers with a signing secret of its own.
+      </p>
+      <input
+        id="secret"
+        type="password"
+        autocomplete="off"
+        required
+        minLength={WEBHOOK_SECRET_MIN_LENGTH}
+        maxLength={WEBHOOK_SECRET_MAX_LENGTH}
+        value={value}
+        aria-invalid={typeof problem === "string"}
+        aria-describedby="secret-hint secret-wrong"
+        onInput={(event) => onChange(event.currentTarget.value)}
+      />
+      <p class="wrong" id="secret-wrong">{problem}</p>
+      <button type="button" class="link" onClick={() => onChange(drawSecret())}>Draw one</button>
+    </div>
+  );
+}
+
+interface EventChoiceProps {
+  readonly chosen: readonly WebhookEvent[];
+  readonly onChange: (events: readonly WebhookEvent[]) => void;
+}
+
+function EventChoice({ chosen, onChange }: EventChoiceProps) {
+  return (
+    <fieldset>
+      <legend>Events</legend>
+      {WEBHOOK_EVENTS.map((name) => (
+        <label key={name}>
+          <input
+            type="checkbox"
+            checked={chosen.includes(name)}
+            onChange={(change) =>
+              onChange(
+                WEBHOOK_EVENTS.filter((other) =>
+                  other === name ? change.currentTarget.checked : chosen.includes(other)
+                ),
+              )}
+          />
+          {name}
+        </label>
+      ))}
+    </fieldset>
   );
 }
 
