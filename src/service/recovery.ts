@@ -32,7 +32,7 @@ import { TamperedChains } from "../operations/shared/tampering.ts";
 import type { Model } from "../scoring/model.ts";
 import { loadHeads } from "../store/chains.ts";
 import type { Database } from "../store/database.ts";
-import { type Committed, type Setback, Writer } from "../store/writer.ts";
+import { type Committed, type Setback, Writer, type WriterOptions } from "../store/writer.ts";
 import { bootstrapOrganization, keyMint, provideSigningKey, signerSource } from "./startup.ts";
 import type { Storage } from "./storage.ts";
 import { generateSigningKey } from "./world.ts";
@@ -93,53 +93,22 @@ export function modelOf(document: Config["model"]): Model {
 
 /** @throws {StartError} if the start cannot go on. */
 export async function recover(options: RecoveryOptions, { database, lock }: Storage): Promise<Recovered> {
-  const { config, log, clock, world, clockRule } = options;
-  const { mintKey = keyMint(world), tellsOthers = false, isRestore = false } = options;
+  const { log, clock, clockRule, tellsOthers = false } = options;
   const auditLines = new AuditLines(log);
   if (tellsOthers) await auditLines.passOver(database);
-  await provideSigningKey(config, { database, generate: generateSigningKey });
-  const signing = new SigningKeys({ database, crypto: nodeCrypto, world, log, source: signerSource(config) });
-  const held = signing.held.map(({ publicKey }) => publicKey);
-  const areKeysMended = isRestore && await mendSigningKeys({ database, crypto: nodeCrypto }, held);
+  const { signing, areKeysMended } = await openSigningKeys(options, database);
   const lastEntryAt = await lastEntryOf(database);
   const clockWatch = new ClockWatch({ clock, lock, log, rule: clockRule, lastEntryAt });
   const observers: Observers = { committed: new Set(), compared: new Set() };
   const shadow = tellsOthers ? shadowOf(options, observers) : null;
-  const seals = lockedSeals();
-  const writerOver = (written: Database) =>
-    new Writer({
-      database: written,
-      crypto: nodeCrypto,
-      seals,
-      signing,
-      lock,
-      monotonic: () => clock.monotonic(),
-      backoff: (setback) => clock.wait(backoffMs(setback, world)),
-      onCommitted(commit) {
-        for (const observe of observers.committed) observe(commit);
-        auditLines.tellOwn(commit.entries);
-        shadow?.take(commit.entries);
-      },
-    });
-  const common = {
-    crypto: nodeCrypto,
-    signing,
-    seals,
-    lock,
-    world,
-    log,
-    model: modelOf(config.model),
-    registered: new RegisteredRows(),
-    tampered: new TamperedChains(),
-    shadow,
-    mintKey,
-    logName: config.logName,
-    auditRetentionDays: config.auditRetentionDays,
-    evidenceRetentionDays: config.evidenceRetentionDays,
-    assessmentRetentionDays: config.assessmentRetentionDays,
-    peppers: config.peppers,
-    secretsKeys: config.secretsKeys,
+  const common = commonDependencies(options, { signing, lock, shadow });
+  const onCommitted = (commit: Committed) => {
+    for (const observe of observers.committed) observe(commit);
+    auditLines.tellOwn(commit.entries);
+    shadow?.take(commit.entries);
   };
+  const writerOver = (written: Database) =>
+    openWriter(options, { ...common, database: written, onCommitted });
   // Records that must precede all others are written without the check of the clock.
   const unguarded = { ...common, database, writer: writerOver(database) };
   const installing = new Installing(options, unguarded);
@@ -167,13 +136,7 @@ export async function recover(options: RecoveryOptions, { database, lock }: Stor
     areKeysMended,
     isCurrent: () => installing.isCurrent,
     lookAtClock,
-    async acceptClock() {
-      const reading = clockWatch.toAccept;
-      if (reading === null) return null;
-      await recordClockAnomaly(unguarded, { ...reading, noticed: "accepted" });
-      lock.recordClock({ at: reading.clockAt, isRefused: false });
-      return reading;
-    },
+    acceptClock: () => acceptClock(clockWatch, unguarded),
     async close() {
       await writer.close();
       await shadow?.close();
@@ -182,6 +145,67 @@ export async function recover(options: RecoveryOptions, { database, lock }: Stor
       clockWatch.finish();
     },
   };
+}
+
+/** Opens the deployment's signing keys, and makes the first one if there is none. */
+async function openSigningKeys(
+  { config, log, world, isRestore = false }: RecoveryOptions,
+  database: Database,
+): Promise<{ readonly signing: SigningKeys; readonly areKeysMended: boolean }> {
+  await provideSigningKey(config, { database, generate: generateSigningKey });
+  const signing = new SigningKeys({ database, crypto: nodeCrypto, world, log, source: signerSource(config) });
+  const held = signing.held.map(({ publicKey }) => publicKey);
+  const areKeysMended = isRestore && await mendSigningKeys({ database, crypto: nodeCrypto }, held);
+  return { signing, areKeysMended };
+}
+
+/** The dependencies that do not hang on whether the clock is checked. */
+function commonDependencies(
+  { config, log, world, mintKey = keyMint(world) }: RecoveryOptions,
+  { signing, lock, shadow }: Pick<Storage, "lock"> & {
+    readonly signing: SigningKeys;
+    readonly shadow: Shadow | null;
+  },
+) {
+  return {
+    crypto: nodeCrypto,
+    signing,
+    seals: lockedSeals(),
+    lock,
+    world,
+    log,
+    model: modelOf(config.model),
+    registered: new RegisteredRows(),
+    tampered: new TamperedChains(),
+    shadow,
+    mintKey,
+    logName: config.logName,
+    auditRetentionDays: config.auditRetentionDays,
+    evidenceRetentionDays: config.evidenceRetentionDays,
+    assessmentRetentionDays: config.assessmentRetentionDays,
+    peppers: config.peppers,
+    secretsKeys: config.secretsKeys,
+  };
+}
+
+function openWriter(
+  { clock, world }: RecoveryOptions,
+  parts: Omit<WriterOptions, "monotonic" | "backoff">,
+): Writer {
+  return new Writer({
+    ...parts,
+    monotonic: () => clock.monotonic(),
+    backoff: (setback) => clock.wait(backoffMs(setback, world)),
+  });
+}
+
+/** Records that this machine's clock is right after a jump; null if there is nothing to accept. */
+async function acceptClock(clockWatch: ClockWatch, unguarded: Unguarded): Promise<ClockReading | null> {
+  const reading = clockWatch.toAccept;
+  if (reading === null) return null;
+  await recordClockAnomaly(unguarded, { ...reading, noticed: "accepted" });
+  unguarded.lock.recordClock({ at: reading.clockAt, isRefused: false });
+  return reading;
 }
 
 type Unguarded =

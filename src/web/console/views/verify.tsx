@@ -46,18 +46,11 @@ type Outcome =
   /** The service's keys cannot be fetched. */
   | { readonly kind: "failed"; readonly error: ApiError };
 
-export function VerifyView({ reason = null }: {
-  /** Why a session is over, if the user did not end it. */
-  readonly reason?: string | null;
-}) {
-  const [trust, setTrust] = useState<Trust>("service");
-  const [keys, setKeys] = useState("");
-  const [kept, setKept] = useState("");
+/** Verifies files. A new run aborts the earlier one, whose outcome is dropped. */
+function useVerifying() {
   const [outcome, setOutcome] = useState<Outcome>({ kind: "idle" });
-  // It belongs to the latest run: a new run aborts the earlier one, whose outcome is dropped.
   const latest = useRef(new AbortController());
   useEffect(() => () => latest.current.abort(), []);
-  const isSignedIn = useContext(SessionContext) !== null;
 
   const start = async (given: Given) => {
     latest.current.abort();
@@ -75,6 +68,19 @@ export function VerifyView({ reason = null }: {
       setOutcome({ kind: "failed", error });
     }
   };
+  return { outcome, start };
+}
+
+export function VerifyView({ reason = null }: {
+  /** Why a session is over, if the user did not end it. */
+  readonly reason?: string | null;
+}) {
+  const [trust, setTrust] = useState<Trust>("service");
+  const [keys, setKeys] = useState("");
+  const [kept, setKept] = useState("");
+  const { outcome, start } = useVerifying();
+  const isSignedIn = useContext(SessionContext) !== null;
+
   // A cancelled dialog gives no file: the present outcome stays.
   const choose = (files: readonly File[]) =>
     files.length === 0 ? undefined : start({ files, trust, keys, kept });
