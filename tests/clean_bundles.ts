@@ -9,7 +9,7 @@ import { type BundleReport, verdictWords } from "../src/evidence/report.ts";
 import { parsePins } from "../src/evidence/trust.ts";
 import { BundleVerifier } from "../src/evidence/verifier.ts";
 import { makeQuickDir } from "./database.ts";
-import { type Foretold, type HandedOut, randomHistory } from "./random_worlds.ts";
+import { type ExpectedReport, type ExportedFile, randomHistory } from "./random_worlds.ts";
 
 /** One of this many histories has its database in a file, which can be restored. */
 const FILED = 3;
@@ -18,7 +18,7 @@ const FILED = 3;
  * Files of one history after another, without end. A failure names the seed of its history: it makes the same
  * files.
  */
-export async function* filesOf(seed: string): AsyncGenerator<HandedOut, never> {
+export async function* filesOf(seed: string): AsyncGenerator<ExportedFile, never> {
   for (let number = 1;; number += 1) {
     const directory = number % FILED === 0 ? await makeQuickDir("jiss-history-") : null;
     try {
@@ -29,7 +29,7 @@ export async function* filesOf(seed: string): AsyncGenerator<HandedOut, never> {
   }
 }
 
-function verified({ text, key, known, expected, replay }: HandedOut): readonly BundleReport[] {
+function verified({ text, key, known, expected, replay }: ExportedFile): readonly BundleReport[] {
   const verifier = new BundleVerifier(nodeCrypto, {
     pins: parsePins(nodeCrypto, key),
     known,
@@ -43,12 +43,12 @@ function verified({ text, key, known, expected, replay }: HandedOut): readonly B
 /** The codes of findings, each once, without those that may be reported or not. */
 export function codesOf(
   findings: readonly { readonly code: string }[],
-  { mayTell }: Foretold,
+  { mayReport }: ExpectedReport,
 ): readonly string[] {
-  return [...new Set(findings.map(({ code }) => code))].filter((code) => !mayTell.includes(code)).sort();
+  return [...new Set(findings.map(({ code }) => code))].filter((code) => !mayReport.includes(code)).sort();
 }
 
-const wordsOf = ({ verdict, withheld }: Foretold): string => {
+const wordsOf = ({ verdict, withheld }: ExpectedReport): string => {
   if (withheld === 0) return verdict;
   const intact = verdict === "INTACT, NOT COMPARED" ? verdict : "INTACT";
   return `${intact} (${withheld} ${withheld === 1 ? "part" : "parts"} withheld, not replayed)`;
@@ -63,8 +63,8 @@ const WITNESSES = {
   linkedOverLadder: ({ text, bundles }) =>
     text.includes('"kind":"jis.ladder/1"') &&
     bundles.some(({ base, verdict }) => base > 0 && verdict === "INTACT"),
-  unlinkable: ({ bundles }) => bundles.some(({ told }) => told.includes("KNOWN_CHECKPOINT_UNLINKABLE")),
-  otherEpoch: ({ bundles }) => bundles.some(({ told }) => told.includes("KNOWN_EPOCH_UNLINKED")),
+  unlinkable: ({ bundles }) => bundles.some(({ reported }) => reported.includes("KNOWN_CHECKPOINT_UNLINKABLE")),
+  otherEpoch: ({ bundles }) => bundles.some(({ reported }) => reported.includes("KNOWN_EPOCH_UNLINKED")),
   erased: ({ text }) => text.includes('\n{"erased":true,'),
   labelled: ({ text }) => text.includes('"event_type":"OUTCOME_LABELLED"'),
   committed: ({ text }) => text.includes('"event_type":"SCORE_COMMITTED"'),
@@ -75,14 +75,14 @@ const WITNESSES = {
   rotatedInOverlap: ({ text }) => text.includes('"overlap":true') && !text.includes('"overlap":false'),
   oldKeyDropped: ({ text }) => text.includes('"overlap":false'),
   restored: ({ bundles }) => isOfTwoEpochs(bundles),
-  lostWithRestore: ({ bundles }) => bundles.some(({ told }) => told.includes("RESTORED")),
+  lostWithRestore: ({ bundles }) => bundles.some(({ reported }) => reported.includes("RESTORED")),
   withheldAndNotReplayed: ({ bundles, replay }) => !replay && bundles.some(({ withheld }) => withheld > 0),
   withheldAndReplayed: ({ bundles, replay }) => replay && bundles.some(({ withheld }) => withheld > 0),
-} as const satisfies Record<string, (file: HandedOut) => boolean>;
+} as const satisfies Record<string, (file: ExportedFile) => boolean>;
 
 const NAMES = Object.keys(WITNESSES) as (keyof typeof WITNESSES)[];
 
-function isOfTwoEpochs(bundles: readonly Foretold[]): boolean {
+function isOfTwoEpochs(bundles: readonly ExpectedReport[]): boolean {
   return bundles.some(({ origin }) => bundles.some((other) => other.origin === `${origin}/e2`));
 }
 
@@ -103,11 +103,11 @@ export class Seen {
   }
 
   /** Whether a file holds something that none before it did. */
-  isNews(file: HandedOut): boolean {
+  isNews(file: ExportedFile): boolean {
     return [...this.#lacking].some((name) => WITNESSES[name](file));
   }
 
-  take(file: HandedOut): void {
+  take(file: ExportedFile): void {
     for (const name of [...this.#lacking]) if (WITNESSES[name](file)) this.#lacking.delete(name);
     this.#bundles += file.bundles.length;
   }
@@ -137,12 +137,12 @@ export async function verifyClean(
       reports.map((report, index) => ({
         ...{ origin: report.origin, base: report.base, size: report.size },
         ...{ words: verdictWords(report), exit: report.exitCode },
-        told: codesOf(report.findings, file.bundles[index]!),
+        reported: codesOf(report.findings, file.bundles[index]!),
       })),
-      file.bundles.map((foretold) => ({
-        ...{ origin: foretold.origin, base: foretold.base, size: foretold.size },
-        ...{ words: wordsOf(foretold), exit: foretold.exit },
-        told: foretold.told,
+      file.bundles.map((expected) => ({
+        ...{ origin: expected.origin, base: expected.base, size: expected.size },
+        ...{ words: wordsOf(expected), exit: expected.exit },
+        reported: expected.reported,
       })),
       file.name,
     );

@@ -107,7 +107,7 @@ export function answered(model: ModelDocument, golden: Golden): Golden {
 function answeredHistory(model: ModelDocument, { name, events, decisions }: History): History {
   let state: OperatorState | null = null;
   const weights: EventWeights[] = [];
-  const told = events.map((event): Event => {
+  const outputs = events.map((event): Event => {
     const { now, domain, label } = event;
     const interaction = interactionSchema.parse(event.interaction);
     const mode = event.lite ? "lite" : "full";
@@ -129,7 +129,7 @@ function answeredHistory(model: ModelDocument, { name, events, decisions }: Hist
   });
   return {
     name,
-    events: told,
+    events: outputs,
     decisions: decisions.map((decision) => {
       const interaction = interactionSchema.parse(decision.interaction);
       const { domain, stakes, now } = decision;

@@ -52,8 +52,8 @@ export function powerIsMissing(): boolean {
 
 async function run(command: string, ...args: readonly string[]): Promise<void> {
   const { success, stdout, stderr } = await new Deno.Command(command, { args: [...args] }).output();
-  const told = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
-  if (!success) throw new Error(`${command} ${args.join(" ")}: ${told}`);
+  const output = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
+  if (!success) throw new Error(`${command} ${args.join(" ")}: ${output}`);
 }
 
 /** Stops a mounted ext4 between two instructions, as `xfs_io -x -c shutdown` does. */

@@ -374,6 +374,6 @@ export async function createOrganization(
 }
 
 /** Resolves once the condition holds. */
-export async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((next) => setTimeout(next, 5));
+export async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((next) => setTimeout(next, 5));
 }

@@ -33,7 +33,7 @@ const KEPT_CHECKPOINTS = 8;
 const STEP_ENTRIES = 30;
 
 /** An exported file, and what its auditor has besides. */
-export interface HandedOut {
+export interface ExportedFile {
   /** Names it in a failure: with the seed it can be made again. */
   readonly name: string;
   readonly text: string;
@@ -43,11 +43,11 @@ export interface HandedOut {
   readonly expected: readonly ExpectedEntry[];
   readonly replay: boolean;
   /** In the order of the file. */
-  readonly bundles: readonly Foretold[];
+  readonly bundles: readonly ExpectedReport[];
 }
 
 /** What must be reported for a bundle. */
-export interface Foretold {
+export interface ExpectedReport {
   readonly origin: string;
   readonly base: number;
   readonly size: number;
@@ -56,15 +56,15 @@ export interface Foretold {
   /** Parts that the file withholds. */
   readonly withheld: number;
   /** Codes of what is reported without being an alarm, in alphabetical order. */
-  readonly told: readonly string[];
+  readonly reported: readonly string[];
   /** Codes that may be reported too, for operators and scores whose entries are not all in the file. */
-  readonly mayTell: readonly string[];
+  readonly mayReport: readonly string[];
 }
 
 /** Something to account for: kept, or pinned by a kept checkpoint of the system chain. */
-type Owed = Pick<KnownCheckpoint, "origin" | "size">;
+type ToAccountFor = Pick<KnownCheckpoint, "origin" | "size">;
 
-interface OpenCheckpoint extends Owed {
+interface OpenCheckpoint extends ToAccountFor {
   /** Whether no bundle of its own chain shares a history with this one. */
   readonly isOfAnother: boolean;
 }
@@ -82,7 +82,7 @@ interface ChainRow {
 export async function* randomHistory(
   seed: string,
   { directory = null }: { readonly directory?: string | null } = {},
-): AsyncGenerator<HandedOut> {
+): AsyncGenerator<ExportedFile> {
   const auditor = new Auditor(seed);
   const deployment = await RandomDeployment.open({
     seed,
@@ -144,7 +144,7 @@ class Auditor {
   }
 
   /** Asks for a file: of all chains, or of one family; with all parts, or fewer. */
-  async ask(deployment: RandomDeployment): Promise<HandedOut> {
+  async ask(deployment: RandomDeployment): Promise<ExportedFile> {
     const random = this.#random;
     const { database } = deployment.harness;
     const rows = await chainsOf(database);
@@ -160,10 +160,10 @@ class Auditor {
       // A chain that only an earlier key signed is supported only by what is known from elsewhere.
       ...(isLate ? await newestOf(database, rows) : []),
     ];
-    const bundles: Foretold[] = [];
+    const bundles: ExpectedReport[] = [];
     const texts: string[] = [];
     const isAskedForLinks = random.bernoulli(0.5);
-    let pinned: readonly Owed[] = [];
+    let pinned: readonly ToAccountFor[] = [];
     let hasSystem = false;
     // The system's is the first.
     for (const family of families) {
@@ -198,7 +198,7 @@ class Auditor {
           open: open[index]!,
           replay,
           withheld: given[index]!.split('"withheld":true}\n').length - 1,
-          mayTell: [
+          mayReport: [
             ...(isOpen || chain.chain !== family ? ["COMMIT_UNCOMPARED"] : []),
             ...(isOpen ? ["STATE_UNANCHORED"] : []),
           ],
@@ -216,19 +216,19 @@ class Auditor {
 
   #foretell(
     { chain, origin, size, min_index: base }: ChainRow,
-    { known, owed, links, open, withheld, replay, mayTell }: {
+    { known, owed, links, open, withheld, replay, mayReport }: {
       readonly known: readonly KnownCheckpoint[];
-      readonly owed: readonly Owed[];
+      readonly owed: readonly ToAccountFor[];
       readonly links: readonly number[];
       readonly open: readonly OpenCheckpoint[];
       readonly withheld: number;
       readonly replay: boolean;
-      readonly mayTell: readonly string[];
+      readonly mayReport: readonly string[];
     },
-  ): Foretold {
+  ): ExpectedReport {
     const own = sizesOf(known, origin);
     const isLinked = (kept: number) => this.#isLinked(kept, { chain, size, min_index: base }, links);
-    const told = [
+    const reported = [
       ...(sizesOf(owed, origin).some((kept) => kept < base && !isLinked(kept))
         ? ["KNOWN_CHECKPOINT_UNLINKABLE"]
         : []),
@@ -247,8 +247,8 @@ class Auditor {
         : "INTACT, UNANCHORED",
       exit: open.length > 0 || (withheld > 0 && replay) ? 2 : 0,
       withheld,
-      told,
-      mayTell,
+      reported,
+      mayReport,
     };
   }
 
@@ -266,16 +266,16 @@ class Auditor {
   #openIn(
     chains: readonly ChainRow[],
     { owed, links, parts }: {
-      readonly owed: readonly Owed[];
+      readonly owed: readonly ToAccountFor[];
       readonly links: readonly number[];
       readonly parts: BundleParts;
     },
   ): OpenCheckpoint[][] {
     // A chain that a restore began names the one before it in its first entry.
-    const goesOn = (index: number) => index > 0 && parts !== "none";
+    const continues = (index: number) => index > 0 && parts !== "none";
     const firsts = chains.map((_, index) => {
       let first = index;
-      while (goesOn(first)) first -= 1;
+      while (continues(first)) first -= 1;
       return first;
     });
     return chains.map((_, index) => {
@@ -329,7 +329,7 @@ function epochIn(origin: string): number {
 }
 
 /** The sizes that a chain has to account for. */
-function sizesOf(owed: readonly Owed[], origin: string): readonly number[] {
+function sizesOf(owed: readonly ToAccountFor[], origin: string): readonly number[] {
   return owed.filter((one) => one.origin === origin).map(({ size }) => size);
 }
 
@@ -340,7 +340,7 @@ function sizesOf(owed: readonly Owed[], origin: string): readonly number[] {
 function anchorsIn(
   bundle: string,
   kept: readonly number[],
-): { readonly pinned: readonly Owed[]; readonly hides: boolean } {
+): { readonly pinned: readonly ToAccountFor[]; readonly hides: boolean } {
   const lines = bundle.trimEnd().split("\n").map((line) => JSON.parse(line));
   const entries = lines.filter(({ event_type }) => event_type === "ORG_CHECKPOINTS");
   const details = new Map(
@@ -349,7 +349,7 @@ function anchorsIn(
     ) => [part.seq, part]),
   );
   const pinned = kept.flatMap((size) => {
-    const last = new Map<string, Owed>();
+    const last = new Map<string, ToAccountFor>();
     for (const { seq } of entries.filter(({ seq }) => seq < size)) {
       for (const one of details.get(seq).data?.checkpoints ?? []) last.set(one.origin, one);
     }

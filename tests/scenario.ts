@@ -26,16 +26,16 @@ export async function refuses(harness: Harness, scenario: Scenario): Promise<voi
   assert.equal(error.code, scenario.code, scenario.name);
   assert.equal(error.request_id, answer.headers.get("X-Request-Id"), scenario.name);
   assert.match(error.timestamp, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, scenario.name);
-  const told = [
+  const texts = [
     error.message,
     ...(error.details ?? []).map((row: Record<string, string>) => `${row.path} ${row.message}`),
   ];
   assert.ok(
-    told.join("\n").includes(scenario.names),
-    `${scenario.name}: ${told.join("\n")} names ${scenario.names}`,
+    texts.join("\n").includes(scenario.names),
+    `${scenario.name}: ${texts.join("\n")} names ${scenario.names}`,
   );
   assert.doesNotMatch(
-    told.join("\n"),
+    texts.join("\n"),
     /Too (?:small|big)|[<>]=/,
     `${scenario.name}: limits are stated in words`,
   );

@@ -25,13 +25,13 @@ export interface SharedLimitOptions {
   readonly layer?: string;
   readonly timeoutMs?: number;
   /** Reports of requests that could not be counted. */
-  readonly told?: { total: number; cause: unknown }[];
+  readonly reported?: { total: number; cause: unknown }[];
 }
 
 /** One process's side of a limit. */
 export function sharedLimit(
   limit: number,
-  { open, clock, layer = "address", timeoutMs = RATE_STORE_TIMEOUT_MS, told = [] }: SharedLimitOptions,
+  { open, clock, layer = "address", timeoutMs = RATE_STORE_TIMEOUT_MS, reported = [] }: SharedLimitOptions,
 ): SharedLimit {
   const windowMs = RATE_WINDOW_MS;
   const counters = new SharedCounters({ open, time: clock, windowMs, timeoutMs });
@@ -42,7 +42,7 @@ export function sharedLimit(
     counters,
     own: memoryWindow(limit),
     time: clock,
-    tellUncounted: (total, cause) => told.push({ total, cause }),
+    tellUncounted: (total, cause) => reported.push({ total, cause }),
   });
   return {
     window,

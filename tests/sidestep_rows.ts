@@ -22,7 +22,7 @@ const KEPT_INTACT: Expectation = { ...INTACT, verdict: "INTACT" };
 const settled = (checkpoint: KnownCheckpoint): KeptCheckpoint => ({ ...checkpoint, isSettled: true });
 
 /** Appends events of the organization's own, with a given text. */
-export function told(chain: ChainWriter, says: string, count = 1): ChainWriter {
+export function appendEvents(chain: ChainWriter, says: string, count = 1): ChainWriter {
   for (let at = 0; at < count; at += 1) {
     chain.append({
       eventType: "APP_EVENT",
@@ -36,7 +36,7 @@ export function told(chain: ChainWriter, says: string, count = 1): ChainWriter {
 // ---- a new deployment whose key a certificate joins ---------------------------------------------------------------
 
 const first = buildWorld({ deployment: "01DEPLOYMENTONE" });
-const FIRST_ORG = told(first.chain("org/acme"), "true").checkpoint();
+const FIRST_ORG = appendEvents(first.chain("org/acme"), "true").checkpoint();
 const FIRST_SYSTEM = first.chain("sys").checkpoint();
 
 /** The same vendor's next deployment, after this many rotations; the newest key alone signs. */
@@ -69,20 +69,20 @@ function ofEarlierKey(): Pick<SeveralRow, "text" | "options"> {
   later.makeKey();
   later.dropOldKeys();
   const shown = buildWorld({ deployment: "01DEPLOYMENTTWO" });
-  const chain = told(shown.chain("org/acme"), "forged");
+  const chain = appendEvents(shown.chain("org/acme"), "forged");
   // The header has the certificate; the first key signs the checkpoints.
   shown.makeKey();
   const pins = [shown.pin(1), shown.pin(2)];
   return {
     text: chain.bundle(),
-    options: { pins, known: [told(later.chain("org/acme"), "true").checkpoint()] },
+    options: { pins, known: [appendEvents(later.chain("org/acme"), "true").checkpoint()] },
   };
 }
 
 const CERTIFIED_ROWS: readonly SeveralRow[] = [
   {
     name: "a new deployment whose key the known key certified is not compared, and that is reported",
-    text: told(rotated(1).chain("org/acme"), "forged").bundle(),
+    text: appendEvents(rotated(1).chain("org/acme"), "forged").bundle(),
     options: { known: [FIRST_ORG] },
     ...OF_ANOTHER_DEPLOYMENT,
   },
@@ -95,7 +95,7 @@ const CERTIFIED_ROWS: readonly SeveralRow[] = [
   {
     name:
       "a new deployment whose key two certificates lead to is not compared, even if only the system chain was kept",
-    text: told(rotated(2).chain("org/acme"), "forged").bundle(),
+    text: appendEvents(rotated(2).chain("org/acme"), "forged").bundle(),
     options: { known: [FIRST_SYSTEM] },
     ...OF_ANOTHER_DEPLOYMENT,
   },
@@ -108,7 +108,7 @@ const CERTIFIED_ROWS: readonly SeveralRow[] = [
   {
     name:
       "a false signature line by the certified key in a kept note does not hide the known key's signature",
-    text: told(rotated(1).chain("org/acme"), "forged").bundle(),
+    text: appendEvents(rotated(1).chain("org/acme"), "forged").bundle(),
     options: { known: [withLineOf(FIRST_ORG, rotated(1).newSigner(2).publicKey)] },
     ...OF_ANOTHER_DEPLOYMENT,
   },
@@ -117,7 +117,7 @@ const CERTIFIED_ROWS: readonly SeveralRow[] = [
     text: (() => {
       const vendor = buildWorld({ seed: "another vendor", deployment: "01DEPLOYMENTTWO" });
       vendor.makeKey();
-      return told(vendor.chain("org/acme"), "true").bundle();
+      return appendEvents(vendor.chain("org/acme"), "true").bundle();
     })(),
     options: {
       pins: [buildWorld({ seed: "another vendor" }).pin(), buildWorld().pin()],
@@ -133,7 +133,7 @@ const CERTIFIED_ROWS: readonly SeveralRow[] = [
 /** The known deployment after a rotation: its first key no longer signs. */
 function rotatedOnce(): { readonly system: ChainWriter; readonly acme: ChainWriter } {
   const known = buildWorld({ deployment: "01DEPLOYMENTONE" });
-  const chains = { system: known.chain("sys"), acme: told(known.chain("org/acme"), "true") };
+  const chains = { system: known.chain("sys"), acme: appendEvents(known.chain("org/acme"), "true") };
   known.makeKey();
   for (const chain of Object.values(chains)) chain.rotate();
   known.dropOldKeys();
@@ -153,7 +153,7 @@ const KNOWN_ORG = ROTATED.acme.checkpoint(2);
 const KNOWN_SYSTEM = ROTATED.system.checkpoint(1);
 const ROTATED_SYSTEM = ROTATED.system.bundle();
 const ROTATED_ORG = ROTATED.acme.bundle();
-const BEGUN = told(begunWith(SECOND_KEY).chain("org/acme"), "forged").bundle();
+const BEGUN = appendEvents(begunWith(SECOND_KEY).chain("org/acme"), "forged").bundle();
 const BOTH_PINS = [buildWorld().pin(1), buildWorld().pin(2)];
 const BEGUN_REPORT: Expectation = { ...NOT_COMPARED, findings: ["KNOWN_DEPLOYMENT_OTHER"] };
 
@@ -164,7 +164,7 @@ third.makeKey();
 thirdChain.rotate();
 const THIRD = thirdChain.bundle();
 const THIRD_SIGNER = third.newSigner(2);
-const BEGUN_WITH_THIRD = told(begunWith(THIRD_SIGNER).chain("org/acme"), "forged").bundle();
+const BEGUN_WITH_THIRD = appendEvents(begunWith(THIRD_SIGNER).chain("org/acme"), "forged").bundle();
 const THREE_PINS = [...BOTH_PINS, third.pin(2)];
 
 /** The header has no certificate: only the entry that records the rotation has it. */
@@ -177,10 +177,10 @@ const WITHOUT_CERTIFICATES = (() => {
 /** An organization of this name at another vendor, which rotated its key too. */
 function vendorRotated(): Pick<SeveralRow, "text"> & { readonly pins: readonly PinnedKey[] } {
   const vendor = buildWorld({ seed: "another vendor", deployment: "01DEPLOYMENTTWO" });
-  const chain = told(vendor.chain("org/acme"), "true");
+  const chain = appendEvents(vendor.chain("org/acme"), "true");
   vendor.makeKey();
   chain.rotate();
-  return { text: told(chain, "more").bundle(), pins: [vendor.pin(1), vendor.pin(2)] };
+  return { text: appendEvents(chain, "more").bundle(), pins: [vendor.pin(1), vendor.pin(2)] };
 }
 
 const vendor = vendorRotated();
@@ -271,7 +271,7 @@ const BEGUN_ROWS: readonly SeveralRow[] = [
 
 const world = buildWorld();
 const system = world.chain("sys");
-const org = told(world.chain("org/acme", { retentionDays: 1 }), "true", 2);
+const org = appendEvents(world.chain("org/acme", { retentionDays: 1 }), "true", 2);
 system.anchor([org]);
 const KEPT_SYSTEM = system.checkpoint();
 const OLD_SYSTEM = system.bundle();
@@ -279,7 +279,7 @@ const OLD_SYSTEM = system.bundle();
 /** The same keys' organization, rewritten from its second entry on. */
 function rewritten(count: number): { readonly world: World; readonly chain: ChainWriter } {
   const other = buildWorld();
-  const chain = told(other.chain("org/acme", { retentionDays: 1 }), "forged", count);
+  const chain = appendEvents(other.chain("org/acme", { retentionDays: 1 }), "forged", count);
   return { world: other, chain };
 }
 
@@ -287,19 +287,19 @@ function rewritten(count: number): { readonly world: World; readonly chain: Chai
 function cut({ world: of, chain }: ReturnType<typeof rewritten>, to: number): ChainWriter {
   of.now += 3 * DAY_MS;
   chain.prune(to);
-  return told(chain, "later");
+  return appendEvents(chain, "later");
 }
 
 const FORGED = rewritten(4).chain;
 const HONEST_EARLY = org.bundle();
-told(org, "more", 2);
+appendEvents(org, "more", 2);
 const HONEST = org.bundle();
 system.anchor([FORGED]);
 const SYSTEM_OF_THE_FORGED = system.bundle();
 const honestCut = (() => {
   const again = buildWorld();
   again.chain("sys");
-  const chain = told(told(again.chain("org/acme", { retentionDays: 1 }), "true", 2), "more", 3);
+  const chain = appendEvents(appendEvents(again.chain("org/acme", { retentionDays: 1 }), "true", 2), "more", 3);
   return cut({ world: again, chain }, 5);
 })();
 const forgedCut = cut(rewritten(6), 5);
@@ -310,15 +310,15 @@ const kept = { known: [KEPT_SYSTEM] } as const;
 function restoredWorld(backup: { readonly org: number; readonly system: number }) {
   const of = buildWorld();
   const sys = of.chain("sys");
-  const acme = told(of.chain("org/acme"), "true", 2);
+  const acme = appendEvents(of.chain("org/acme"), "true", 2);
   sys.anchor([acme]);
   const early = sys.checkpoint();
-  told(acme, "more", 4);
+  appendEvents(acme, "more", 4);
   sys.anchor([acme]);
   const late = sys.checkpoint();
   const left = [sys.bundle({ size: backup.system }), acme.bundle({ size: backup.org })];
   const [sys2, acme2] = [sys.restore(backup.system), acme.restore(backup.org)];
-  told(acme2, "after", 2);
+  appendEvents(acme2, "after", 2);
   sys2.anchor([acme2]);
   return { early, late, left, next: [sys2.bundle(), acme2.bundle()] };
 }
@@ -438,9 +438,9 @@ const SYSTEM_ROWS: readonly SeveralRow[] = [
     text: (() => {
       const later = buildWorld();
       const sys = later.chain("sys");
-      const acme = told(later.chain("org/acme", { retentionDays: 1 }), "true", 2);
+      const acme = appendEvents(later.chain("org/acme", { retentionDays: 1 }), "true", 2);
       sys.anchor([acme]);
-      const other = told(later.chain("org/other"), "true");
+      const other = appendEvents(later.chain("org/other"), "true");
       sys.anchor([other]);
       return sys.bundle() + other.bundle();
     })(),
@@ -522,10 +522,10 @@ const SYSTEM_ROWS: readonly SeveralRow[] = [
 /** An epoch that the auditor visited, and that a second restore of the older backup lost as a whole. */
 function twiceRestored(more: Record<string, unknown> = {}) {
   const of = buildWorld();
-  const e1 = told(of.chain("org/acme"), "true", 5);
-  const e2 = told(e1.restore(6), "second", 2);
+  const e1 = appendEvents(of.chain("org/acme"), "true", 5);
+  const e2 = appendEvents(e1.restore(6), "second", 2);
   const end = { previous_origin: e1.origin, restored_size: 6, restored_root: hex(e1.checkpoint(6).root) };
-  const e3 = told(e2.restore(0, { ...end, ...more }), "third");
+  const e3 = appendEvents(e2.restore(0, { ...end, ...more }), "third");
   return { e1, e2, e3, text: e1.bundle() + e3.bundle() };
 }
 
@@ -568,10 +568,10 @@ const TWICE_ROWS: readonly SeveralRow[] = [
   {
     name: "a restore covers no epoch later than its own",
     text: twiceRestored({
-      last_known_checkpoint: told(buildWorld().chain("org/acme/e9"), "ninth", 9).checkpoint().note,
+      last_known_checkpoint: appendEvents(buildWorld().chain("org/acme/e9"), "ninth", 9).checkpoint().note,
     }).text,
     options: {
-      known: [twice.e1.checkpoint(4), told(buildWorld().chain("org/acme/e5"), "fifth").checkpoint()],
+      known: [twice.e1.checkpoint(4), appendEvents(buildWorld().chain("org/acme/e5"), "fifth").checkpoint()],
     },
     reports: [
       { ...NOT_COMPARED, findings: ["KNOWN_EPOCH_UNLINKED"] },
@@ -590,15 +590,15 @@ const TWICE_ROWS: readonly SeveralRow[] = [
 
 // ---- saved documents, possibly from the forger ----------------------------------------------------------------------
 
-const anew = told(buildWorld({ deployment: "01DEPLOYMENTTWO" }).chain("org/acme"), "forged", 3);
+const anew = appendEvents(buildWorld({ deployment: "01DEPLOYMENTTWO" }).chain("org/acme"), "forged", 3);
 
 /** A chain of ten entries; a forger shows four others, and the epoch after a restore that never happened. */
-const whole = told(buildWorld().chain("org/acme"), "true", 9);
-const forgedEnd = told(buildWorld().chain("org/acme"), "forged", 3);
-const afterwards = told(forgedEnd.restore(4, { last_known_checkpoint: whole.checkpoint(10).note }), "forged");
+const whole = appendEvents(buildWorld().chain("org/acme"), "true", 9);
+const forgedEnd = appendEvents(buildWorld().chain("org/acme"), "forged", 3);
+const afterwards = appendEvents(forgedEnd.restore(4, { last_known_checkpoint: whole.checkpoint(10).note }), "forged");
 const CLAIMED = forgedEnd.bundle() + afterwards.bundle();
-const trueEnd = told(buildWorld().chain("org/acme"), "true", 9);
-const HONEST_RESTORE = trueEnd.bundle({ size: 4 }) + told(trueEnd.restore(4), "after").bundle();
+const trueEnd = appendEvents(buildWorld().chain("org/acme"), "true", 9);
+const HONEST_RESTORE = trueEnd.bundle({ size: 4 }) + appendEvents(trueEnd.restore(4), "after").bundle();
 const LOST_REPORTS = {
   reports: [{ ...NOT_COMPARED, findings: ["RESTORED@4"] }, NOT_COMPARED],
   overall: NOT_COMPARED_OVERALL,

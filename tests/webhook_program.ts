@@ -83,10 +83,10 @@ export async function deliveriesOf({ service, key }: WebhookProgram, id: string,
 }
 
 /** Asks again until the answer satisfies the condition. */
-export async function eventually<T>(ask: () => Promise<T>, isSo: (answer: T) => boolean): Promise<T> {
+export async function eventually<T>(ask: () => Promise<T>, condition: (answer: T) => boolean): Promise<T> {
   for (;;) {
     const answer = await ask();
-    if (isSo(answer)) return answer;
+    if (condition(answer)) return answer;
     await new Promise((next) => setTimeout(next, 25));
   }
 }

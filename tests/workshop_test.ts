@@ -185,7 +185,7 @@ async function pagesOfCommands(): Promise<
 }
 
 /** Variables that every shell has. */
-const OF_THE_SHELL = ["HOME", "PATH", "PWD"];
+const SHELL_VARIABLES = ["HOME", "PATH", "PWD"];
 
 Deno.test("every variable that a page's commands use is set by them before, or by the file of secrets that they read", async () => {
   const { MASTER_SCOPES, masterSecretNames } = await import("../src/keys/master_keys.ts");
@@ -193,7 +193,7 @@ Deno.test("every variable that a page's commands use is set by them before, or b
   const unset: string[] = [];
   let used = 0;
   for (const { page, blocks } of await pagesOfCommands()) {
-    const known = new Set(OF_THE_SHELL);
+    const known = new Set(SHELL_VARIABLES);
     for (const block of blocks) {
       const words = /\$\{?([A-Z][A-Z_]+)(:[?-])?|(?:^|[\s;(])([A-Z][A-Z_]+)=|\. \S*(jiss\.env)\b/g;
       for (const [, name, hasDefault, assigned, file] of block.matchAll(words)) {

@@ -159,11 +159,11 @@ class Scorer {
   /** Scores for as long as `goesOn` says; the latencies in milliseconds. */
   async score(
     connections: number,
-    goesOn: (answered: number) => boolean,
+    continues: (answered: number) => boolean,
   ): Promise<readonly number[]> {
     const latencies: number[] = [];
     const connection = async () => {
-      while (goesOn(latencies.length)) latencies.push(await this.#one());
+      while (continues(latencies.length)) latencies.push(await this.#one());
     };
     await Promise.all(Array.from({ length: connections }, connection));
     return latencies;

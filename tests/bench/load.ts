@@ -50,9 +50,9 @@ export async function load(options: LoadOptions): Promise<Load> {
       ...[key, path, batch, OPERATORS, prefix].map(String),
     ],
   }).output();
-  const told = /FIGURES (.*)/.exec(new TextDecoder().decode(stdout))?.[1];
-  if (told === undefined) throw new Error(`wrk told nothing: ${new TextDecoder().decode(stderr)}`);
-  const { requests, microseconds, refused, broken, p50, p99 } = JSON.parse(told);
+  const figures = /FIGURES (.*)/.exec(new TextDecoder().decode(stdout))?.[1];
+  if (figures === undefined) throw new Error(`wrk told nothing: ${new TextDecoder().decode(stderr)}`);
+  const { requests, microseconds, refused, broken, p50, p99 } = JSON.parse(figures);
   if (refused + broken > 0) throw new Error(`${refused} requests were refused and ${broken} broke off`);
   return { perSecond: requests / (microseconds / 1e6), p50, p99 };
 }

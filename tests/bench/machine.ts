@@ -36,8 +36,8 @@ export async function describeMachine(): Promise<Machine> {
 
 /** The type of the file system that benches write to. */
 async function fileSystem(): Promise<string> {
-  const told = await new Deno.Command("df", { args: ["--output=fstype", DISK] }).output().catch(() => null);
-  const type = told?.success ? new TextDecoder().decode(told.stdout).trim().split("\n")[1] : undefined;
+  const result = await new Deno.Command("df", { args: ["--output=fstype", DISK] }).output().catch(() => null);
+  const type = result?.success ? new TextDecoder().decode(result.stdout).trim().split("\n")[1] : undefined;
   return type ?? "a file system of unknown type";
 }
 

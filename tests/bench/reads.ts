@@ -216,9 +216,9 @@ async function compare(
   const figure = (history: History, all: readonly number[]) => {
     const { of, count } = read.each?.(history) ?? { of: null, count: 1 };
     const { interactions } = history.facts;
-    const told = of === null ? "" : `, for each ${of} of ${count.toLocaleString("en")}`;
+    const perItem = of === null ? "" : `, for each ${of} of ${count.toLocaleString("en")}`;
     return {
-      of: `${interactions.toLocaleString("en")} interactions; median of interleaved rounds${told}`,
+      of: `${interactions.toLocaleString("en")} interactions; median of interleaved rounds${perItem}`,
       value: 1000 * median(all) / count,
       unit: "µs" as const,
     };

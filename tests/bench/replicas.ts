@@ -34,12 +34,12 @@ export async function replicas({ quick }: BenchOptions): Promise<readonly Row[]>
     const both: number[] = [];
     // Interleaved, so that a busy moment of the machine affects both; the first rounds warm up.
     for (let round = -1; round < rounds; round += 1) {
-      const told = { key, seconds, connections: CONNECTIONS };
+      const common = { key, seconds, connections: CONNECTIONS };
       // A refused request, for example for a lost conflict, ends the bench.
-      const single = await load({ ...told, url: one!.url, prefix: `one-${round}` });
+      const single = await load({ ...common, url: one!.url, prefix: `one-${round}` });
       const shared = await Promise.all(
         services.map(({ url }, index) =>
-          load({ ...told, url, connections: CONNECTIONS / 2, prefix: `two-${round}-${index}` })
+          load({ ...common, url, connections: CONNECTIONS / 2, prefix: `two-${round}-${index}` })
         ),
       );
       if (round < 0) continue;

@@ -26,11 +26,11 @@ export async function scores({ quick }: BenchOptions): Promise<readonly Row[]> {
     const one = { echo: [] as Load[], score: [] as Load[], insert: [] as number[] };
     // Interleaved, so that a busy moment of the machine affects both; the first rounds warm up.
     for (let round = -1; round < rounds; round += 1) {
-      const told = { key, seconds, connections: MANY, prefix: `many-${round}` };
+      const common = { key, seconds, connections: MANY, prefix: `many-${round}` };
       const alone = { key, seconds, connections: 1, prefix: `one-${round}` };
       const found = {
-        echo: await load({ ...told, url: echo.url }),
-        score: await load({ ...told, url: service.url }),
+        echo: await load({ ...common, url: echo.url }),
+        score: await load({ ...common, url: service.url }),
         echoAlone: await load({ ...alone, url: echo.url }),
         scoreAlone: await load({ ...alone, url: service.url }),
         insert: medianInsert(inserts),

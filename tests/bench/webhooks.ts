@@ -29,29 +29,29 @@ export async function scoringWithWebhooks({ quick }: BenchOptions): Promise<read
     const ids: string[] = [];
     for (let n = 0; n < DESTINATIONS; n += 1) ids.push((await register(program, receiver)).id);
     const scorer = new Scorer();
-    const row = (name: string, { plain, told, measured, atMost }: Comparison): Ratio => ({
+    const row = (name: string, { plain, notified, measured, atMost }: Comparison): Ratio => ({
       name,
       baseline: {
         of: `a score over HTTP without webhooks, connections: ${CONNECTIONS}`,
         value: plain,
         unit: "µs",
       },
-      measured: { of: measured, value: told, unit: "µs" },
+      measured: { of: measured, value: notified, unit: "µs" },
       goal: { atMost },
     });
 
     hold(program, true);
-    const times = { plain: [] as number[], told: [] as number[] };
+    const times = { plain: [] as number[], notified: [] as number[] };
     // Interleaved, so that a busy moment of the machine affects both; the first round warms up.
     for (let round = -1; round < rounds; round += 1) {
-      const [baseline, told] = [await scorer.score(plain), await scorer.score(program)];
+      const [baseline, notified] = [await scorer.score(plain), await scorer.score(program)];
       if (round < 0) continue;
       times.plain.push(baseline);
-      times.told.push(told);
+      times.notified.push(notified);
     }
     rows.push(row(`scoring with ${DESTINATIONS} webhooks, delivery held back`, {
       plain: median(times.plain),
-      told: median(times.told),
+      notified: median(times.notified),
       measured:
         `a score whose event waits for ${DESTINATIONS} paused destinations; median of interleaved rounds`,
       atMost: HELD_BACK_AT_MOST,
@@ -62,7 +62,7 @@ export async function scoringWithWebhooks({ quick }: BenchOptions): Promise<read
     for (let round = 0; round < rounds; round += 1) meanwhile.push(await scorer.score(program));
     rows.push(row(`scoring with ${DESTINATIONS} webhooks, delivery at full speed`, {
       plain: median(times.plain),
-      told: median(meanwhile),
+      notified: median(meanwhile),
       measured: `a score while what waited, and its own event, is delivered to ${DESTINATIONS} destinations`,
       atMost: FULL_SPEED_AT_MOST,
     }));
@@ -89,7 +89,7 @@ export async function scoringWithWebhooks({ quick }: BenchOptions): Promise<read
 interface Comparison {
   /** Microseconds a score. */
   readonly plain: number;
-  readonly told: number;
+  readonly notified: number;
   readonly measured: string;
   readonly atMost: number;
 }

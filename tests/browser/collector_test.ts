@@ -138,9 +138,9 @@ function expectCollector({ expectErrors }: Visit): void {
   expectErrors(/^asked http:\/\/127\.0\.0\.1:\d+\/collector\.js$/);
 }
 
-async function until(isSo: () => Promise<boolean>, what: string): Promise<void> {
+async function until(condition: () => Promise<boolean>, what: string): Promise<void> {
   for (let tries = 0; tries < 400; tries++) {
-    if (await isSo()) return;
+    if (await condition()) return;
     await new Promise((next) => setTimeout(next, 25));
   }
   assert.fail(what);
@@ -336,13 +336,13 @@ async function withTabs(use: (browser: Browser) => Promise<void>): Promise<void>
   }).spawn();
   const endpoint = Promise.withResolvers<string>();
   const drained = (async () => {
-    let told = "";
+    let output = "";
     for await (const text of child.stderr.pipeThrough(new TextDecoderStream())) {
-      told += text;
-      const port = /ws:\/\/127\.0\.0\.1:(\d+)\//.exec(told)?.[1];
+      output += text;
+      const port = /ws:\/\/127\.0\.0\.1:(\d+)\//.exec(output)?.[1];
       if (port !== undefined) endpoint.resolve(`http://127.0.0.1:${port}`);
     }
-    endpoint.reject(new Error(told));
+    endpoint.reject(new Error(output));
   })();
   try {
     const browser = await chromium.connectOverCDP(await endpoint.promise, { noDefaults: true });

@@ -203,10 +203,10 @@ Deno.test({
           found.map((row) => row.querySelector("td")!.textContent)
         );
         assert.deepEqual(dimensions, Object.values(profile.dimensions).map(String));
-        const told = await page.locator("#history tbody tr").last().evaluate((row) =>
+        const lastJis = await page.locator("#history tbody tr").last().evaluate((row) =>
           row.querySelectorAll("td")[1]!.textContent
         );
-        assert.equal(told, String(history.at(-1).jis));
+        assert.equal(lastJis, String(history.at(-1).jis));
         assert.equal(await page.locator("#history circle").count(), history.length);
         const { exercises } = await ask(service, key, "/v1/maintenance/recommend", {
           operator_id: "reviewer-farah",

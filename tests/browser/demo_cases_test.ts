@@ -146,8 +146,11 @@ Deno.test("every date that is named with a day of the week has the right one", (
   const named = [...text.matchAll(/\b(\w+day) (\d+ \w+ 20\d\d)/g)];
   assert.ok(named.length >= 5);
   for (const [, day, date] of named) {
-    const told = new Date(`${date} 00:00 UTC`).toLocaleDateString("en", { weekday: "long", timeZone: "UTC" });
-    assert.equal(day, told, date!);
+    const weekday = new Date(`${date} 00:00 UTC`).toLocaleDateString("en", {
+      weekday: "long",
+      timeZone: "UTC",
+    });
+    assert.equal(day, weekday, date!);
   }
 });
 

@@ -390,11 +390,11 @@ browserTest(
         if (index === 11) break;
         await atCase(page, index + 1);
         await page.waitForTimeout(RESTED_MS);
-        const told = `case ${index + 2} at ${width} × ${height}`;
-        assert.equal(await page.getByRole("radio", { checked: true }).count(), 0, told);
-        assert.equal(await page.getByText("Choose one of the decisions first.").count(), 0, told);
-        assert.equal(await page.locator("details[open]").count(), 0, told);
-        assert.equal(await focused(page), await page.locator("h1").innerText(), told);
+        const place = `case ${index + 2} at ${width} × ${height}`;
+        assert.equal(await page.getByRole("radio", { checked: true }).count(), 0, place);
+        assert.equal(await page.getByText("Choose one of the decisions first.").count(), 0, place);
+        assert.equal(await page.locator("details[open]").count(), 0, place);
+        assert.equal(await focused(page), await page.locator("h1").innerText(), place);
       }
       await atResult(page);
       const measured = await page.evaluate(() => (globalThis as WatchedWindow).measured!);
@@ -446,10 +446,10 @@ browserTest(
     );
     await assertShows(other, run);
     await other.getByText("Case 2: JIS from").click();
-    const told = await other.locator("details").nth(1).innerText();
+    const caseText = await other.locator("details").nth(1).innerText();
     const moved = run.results[1]!.explanation!.filter(({ before, after }) => before !== after);
     assert.ok(moved.length > 0);
-    for (const { rules } of moved) for (const rule of rules) assert.ok(told.includes(rule), rule);
+    for (const { rules } of moved) for (const rule of rules) assert.ok(caseText.includes(rule), rule);
     await other.getByRole("link", { name: "Judge twelve short cases yourself" }).click();
     await other.getByRole("button", { name: "Begin with case 1" }).waitFor();
   },

@@ -8,7 +8,7 @@ import { publicKeyPem } from "../auditing.ts";
 import { buildWorld } from "../bundle_builder.ts";
 import { scoreRequest } from "../harness.ts";
 import { type RunningService, runProgram } from "../program.ts";
-import { told } from "../sidestep_rows.ts";
+import { appendEvents } from "../sidestep_rows.ts";
 import {
   assertAccessible,
   chromiumIsMissing,
@@ -155,9 +155,9 @@ Deno.test({
     await withDemo(async ({ service }) => {
       const directory = await Deno.makeTempDir({ prefix: "jiss-verify-" });
       const world = buildWorld();
-      const [system, chain] = [world.chain("sys"), told(world.chain("org/acme"), "true", 2)];
+      const [system, chain] = [world.chain("sys"), appendEvents(world.chain("org/acme"), "true", 2)];
       system.anchor([chain]);
-      const forged = told(buildWorld().chain("org/acme"), "forged", 2);
+      const forged = appendEvents(buildWorld().chain("org/acme"), "forged", 2);
       const save = async (name: string, text: string) => {
         await Deno.writeTextFile(`${directory}/${name}`, text);
         return `${directory}/${name}`;

@@ -67,7 +67,7 @@ async function openScene(): Promise<Scene> {
 
 const ALTERED = "UPDATE operator SET jis = jis + 1 WHERE operator_id = 'anna'";
 
-async function heldParts({ rows }: Scene, operator: string): Promise<number> {
+async function storedParts({ rows }: Scene, operator: string): Promise<number> {
   const [row] = await rows(
     `SELECT count(*) AS held FROM audit_part WHERE data IS NOT NULL AND data ->> '$.operator_id' = '${operator}'`,
   );
@@ -85,7 +85,7 @@ function removed({ log }: Scene, table: string): unknown {
 
 Deno.test("an acknowledgement removes an invented name for an existing pseudonym, and erasing that name erases nobody", async () => {
   const scene = await openScene();
-  const held = await heldParts(scene, "bela");
+  const held = await storedParts(scene, "bela");
   await scene.alter(
     "INSERT INTO subject (org_id, operator_id, pseudonym) SELECT 'acme', 'ghost', pseudonym FROM subject WHERE operator_id = 'bela'",
     ALTERED,
@@ -93,7 +93,7 @@ Deno.test("an acknowledgement removes an invented name for an existing pseudonym
   await scene.accept();
   assert.equal(removed(scene, "subject"), 1);
   assert.equal((await scene.ask("/v1/operator/ghost", "DELETE")).status, 404);
-  assert.equal(await heldParts(scene, "bela"), held);
+  assert.equal(await storedParts(scene, "bela"), held);
   assert.deepEqual(await scene.findings(), []);
   assert.equal((await scene.ask("/v1/operator/bela", "DELETE")).status, 200);
   await scene.close();
@@ -122,7 +122,7 @@ Deno.test("an acknowledgement removes an invented operator, who then counts nowh
 Deno.test("a repeated erasure destroys no records of another operator", async () => {
   const scene = await openScene();
   assert.equal((await scene.ask("/v1/operator/anna", "DELETE")).status, 200);
-  const held = await heldParts(scene, "bela");
+  const held = await storedParts(scene, "bela");
   scene.clock.advance(1000);
   await scene.alter(
     "INSERT INTO subject (org_id, operator_id, pseudonym) SELECT 'acme', 'anna', pseudonym FROM subject WHERE operator_id = 'bela'",
@@ -131,7 +131,7 @@ Deno.test("a repeated erasure destroys no records of another operator", async ()
   );
   const { erased } = await scene.accept();
   assert.deepEqual(erased, []);
-  assert.equal(await heldParts(scene, "bela"), held);
+  assert.equal(await storedParts(scene, "bela"), held);
   assert.equal((await scene.ask("/v1/decision/replay/bela-0")).body.match, true);
   await scene.abandon();
 });
@@ -162,8 +162,8 @@ Deno.test("an acknowledgement seals rows only by the inputs that the entries com
   assert.equal((await scene.ask(REPORT)).status, 200);
   // The altered input lies in the epoch that was acknowledged. It must not prevent the erasure.
   assert.equal((await scene.ask("/v1/operator/bela", "DELETE")).status, 200);
-  assert.equal(await heldParts(scene, "bela"), 0);
-  assert.equal(await heldParts(scene, "anna"), 8);
+  assert.equal(await storedParts(scene, "bela"), 0);
+  assert.equal(await storedParts(scene, "anna"), 8);
   await scene.abandon();
 });
 
@@ -323,7 +323,7 @@ for (const [what, { changes, found }] of Object.entries(PUT_BACK)) {
     }
     const { erased } = await scene.accept();
     assert.deepEqual(erased, []);
-    assert.equal(await heldParts(scene, "anna"), 0);
+    assert.equal(await storedParts(scene, "anna"), 0);
     assert.deepEqual(await scene.findings(), []);
     assert.equal((await scene.ask("/v1/operator/anna/profile")).status, 404);
     for (const session of ["anna-0", "anna-3"]) {

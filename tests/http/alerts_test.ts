@@ -251,8 +251,8 @@ Deno.test("two processes over one database raise one alert between them", () =>
     await Promise.all([first, second].map(runUpkeep));
     assert.equal((await alertsOf(first)).length, 1);
     assert.equal((await raisedOf(first, "acme")).length, 1);
-    const told = [first, second].flatMap(({ log }) => log.filter(({ msg }) => msg === "usage anomaly"));
-    assert.equal(told.length, 1);
+    const lines = [first, second].flatMap(({ log }) => log.filter(({ msg }) => msg === "usage anomaly"));
+    assert.equal(lines.length, 1);
     await second.close();
     await first.close();
   }));

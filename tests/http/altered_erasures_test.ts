@@ -18,7 +18,7 @@ interface Scene extends Harness {
 }
 
 /** Number of parts that are held and name an operator. */
-async function heldParts({ rows }: Scene, operator: string): Promise<number> {
+async function storedParts({ rows }: Scene, operator: string): Promise<number> {
   const [row] = await rows(
     `SELECT count(*) AS held FROM audit_part WHERE data IS NOT NULL AND data ->> '$.operator_id' = '${operator}'`,
   );
@@ -128,7 +128,7 @@ Deno.test("an erasure is refused if an entry was moved to another pseudonym", as
   }
   const { status, body, text } = await scene.erase("bela");
   assert.deepEqual([status, body.detail?.entries], [200, 9], text);
-  assert.equal(await heldParts(scene, "bela"), 0);
+  assert.equal(await storedParts(scene, "bela"), 0);
   await scene.close();
 });
 
@@ -162,7 +162,7 @@ Deno.test("an erasure is refused if the entry of a score or label was moved to a
 Deno.test("an erasure is refused if another operator's entries were moved to the erased pseudonym", async () => {
   const scene = await openScene();
   const [anna, bela] = [await pseudonymOf(scene, "anna"), await pseudonymOf(scene, "bela")];
-  const ofAnna = await heldParts(scene, "anna");
+  const ofAnna = await storedParts(scene, "anna");
   const [{ seqs }] = await scene.rows(
     `SELECT group_concat(seq) AS seqs FROM audit_entry WHERE subject = '${anna}'`,
   ) as [{ seqs: string }];
@@ -172,7 +172,7 @@ Deno.test("an erasure is refused if another operator's entries were moved to the
     back: [`UPDATE audit_entry SET body = replace(body, '${bela}', '${anna}') WHERE seq IN (${seqs})`],
   });
   assert.equal((await scene.erase("bela")).status, 200);
-  assert.equal(await heldParts(scene, "anna"), ofAnna);
+  assert.equal(await storedParts(scene, "anna"), ofAnna);
   assert.equal((await scene.erase("anna")).status, 200);
   await scene.close();
 });
@@ -291,7 +291,7 @@ Deno.test("a score that another process writes during an erasure is erased with 
     const isDone = reads < at;
     reads = null;
     assert.equal(answer.status, 200, answer.text);
-    const held = await heldParts(scene, operator);
+    const held = await storedParts(scene, operator);
     const known = await scene.rows(`SELECT * FROM subject WHERE operator_id = '${operator}'`);
     assert.equal(held, known.length === 0 ? 0 : 2, `after ${at} reads`);
     if (known.length === 0 && !isDone) assert.equal(answer.body.detail.entries, 2);
@@ -319,7 +319,7 @@ Deno.test("an erasure erases and counts records of many pages in one call", asyn
   }
   const { status, body, text } = await scene.erase("cleo");
   assert.deepEqual([status, body.detail?.entries], [200, 450], text.slice(0, 300));
-  assert.equal(await heldParts(scene, "cleo"), 0);
+  assert.equal(await storedParts(scene, "cleo"), 0);
   const verified = await verifyChain(scene.dependencies, {
     family: "org/acme",
     from: 0,

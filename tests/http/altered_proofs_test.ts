@@ -571,11 +571,11 @@ Deno.test("a webhook sends no altered record, and no record of another event", a
     });
     harness.clock.advance(61_000);
   }
-  const told = harness.log.filter(({ msg }) =>
+  const lines = harness.log.filter(({ msg }) =>
     msg === "a delivery could not be made ready and is tried again"
   );
-  assert.equal(told.length, 2);
-  for (const { error } of told) assert.match(String(error), /The database was altered: /);
+  assert.equal(lines.length, 2);
+  for (const { error } of lines) assert.match(String(error), /The database was altered: /);
   await harness.deliver();
   assert.equal(recording.sent.length, 1);
   assert.equal(JSON.parse(recording.sent[0]!.text).session_id, "s-1");
@@ -588,8 +588,8 @@ Deno.test("the log has a line for each answer that is refused because the databa
   await whileAltered(harness.database, { tables: ["audit_node"], changes }, async () => {
     assertAltered(await ask["score s-1"]!(), "a score");
   });
-  const told = harness.log.filter(({ msg }) => msg === "what is stored was altered, and is not answered");
-  assert.deepEqual(told.map(({ level, audit, chain, route }) => [level, audit, chain, route]), [
+  const lines = harness.log.filter(({ msg }) => msg === "what is stored was altered, and is not answered");
+  assert.deepEqual(lines.map(({ level, audit, chain, route }) => [level, audit, chain, route]), [
     ["error", true, "org/acme", "POST /v1/score"],
   ]);
   await harness.close();

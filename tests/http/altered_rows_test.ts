@@ -80,7 +80,7 @@ const NOTE_BEFORE =
   "(SELECT o.note FROM audit_checkpoint AS o WHERE o.chain = '$chain' AND o.size < $last ORDER BY o.size DESC LIMIT 1)";
 
 /** Alterations that every chain can have. */
-const OF_EACH: readonly Alteration[] = [
+const EVERY_CHAIN: readonly Alteration[] = [
   {
     sql: "UPDATE audit_node SET hash = zeroblob(32) WHERE $own AND idx = 0",
     code: "NODE_MISMATCH",
@@ -181,7 +181,7 @@ const OF_EACH: readonly Alteration[] = [
   },
 ];
 
-const OF_EVIDENCE: readonly Alteration[] = [
+const EVIDENCE_CHAIN: readonly Alteration[] = [
   {
     sql: "UPDATE audit_chain SET min_index = 0 WHERE $own",
     code: "TRUNCATED",
@@ -239,7 +239,7 @@ const OF_EVIDENCE: readonly Alteration[] = [
   },
 ];
 
-const OF_SYSTEM: readonly Alteration[] = [
+const SYSTEM_CHAIN: readonly Alteration[] = [
   {
     sql: `UPDATE signing_key SET public_key = x'${STRANGER}'`,
     code: "KEY_UNCERTIFIED",
@@ -275,9 +275,9 @@ const OF_SYSTEM: readonly Alteration[] = [
 
 for (
   const [family, alterations] of [
-    [EVIDENCE, [...OF_EACH, ...OF_EVIDENCE]],
-    ["org/acme/admin", OF_EACH],
-    ["sys", [...OF_EACH, ...OF_SYSTEM]],
+    [EVIDENCE, [...EVERY_CHAIN, ...EVIDENCE_CHAIN]],
+    ["org/acme/admin", EVERY_CHAIN],
+    ["sys", [...EVERY_CHAIN, ...SYSTEM_CHAIN]],
   ] as const
 ) {
   Deno.test(`verification finds each alteration beside the entries of ${family}, and reports nothing else`, async () => {

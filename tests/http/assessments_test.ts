@@ -51,7 +51,7 @@ async function submit({ send }: Harness, body: unknown): Promise<Answer> {
 }
 
 /** Results without their explanations. */
-function standings(results: readonly { readonly jis: number; readonly band: string }[]) {
+function jisAndBands(results: readonly { readonly jis: number; readonly band: string }[]) {
   return results.map(({ jis, band }) => ({ jis, band }));
 }
 
@@ -97,7 +97,7 @@ Deno.test(
       thresholds: { min_jis: 60, target_jis: 75 },
       shareUrl: "http://jiss.test/assessments/visit-1",
     });
-    assert.deepEqual(standings(results), [
+    assert.deepEqual(jisAndBands(results), [
       { jis: 68.4, band: "adequate" },
       { jis: 62.4, band: "adequate" },
       { jis: 67.05, band: "adequate" },
@@ -132,8 +132,8 @@ Deno.test(
         key,
         body: { session_id: `s-${index}`, operator_id: "visitor", domain: "general", interaction },
       });
-      const { explanation, ...standing } = results[index];
-      assert.deepEqual(standing, { jis: body.jis, band: body.band }, `record ${index}`);
+      const { explanation, ...figures } = results[index];
+      assert.deepEqual(figures, { jis: body.jis, band: body.band }, `record ${index}`);
       if (index % 10 < 3) {
         const replay = await harness.send(`/v1/decision/replay/s-${index}`, { key });
         assert.deepEqual(explanation, replay.body.explanation, `record ${index}`);
@@ -417,8 +417,8 @@ Deno.test(
     ];
     await submit(harness, run({ records }));
     const { text } = await harness.send("/assessments/visit-1", { headers: { Accept: "text/html" } });
-    const told = [...text.matchAll(/<td>9\.000<\/td><td>([^<]*)</g)].map(([, decision]) => decision);
-    assert.deepEqual(told, [
+    const shownDecisions = [...text.matchAll(/<td>9\.000<\/td><td>([^<]*)</g)].map(([, decision]) => decision);
+    assert.deepEqual(shownDecisions, [
       "Decided without advice",
       "Decided without advice",
       "Escalated, without advice",

@@ -137,12 +137,12 @@ Deno.test(
       filters: { event_type: null, since: null, until: "2026-11-20T12:00:00.000Z", limit: 100 },
     });
     const prefix = key.slice(0, 8);
-    const told = events.map(({ event_id, ...event }: Json) => {
+    const shown = events.map(({ event_id, ...event }: Json) => {
       assert.match(event_id, /^01TEST[0-9]{20}$/);
       return event;
     });
-    const genesis = told.pop();
-    assert.deepEqual(told, [
+    const genesis = shown.pop();
+    assert.deepEqual(shown, [
       {
         event_type: "ADMIN_ORG_REACTIVATE",
         timestamp: "2026-11-20T11:00:00.000Z",
@@ -605,10 +605,10 @@ function countingPages(database: Database, pages: { count: number }): Database {
 }
 
 /** Waits until `count` pages were read, and asserts that no more are. */
-async function settleAt(pages: { readonly count: number }, count: number, told?: string): Promise<void> {
+async function settleAt(pages: { readonly count: number }, count: number, message?: string): Promise<void> {
   await until(() => pages.count >= count);
   for (let turn = 0; turn < 100; turn += 1) await nextTurn();
-  assert.equal(pages.count, count, told ?? "pages");
+  assert.equal(pages.count, count, message ?? "pages");
 }
 
 Deno.test("an export is read from the database as it is sent: a slow reader holds up the reading, and one who leaves ends it", async () => {

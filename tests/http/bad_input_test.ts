@@ -310,7 +310,7 @@ Deno.test(
   "the message for a refused value says what it must be, and names null if that is allowed",
   withHarness(async ({ send, organization }) => {
     const key = await organization("acme");
-    const told = async (path: string, options: { readonly body?: unknown }) => {
+    const problemsOf = async (path: string, options: { readonly body?: unknown }) => {
       const { status, body } = await send(path, { key, ...options });
       assert.equal(status, 422);
       return body.error.details.map(({ path, message }: { path: string; message: string }) =>
@@ -325,7 +325,7 @@ Deno.test(
       ai_available: null,
     };
     const body = { operator_id: 7, domain: "general", interaction };
-    assert.deepEqual(await told("/v1/score", { body }), [
+    assert.deepEqual(await problemsOf("/v1/score", { body }), [
       "session_id is missing: it must be a string",
       "operator_id must be a string, not a number",
       "interaction.time_to_decision_ms must be a number, not a string",
@@ -335,10 +335,10 @@ Deno.test(
       "interaction.hover_events must be an integer or null",
       "interaction.scroll_depth must be a number or null",
     ]);
-    assert.deepEqual(await told("/v1/score/s/commit", { body: { outcome_correct: "x" } }), [
+    assert.deepEqual(await problemsOf("/v1/score/s/commit", { body: { outcome_correct: "x" } }), [
       "outcome_correct must be true, false or null",
     ]);
-    assert.deepEqual(await told("/v1/operator/o/profile?include=history", {}), [
+    assert.deepEqual(await problemsOf("/v1/operator/o/profile?include=history", {}), [
       'include must be "projection"',
     ]);
   }),
@@ -348,7 +348,7 @@ Deno.test(
   "the message for a number out of range, or a text or list of a wrong length, states the limit",
   withHarness(async ({ send, organization }) => {
     const key = await organization("acme");
-    const told = async (path: string, options: { readonly body?: unknown }) => {
+    const problemsOf = async (path: string, options: { readonly body?: unknown }) => {
       const { status, body } = await send(path, { key, ...options });
       assert.equal(status, 422);
       return body.error.details.map(({ path, message }: { path: string; message: string }) =>
@@ -361,7 +361,7 @@ Deno.test(
       hover_events: 100_001,
       scroll_depth: -0.5,
     };
-    assert.deepEqual(await told("/v1/score", { body: scoreRequest({}, interaction) }), [
+    assert.deepEqual(await problemsOf("/v1/score", { body: scoreRequest({}, interaction) }), [
       "interaction.time_to_decision_ms must be at least 0",
       "interaction.modification_extent must be at most 1",
       "interaction.hover_events must be at most 100000",
@@ -370,10 +370,10 @@ Deno.test(
     const batch = (count: number) => ({
       body: { operator_id: "o", domain: "general", interactions: Array(count).fill({}) },
     });
-    assert.deepEqual(await told("/v1/score/batch", batch(0)), ["interactions must have at least 1 item"]);
-    assert.deepEqual(await told("/v1/score/batch", batch(101)), ["interactions must have at most 100 items"]);
+    assert.deepEqual(await problemsOf("/v1/score/batch", batch(0)), ["interactions must have at least 1 item"]);
+    assert.deepEqual(await problemsOf("/v1/score/batch", batch(101)), ["interactions must have at most 100 items"]);
     const cursor = "x".repeat(1_025);
-    assert.deepEqual(await told(`/v1/organization/operators?cursor=${cursor}`, {}), [
+    assert.deepEqual(await problemsOf(`/v1/organization/operators?cursor=${cursor}`, {}), [
       "cursor must have at most 1024 characters",
     ]);
     const open = z.object({ n: z.number().gt(0).lt(5) });

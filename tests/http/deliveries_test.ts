@@ -135,10 +135,10 @@ Deno.test(
     await score(harness, bank, "of-the-bank");
     await score(harness, key, "second");
     await harness.deliver();
-    const told = recording.sent.map(({ url, text }) =>
+    const sent = recording.sent.map(({ url, text }) =>
       `${url.split("/").at(-1)} ${JSON.parse(text).session_id}`
     );
-    assert.deepEqual(told.sort(), ["all first", "all second", "bank of-the-bank", "late second"]);
+    assert.deepEqual(sent.sort(), ["all first", "all second", "bank of-the-bank", "late second"]);
     assert.equal(new Set(recording.sent.map(({ deliveryId }) => deliveryId)).size, 4);
     assert.equal(await harness.deliver(), 0);
   }),
@@ -494,8 +494,8 @@ Deno.test(
     const { id } = await register(harness, key);
     recording.answer = () => ({ status: null, error: "timeout" as AttemptError });
     const failed = await send(`/v1/admin/webhook/${id}/test`, { key, method: "POST" });
-    const { request_id, timestamp, delivery_id, ...told } = failed.body;
-    assert.deepEqual([failed.status, told], [200, {
+    const { request_id, timestamp, delivery_id, ...result } = failed.body;
+    assert.deepEqual([failed.status, result], [200, {
       delivered: false,
       response_status: null,
       error: "timeout",

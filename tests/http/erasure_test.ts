@@ -89,7 +89,7 @@ async function erased(harness: Harness, key: string, operator = "operator-1"): P
   return answer.body;
 }
 
-async function told(harness: Harness, path: string, key: string): Promise<Json> {
+async function okBody(harness: Harness, path: string, key: string): Promise<Json> {
   const answer = await harness.send(path, { key });
   assert.equal(answer.status, 200, answer.text);
   return answer.body;
@@ -127,7 +127,7 @@ async function isGone(harness: Harness, path: string, options: Json, erasure: Js
 }
 
 const chainValid = async (harness: Harness, key: string) =>
-  (await told(harness, "/v1/audit/chain/verify", key)).valid;
+  (await okBody(harness, "/v1/audit/chain/verify", key)).valid;
 
 const usageOf = async ({ send }: Harness) =>
   (await send("/v1/admin/org/acme/usage", { key: USAGE_KEY })).body;
@@ -324,20 +324,20 @@ Deno.test(
     for (const operator of ["operator-1", "operator-2"]) {
       await seed(harness, key, { operator, tag: operator });
     }
-    const issued = await told(harness, `/v1/compliance/report?${PERIOD}`, key);
+    const issued = await okBody(harness, `/v1/compliance/report?${PERIOD}`, key);
     assert.equal(issued.report.population.operators, 2);
     await erased(harness, key);
 
-    const { operators } = await told(harness, "/v1/organization/operators?include=sparkline", key);
+    const { operators } = await okBody(harness, "/v1/organization/operators?include=sparkline", key);
     assert.deepEqual(operators.map((row: Json) => row.operator_id), ["operator-2"]);
-    assert.equal((await told(harness, "/v1/organization/dashboard", key)).dashboard.total_operators, 1);
-    assert.equal((await told(harness, "/v1/compliance/article14", key)).operators.total, 1);
+    assert.equal((await okBody(harness, "/v1/organization/dashboard", key)).dashboard.total_operators, 1);
+    assert.equal((await okBody(harness, "/v1/compliance/article14", key)).operators.total, 1);
 
-    const again = await told(harness, `/v1/compliance/report?${PERIOD}`, key);
+    const again = await okBody(harness, `/v1/compliance/report?${PERIOD}`, key);
     assert.equal(again.report.population.operators, 1);
     assert.equal(again.report.population.incident_freezes, 1);
     assert.notEqual(again.report.report_id, issued.report.report_id);
-    const { report, report_sha256 } = await told(
+    const { report, report_sha256 } = await okBody(
       harness,
       `/v1/compliance/report/${issued.report.report_id}`,
       key,
@@ -370,7 +370,7 @@ Deno.test(
       ] as const;
       const shown = async () =>
         await Promise.all(asked.map(async ([path, of]) => {
-          const { request_id: _, evidence, ...body } = await told(harness, path!, of!);
+          const { request_id: _, evidence, ...body } = await okBody(harness, path!, of!);
           return { ...body, entry: evidence?.entry };
         }));
       const [before, usage] = [await shown(), await usageOf(harness)];
@@ -397,12 +397,12 @@ Deno.test(
     for (const operator of ["operator-1", "operator-2", "operator-3"]) {
       await seed(harness, key, { operator, tag: operator });
       // The audit log has entries about the operator. The erasure itself is on the other chain.
-      await told(harness, `/v1/operator/${operator}/export`, key);
+      await okBody(harness, `/v1/operator/${operator}/export`, key);
     }
     for (const operator of ["operator-2", "operator-1"]) await erased(harness, key, operator);
-    const evidence = await told(harness, "/v1/audit/chain/verify", key);
+    const evidence = await okBody(harness, "/v1/audit/chain/verify", key);
     assert.deepEqual([evidence.valid, evidence.code, evidence.findings], [true, null, []]);
-    const admin = await told(harness, "/v1/admin/audit/verify-chain", key);
+    const admin = await okBody(harness, "/v1/admin/audit/verify-chain", key);
     assert.deepEqual([admin.valid, admin.code, admin.findings], [true, null, []]);
   }),
 );
@@ -426,7 +426,7 @@ Deno.test(
     assert.deepEqual(returned.numbers, newcomer.numbers);
     assert.notEqual(returned.subject, before);
     assert.notEqual(returned.subject, newcomer.subject);
-    const profile = await told(harness, "/v1/operator/operator-1/profile", key);
+    const profile = await okBody(harness, "/v1/operator/operator-1/profile", key);
     assert.equal(profile.profile.total_interactions, 1);
     // The operator can be erased once more, by another entry.
     const erasure = await erased(harness, key);
@@ -473,7 +473,7 @@ for (const place of [0, 10, 20]) {
       const erasure = await erasing;
       assert.equal(erasure.status, 200, erasure.text);
 
-      const standing: string[] = [];
+      const recorded: string[] = [];
       for (const [index, answer] of answers.entries()) {
         assert.equal(answer.status, 200, answer.text);
         const { entry } = answer.body.evidence;
@@ -482,22 +482,22 @@ for (const place of [0, 10, 20]) {
         const path = `/v1/decision/replay/${sessions[index]}`;
         if (isErased) await isGone(harness, path, { key }, erasure.body);
         else {
-          standing.push(sessions[index]!);
-          assert.equal((await told(harness, path, key)).match, true);
+          recorded.push(sessions[index]!);
+          assert.equal((await okBody(harness, path, key)).match, true);
         }
       }
       const rows = await rowsOf(harness, "operator-1");
-      assert.equal(rows.interaction, standing.length);
-      assert.equal(rows.subject, standing.length === 0 ? 0 : 1);
+      assert.equal(rows.interaction, recorded.length);
+      assert.equal(rows.subject, recorded.length === 0 ? 0 : 1);
       const ofErased = (await entriesOf(harness, before)).filter(({ event_type }) =>
         !["SUBJECT_ERASED", "OPERATOR_ERASED"].includes(event_type)
       );
-      assert.equal(ofErased.length, 9 + 20 - standing.length);
+      assert.equal(ofErased.length, 9 + 20 - recorded.length);
       assert.ok(ofErased.every(({ held }) => held.length > 0 && held.every((isHeld) => !isHeld)));
       assert.equal(erasure.body.detail.entries, ofErased.length);
-      if (standing.length > 0) {
+      if (recorded.length > 0) {
         const after = await entriesOf(harness, await pseudonymOf(harness, "acme", "operator-1"));
-        assert.equal(after.length, standing.length);
+        assert.equal(after.length, recorded.length);
         assert.ok(after.every(({ held }) => held.every((isHeld) => isHeld)));
       }
       assert.equal(await chainValid(harness, key), true);
@@ -589,13 +589,13 @@ Deno.test(
     await seed(harness, key);
     const answers = await Promise.all([erase(harness, key), erase(harness, key)]);
     assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 404]);
-    const told = await harness.database.read(
+    const entries = await harness.database.read(
       query.selectFrom("audit_entry").select("chain").where("event_type", "in", [
         "SUBJECT_ERASED",
         "OPERATOR_ERASED",
       ]).orderBy("chain").compile(),
     );
-    assert.deepEqual(told.map(({ chain }) => chain), ["org/acme", "org/acme/admin"]);
+    assert.deepEqual(entries.map(({ chain }) => chain), ["org/acme", "org/acme/admin"]);
   }),
 );
 
@@ -655,7 +655,7 @@ async function seedPerson({ send }: Harness, key: string, person: number): Promi
 }
 
 /** Those of the marks that occur in any byte of the installation's files. */
-async function standing(directory: string, marks: readonly string[]): Promise<readonly string[]> {
+async function kept(directory: string, marks: readonly string[]): Promise<readonly string[]> {
   const found = new Set<string>();
   for await (const { name } of Deno.readDir(directory)) {
     const text = new TextDecoder("latin1").decode(await Deno.readFile(`${directory}/${name}`));
@@ -703,7 +703,7 @@ embeddedTest(
       }
       for (const person of [0, 50, 99]) {
         assert.deepEqual(
-          await standing(directory, marks[person]!),
+          await kept(directory, marks[person]!),
           marks[person],
           "the marks are found before the erasure",
         );
@@ -715,14 +715,14 @@ embeddedTest(
         assert.equal(erasure.physical, "done");
         gone.push(...marks[person]!, `case-${person}-900--end`);
         if (index % 8 === 7) {
-          assert.deepEqual(await standing(directory, gone), [], `after ${index + 1} erasures`);
+          assert.deepEqual(await kept(directory, gone), [], `after ${index + 1} erasures`);
         }
       }
       const bundle = await harness.send("/v1/audit/chain/export", { key });
       const exported = new Set([...bundle.text.matchAll(MARKS)].map(([mark]) => mark));
       assert.deepEqual(gone.filter((mark) => exported.has(mark)), []);
       assert.ok(marks[0]!.every((mark) => exported.has(mark)));
-      assert.deepEqual(await standing(directory, marks[0]!), marks[0]);
+      assert.deepEqual(await kept(directory, marks[0]!), marks[0]);
       assert.deepEqual([...Deno.readDirSync(directory)].map(({ name }) => name).sort(), [
         "jiss.db",
         "jiss.db-shm",
@@ -751,13 +751,13 @@ embeddedTest(
         assert.equal(erasure.physical, "pending");
         // The rows are gone, but the bytes are still on the disk.
         assert.deepEqual(await rowsOf(harness, personOf(1)), NO_ROWS);
-        assert.deepEqual(await standing(directory, marks[0]!), marks[0]);
+        assert.deepEqual(await kept(directory, marks[0]!), marks[0]);
         await upkeep.run(harness.clock.now());
-        assert.deepEqual(await standing(directory, marks[0]!), marks[0]);
+        assert.deepEqual(await kept(directory, marks[0]!), marks[0]);
       }
       await upkeep.run(harness.clock.now());
-      assert.deepEqual(await standing(directory, marks[0]!), []);
-      assert.deepEqual(await standing(directory, marks[1]!), marks[1]);
+      assert.deepEqual(await kept(directory, marks[0]!), []);
+      assert.deepEqual(await kept(directory, marks[1]!), marks[1]);
       assert.deepEqual(harness.log.filter(({ level }) => level === "error"), []);
     });
   },
@@ -905,6 +905,6 @@ Deno.test(
         names,
       });
     }
-    assert.equal((await told(harness, "/v1/operator/theirs/profile", other)).profile.total_interactions, 5);
+    assert.equal((await okBody(harness, "/v1/operator/theirs/profile", other)).profile.total_interactions, 5);
   }),
 );

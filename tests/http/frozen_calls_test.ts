@@ -81,13 +81,13 @@ Deno.test(
     await freeze(harness, key, "of-another", "bela");
     clock.advance(5 * HOUR);
     await freeze(harness, key, "fourth");
-    const told = (start: number, end: number) =>
+    const freezes = (start: number, end: number) =>
       freezesBetween(harness, key, EPOCH + start * HOUR, EPOCH + end * HOUR);
-    assert.equal(await told(-1, 10), 5);
-    assert.equal(await told(-1, 1), 1);
+    assert.equal(await freezes(-1, 10), 5);
+    assert.equal(await freezes(-1, 1), 1);
     // The second and the third call of anna, and the one of bela.
-    assert.deepEqual([await told(1, 2), await told(2, 3)], [1, 2]);
-    assert.deepEqual([await told(3, 10), await told(7, 10)], [1, 0]);
+    assert.deepEqual([await freezes(1, 2), await freezes(2, 3)], [1, 2]);
+    assert.deepEqual([await freezes(3, 10), await freezes(7, 10)], [1, 0]);
     assert.deepEqual((await linksOf(harness)).map(({ n, t1 }) => [n, Number(t1) / HOUR]), [
       [1, 0],
       [2, 2],
@@ -140,14 +140,14 @@ Deno.test(
     await freeze(harness, key, "b-1", "bela");
     clock.advance(HOUR);
     assert.equal((await harness.send("/v1/operator/anna", { key, method: "DELETE" })).status, 200);
-    const told = () => freezesBetween(harness, key, EPOCH - DAY, EPOCH + DAY);
-    assert.equal(await told(), 1);
+    const freezes = () => freezesBetween(harness, key, EPOCH - DAY, EPOCH + DAY);
+    assert.equal(await freezes(), 1);
     assert.deepEqual(
       await rowsOf(database, "SELECT operator_id, n FROM frozen_operator"),
       [{ operator_id: "bela", n: 1 }],
     );
     await freeze(harness, key, "a-3");
-    assert.equal(await told(), 2);
+    assert.equal(await freezes(), 2);
     assert.deepEqual((await linksOf(harness)).map(({ session_id, n, t0 }) => [session_id, n, t0]), [
       ["b-1", 1, 0],
       ["a-3", 1, HOUR],
@@ -169,12 +169,12 @@ Deno.test(
     clock.advance(28 * DAY);
     await pruneChains(harness.dependencies, clock.now());
     assert.deepEqual((await linksOf(harness)).map(({ session_id, n }) => [session_id, n]), [["kept", 3]]);
-    const told = () => freezesBetween(harness, key, EPOCH + 4 * DAY, EPOCH + 40 * DAY);
-    assert.equal(await told(), 1);
+    const freezes = () => freezesBetween(harness, key, EPOCH + 4 * DAY, EPOCH + 40 * DAY);
+    assert.equal(await freezes(), 1);
     for (const [session, operator] of [["next", "anna"], ["next-b", "bela"]] as const) {
       await freeze(harness, key, session, operator);
     }
-    assert.equal(await told(), 3);
+    assert.equal(await freezes(), 3);
     const article14 = await harness.send("/v1/compliance/article14", { key });
     assert.equal(article14.status, 200, article14.text);
     assert.deepEqual(
@@ -194,8 +194,8 @@ Deno.test("an acknowledgement counts frozen calls anew from the chain, also afte
   for (const session of ["one", "two", "three"]) await freeze(harness, key, session);
   clock.advance(28 * DAY);
   await pruneChains(dependencies, clock.now());
-  const told = () => freezesBetween(harness, key, EPOCH + 4 * DAY, EPOCH + 40 * DAY);
-  assert.equal(await told(), 3);
+  const freezes = () => freezesBetween(harness, key, EPOCH + 4 * DAY, EPOCH + 40 * DAY);
+  assert.equal(await freezes(), 3);
   await alter(
     harness,
     "UPDATE frozen_operator SET n = 1, t1 = t1 + 86400000000 WHERE operator_id = 'anna'",
@@ -203,14 +203,14 @@ Deno.test("an acknowledgement counts frozen calls anew from the chain, also afte
     "INSERT INTO frozen_operator SELECT org_id, 'nobody', position, n, t0, t1, seal FROM frozen_operator LIMIT 1",
   );
   await acknowledgeRestore(dependencies, { reason: "the file was altered", now: clock.now() });
-  assert.equal(await told(), 3);
+  assert.equal(await freezes(), 3);
   assert.deepEqual(
     await rowsOf(database, "SELECT operator_id, n FROM frozen_operator"),
     [{ operator_id: "anna", n: 3 }],
     "bela has no record left, and nobody never existed",
   );
   for (const operator of ["anna", "bela"]) await freeze(harness, key, `next-${operator}`, operator);
-  assert.equal(await told(), 5);
+  assert.equal(await freezes(), 5);
   assert.deepEqual(await findingsOf(harness), []);
   await harness.close();
 });
@@ -284,8 +284,8 @@ for (
         await freeze(harness, key, session);
         harness.clock.advance(HOUR);
       }
-      const told = () => freezesBetween(harness, key, EPOCH - DAY, EPOCH + DAY);
-      assert.equal(await told(), 5);
+      const freezes = () => freezesBetween(harness, key, EPOCH - DAY, EPOCH + DAY);
+      assert.equal(await freezes(), 5);
       assert.deepEqual(await findingsOf(harness), []);
       await alter(harness, statement);
       const findings = await findingsOf(harness);
@@ -294,7 +294,7 @@ for (
       if (statement.includes("frozen_operator")) return;
       // A row between the first and the last of a period affects no count.
       assert.equal(findings.length, 1);
-      assert.equal(await told(), 5);
+      assert.equal(await freezes(), 5);
     }),
   );
 }

@@ -105,9 +105,9 @@ Deno.test(
       address: "203.0.113.7",
       count: 1,
     }]);
-    const told = harness.log.filter(({ msg }) => msg === "authentication breach");
-    assert.deepEqual(told.map(({ count }) => count), [1]);
-    assert.match(String(told[0]!.mend), /raise JISS_RATE_LIMIT_IP; .* JISS_TRUSTED_PROXIES$/);
+    const lines = harness.log.filter(({ msg }) => msg === "authentication breach");
+    assert.deepEqual(lines.map(({ count }) => count), [1]);
+    assert.match(String(lines[0]!.mend), /raise JISS_RATE_LIMIT_IP; .* JISS_TRUSTED_PROXIES$/);
   }, { rateLimitIp: 2 }),
 );
 
@@ -141,7 +141,7 @@ Deno.test(
   }, { rateLimitIp: 2 }),
 );
 
-async function toldBreaches({ database, verifierKey, dependencies: { writer } }: Harness) {
+async function recordedBreaches({ database, verifierKey, dependencies: { writer } }: Harness) {
   await writer.submit({ needs: [], chains: [], plan: () => () => undefined });
   const { entries, parts } = (await verifyDatabase(database, { publicKey: verifierKey("any").publicKey }))
     .find(({ chain }) => chain === "sys")!;
@@ -156,18 +156,18 @@ Deno.test(
     const [one, other] = [new BreachLog(dependencies), new BreachLog(dependencies)];
     const breach = { type: "AUTH_FAIL_RATE_LIMITED_IP", address: "203.0.113.9" } as const;
     one.record(breach, EPOCH);
-    assert.equal((await toldBreaches(harness)).length, 1);
+    assert.equal((await recordedBreaches(harness)).length, 1);
     other.record(breach, EPOCH + 30_000);
     other.record(breach, EPOCH + 59_999);
     one.record(breach, EPOCH + 50_000);
-    assert.equal((await toldBreaches(harness)).length, 1);
+    assert.equal((await recordedBreaches(harness)).length, 1);
     other.flush(EPOCH + 60_000);
-    await toldBreaches(harness);
+    await recordedBreaches(harness);
     one.flush(EPOCH + 60_000);
-    await toldBreaches(harness);
+    await recordedBreaches(harness);
     one.flush(EPOCH + 110_000, { isLast: true });
     other.flush(EPOCH + 130_000);
-    assert.deepEqual(await toldBreaches(harness), [
+    assert.deepEqual(await recordedBreaches(harness), [
       [0, { address: "203.0.113.9", count: 1 }],
       [60_000, { address: "203.0.113.9", count: 2 }],
       [110_000, { address: "203.0.113.9", count: 1 }],
@@ -188,7 +188,7 @@ Deno.test(
       breaches.record({ type: "AUTH_FAIL_RATE_LIMITED_IP", address: `203.0.113.${last}` }, EPOCH);
     }
     breaches.flush(EPOCH + 60_000);
-    assert.deepEqual(await toldBreaches(harness), [
+    assert.deepEqual(await recordedBreaches(harness), [
       [0, { address: "203.0.113.1", count: 1 }],
       [0, { address: "203.0.113.2", count: 1 }],
       [0, { address: null, count: 1 }],
@@ -214,12 +214,12 @@ Deno.test("breaches that cannot be written are recorded once they can", async ()
     const breach = { type: "AUTH_FAIL_RATE_LIMITED_IP", address: "203.0.113.9" } as const;
     breaches.record(breach, EPOCH);
     breaches.record(breach, EPOCH);
-    assert.deepEqual(await toldBreaches(harness), []);
+    assert.deepEqual(await recordedBreaches(harness), []);
     failing = false;
     breaches.flush(EPOCH + 4_999);
-    assert.deepEqual(await toldBreaches(harness), []);
+    assert.deepEqual(await recordedBreaches(harness), []);
     breaches.flush(EPOCH + 5_000);
-    assert.deepEqual(await toldBreaches(harness), [[5_000, { address: "203.0.113.9", count: 2 }]]);
+    assert.deepEqual(await recordedBreaches(harness), [[5_000, { address: "203.0.113.9", count: 2 }]]);
   } finally {
     await harness.close();
   }

@@ -393,7 +393,7 @@ for (const [column, scope] of CHANGING.entries()) {
         assert.equal(row.pepper_id === null, stored === null, name);
         if (fate === "kept") assert.equal(row.key_hash, before.key_hash, name);
 
-        const told = (await storedEvents(harness, `org/${orgId}/admin`)).slice(events);
+        const recorded = (await storedEvents(harness, `org/${orgId}/admin`)).slice(events);
         const detail = {
           scope,
           ...(isMinted ? { new_prefix: newKey.slice(0, 8) } : {}),
@@ -402,7 +402,7 @@ for (const [column, scope] of CHANGING.entries()) {
         // The prefix of the key before the call; if there was none, of the one after it.
         const prefix = before.prefix ?? stored;
         assert.deepEqual(
-          told,
+          recorded,
           isRepeat ? [] : [{ type, actor, prefix, at: new Date(now).toISOString(), detail }],
           name,
         );
@@ -473,9 +473,9 @@ Deno.test(
       assert.equal(again.body[instant], first.body[instant], "inactive since the first call");
       const row = await storedOrganization(harness, orgId);
       assert.deepEqual([row.active, row.reasons.length, row.prefix, row.key_hash], [0, 1, null, null], scope);
-      const told = (await storedEvents(harness, `org/${orgId}/admin`)).at(-1)!;
+      const recorded = (await storedEvents(harness, `org/${orgId}/admin`)).at(-1)!;
       assert.deepEqual(
-        [told.type, told.prefix, told.at, told.detail],
+        [recorded.type, recorded.prefix, recorded.at, recorded.detail],
         [EVENTS[scope][0], String(key).slice(0, 8), new Date(clock.now()).toISOString(), { scope }],
       );
       const before = await harness.rowCounts();

@@ -356,9 +356,9 @@ Deno.test("a long export that reaches an altered entry breaks off there, with an
 
 Deno.test("the service's log does not show an altered audit event, and reports that there is one", async () => {
   const { harness, ask } = await openSite();
-  const told: (readonly [string, unknown])[] = [];
+  const logged: (readonly [string, unknown])[] = [];
   const write = (level: string) => (_: string, fields?: Json) => {
-    told.push([level, `${fields.chain} ${fields.seq} ${fields.event ?? ""}`]);
+    logged.push([level, `${fields.chain} ${fields.seq} ${fields.event ?? ""}`]);
   };
   const lines = new AuditLines({ info: write("info"), warn: write("warn"), error: write("error") });
   await lines.passOver(harness.database);
@@ -380,14 +380,14 @@ Deno.test("the service's log does not show an altered audit event, and reports t
   await whileRowsAltered(harness, { rows, changes: forged }, async () => {
     await lines.tellOthers(harness.dependencies, harness.clock.now());
   });
-  assert.deepEqual(told.splice(0), [
+  assert.deepEqual(logged.splice(0), [
     ["info", `org/acme/admin ${size} AUDIT_LOG_READ`],
     ["error", `org/acme/admin ${size + 1} `],
     ["info", `org/acme/admin ${size + 2} AUDIT_LOG_READ`],
   ]);
   await assertAlert(harness, "org/acme/admin", "a line of the log");
   await lines.tellOthers(harness.dependencies, harness.clock.now());
-  assert.deepEqual(told.filter(([, line]) => !String(line).includes("ALERT_RAISED")), []);
+  assert.deepEqual(logged.filter(([, line]) => !String(line).includes("ALERT_RAISED")), []);
   await harness.close();
 });
 
@@ -449,9 +449,9 @@ Deno.test("a person's copy marks each altered record, raises the alert, and show
     await whileRowsAltered(harness, { rows: ROWS, changes }, async () => {
       const { status, body, text } = await ask(COPY);
       assert.equal(status, 200, text);
-      const told = body.records.filter((record: Json) => record.altered);
-      assert.deepEqual(told.map(nameOf), altered, `${change}`);
-      for (const record of told) {
+      const marked = body.records.filter((record: Json) => record.altered);
+      assert.deepEqual(marked.map(nameOf), altered, `${change}`);
+      for (const record of marked) {
         const { explanation, session_id, decision_id, request_id, full_mode } = record;
         assert.deepEqual([explanation, session_id, decision_id, request_id, full_mode], [
           null,

@@ -682,9 +682,9 @@ Deno.test("a replay of a tampered result reports the differences, and the eviden
   ];
   for (const [name, tamper, differences] of cases) {
     await t.step(name, async () => {
-      const { body, fault, ...told } = await differencesAfter(tamper);
+      const { body, fault, ...result } = await differencesAfter(tamper);
       assert.equal(body.match, false);
-      assert.deepEqual(told.differences, differences);
+      assert.deepEqual(result.differences, differences);
       assert.equal(fault, "RESULT_MISMATCH");
     });
   }

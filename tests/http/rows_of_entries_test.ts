@@ -169,8 +169,8 @@ for (const { name, before = [], statements, finding } of LATE) {
     for (const label of [false, true]) assertAltered(await scene.commit("l1", label), `again ${label}`);
     assert.equal(await jisOf(scene), altered);
     if (!name.startsWith("all")) assert.equal(altered, jis);
-    const told = await found(scene);
-    assert.ok(told.some((detail) => finding.test(detail)), `${told}`);
+    const details = await found(scene);
+    assert.ok(details.some((detail) => finding.test(detail)), `${details}`);
     // Other operators can still be labelled.
     assertAnswered(await scene.commit("c1", true), "another operator's label");
     await scene.abandon();
@@ -265,8 +265,8 @@ for (const { name, before = [], statements, finding } of COMMITS) {
       "SELECT seq FROM audit_entry WHERE event_type = 'SCORE_COMMITTED'",
     );
     assert.equal(committed.length, 2);
-    const told = await found(scene);
-    assert.ok(told.some((detail) => finding.test(detail)), `${told}`);
+    const details = await found(scene);
+    assert.ok(details.some((detail) => finding.test(detail)), `${details}`);
     await scene.abandon();
   });
 }
@@ -303,9 +303,9 @@ Deno.test("verification finds two labels of one score, even if the first was hid
         WHERE k.chain = audit_part.chain AND k.seq = audit_part.seq AND k.name = audit_part.name)
       WHERE (chain, seq, name) IN (SELECT chain, seq, name FROM kept_audit_part)`,
   );
-  const told = await found(scene);
-  assert.ok(told.includes("two entries label one score"), `${told}`);
-  assert.ok(told.includes("two entries commit one score"), `${told}`);
+  const details = await found(scene);
+  assert.ok(details.includes("two entries label one score"), `${details}`);
+  assert.ok(details.includes("two entries commit one score"), `${details}`);
   await scene.abandon();
 });
 
@@ -331,9 +331,9 @@ Deno.test("verification finds a session that was scored twice, and a decision th
   );
   await decide(90_000);
   await scene.score("twice", "emil", { decision: "rejected" });
-  const told = await found(scene);
-  assert.ok(told.includes("two entries score one session"), `${told}`);
-  assert.ok(told.includes("two entries decide under one id"), `${told}`);
+  const details = await found(scene);
+  assert.ok(details.includes("two entries score one session"), `${details}`);
+  assert.ok(details.includes("two entries decide under one id"), `${details}`);
   await scene.abandon();
 });
 
@@ -487,8 +487,8 @@ Deno.test("verification finds a part that an erasure left behind", async () => {
     );
     // The erasure may have found the alteration itself, which is good too.
     if (erased.status === 200) {
-      const told = await found(scene);
-      assert.ok(told.includes("a part of an entry outlived its operator"), `${hidden}: ${told}`);
+      const details = await found(scene);
+      assert.ok(details.includes("a part of an entry outlived its operator"), `${hidden}: ${details}`);
     } else assertAltered(erased, hidden);
     await scene.abandon();
   }
@@ -536,8 +536,8 @@ for (const [name, statements, finding] of BESIDE) {
     const scene = await openScene();
     assert.deepEqual(await found(scene), []);
     await scene.change(...statements);
-    const told = await found(scene);
-    assert.ok(told.includes(finding), `${told}`);
+    const details = await found(scene);
+    assert.ok(details.includes(finding), `${details}`);
     await scene.abandon();
   });
 }
@@ -558,8 +558,8 @@ Deno.test("verification finds rows of an erased operator that were put back", as
   };
   for (const table of ["subject", "score_batch"]) {
     await scene.change(`INSERT OR IGNORE INTO ${table} SELECT * FROM kept_${table}`);
-    const told = await found(scene);
-    assert.deepEqual(told, [finding[table]]);
+    const details = await found(scene);
+    assert.deepEqual(details, [finding[table]]);
     await scene.change(without(table, "operator_id = 'bela'"));
     assert.deepEqual(await found(scene), []);
   }

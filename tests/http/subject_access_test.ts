@@ -865,17 +865,17 @@ Deno.test(
       orgId: "acme",
       prefix: null,
     }, { operatorId: "long", format: "json", call: { now: EPOCH, requestId: "01" } });
-    const told: string[] = [];
+    const sessions: string[] = [];
     await assert.rejects(async () => {
       for await (const { session_id } of access.records) {
-        told.push(session_id!);
-        if (told.length > 1) continue;
+        sessions.push(session_id!);
+        if (sessions.length > 1) continue;
         assert.equal((await harness.send("/v1/operator/long", { key, method: "DELETE" })).status, 200);
         // A new operator under the same id does not continue it.
         await post(harness, "/v1/score", key, scoreRequest({ operator_id: "long", session_id: "new" }));
       }
     }, { code: "NOT_FOUND" });
-    assert.equal(told.length, 32);
-    assert.ok(!told.includes("new"));
+    assert.equal(sessions.length, 32);
+    assert.ok(!sessions.includes("new"));
   }),
 );

@@ -138,9 +138,9 @@ Deno.test("a replay of an altered part raises the alert, too, of a score, a labe
         `UPDATE audit_part SET salt = zeroblob(32) WHERE name = 'input' AND chain = 'org/acme' AND seq =
           (SELECT max(seq) FROM audit_entry WHERE chain = 'org/acme' AND event_type = '${event}')`,
       );
-      const { status, body: told } = await harness.send(`/v1/decision/replay/${id}`, { key });
-      assert.deepEqual([status, told.match], [200, false]);
-      assert.ok(told.differences.some((one: { path: string }) => one.path === path), told.differences);
+      const { status, body: replay } = await harness.send(`/v1/decision/replay/${id}`, { key });
+      assert.deepEqual([status, replay.match], [200, false]);
+      assert.ok(replay.differences.some((one: { path: string }) => one.path === path), replay.differences);
       await tampered.inTurn(() => Promise.resolve());
       assert.deepEqual((await alertsOf(harness)).map(({ code, chain }) => [code, chain]), [[
         "ALTERED",
@@ -226,8 +226,8 @@ Deno.test("another process counts an open alert from its start on, and its ackno
     return tampered;
   };
   assert.deepEqual((await beside()).families, ["org/acme"]);
-  const [standing] = await harness.database.read(alertsQuery({ all: true }));
-  const { alert_id } = standing!;
+  const [openAlert] = await harness.database.read(alertsQuery({ all: true }));
+  const { alert_id } = openAlert!;
   await alter(harness.database, "UPDATE alert SET acknowledged = 1, acknowledged_at = 1");
   assert.deepEqual((await beside()).families, ["org/acme"]);
   await alter(harness.database, "UPDATE alert SET acknowledged = 0, acknowledged_at = NULL");

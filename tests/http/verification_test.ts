@@ -375,7 +375,7 @@ embeddedTest(
   withSite(async (site) => {
     const { harness, path } = site;
     const sql = sqlOf("org/acme/admin", { sql: "UPDATE audit_part SET salt = zeroblob(32) WHERE $own" });
-    const told = () =>
+    const lines = () =>
       harness.log.filter(({ msg }) => msg === "a chain in the database is not what was signed");
     await whileAltered(path, sql, async () => {
       for (const family of FAMILIES) {
@@ -383,7 +383,7 @@ embeddedTest(
       }
     });
     assert.deepEqual(
-      told().map((
+      lines().map((
         { level, audit, chain, code, seq, findings },
       ) => [level, audit, chain, code, seq, findings]),
       [["error", true, "org/acme/admin", "COMMITMENT_MISMATCH", 0, 4]],

@@ -7,7 +7,7 @@
 import assert from "node:assert/strict";
 import { codesOf, filesOf, Seen } from "../clean_bundles.ts";
 import { askIndependently, type IndependentAnswer, pythonIsMissing } from "../independent_verifier.ts";
-import type { HandedOut } from "../random_worlds.ts";
+import type { ExportedFile } from "../random_worlds.ts";
 
 const BUNDLES = 100;
 
@@ -29,9 +29,9 @@ Deno.test({
 });
 
 /** This many bundles, and as many more as it takes to hold every kind of line. */
-async function chosenFiles(): Promise<readonly HandedOut[]> {
+async function chosenFiles(): Promise<readonly ExportedFile[]> {
   const seen = new Seen();
-  const files: HandedOut[] = [];
+  const files: ExportedFile[] = [];
   for await (const file of filesOf("clean 2")) {
     if (seen.bundles >= BUNDLES && !seen.isNews(file)) continue;
     files.push(file);
@@ -41,13 +41,13 @@ async function chosenFiles(): Promise<readonly HandedOut[]> {
   return files;
 }
 
-function assertNoAlarm({ exit_code, bundles }: IndependentAnswer, file: HandedOut): void {
+function assertNoAlarm({ exit_code, bundles }: IndependentAnswer, file: ExportedFile): void {
   assert.deepEqual(
     bundles.map(({ origin, verdict, withheld, findings }, index) => ({
       ...{ origin, verdict, withheld },
-      told: codesOf(findings, file.bundles[index]!),
+      reported: codesOf(findings, file.bundles[index]!),
     })),
-    file.bundles.map(({ origin, verdict, withheld, told }) => ({ origin, verdict, withheld, told })),
+    file.bundles.map(({ origin, verdict, withheld, reported }) => ({ origin, verdict, withheld, reported })),
     file.name,
   );
   assert.equal(exit_code, Math.max(...file.bundles.map(({ exit }) => exit)), file.name);

@@ -149,7 +149,7 @@ function countsOf({ calls, erased }: KeptSchema): { readonly n: number; readonly
 }
 
 /** Everything acknowledged is kept, and the service continues. */
-export async function goesOn(service: RunningService, kept: KeptSchema): Promise<void> {
+export async function assertContinues(service: RunningService, kept: KeptSchema): Promise<void> {
   for (const call of kept.calls.filter(({ organization }) => !kept.suspended.includes(organization))) {
     if (call.isRepeatable || isReport(call)) await isAsBefore(service, kept, call);
   }
@@ -169,18 +169,18 @@ export async function goesOn(service: RunningService, kept: KeptSchema): Promise
   const scored = await service.send("/v1/score", { key, body });
   assert.equal(scored.status, 200, JSON.stringify(scored.body));
   const { n, operators } = countsOf(kept);
-  const told = async (path: string) => {
+  const bodyAt = async (path: string) => {
     const answer = await service.send(path, { key });
     assert.equal(answer.status, 200, `${path}: ${JSON.stringify(answer.body)}`);
     return answer.body;
   };
-  assert.equal((await told("/v1/operator/anna/profile")).profile.total_interactions, n + 1);
-  assert.equal((await told("/v1/organization/dashboard")).dashboard.total_operators, operators);
-  await told("/v1/compliance/article14");
+  assert.equal((await bodyAt("/v1/operator/anna/profile")).profile.total_interactions, n + 1);
+  assert.equal((await bodyAt("/v1/organization/dashboard")).dashboard.total_operators, operators);
+  await bodyAt("/v1/compliance/article14");
   const dayOf = (at: number) => new Date(at).toISOString().slice(0, "YYYY-MM-DD".length);
   const keptAt = Date.parse(kept.keptAt);
   const period = `period_start=${dayOf(keptAt)}&period_end=${dayOf(keptAt + 86_400_000)}`;
-  const { report } = await told(`/v1/compliance/report?${period}`);
+  const { report } = await bodyAt(`/v1/compliance/report?${period}`);
   assert.equal(report.population.operators, operators);
   for (const path of ["/v1/audit/chain/verify", "/v1/admin/audit/verify-chain"]) {
     const verified = await service.send(path, { key });

@@ -26,7 +26,7 @@ export function verifyChain(chain: Chain, { ladderSince, epochs }: RuleOptions):
   checkpointsAreOfTheTree(chain);
   ladderIsOfDays(chain, { hasEnded });
   ladderHasEveryDay(chain, ladderSince);
-  cutsAreTold(chain, epochs);
+  cutsAreRecorded(chain, epochs);
   oldCheckpointsAreOfTheLadder(chain);
 }
 
@@ -174,7 +174,7 @@ function ladderHasEveryDay({ row, ladder, checkpoints }: Chain, since: number): 
  * none removed entries that its policy keeps. A record that is gone itself cannot be checked. For a chain
  * that a restore ended, the chains after it have the records.
  */
-function cutsAreTold(chain: Chain, epochs: readonly Chain[]): void {
+function cutsAreRecorded(chain: Chain, epochs: readonly Chain[]): void {
   const { row, tree } = chain;
   const isGone = epochs.some((epoch) => epoch.row.size > epoch.links.length);
   let to = isGone ? null : 0;

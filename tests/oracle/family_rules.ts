@@ -17,7 +17,7 @@ export async function verifyFamilies(database: Database, chains: readonly Chain[
       for (const chain of epochs) genesisBindsItsChain(chain, installation.deployment_id);
     }
     for (const [index, chain] of epochs.entries()) {
-      if (chain.row.epoch > 1) laterEpochGoesOnFrom(chain, epochs[index - 1]);
+      if (chain.row.epoch > 1) laterEpochContinues(chain, epochs[index - 1]);
     }
   }
   laterEpochsAreOfRestores(chains);
@@ -62,7 +62,7 @@ function genesisBindsItsChain(chain: Chain, deployment: string): void {
 /**
  * A later epoch's first entry names the end of the chain before it; of a lost chain only the name is known.
  */
-function laterEpochGoesOnFrom(chain: Chain, before: Chain | undefined): void {
+function laterEpochContinues(chain: Chain, before: Chain | undefined): void {
   const { row } = chain;
   const genesis = linkAt(chain, 0);
   if (genesis === undefined) return;

@@ -115,8 +115,8 @@ async function partsAreOfKnownOperators(database: Database, chains: readonly Cha
         if (part === undefined) continue;
         const operator = known.get(subject);
         assert.ok(operator !== undefined, `${where}: ${name} is about a known operator`);
-        const told = part.operator_id === undefined ? operator : `${org_id}/${part.operator_id}`;
-        assert.equal(told, operator, `${where}: ${name} is about the operator of the pseudonym`);
+        const named = part.operator_id === undefined ? operator : `${org_id}/${part.operator_id}`;
+        assert.equal(named, operator, `${where}: ${name} is about the operator of the pseudonym`);
       }
     }
   }

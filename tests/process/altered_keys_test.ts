@@ -56,8 +56,8 @@ function withSite(test: (site: Site) => Promise<void>): () => Promise<void> {
 }
 
 async function readiness(service: RunningService): Promise<readonly [status: number, said: string]> {
-  const told = service.log().find(({ msg }) => msg === "listening")!;
-  const response = await fetch(`${told.metrics_url}/readyz`);
+  const listening = service.log().find(({ msg }) => msg === "listening")!;
+  const response = await fetch(`${listening.metrics_url}/readyz`);
   return [response.status, (await response.json()).status];
 }
 

@@ -234,8 +234,8 @@ drill(
 
     service = await startService(["serve"], { env });
     const copy = `${data}/jiss.db.schema-${version}`;
-    const told = service.log().find(({ msg }) => String(msg).includes("it was copied first"))!;
-    assert.deepEqual([told.copy, told.from, told.to], [copy, version, version + 1]);
+    const line = service.log().find(({ msg }) => String(msg).includes("it was copied first"))!;
+    assert.deepEqual([line.copy, line.from, line.to], [copy, version, version + 1]);
     assert.equal((await Deno.stat(copy)).mode! & 0o777, 0o600);
     assert.equal((await service.send("/v1/decision/replay/one", { key })).status, 200);
     await service.stop();

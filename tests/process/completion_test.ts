@@ -6,8 +6,8 @@ import { runProgram } from "../program.ts";
 Deno.test("--version is one line with the program's version, and needs no configuration", async () => {
   const { version } = JSON.parse(await Deno.readTextFile(`${import.meta.dirname}/../../deno.json`));
   for (const flag of ["--version", "-V"]) {
-    const told = await runProgram([flag], { env: { JISS_NO_SUCH_VARIABLE: "1" } });
-    assert.deepEqual(told, { code: 0, stdout: `jiss ${version}\n`, stderr: "" });
+    const result = await runProgram([flag], { env: { JISS_NO_SUCH_VARIABLE: "1" } });
+    assert.deepEqual(result, { code: 0, stdout: `jiss ${version}\n`, stderr: "" });
   }
 });
 
@@ -96,7 +96,7 @@ const VALUES: readonly (readonly [typed: readonly string[], offered: readonly st
   [["org", "create", "list", "--ti"], ["--tier"]],
 ];
 
-async function holdsAgainstHelp(
+async function compareWithHelp(
   shell: string,
   how: Omit<Parameters<typeof offers>[1], "typed">,
 ): Promise<void> {
@@ -138,7 +138,7 @@ Deno.test({
           quoted(words)
         }) COMP_CWORD=${words.length}; _jiss; printf '%s\\n' "\${COMPREPLY[@]}"`,
     };
-    await holdsAgainstHelp("bash", how);
+    await compareWithHelp("bash", how);
     // Bash splits `--chain=ev` into words.
     const typed = [["export", "--chain", "="], ["export", "--chain", "=", "ev"]];
     assert.deepEqual(await offers("bash", { ...how, typed }), [["admin", "evidence", "system"], [
@@ -152,7 +152,7 @@ Deno.test({
     "fish completes every command and flag that --help lists, the words of an option, and files [needs fish]",
   ignore: !succeeds("fish", ["--version"]),
   async fn() {
-    await holdsAgainstHelp("fish", {
+    await compareWithHelp("fish", {
       setup: 'source "$COMPLETION"',
       ask: (words) => `complete -C "jiss ${words.join(" ")}" | string replace -r '\\t.*' ''`,
     });

@@ -104,12 +104,12 @@ stoppedTest(
     spoil(`${data}/jiss.db`, spoilPagesFrom(2));
     for (const answer of await acknowledged.scoreUntilRefused(service)) assertUnavailable(answer);
     assert.equal(await exitCodeOf(service), 74);
-    const [told] = linesOf(
+    const [line] = linesOf(
       service,
       "storage failed: stopping, so that a supervisor can start the service anew",
     );
-    assert.match(String(told!.error), /malformed/);
-    assert.match(String(told!.mend), /put a backup back \(jiss restore\)/);
+    assert.match(String(line!.error), /malformed/);
+    assert.match(String(line!.mend), /put a backup back \(jiss restore\)/);
     assert.equal(service.errors(), "");
 
     const refused = await serve(site);

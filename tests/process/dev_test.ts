@@ -128,14 +128,14 @@ Deno.test("dev on a database older than its lock ends with a message that says w
   assert.equal(await second.stop(), 0);
   await Deno.copyFile(`${directory}/backup.db`, `${data}/jiss.db`);
 
-  const told = await startService(["dev"], options).then(
+  const message = await startService(["dev"], options).then(
     async (service) => `listened and ended with ${await service.stop()}`,
     (error: Error) => error.message,
   );
-  assert.match(told, /^ended with 1 before it listened: /);
-  assert.match(told, /jiss: the demo organization gets no key: .*jiss restore --acknowledge REASON/);
-  assert.doesNotMatch(told, /^ +at .*:\d+:\d+/m, "no stack trace");
-  assert.doesNotMatch(told, /API key/);
+  assert.match(message, /^ended with 1 before it listened: /);
+  assert.match(message, /jiss: the demo organization gets no key: .*jiss restore --acknowledge REASON/);
+  assert.doesNotMatch(message, /^ +at .*:\d+:\d+/m, "no stack trace");
+  assert.doesNotMatch(message, /API key/);
 
   const fresh = await startService(["dev", "--fresh"], options);
   const { key } = await greeted(fresh);
@@ -170,8 +170,8 @@ Deno.test("a second dev on one data directory is refused with the first one's ad
   for (const args of [["dev"], ["dev", "--fresh"], ["dev", "--key", FIXED_KEY]]) {
     // At the first one's port as by default, and at another one.
     for (const JISS_PORT of [port, "0"]) {
-      const told = await failure(args, { ...options, env: { JISS_PORT } });
-      assert.ok(told.includes(`already runs on ./data/dev, at ${first.url}`), told);
+      const message = await failure(args, { ...options, env: { JISS_PORT } });
+      assert.ok(message.includes(`already runs on ./data/dev, at ${first.url}`), message);
     }
   }
   assert.deepEqual(await entries(), before);
@@ -206,9 +206,9 @@ Deno.test("a dev whose port is taken, or whose configuration or key is invalid, 
       /JISS_RATE_LIMIT_IP/,
     );
     for (const key of ["", "jis_short", FIXED_KEY.toLowerCase(), `jis_${"0".repeat(26)}`]) {
-      const told = await failure(["dev", "--fresh", "--key", key], { cwd: directory });
-      assert.match(told, /^jiss: --key /);
-      assert.ok(key === "" || !told.includes(key), "no error shows the key");
+      const message = await failure(["dev", "--fresh", "--key", key], { cwd: directory });
+      assert.match(message, /^jiss: --key /);
+      assert.ok(key === "" || !message.includes(key), "no error shows the key");
     }
   };
   await attempts();
@@ -231,8 +231,8 @@ Deno.test("a dev whose port is taken, or whose configuration or key is invalid, 
   );
   // A service uses the directory: its files are not removed.
   for (const args of [["dev"], ["dev", "--fresh"]]) {
-    const told = await failure(args, { cwd: directory });
-    assert.match(told, /another process works with what is in \.\/data\/dev/);
+    const message = await failure(args, { cwd: directory });
+    assert.match(message, /another process works with what is in \.\/data\/dev/);
   }
   assert.equal((await again.send("/v1/organization/dashboard", { key })).status, 200);
   assert.equal(await again.stop(), 0);
@@ -256,8 +256,8 @@ Deno.test("a deployment that dev did not make is left alone, and an empty JISS_D
   await Deno.writeTextFile(`${directory}/file`, "");
   for (const path of [`${directory}/file`, `${directory}/file/x`]) {
     for (const args of [["dev"], ["init", path]]) {
-      const told = await failure(args, { env: { JISS_DATA_DIR: path } });
-      assert.match(told, /^jiss: the directory ".*\/file.*" cannot be made \(\w+\): check the path/);
+      const message = await failure(args, { env: { JISS_DATA_DIR: path } });
+      assert.match(message, /^jiss: the directory ".*\/file.*" cannot be made \(\w+\): check the path/);
     }
   }
   await Deno.remove(directory, { recursive: true });
@@ -436,16 +436,16 @@ Deno.test("upkeep runs soon after a start: it leaves the demo's history whole, a
     );
   const genesis = () => entries("chain LIKE 'org/demo%' AND seq = 0");
   /** A service that is restarted each minute has no more time than this. */
-  const withinAMinute = async (isSo: () => Promise<boolean>) => {
+  const withinAMinute = async (condition: () => Promise<boolean>) => {
     for (let attempt = 0; attempt < 450; attempt += 1) {
-      if (await isSo()) return true;
+      if (await condition()) return true;
       await new Promise((next) => setTimeout(next, 100));
     }
     return false;
   };
-  const run = async (env: Readonly<Record<string, string>>, isSo: () => Promise<boolean>) => {
+  const run = async (env: Readonly<Record<string, string>>, condition: () => Promise<boolean>) => {
     const service = await startService(["dev"], { cwd: directory, env });
-    const wasSo = await withinAMinute(isSo);
+    const wasSo = await withinAMinute(condition);
     // Work that runs at that moment ends before the program does.
     assert.equal(await service.stop(), 0);
     return wasSo;

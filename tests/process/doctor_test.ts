@@ -89,11 +89,11 @@ function withSite(test: (site: Site) => Promise<void>): () => Promise<void> {
 }
 
 /** Checks whose result depends on the machine that runs the tests. */
-const OF_THE_MACHINE = ["durability", "free_space", "descriptors"];
+const MACHINE_CHECKS = ["durability", "free_space", "descriptors"];
 
 const statesOf = ({ found }: Examination) =>
   Object.fromEntries(
-    Object.entries(found).filter(([name, { state }]) => state !== "ok" && !OF_THE_MACHINE.includes(name))
+    Object.entries(found).filter(([name, { state }]) => state !== "ok" && !MACHINE_CHECKS.includes(name))
       .map(([name, { state }]) => [name, state]),
   );
 
@@ -128,7 +128,7 @@ Deno.test(
     const lines = stdout.trimEnd().split("\n");
     assert.deepEqual(lines.map((line) => line.split(/ +/)[1]), CHECKS);
     assert.deepEqual(
-      lines.filter((line) => !OF_THE_MACHINE.includes(line.split(/ +/)[1]!)).map((line) =>
+      lines.filter((line) => !MACHINE_CHECKS.includes(line.split(/ +/)[1]!)).map((line) =>
         line.replaceAll(/  +/g, "  ")
       ),
       [
@@ -337,8 +337,8 @@ Deno.test(
         });
         assert.equal(refused.status, 503);
         assert.match(refused.body.error.message, new RegExp(`^The database was altered: .*row of ${table}`));
-        const told = service.log().find(({ msg }) => msg === "listening")!;
-        const ready = await fetch(`${told.metrics_url}/readyz`);
+        const listening = service.log().find(({ msg }) => msg === "listening")!;
+        const ready = await fetch(`${listening.metrics_url}/readyz`);
         assert.deepEqual([ready.status, (await ready.json()).status], [503, "chains altered"]);
       });
       await changeRows(data, { sql: `UPDATE ${table} SET ${asItWas}`, parameters: [] });
@@ -428,10 +428,10 @@ Deno.test(
       parameters: [new Date(instant).toISOString()],
     });
     const DAY_MS = 86_400_000;
-    const requireOff = async (told: RegExp) => {
+    const requireOff = async (expected: RegExp) => {
       const off = await examine();
       assert.deepEqual([off.code, statesOf(off)], [1, { clock: "wrong" }]);
-      assert.match(off.found.clock.what, told);
+      assert.match(off.found.clock.what, expected);
     };
     await changeRows(data, atLast(Date.now() + 10 * 60_000));
     await requireOff(/: entries take that instant until the clock has caught up$/);

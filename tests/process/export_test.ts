@@ -105,8 +105,8 @@ Deno.test(
       stderr: "piped",
     }).spawn();
     await child.stdout.cancel();
-    const [status, told] = await Promise.all([child.status, new Response(child.stderr).text()]);
-    assert.deepEqual([status.code, told], [1, ""]);
+    const [status, errors] = await Promise.all([child.status, new Response(child.stderr).text()]);
+    assert.deepEqual([status.code, errors], [1, ""]);
     assert.deepEqual([...Deno.readDirSync(directory)].map(({ name }) => name).sort(), ["data", "jwks.json"]);
   }),
 );

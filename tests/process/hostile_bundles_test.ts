@@ -49,10 +49,10 @@ async function costOf(
   return cost;
 }
 
-const ofNothing = costOfNothing();
+const startCost = measureStart();
 
 /** Time of the program's start, in hundredths of a second. */
-async function costOfNothing(): Promise<number> {
+async function measureStart(): Promise<number> {
   let ticks = 0;
   await withDirectory(async (directory) => {
     ({ ticks } = await costOf(SHAPES.headers, { count: 1, directory }));
@@ -67,7 +67,7 @@ async function requireLinear(
 ): Promise<void> {
   const probe = await writeHostile(`${directory}/probe.ndjson`, shape, PROBED);
   const count = Math.max(2, Math.round((BYTES * PROBED) / probe));
-  const start = await ofNothing;
+  const start = await startCost;
   const tries: string[] = [];
   // Other load on the machine may slow one try, but not all of them.
   while (tries.length < TRIES) {

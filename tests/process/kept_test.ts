@@ -38,9 +38,9 @@ async function assertJudged(
   args: readonly string[],
   [code, verdict, sentence]: readonly [number, string, RegExp?],
 ): Promise<void> {
-  const told = await judged(files, ...args);
-  assert.deepEqual([told.code, told.verdict], [code, verdict], JSON.stringify(told));
-  if (sentence !== undefined) assert.match(told.sentence, sentence);
+  const result = await judged(files, ...args);
+  assert.deepEqual([result.code, result.verdict], [code, verdict], JSON.stringify(result));
+  if (sentence !== undefined) assert.match(result.sentence, sentence);
 }
 
 // ---- below a retention cut --------------------------------------------------------------------------------------
@@ -51,7 +51,7 @@ interface Aged {
 }
 
 /** A service that keeps 30 days, with the given scores on its first day. */
-async function young(sessions: readonly string[]): Promise<Aged> {
+async function freshChain(sessions: readonly string[]): Promise<Aged> {
   const harness = await openHarness({ evidenceRetentionDays: 30, auditRetentionDays: 30 });
   const key = await harness.organization("acme");
   for (const session of sessions) await score(harness, key, session);
@@ -59,7 +59,7 @@ async function young(sessions: readonly string[]): Promise<Aged> {
 }
 
 /** Adds a score on the first day, one 40 days later, and prunes the first day. */
-async function grownOld({ harness, key }: Aged): Promise<void> {
+async function addAndPrune({ harness, key }: Aged): Promise<void> {
   await score(harness, key, "s-4");
   harness.clock.advance(40 * DAY);
   await score(harness, key, "s-5");
@@ -74,20 +74,20 @@ async function exported({ harness, key }: Aged, query = ""): Promise<string> {
 
 Deno.test("a history that was rewritten and then pruned is not compared: 2; a bundle with a link tells it from an honest cut", () =>
   withDirectory(async (directory) => {
-    const honest = await young(["s-1", "s-2", "s-3"]);
+    const honest = await freshChain(["s-1", "s-2", "s-3"]);
     const jwks = await save(directory, "jwks.json", await jwksOf(honest.harness));
     const state = `${directory}/memory`;
     const first = await save(directory, "first.ndjson", await exported(honest));
     await assertJudged([first], ["--key", jwks, "--state", state], [0, "INTACT, UNANCHORED"]);
     const answer = await save(directory, "answer.json", await score(honest.harness, honest.key, "s-more"));
     const memory = await Deno.readTextFile(`${state}/jiss-memory.json`);
-    await grownOld(honest);
+    await addAndPrune(honest);
     const plain = await save(directory, "plain.ndjson", await exported(honest));
     const linked = await save(directory, "linked.ndjson", await exported(honest, "?link=4"));
     const both = await save(directory, "both.ndjson", await exported(honest, "?link=5,4"));
 
-    const rewritten = await young(["s-1", "forged-2", "forged-3", "forged-more"]);
-    await grownOld(rewritten);
+    const rewritten = await freshChain(["s-1", "forged-2", "forged-3", "forged-more"]);
+    await addAndPrune(rewritten);
     const sidestep = await save(directory, "sidestep.ndjson", await exported(rewritten));
     const contradiction = await save(
       directory,
@@ -122,7 +122,7 @@ Deno.test("a history that was rewritten and then pruned is not compared: 2; a bu
 
 Deno.test("each chain can be linked, the audit log too; a size that no chain has is refused over HTTP with 422", () =>
   withDirectory(async (directory) => {
-    const aged = await young(["s-1"]);
+    const aged = await freshChain(["s-1"]);
     const jwks = await save(directory, "jwks.json", await jwksOf(aged.harness));
     const first = await save(directory, "first.ndjson", await exported(aged, "?chain=admin"));
     const state = `${directory}/memory`;
@@ -131,7 +131,7 @@ Deno.test("each chain can be linked, the audit log too; a size that no chain has
     const rotated = await aged.harness.send("/v1/admin/key/rotate", { key: aged.key, method: "POST" });
     assert.equal(rotated.status, 200, rotated.text);
     const key = rotated.body.new_api_key;
-    await grownOld({ ...aged, key });
+    await addAndPrune({ ...aged, key });
     const now = { ...aged, key };
     const plain = await save(directory, "plain.ndjson", await exported(now, "?chain=admin"));
     await assertJudged([plain], ["--state", state], [2, NOT_COMPARED, /\?chain=admin&link=2\./]);
@@ -333,7 +333,7 @@ Deno.test("a new deployment that begins with the known deployment's next key is 
 
 Deno.test("a saved answer alone is not compared with what was kept of its log: 2; if nothing was kept, or only this answer: 0", () =>
   withDirectory(async (directory) => {
-    const { harness, key } = await young(["s-1"]);
+    const { harness, key } = await freshChain(["s-1"]);
     const jwks = await save(directory, "jwks.json", await jwksOf(harness));
     const state = `${directory}/memory`;
     const answer = await save(directory, "answer.json", await score(harness, key, "s-2"));

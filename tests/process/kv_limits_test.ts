@@ -100,11 +100,11 @@ Deno.test("two processes of one host together admit an address's limit and a key
         new Set(burst.map(({ status }) => status).filter((status) => status !== 200)),
         new Set([429]),
       );
-      const told = () =>
+      const breaches = () =>
         services.flatMap((service) => service.log()).filter(({ msg }) => msg === "authentication breach");
-      await until(() => told().length >= 2);
+      await until(() => breaches().length >= 2);
       assert.deepEqual(
-        told().map(({ type, count }) => `${type} ${count}`).sort(),
+        breaches().map(({ type, count }) => `${type} ${count}`).sort(),
         ["AUTH_FAIL_RATE_LIMITED_IP 1", "AUTH_FAIL_RATE_LIMITED_KEY 1"],
         "once for each subject and window",
       );
@@ -116,7 +116,7 @@ Deno.test("two processes of one host together admit an address's limit and a key
     { count: 2 },
   ));
 
-function toldUncounted(service: RunningService): readonly Record<string, unknown>[] {
+function uncountedReports(service: RunningService): readonly Record<string, unknown>[] {
   return service.log().filter(({ msg }) =>
     msg === "requests are refused because the rate limiter cannot count them"
   );
@@ -132,7 +132,7 @@ Deno.test("while the shared store cannot be opened no request is admitted, which
   const metrics = await (await fetch(`${metricsUrl}/metrics`)).text();
   assert.match(metrics, /^jiss_rate_limit_uncounted_total\{layer="address"\} 3$/m);
   assert.deepEqual(
-    toldUncounted(service).map(({ level, layer, refused_uncounted }) => [level, layer, refused_uncounted]),
+    uncountedReports(service).map(({ level, layer, refused_uncounted }) => [level, layer, refused_uncounted]),
     [
       ["error", "address", 1],
     ],
@@ -150,7 +150,7 @@ Deno.test("a damaged shared store admits no request and is left unchanged; once 
   await Deno.writeTextFile(file, damaged);
   const service = await startService(["serve"], { env: { ...env, ...KV } });
   await assertClosed(service);
-  assert.match(String(toldUncounted(service)[0]!.cause), /not a database/);
+  assert.match(String(uncountedReports(service)[0]!.cause), /not a database/);
   assert.equal(await Deno.readTextFile(file), damaged);
   await Deno.remove(file);
   await recovered(service);
@@ -192,7 +192,7 @@ Deno.test({
     let { status } = await service.send("/v1");
     while (status === 200) ({ status } = await service.send("/v1"));
     await assertClosed(service);
-    assert.match(String(toldUncounted(service)[0]!.cause), /disk I\/O error/);
+    assert.match(String(uncountedReports(service)[0]!.cause), /disk I\/O error/);
     await tampering.end();
     await recovered(service);
     assert.equal(await service.stop(), 0);

@@ -38,8 +38,8 @@ function sampleOf(text: string, sample: string): number {
 Deno.test("metrics, health and readiness are on the second listener alone", async () => {
   const { env, remove } = await freshDeployment();
   const service = await startService(["serve"], { env: { ...env, ...METRICS } });
-  const told = service.log().find(({ msg }) => msg === "listening")!;
-  const url = String(told.metrics_url);
+  const listening = service.log().find(({ msg }) => msg === "listening")!;
+  const url = String(listening.metrics_url);
   assert.notEqual(url, service.url);
   const ids = new Set<string>();
   for (const [path, said] of [["/healthz", "ok"], ["/readyz", "ready"], ["/readyz", "ready"]] as const) {
@@ -59,7 +59,7 @@ Deno.test("metrics, health and readiness are on the second listener alone", asyn
   assert.equal(new Date(error.timestamp).toISOString(), error.timestamp);
   const { status, type, text } = await ask(url, "/metrics");
   assert.deepEqual([status, type], [200, "text/plain; version=0.0.4; charset=utf-8"]);
-  assert.equal(sampleOf(text, `jiss_build_info{version="${told.version}",model="${told.model}"}`), 1);
+  assert.equal(sampleOf(text, `jiss_build_info{version="${listening.version}",model="${listening.model}"}`), 1);
   assert.equal(sampleOf(text, 'jiss_rate_limit_uncounted_total{layer="address"}'), 0);
   assert.equal(sampleOf(text, "jiss_alerts_open"), 0);
   for (const path of ["/", "/v1", "/v1/score"]) assert.equal((await ask(url, path)).status, 404, path);
@@ -133,7 +133,7 @@ Deno.test("metrics count requests by route and status, chains, unanchored entrie
 });
 
 /** Audit events, as the lines of the log state them. */
-function toldEvents(service: RunningService): readonly string[] {
+function loggedEvents(service: RunningService): readonly string[] {
   return service.log().filter(({ msg }) => msg === "audit event")
     .map(({ audit, event, chain, seq, entry_hash }) => `${audit} ${event} ${chain} ${seq} ${entry_hash}`);
 }
@@ -168,7 +168,7 @@ Deno.test("every audit event has a line in the log with its entry's hash; scores
   assert.equal(await service.stop(), 0);
   const recorded = await recordedEvents({ directory, env }, ["acme"]);
   assert.ok(recorded.length >= 4, `${recorded}`);
-  assert.deepEqual([...toldEvents(service)].sort(), [...recorded].sort());
+  assert.deepEqual([...loggedEvents(service)].sort(), [...recorded].sort());
   await remove();
 });
 
@@ -191,15 +191,15 @@ Deno.test("events that a command records are logged once and in order by the run
   for (const event of ["SIGNING_KEY_ROTATED", "ADMIN_ORG_SUSPEND", "ADMIN_ORG_REACTIVATE"]) {
     assert.ok(recorded.some((line) => line.includes(` ${event} `)), `${event} in ${recorded.join("\n")}`);
   }
-  const told = toldEvents(service);
-  assert.deepEqual([...told].sort(), [...recorded].sort());
+  const logged = loggedEvents(service);
+  assert.deepEqual([...logged].sort(), [...recorded].sort());
   const isOfCommands = (line: string) => /org\/(acme|beta)\/admin/.test(line);
-  assert.deepEqual(told.filter(isOfCommands), recorded.filter(isOfCommands));
+  assert.deepEqual(logged.filter(isOfCommands), recorded.filter(isOfCommands));
 
   await command("org", "suspend", "beta");
   const next = await startService(["serve"], { env });
   assert.equal(await next.stop(), 0);
-  assert.deepEqual(toldEvents(next).filter(isOfCommands), [], "the event is only in the chain");
+  assert.deepEqual(loggedEvents(next).filter(isOfCommands), [], "the event is only in the chain");
   await remove();
 });
 

@@ -111,7 +111,7 @@ interface Call {
 const KEY = /jis_[0-9A-HJKMNP-TV-Z]{26}/g;
 
 /** All output and answers of the program, and the keys that it minted. */
-class Said {
+class Outputs {
   readonly places: Place[] = [];
   readonly keys = new Set<string>();
   #count = 0;
@@ -167,14 +167,14 @@ function inOrder(): readonly Route[] {
 }
 
 /** Sends every example of the catalogue, and to each route a wrong key, a broken body and misplaced keys. */
-async function callEverything(said: Said, service: RunningService, { env, first, alert }: {
+async function callEverything(outputs: Outputs, service: RunningService, { env, first, alert }: {
   readonly env: Environment;
   readonly first: string;
   readonly alert: () => Promise<void>;
 }): Promise<void> {
   let own = first;
   const names = await fillExamples(async (path, body) => {
-    const { status, text } = await said.call(service, path, { key: own, body });
+    const { status, text } = await outputs.call(service, path, { key: own, body });
     assert.ok(status === 200 || status === 201, text);
     return JSON.parse(text);
   }, () => new Promise((wait) => setTimeout(wait, 50)));
@@ -192,15 +192,15 @@ async function callEverything(said: Said, service: RunningService, { env, first,
       const isWebhook = example.body?.url !== undefined;
       // The host name of this example cannot be resolved here.
       const body = isWebhook ? { ...example.body, url: NOBODY, secret: SHARED_SECRET } : example.body;
-      await callBadly(said, service, { route, path, key, own, env });
-      const good = await said.call(service, path, { key, method, headers, body });
+      await callBadly(outputs, service, { route, path, key, own, env });
+      const good = await outputs.call(service, path, { key, method, headers, body });
       assert.equal(good.status, route.success.status, `${path}: ${good.text}`);
       // A repeated answer does not show the key again.
-      if (route.idempotent) await said.call(service, path, { key, method, headers, body });
+      if (route.idempotent) await outputs.call(service, path, { key, method, headers, body });
       own = /"new_api_key":"([^"]+)"/.exec(good.text)?.[1] ?? own;
     }
     if (isRevocation(route)) {
-      const { text } = await said.call(service, "/v1/admin/billing/org/caller/rotate", {
+      const { text } = await outputs.call(service, "/v1/admin/billing/org/caller/rotate", {
         key: env.MASTER_ADMIN_KEY_BILLING_ROTATE!,
         headers: { "Idempotency-Key": "back" },
         body: {},
@@ -211,7 +211,7 @@ async function callEverything(said: Said, service: RunningService, { env, first,
 }
 
 async function callBadly(
-  said: Said,
+  outputs: Outputs,
   service: RunningService,
   { route, path, key, own, env }: {
     readonly route: Route;
@@ -222,7 +222,7 @@ async function callBadly(
   },
 ): Promise<void> {
   const { method, auth, body } = route;
-  const send = (call: Call, query = "") => said.call(service, path + query, { method, ...call });
+  const send = (call: Call, query = "") => outputs.call(service, path + query, { method, ...call });
   const empty = body === null ? {} : { body: {} };
   if (auth.kind !== "none") {
     const others = [
@@ -250,12 +250,12 @@ async function callBadly(
 const ORGANIZATION = ["--name", "Second", "--domain", "legal", "--tier", "starter"];
 
 /** Every command that reads or makes a secret. */
-async function runEverything(said: Said, { env, directory }: {
+async function runEverything(outputs: Outputs, { env, directory }: {
   readonly env: Environment;
   readonly directory: string;
 }): Promise<void> {
   const run = (args: readonly string[], code = 0, more: Environment = {}) =>
-    said.command(args, { ...env, ...more }, code);
+    outputs.command(args, { ...env, ...more }, code);
   await run(["org", "create", "second", ...ORGANIZATION]);
   await run(["org", "create", "third", ...ORGANIZATION, "--key-file", `${directory}/keys/third.key`]);
   await run(["org", "create", "third", ...ORGANIZATION], 1);
@@ -319,19 +319,19 @@ Deno.test("after every endpoint and every command no secret is in the database, 
   };
   const secrets = Object.entries(env).filter(([name]) => /PEPPER|MASTER|JISS_SECRETS_KEY/.test(name));
   assert.equal(secrets.length, 21);
-  const said = new Said();
+  const outputs = new Outputs();
 
   const before = await startService(["serve"], { env: old });
-  const created = await said.call(before, "/v1/admin/org/create", {
+  const created = await outputs.call(before, "/v1/admin/org/create", {
     key: env.MASTER_ADMIN_KEY_ORG_CREATE!,
     headers: { "Idempotency-Key": "caller" },
     body: { org_id: "caller", name: "Planted", domain: "financial", tier: "standard", allowed_origins: "" },
   });
   assert.equal(created.status, 201, created.text);
-  await said.end(before);
+  await outputs.end(before);
 
   const service = await startService(["serve"], { env });
-  await callEverything(said, service, {
+  await callEverything(outputs, service, {
     env,
     first: JSON.parse(created.text).api_key,
     alert: () =>
@@ -341,17 +341,17 @@ Deno.test("after every endpoint and every command no secret is in the database, 
       }),
   });
   const firstPem = await Deno.readTextFile(keyFile);
-  await runEverything(said, { env, directory });
-  assert.equal((await said.call(service, "/v1")).status, 200);
+  await runEverything(outputs, { env, directory });
+  assert.equal((await outputs.call(service, "/v1")).status, 200);
   const thirdKey = (await Deno.readTextFile(`${directory}/keys/third.key`)).trim();
   const filesNow = () => folders.flatMap(filesBelow);
   // Upkeep empties the write-ahead log now and then. An event that is recorded now is in it.
   const late = { key: thirdKey, body: { event_type: "LATE_EVENT", payload: {} } };
-  assert.equal((await said.call(service, "/v1/audit/append", late)).status, 201);
+  assert.equal((await outputs.call(service, "/v1/audit/append", late)).status, 201);
   const running = filesNow();
   assert.ok(running.some(({ name, bytes }) => /\/(?:jiss\.db|data)-wal$/.test(name) && bytes.length > 0));
-  await said.end(service);
-  await said.command(["rotate-signing-key", "--drop-old"], env);
+  await outputs.end(service);
+  await outputs.command(["rotate-signing-key", "--drop-old"], env);
 
   const [installation] = await rowsIn<{ wrapped_key: Uint8Array }>(
     data,
@@ -368,21 +368,21 @@ Deno.test("after every endpoint and every command no secret is in the database, 
     ...formsOfText("secret that a webhook's receiver shared", SHARED_SECRET),
   ];
   const files = [...running, ...filesNow()];
-  assert.deepEqual(found(needles, [...files, ...said.places]), []);
+  assert.deepEqual(found(needles, [...files, ...outputs.places]), []);
 
   // Keys by: creation, own rotation, reactivation after a revocation, payment, forced rotation, the example,
   // and two commands.
-  assert.equal(said.keys.size, 8, "every new key was seen");
-  for (const key of said.keys) {
+  assert.equal(outputs.keys.size, 8, "every new key was seen");
+  for (const key of outputs.keys) {
     const forms = formsOfApiKey(key);
     assert.deepEqual(found(forms, files), []);
-    assert.equal(found(forms.slice(0, 1), said.places).length, 1, "shown once");
-    assert.equal(found(forms.slice(1), said.places).length, 1, "the rest of the key is shown once");
+    assert.equal(found(forms.slice(0, 1), outputs.places).length, 1, "shown once");
+    assert.equal(found(forms.slice(1), outputs.places).length, 1, "the rest of the key is shown once");
   }
 
   // One secret of the fixtures, two of the examples. The bytes that the text encodes are wrapped.
   const signing = new Set(
-    said.places.flatMap(({ bytes }) =>
+    outputs.places.flatMap(({ bytes }) =>
       Buffer.from(bytes).toString().match(/whsec_[A-Za-z0-9+/=]{44}/g) ?? []
     ),
   );
@@ -390,12 +390,12 @@ Deno.test("after every endpoint and every command no secret is in the database, 
   for (const secret of signing) {
     const forms = formsOfBytes("signing secret", Buffer.from(secret.slice("whsec_".length), "base64"));
     assert.deepEqual(found(forms, files), []);
-    assert.equal(found([{ name: "signing secret", bytes: Buffer.from(secret) }], said.places).length, 1);
+    assert.equal(found([{ name: "signing secret", bytes: Buffer.from(secret) }], outputs.places).length, 1);
   }
 
   // The search itself works: it finds a name in the database, an answer and the log; a prefix; a planted
   // file.
-  const planted = [...said.keys][0]!;
+  const planted = [...outputs.keys][0]!;
   await Deno.writeTextFile(
     `${data}/planted`,
     `...${Buffer.from(env.JISS_KEY_PEPPER!).toString("base64")}...`,
@@ -406,7 +406,7 @@ Deno.test("after every endpoint and every command no secret is in the database, 
       { name: "prefix", bytes: Buffer.from(planted.slice(0, 8)) },
       ...needles,
     ],
-    [...filesNow(), ...said.places],
+    [...filesNow(), ...outputs.places],
   );
   const database = IS_SERVER ? `${databaseFolder(data)}/data/dbs/default/data` : `${data}/jiss.db`;
   for (const what of ["organization", "prefix"]) {

@@ -21,7 +21,7 @@ interface Site {
   readonly service: RunningService;
   jiss(...args: string[]): ReturnType<typeof runProgram>;
   /** Runs `jiss`, which must succeed with nothing on standard error; returns its output. */
-  told(...args: string[]): Promise<string>;
+  outputOf(...args: string[]): Promise<string>;
   /** The status of a request with a key. */
   statusOf(key: string): Promise<number>;
 }
@@ -38,7 +38,7 @@ function withSite(test: (site: Site) => Promise<void>): () => Promise<void> {
         env,
         service,
         jiss,
-        async told(...args) {
+        async outputOf(...args) {
           const { code, stdout, stderr } = await jiss(...args);
           assert.deepEqual([code, stderr], [0, ""], args.join(" "));
           return stdout;
@@ -73,19 +73,19 @@ async function eventsOf({ service }: Site, key: string) {
 
 Deno.test(
   "`jiss org create` prints the key once, the organization is served at once, and `jiss org show` does not show its key",
-  withSite(async ({ service, jiss, told, statusOf }) => {
+  withSite(async ({ service, jiss, outputOf, statusOf }) => {
     assert.equal(
-      await told("org", "list"),
+      await outputOf("org", "list"),
       "There is no organization yet: jiss org create makes one.\n",
     );
-    const created = await told(
+    const created = await outputOf(
       ...ACME,
       "--allowed-origins",
       "https://b.example, https://A.example",
     );
     const key = keyIn(created);
     assert.equal(await statusOf(key), 200);
-    await told(
+    await outputOf(
       "org",
       "create",
       "beta",
@@ -97,7 +97,7 @@ Deno.test(
       "starter",
     );
 
-    const shown = JSON.parse(await told("org", "show", "acme", "--json"));
+    const shown = JSON.parse(await outputOf("org", "show", "acme", "--json"));
     const { created_at: createdAt, ...rest } = shown;
     assert.match(createdAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     assert.deepEqual(rest, {
@@ -113,7 +113,7 @@ Deno.test(
       api_key_rotated_at: null,
     });
     assert.equal(
-      await told("org", "show", "acme"),
+      await outputOf("org", "show", "acme"),
       `org_id           acme
 name             Acme Bank
 domain           financial
@@ -126,10 +126,10 @@ key rotated at   never
 created at       ${createdAt}
 `,
     );
-    const listed = JSON.parse(await told("org", "list", "--json"));
+    const listed = JSON.parse(await outputOf("org", "list", "--json"));
     assert.equal(listed.count, 2);
     assert.deepEqual(listed.organizations[0], shown);
-    const table = (await told("org", "list")).trimEnd().split("\n");
+    const table = (await outputOf("org", "list")).trimEnd().split("\n");
     assert.match(table[0]!, /^ORG +TIER +DOMAIN +STATE +PREFIX +CREATED +NAME$/);
     assert.deepEqual(
       table.slice(1).map((line) => line.split(/ {2,}/).filter((_, index) => index !== 4 && index !== 5)),
@@ -139,7 +139,7 @@ created at       ${createdAt}
       ],
     );
     for (const args of [["list"], ["list", "--json"], ["show", "acme"], ["show", "acme", "--json"]]) {
-      assert.doesNotMatch(await told("org", ...args), new RegExp(KEY.source));
+      assert.doesNotMatch(await outputOf("org", ...args), new RegExp(KEY.source));
     }
     assert.ok(!service.output().includes(key), "the service's log shows no key");
 
@@ -152,9 +152,9 @@ created at       ${createdAt}
 
 Deno.test(
   "with --key-file a key is written for its owner alone or read from there, never printed, and not written if the organization exists",
-  withSite(async ({ directory, jiss, told, statusOf }) => {
+  withSite(async ({ directory, jiss, outputOf, statusOf }) => {
     const file = `${directory}/acme.key`;
-    assert.doesNotMatch(await told(...ACME, "--key-file", file), new RegExp(KEY.source));
+    assert.doesNotMatch(await outputOf(...ACME, "--key-file", file), new RegExp(KEY.source));
     const key = (await Deno.readTextFile(file)).trimEnd();
     assert.equal((await Deno.stat(file)).mode! & 0o777, 0o600);
     assert.equal(await statusOf(key), 200);
@@ -162,7 +162,7 @@ Deno.test(
     const own = await save(directory, "own.key", "jis_0123456789ABCDEFGHJKMNPQRS\n");
     await Deno.chmod(own, 0o644);
     const named = (orgId: string) => ACME.map((word) => word === "acme" ? orgId : word);
-    await told(...named("owner"), "--key-file", own);
+    await outputOf(...named("owner"), "--key-file", own);
     assert.equal(await Deno.readTextFile(own), "jis_0123456789ABCDEFGHJKMNPQRS\n");
     assert.equal((await Deno.stat(own)).mode! & 0o777, 0o600);
     assert.equal(await statusOf("jis_0123456789ABCDEFGHJKMNPQRS"), 200);
@@ -170,7 +170,7 @@ Deno.test(
     const linked = await save(directory, "linked.key", "jis_ABCDEFGHJKMNPQRSTVWXYZ0123\n");
     await Deno.chmod(linked, 0o640);
     await Deno.symlink(linked, `${directory}/link`);
-    await told(...named("linked"), "--key-file", `${directory}/link`);
+    await outputOf(...named("linked"), "--key-file", `${directory}/link`);
     assert.equal(await statusOf("jis_ABCDEFGHJKMNPQRSTVWXYZ0123"), 200);
     assert.equal((await Deno.stat(linked)).mode! & 0o777, 0o640, "the target of the link is left as it is");
 
@@ -202,7 +202,7 @@ Deno.test(
     assert.equal(await Deno.readTextFile(strange), "not a key");
     assert.equal((await Deno.stat(pipe)).mode! & 0o777, 0o666);
     await assert.rejects(Deno.stat(unused), Deno.errors.NotFound);
-    const { organizations } = JSON.parse(await told("org", "list", "--json"));
+    const { organizations } = JSON.parse(await outputOf("org", "list", "--json"));
     assert.deepEqual(organizations.map(({ org_id }: { org_id: string }) => org_id), [
       "acme",
       "linked",
@@ -214,29 +214,29 @@ Deno.test(
 Deno.test(
   "a command takes effect in the running service at once, is in the audit log with the actor system, and the chain verifies",
   withSite(async (site) => {
-    const { directory, env, service, told, statusOf } = site;
+    const { directory, env, service, outputOf, statusOf } = site;
     const first = await createOrganization(service, env);
-    const rotated = await told("org", "rotate-key", "acme");
+    const rotated = await outputOf("org", "rotate-key", "acme");
     const key = keyIn(rotated);
     assert.deepEqual([await statusOf(first), await statusOf(key)], [401, 200]);
 
-    const suspended = await told("org", "suspend", "acme");
+    const suspended = await outputOf("org", "suspend", "acme");
     assert.equal(await statusOf(key), 401);
-    assert.equal(await told("org", "suspend", "acme"), suspended, "a repeat changes nothing");
-    const shown = JSON.parse(await told("org", "show", "acme", "--json"));
+    assert.equal(await outputOf("org", "suspend", "acme"), suspended, "a repeat changes nothing");
+    const shown = JSON.parse(await outputOf("org", "show", "acme", "--json"));
     const [, since] = /since (\S+):/.exec(suspended)!;
     assert.deepEqual([shown.active, shown.reasons], [0, [{ reason: "manual", since }]]);
     assert.match(
-      await told("org", "show", "acme"),
+      await outputOf("org", "show", "acme"),
       new RegExp(`\\nactive +no: manual since ${since}\\nkey prefix +${key.slice(0, 8)}\\n`),
     );
-    const early = await told("org", "rotate-key", "acme");
+    const early = await outputOf("org", "rotate-key", "acme");
     assert.match(early, /It works once acme is active, which it is not \(manual since .*\): jiss org react/);
     assert.equal(await statusOf(keyIn(early)), 401);
 
-    assert.match(await told("org", "reactivate", "acme"), /^acme is active: .* Its key works again\./);
+    assert.match(await outputOf("org", "reactivate", "acme"), /^acme is active: .* Its key works again\./);
     assert.equal(await statusOf(keyIn(early)), 200);
-    const after = JSON.parse(await told("org", "show", "acme", "--json"));
+    const after = JSON.parse(await outputOf("org", "show", "acme", "--json"));
     assert.deepEqual([after.active, after.reasons, after.api_key_version], [1, [], 3]);
     assert.deepEqual((await eventsOf(site, keyIn(early))).slice(1), [
       ["ORG_CREATED", "payment-worker", {
@@ -252,7 +252,7 @@ Deno.test(
     ]);
 
     const bundle = `${directory}/admin.ndjson`;
-    await told("export", "--org", "acme", "--chain", "admin", "-o", bundle);
+    await outputOf("export", "--org", "acme", "--chain", "admin", "-o", bundle);
     const jwks = await save(directory, "jwks.json", (await service.send("/.well-known/jwks.json")).body);
     const { report } = await verifyProgram([bundle, "--key", jwks, "--json"]);
     assert.equal(report.verdict, "INTACT, UNANCHORED");
@@ -262,7 +262,7 @@ Deno.test(
 
 Deno.test(
   "reactivate lifts every reason at once, and rotate-key mints a key if none is left",
-  withSite(async ({ env, service, jiss, told, statusOf }) => {
+  withSite(async ({ env, service, jiss, outputOf, statusOf }) => {
     const first = await createOrganization(service, env);
     assert.equal((await service.send("/v1/admin/key/revoke", { method: "POST", key: first })).status, 200);
     await service.send("/v1/admin/billing/org/acme/suspend", {
@@ -270,8 +270,8 @@ Deno.test(
       headers: { "Idempotency-Key": "1" },
       body: {},
     });
-    await told("org", "suspend", "acme");
-    const shown = JSON.parse(await told("org", "show", "acme", "--json"));
+    await outputOf("org", "suspend", "acme");
+    const shown = JSON.parse(await outputOf("org", "show", "acme", "--json"));
     assert.deepEqual(shown.reasons.map(({ reason }: { reason: string }) => reason), [
       "billing",
       "manual",
@@ -279,15 +279,15 @@ Deno.test(
     ]);
     assert.equal(shown.prefix, null);
     assert.match(
-      await told("org", "list"),
+      await outputOf("org", "list"),
       /^acme +standard +financial +billing,manual,self_revoked +none +/m,
     );
     assert.match(
-      await told("org", "reactivate", "acme"),
+      await outputOf("org", "reactivate", "acme"),
       /Its key was destroyed: jiss org rotate-key acme mints a new one\./,
     );
     assert.equal(await statusOf(first), 401);
-    const key = keyIn(await told("org", "rotate-key", "acme"));
+    const key = keyIn(await outputOf("org", "rotate-key", "acme"));
     assert.deepEqual([await statusOf(first), await statusOf(key)], [401, 200]);
 
     const again = await jiss("org", "reactivate", "acme");
@@ -484,7 +484,7 @@ Deno.test({
   name:
     "if a new key cannot be printed none is minted: the old one keeps working, and no organization is made [needs /dev/full]",
   ignore: !exists("/dev/full"),
-  fn: withSite(async ({ env, service, told, statusOf }) => {
+  fn: withSite(async ({ env, service, outputOf, statusOf }) => {
     const key = await createOrganization(service, env);
     for (const args of [["org", "rotate-key", "acme"], ["org", "create", "beta", ...ACME.slice(3)]]) {
       const { code, stderr } = await runProgram(args, { env, output: "/dev/full" });
@@ -495,7 +495,7 @@ Deno.test({
       );
     }
     assert.equal(await statusOf(key), 200);
-    const { organizations } = JSON.parse(await told("org", "list", "--json"));
+    const { organizations } = JSON.parse(await outputOf("org", "list", "--json"));
     assert.deepEqual(organizations.map(({ org_id }: { org_id: string }) => org_id), ["acme"]);
   }),
 });

@@ -251,7 +251,7 @@ Deno.test("init writes a pepper and nine master keys, all different, and prints 
 
 Deno.test("a mistyped command or flag, an extra argument or no argument ends with 2 and names the nearest word", async () => {
   for (
-    const [args, told] of [
+    const [args, expected] of [
       [["serv"], /unknown command 'serv': did you mean serve\?/],
       [["zzz"], /did you mean \w+\?/],
       [["dev", "--frsh"], /unknown option '--frsh': did you mean --fresh\?/],
@@ -263,7 +263,7 @@ Deno.test("a mistyped command or flag, an extra argument or no argument ends wit
   ) {
     const { code, stderr } = await runProgram(args);
     assert.equal(code, 2, args.join(" "));
-    assert.match(stderr, told);
+    assert.match(stderr, expected);
   }
 });
 

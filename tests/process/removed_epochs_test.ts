@@ -394,19 +394,19 @@ Deno.test("both verifiers find every alteration of the bridge between two epochs
     };
     for (const [name, [forged, code, finding]] of Object.entries(cases)) {
       const file = await save(directory, "forged.ndjson", forged);
-      const told = await judged(file, "--key", jwks, "--checkpoint", kept);
-      assert.equal(told.code, code, `${name}: ${JSON.stringify(told)}`);
-      assert.ok(told.codes.includes(finding), `${name}: ${JSON.stringify(told)}`);
+      const result = await judged(file, "--key", jwks, "--checkpoint", kept);
+      assert.equal(result.code, code, `${name}: ${JSON.stringify(result)}`);
+      assert.ok(result.codes.includes(finding), `${name}: ${JSON.stringify(result)}`);
     }
     if (pythonIsMissing()) return;
     const answers = await askIndependently(
       Object.values(cases).map(([forged]) => ({ files: [forged], keys: [jwksText], checkpoints: [note] })),
     );
     for (const [index, [name, [, code, finding]]] of Object.entries(cases).entries()) {
-      const told = answers[index]!;
-      assert.equal(told.exit_code, code, `${name}: ${JSON.stringify(told)}`);
-      const codes = told.bundles.flatMap(({ findings }) => findings.map((one) => one.code));
-      assert.ok(codes.includes(finding), `${name}: ${JSON.stringify(told)}`);
+      const result = answers[index]!;
+      assert.equal(result.exit_code, code, `${name}: ${JSON.stringify(result)}`);
+      const codes = result.bundles.flatMap(({ findings }) => findings.map((one) => one.code));
+      assert.ok(codes.includes(finding), `${name}: ${JSON.stringify(result)}`);
     }
     // `beginningLine` writes the same line as the service.
     const { entry, salt, data, path } = beginning;
@@ -443,10 +443,10 @@ Deno.test("the service finds alterations of the kept first entry, and says which
     ];
     for (const [change, code] of alterations) {
       const tables = [change.includes("audit_part") ? "audit_part" : "audit_entry"];
-      const told = await whileAltered(database, { tables, changes: [change] }, () => deployment.verified());
-      assert.equal(told.valid, false, change);
-      const codes = told.findings.map((finding: { readonly code: string }) => finding.code);
-      assert.ok(codes.includes(code), `${change}: ${JSON.stringify(told.findings)}`);
+      const result = await whileAltered(database, { tables, changes: [change] }, () => deployment.verified());
+      assert.equal(result.valid, false, change);
+      const codes = result.findings.map((finding: { readonly code: string }) => finding.code);
+      assert.ok(codes.includes(code), `${change}: ${JSON.stringify(result.findings)}`);
       assert.equal((await deployment.verified()).valid, true, `${change}, put back`);
     }
 

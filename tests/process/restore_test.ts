@@ -220,7 +220,7 @@ Deno.test(
         sentences: new Set(report.documents.map(({ sentence }: { sentence: string }) => sentence)),
       };
     };
-    const told = {
+    const expected = {
       code: 0,
       verdict: "INTACT, UNANCHORED",
       places: ["lost", "lost"],
@@ -242,7 +242,7 @@ Deno.test(
       assert.deepEqual(await judged(...bundles, ...lost), open);
       assert.deepEqual((await judged(...bundles, ...lost, kept)).code, 2);
       const { verdict, ...rest } = await judged(...bundles, ...lost, "--checkpoint", kept);
-      assert.deepEqual({ verdict: "INTACT, UNANCHORED", ...rest }, told, verdict);
+      assert.deepEqual({ verdict: "INTACT, UNANCHORED", ...rest }, expected, verdict);
     }
     const beyond = {
       code: 2,
@@ -282,7 +282,7 @@ Deno.test(
     const lock = await Deno.readFile(`${data}/lock.db`);
     service = await start();
     // A history that the lock does not know, because the lock is put back with the database.
-    const untold = await save(directory, "untold.json", await scored(service, key, "u-1"));
+    const unrecorded = await save(directory, "untold.json", await scored(service, key, "u-1"));
     const furthest = await save(directory, "furthest.json", await scored(service, key, "u-2"));
     await service.stop();
     await putBack();
@@ -299,7 +299,7 @@ Deno.test(
     assert.deepEqual([tampered.code, tampered.report.code], [1, "RESULT_MISMATCH"]);
     const lost = await save(directory, "lost.json", answer);
     for (
-      const [file, place, exitCode] of [[lost, "lost", 2], [untold, "beyond", 2], [
+      const [file, place, exitCode] of [[lost, "lost", 2], [unrecorded, "beyond", 2], [
         furthest,
         "beyond",
         2,

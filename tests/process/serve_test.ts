@@ -272,12 +272,12 @@ Deno.test("each start warns of a bootstrap key file without a working key of the
   assert.deepEqual(await warned(), []);
   assert.deepEqual(await warned(), []);
   await Deno.writeTextFile(keyFile, "jis_BR0VGHTBYTHEADM1N1STRAT0R0\n");
-  const told = ["the bootstrap organization's api_key_file holds no key of it that works", "first"];
-  assert.deepEqual(await warned(), [told]);
+  const warning = ["the bootstrap organization's api_key_file holds no key of it that works", "first"];
+  assert.deepEqual(await warned(), [warning]);
   await Deno.remove(keyFile);
-  assert.deepEqual(await warned(), [told]);
+  assert.deepEqual(await warned(), [warning]);
   await new Deno.Command("mkfifo", { args: [keyFile] }).output();
-  assert.deepEqual(await warned(), [told], "a start does not wait for a pipe");
+  assert.deepEqual(await warned(), [warning], "a start does not wait for a pipe");
   await deployment.remove();
 });
 

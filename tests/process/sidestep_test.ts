@@ -11,7 +11,7 @@ import { appendLeaf, EMPTY_FRONTIER, inclusionPath } from "../../src/evidence/me
 import { nodeCrypto } from "../../src/evidence/node_crypto.ts";
 import { publicKeyPem, save, verifyProgram, withDirectory } from "../auditing.ts";
 import { buildWorld, type ChainWriter } from "../bundle_builder.ts";
-import { told } from "../sidestep_rows.ts";
+import { appendEvents } from "../sidestep_rows.ts";
 
 const NOT_COMPARED = "INTACT, NOT COMPARED";
 
@@ -108,10 +108,10 @@ Deno.test(
   "answers and a report of a new deployment beside its bundle do not make it known: 2, and nothing is remembered",
   visit(async (visitor) => {
     const state = visitor.memory();
-    const known = told(buildWorld({ deployment: "01DEPLOYMENTONE" }).chain("org/acme"), "true", 2);
+    const known = appendEvents(buildWorld({ deployment: "01DEPLOYMENTONE" }).chain("org/acme"), "true", 2);
     assert.equal((await visitor.sees([await visitor.file(known.bundle())], "--state", state)).code, 0);
     const anew = buildWorld({ deployment: "01DEPLOYMENTTWO" });
-    const chain = told(anew.chain("org/acme"), "forged", 2);
+    const chain = appendEvents(anew.chain("org/acme"), "forged", 2);
     const report = await visitor.file(reportOf(chain));
     const [bundle, first, second, system] = await Promise.all(
       [chain.bundle(), answerOf(chain, 1), answerOf(chain, 2, 3), answerOf(anew.chain("sys"), 0)].map((
@@ -139,12 +139,12 @@ Deno.test(
   "an answer of a deployment under a certified successor of the known key is not compared with what was kept: 2",
   visit(async (visitor) => {
     const state = visitor.memory();
-    const known = told(buildWorld({ deployment: "01DEPLOYMENTONE" }).chain("org/acme"), "true", 2);
+    const known = appendEvents(buildWorld({ deployment: "01DEPLOYMENTONE" }).chain("org/acme"), "true", 2);
     assert.equal((await visitor.sees([await visitor.file(known.bundle())], "--state", state)).code, 0);
     const anew = buildWorld({ deployment: "01DEPLOYMENTTWO" });
     anew.makeKey();
     anew.dropOldKeys();
-    const chain = told(anew.chain("org/acme"), "forged", 2);
+    const chain = appendEvents(anew.chain("org/acme"), "forged", 2);
     const [system, answer] = [
       await visitor.file(anew.chain("sys").bundle()),
       await visitor.file(answerOf(chain, 1)),
@@ -164,8 +164,8 @@ Deno.test(
  */
 function successors() {
   const known = buildWorld({ deployment: "01DEPLOYMENTONE" });
-  const acme = told(known.chain("org/acme"), "true", 2);
-  const other = told(known.chain("org/other"), "true", 2);
+  const acme = appendEvents(known.chain("org/acme"), "true", 2);
+  const other = appendEvents(known.chain("org/other"), "true", 2);
   const first = acme.bundle();
   known.makeKey();
   other.rotate();
@@ -174,11 +174,11 @@ function successors() {
   const anew = buildWorld({ deployment: "01DEPLOYMENTTWO", signer: next });
   return {
     first,
-    other: told(other, "more").bundle(),
-    certified: told(acme, "more").bundle(),
+    other: appendEvents(other, "more").bundle(),
+    certified: appendEvents(acme, "more").bundle(),
     old,
     next,
-    forged: told(anew.chain("org/acme"), "forged", 2),
+    forged: appendEvents(anew.chain("org/acme"), "forged", 2),
   };
 }
 
@@ -231,8 +231,8 @@ Deno.test(
   "two deployments under one key that an auditor takes in on one visit are accepted beside each other",
   visit(async (visitor) => {
     const state = visitor.memory();
-    const one = told(buildWorld({ deployment: "01DEPLOYMENTONE" }).chain("org/acme"), "true", 2).bundle();
-    const other = told(buildWorld({ deployment: "01DEPLOYMENTTWO" }).chain("org/acme"), "true", 2).bundle();
+    const one = appendEvents(buildWorld({ deployment: "01DEPLOYMENTONE" }).chain("org/acme"), "true", 2).bundle();
+    const other = appendEvents(buildWorld({ deployment: "01DEPLOYMENTTWO" }).chain("org/acme"), "true", 2).bundle();
     assert.equal((await visitor.sees([await visitor.file(one + other)], "--state", state)).code, 0);
     for (const text of [one, other]) assert.deepEqual(await visits(visitor, state)(text), [0, "INTACT"]);
   }),
@@ -285,10 +285,10 @@ Deno.test(
   "after an invented restore, answers of the rewritten epochs do not count as older and kept: 2",
   visit(async (visitor) => {
     const state = visitor.memory();
-    const whole = told(buildWorld().chain("org/acme"), "true", 9);
+    const whole = appendEvents(buildWorld().chain("org/acme"), "true", 9);
     assert.equal((await visitor.sees([await visitor.file(whole.bundle())], "--state", state)).code, 0);
-    const forged = told(buildWorld().chain("org/acme"), "forged", 3);
-    const next = told(forged.restore(4, { last_known_checkpoint: whole.checkpoint(10).note }), "forged");
+    const forged = appendEvents(buildWorld().chain("org/acme"), "forged", 3);
+    const next = appendEvents(forged.restore(4, { last_known_checkpoint: whole.checkpoint(10).note }), "forged");
     const bundles = await visitor.file(forged.bundle() + next.bundle());
     const answers = [await visitor.file(answerOf(forged, 2)), await visitor.file(answerOf(next, 1))];
     const sentence = /is of entries that a restore lost/;
@@ -316,12 +316,12 @@ Deno.test(
 Deno.test(
   "an answer whose checkpoint is beyond the bundle is not compared with it, although its entry is there",
   visit(async (visitor) => {
-    const whole = told(buildWorld().chain("org/acme"), "true", 9);
+    const whole = appendEvents(buildWorld().chain("org/acme"), "true", 9);
     const replay = await visitor.file(answerOf(whole, 2, 10));
     const early = await visitor.file(whole.bundle({ size: 4 }));
     const seen = await visitor.sees([early, replay]);
     assert.deepEqual([seen.code, seen.verdict, seen.places], [2, "NOT VERIFIABLE", ["beyond"]]);
-    const next = told(whole.restore(4), "after");
+    const next = appendEvents(whole.restore(4), "after");
     const restored = await visitor.file(whole.bundle({ size: 4 }) + next.bundle());
     const lost = await visitor.sees([restored, replay]);
     assert.deepEqual([lost.code, lost.verdict, lost.places], [2, NOT_COMPARED, ["lost"]]);
@@ -336,9 +336,9 @@ Deno.test(
 Deno.test(
   "an answer of an epoch that a second restore of the same backup lost is found lost",
   visit(async (visitor) => {
-    const first = told(buildWorld().chain("org/acme"), "true", 5);
-    const second = told(first.restore(6), "second", 2);
-    const third = told(
+    const first = appendEvents(buildWorld().chain("org/acme"), "true", 5);
+    const second = appendEvents(first.restore(6), "second", 2);
+    const third = appendEvents(
       second.restore(0, {
         previous_origin: first.origin,
         restored_size: 6,
@@ -362,7 +362,7 @@ Deno.test(
     const state = visitor.memory();
     const world = buildWorld();
     const system = world.chain("sys");
-    const chain = told(world.chain("org/acme"), "true", 2);
+    const chain = appendEvents(world.chain("org/acme"), "true", 2);
     system.anchor([chain]);
     const systemFile = await visitor.file(system.bundle());
     assert.equal((await visitor.sees([systemFile], "--state", state)).code, 0);
@@ -373,7 +373,7 @@ Deno.test(
     await visitor.doubts(state, [bundle, answer], /pins this chain too, .*: give the system chain with it/);
     await visitor.doubts(state, [bundle, ofSystem], /pins this chain too, .*: give the system chain with it/);
     await visitor.doubts(state, [answer], /not held against your checkpoint of 2 entries of .*\/sys/);
-    const forged = told(buildWorld().chain("org/acme"), "forged", 4);
+    const forged = appendEvents(buildWorld().chain("org/acme"), "forged", 4);
     const contradiction = await visitor.sees(
       [await visitor.file(forged.bundle()), systemFile],
       "--state",

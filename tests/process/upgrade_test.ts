@@ -10,7 +10,7 @@ import { checkFile } from "../../src/store/backup.ts";
 import { save, verifyProgram } from "../auditing.ts";
 import { schemaVersionOf } from "../../src/store/migrate.ts";
 import { embeddedTest, openServer } from "../database.ts";
-import { contentOf, firstKey, goesOn, keptSchemas, startOn, unpackSchema } from "../kept_schemas/kept.ts";
+import { contentOf, firstKey, assertContinues, keptSchemas, startOn, unpackSchema } from "../kept_schemas/kept.ts";
 import { verifyDatabase } from "../oracle.ts";
 import { HAS_SQLD, withSqld } from "../sqld.ts";
 import { rowsIn, runProgram, withDatabaseOf } from "../program.ts";
@@ -47,7 +47,7 @@ for (const kept of KEPT) {
       await Deno.copyFile(`${data}/jiss.db`, original);
 
       const service = await startOn(kept, env);
-      await goesOn(service, kept);
+      await assertContinues(service, kept);
       assert.equal(await service.stop(), 0);
 
       const { publicKey } = signerFromPem(firstKey(kept));
@@ -108,7 +108,7 @@ Deno.test({
     await withSqld(async (sqld) => {
       const named = { JISS_DATABASE_URL: sqld.url, JISS_DATABASE_ADMIN_URL: sqld.adminUrl };
       const service = await startOn(kept!, { ...env, ...named });
-      await goesOn(service, kept!);
+      await assertContinues(service, kept!);
       assert.equal(await service.stop(), 0);
       const database = openServer(sqld);
       assert.equal(await schemaVersionOf(database), NEWEST);

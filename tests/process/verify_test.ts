@@ -246,9 +246,9 @@ Deno.test(
     assert.equal(code, 1);
     assert.match(stdout, /^DIVERGED\n/);
     assert.match(stdout, /FORK_VS_KNOWN_CHECKPOINT/);
-    const [kept, told] = stdout.split("What you kept:")[1]!.split("What the file says:");
+    const [kept, contents] = stdout.split("What you kept:")[1]!.split("What the file says:");
     assert.match(kept!, /org\/acme\n5\n[A-Za-z0-9+/=]+\n\n— /);
-    assert.match(told!, /org\/acme\n7\n[A-Za-z0-9+/=]+\n\n— /);
+    assert.match(contents!, /org\/acme\n7\n[A-Za-z0-9+/=]+\n\n— /);
     assert.equal(await Deno.readTextFile(`${state}/jiss-memory.json`), before);
   }),
 );
@@ -428,12 +428,12 @@ Deno.test(
       ["bom", `\ufeff${text}`, "NOT VERIFIABLE", 2, /The file begins with a byte order mark/],
       ["utf16", text, "NOT VERIFIABLE", 2, /The file is a text in UTF-16/],
     ];
-    for (const [name, content, verdict, exit, told] of copies) {
+    for (const [name, content, verdict, exit, message] of copies) {
       const copy = await put(`${name}.ndjson`, content);
       if (name === "utf16") await Deno.writeFile(copy, utf16(content));
       const { code, stdout } = await verify([copy, "--state", state]);
       assert.deepEqual([code, stdout.split("\n")[0]], [exit, verdict], name);
-      assert.match(stdout, told);
+      assert.match(stdout, message);
       assert.match(stdout, /opy it again byte for byte/);
       assert.doesNotMatch(stdout, /DIVERGED|Keep both|together they prove/);
     }
@@ -764,9 +764,9 @@ Deno.test(
       const expected = name in nothing ? ["NOT VERIFIABLE", 2] : ["TAMPERED", 1];
       const { verdict, code } = await judged([file]);
       assert.deepEqual([verdict, code], expected, name);
-      const told = await verify([file, "--key", jwks]);
-      assert.deepEqual([told.stdout.split("\n")[0], told.code, told.stderr], [...expected, ""], name);
-      assert.doesNotMatch(told.stdout, /\.ts:\d+|Error/, "no stack trace");
+      const result = await verify([file, "--key", jwks]);
+      assert.deepEqual([result.stdout.split("\n")[0], result.code, result.stderr], [...expected, ""], name);
+      assert.doesNotMatch(result.stdout, /\.ts:\d+|Error/, "no stack trace");
     }
     for (const file of [nothing.answer, nothing.noise]) {
       const { stdout } = await verify([file, "--key", jwks]);

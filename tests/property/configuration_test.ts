@@ -52,7 +52,7 @@ const file = fc.oneof(
 );
 
 /** @throws any error that is no {@link ConfigError}, or whose message contains a secret. */
-function assertTold(variables: Readonly<Record<string, string>>, content: string): "read" | "refused" {
+function assertReadOrRefused(variables: Readonly<Record<string, string>>, content: string): "read" | "refused" {
   try {
     readConfig(variables, () => content);
     return "read";
@@ -72,7 +72,7 @@ Deno.test("any environment is either read or refused with everything that is wro
   fc.assert(
     fc.property(environment, file, fc.boolean(), (variables, content, isPeppered) => {
       const pepper: Record<string, string> = isPeppered ? { JISS_KEY_PEPPER: PEPPER } : {};
-      found[assertTold({ ...variables, ...pepper }, content)] += 1;
+      found[assertReadOrRefused({ ...variables, ...pepper }, content)] += 1;
     }),
     { seed: SEED, numRuns: 2_000 },
   );
@@ -85,7 +85,7 @@ Deno.test("a model document or a bootstrap file with any change is either read o
       fc.constantFrom("JISS_SCORING_MODEL_FILE", "JISS_BOOTSTRAP_ORG_FILE"),
       file,
       (name, content) => {
-        assertTold({ JISS_KEY_PEPPER: PEPPER, [name]: "/file" }, content);
+        assertReadOrRefused({ JISS_KEY_PEPPER: PEPPER, [name]: "/file" }, content);
       },
     ),
     { seed: SEED, numRuns: 500 },

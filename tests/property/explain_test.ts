@@ -114,9 +114,9 @@ interface Movement {
 
 function movementsOf(sentence: string): readonly Movement[] {
   const movements: Movement[] = [];
-  const told = sentence.slice(sentence.indexOf(": "));
+  const clauses = sentence.slice(sentence.indexOf(": "));
   for (
-    const [, said, from, to] of told.matchAll(
+    const [, said, from, to] of clauses.matchAll(
       /(?:(rose|fell|stayed) |)(?:from|at) ([\d.]*\d)(?: to ([\d.]*\d))?/g,
     )
   ) {
@@ -209,11 +209,11 @@ law("a dimension has one sentence for each rule that affects it and has somethin
   const maySayNothing = (rule: Rule) => rule === "retention" || rule === "restraint";
   for (const { dimension, rules } of explainScore(model, of.state, of.event)) {
     const bearing = rulesThatBear(steps, dimension);
-    const told = rules.filter((rule) => !isIdle(rule));
-    assert.ok(told.length <= bearing.length, rules.join(" "));
-    assert.ok(told.length >= bearing.filter((rule) => !maySayNothing(rule)).length, rules.join(" "));
-    assert.ok(told.filter((rule) => rule.startsWith("After ")).length <= 1);
-    assert.equal(new Set(told).size, told.length);
+    const said = rules.filter((rule) => !isIdle(rule));
+    assert.ok(said.length <= bearing.length, rules.join(" "));
+    assert.ok(said.length >= bearing.filter((rule) => !maySayNothing(rule)).length, rules.join(" "));
+    assert.ok(said.filter((rule) => rule.startsWith("After ")).length <= 1);
+    assert.equal(new Set(said).size, said.length);
   }
 });
 
@@ -254,11 +254,11 @@ law("every direction word agrees with its figures, and these with a step of the 
         ? movements.slice(0, -1)
         : movements;
       for (const { word, from, to } of means) {
-        const told = steps.some(({ before, after }) => {
+        const isCaused = steps.some(({ before, after }) => {
           const direction = Math.abs(after - before) <= 1e-9 ? "stayed" : after > before ? "rose" : "fell";
           return direction === word && near(from, before) && near(to, after);
         });
-        assert.ok(told, rule);
+        assert.ok(isCaused, rule);
       }
     }
   }

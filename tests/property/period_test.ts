@@ -225,7 +225,7 @@ type Alteration = typeof alterations extends fc.Arbitrary<readonly (infer Value)
 /**
  * What a period reads: the rows of scores or of frozen calls in order, and the operators that have such rows.
  */
-interface Told {
+interface RowSet {
   readonly table: "interaction" | "skipped_interaction";
   readonly operatorTable: "operator" | "frozen_operator";
   readonly rows: readonly (InteractionRow | SkippedInteractionRow)[];
@@ -234,7 +234,7 @@ interface Told {
   readonly operators: readonly { readonly operator_id: string; readonly position: number }[];
 }
 
-function toldOf({ rows, gone, earlier, operators: present, frozen }: History, isFrozen: boolean): Told {
+function rowSetOf({ rows, gone, earlier, operators: present, frozen }: History, isFrozen: boolean): RowSet {
   return isFrozen
     ? {
       table: "skipped_interaction",
@@ -259,7 +259,7 @@ function statementsOf(
   { kind, isFrozen, pick, span, column, value }: Alteration,
 ): readonly Statement[] {
   const { orgId } = history;
-  const { table, operatorTable, rows, gone, earlier, operators: present } = toldOf(history, isFrozen);
+  const { table, operatorTable, rows, gone, earlier, operators: present } = rowSetOf(history, isFrozen);
   const one = <Row>(all: readonly Row[]) => (all.length === 0 ? [] : [all[pick % all.length]!]);
   // Both tables have the columns that are named here.
   const update = query.updateTable(table as "interaction").where("org_id", "=", orgId);

@@ -99,13 +99,13 @@ const identityOf = ({ origin, size, root }: KnownCheckpoint) => `${origin} ${siz
 
 Deno.test("a memory holds every checkpoint that it was given, once, by origin and in order of size", () => {
   fc.assert(
-    fc.property(visits, (told) => {
-      const memory = told.reduce(
+    fc.property(visits, (given) => {
+      const memory = given.reduce(
         (before, checkpoints) => remember(before, { keys: [], checkpoints }),
         emptyMemory(),
       );
       const known = recalled(memory);
-      assert.deepEqual(known.map(identityOf).toSorted(), [...new Set(told.flat().map(identityOf))].sort());
+      assert.deepEqual(known.map(identityOf).toSorted(), [...new Set(given.flat().map(identityOf))].sort());
       for (const kept of Object.values(memory.checkpoints)) {
         assert.deepEqual(
           kept.map(({ size }) => size),

@@ -5,13 +5,13 @@ import { createOrganization, freshDeployment, startService } from "../program.ts
 
 const SCRIPT = `${import.meta.dirname}/../../docs/verify/check_answer.py`;
 
-interface Said {
+interface ScriptResult {
   readonly code: number;
   readonly text: string;
 }
 
 /** The script's output for the file, run as its page says. */
-async function check(path: string): Promise<Said> {
+async function check(path: string): Promise<ScriptResult> {
   const { code, stdout, stderr } = await new Deno.Command("python3", { args: [SCRIPT, path] }).output();
   const decoder = new TextDecoder();
   return { code, text: decoder.decode(stdout) + decoder.decode(stderr) };
@@ -43,7 +43,7 @@ for line in sys.stdin:
 `;
 
 interface Checker {
-  check(path: string): Promise<Said>;
+  check(path: string): Promise<ScriptResult>;
   close(): Promise<void>;
 }
 
@@ -131,12 +131,12 @@ Deno.test({
         /not under the signed root/,
       ],
     ] as const;
-    for (const [changed, told] of changes) {
+    for (const [changed, expected] of changes) {
       await save(changed);
       for (const checker of checkers) {
         const { code, text } = await checker.check(file);
         assert.equal(code, 1);
-        assert.match(text, told);
+        assert.match(text, expected);
         assert.match(text, /^This answer proves nothing: .*\.\n$/m);
         assert.doesNotMatch(text, /Traceback/);
       }

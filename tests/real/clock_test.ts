@@ -173,9 +173,9 @@ onAMadClock(
       assert.deepEqual(await ready(), [503, "clock refused", "1"]);
     };
     await requireRefused();
-    const told = service.log().filter(({ msg }) => String(msg).includes("clock is too far ahead"));
+    const lines = service.log().filter(({ msg }) => String(msg).includes("clock is too far ahead"));
     assert.deepEqual(
-      told.map(({ level, mend }) => [level, String(mend).includes("jiss doctor --accept-clock")]),
+      lines.map(({ level, mend }) => [level, String(mend).includes("jiss doctor --accept-clock")]),
       [
         ["error", true],
       ],

@@ -223,8 +223,8 @@ smallDiskTest(
     assert.ok(lost > 10, `${lost}`);
     // Deno keeps the rest of the piece that met the full disk: its lines are counted as lost, but are written
     // in the end.
-    const toldTwice = kept() + lost - 61;
-    assert.ok(toldTwice >= 0 && toldTwice <= LINES_OF_A_PIECE, `${kept()} and ${lost}`);
+    const countedTwice = kept() + lost - 61;
+    assert.ok(countedTwice >= 0 && countedTwice <= LINES_OF_A_PIECE, `${kept()} and ${lost}`);
     child.kill("SIGTERM");
     assert.equal((await child.status).code, 0);
     assert.match(await errors, /^jiss: the log cannot be written, [^\n]*No space left on device[^\n]*\n$/);

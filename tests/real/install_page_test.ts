@@ -48,13 +48,13 @@ Deno.test({
       },
       stdin: "null",
     }).output();
-    const told = new TextDecoder().decode(stdout);
-    assert.ok(success, `${told.slice(-2_000)}\n${new TextDecoder().decode(stderr).slice(-4_000)}`);
+    const text = new TextDecoder().decode(stdout);
+    assert.ok(success, `${text.slice(-2_000)}\n${new TextDecoder().decode(stderr).slice(-4_000)}`);
     // Four verifications: the first visit, the one after the restore, of several bundles, and the one after
     // the upgrade.
-    assert.ok(told.match(/^INTACT/gm)!.length >= 3, told);
-    assert.doesNotMatch(told, /TAMPERED|DIVERGED|NOT VERIFIABLE/);
-    assert.match(told, /verifies and is in the database's place/);
+    assert.ok(text.match(/^INTACT/gm)!.length >= 3, text);
+    assert.doesNotMatch(text, /TAMPERED|DIVERGED|NOT VERIFIABLE/);
+    assert.match(text, /verifies and is in the database's place/);
     await Deno.remove(directory, { recursive: true });
   },
 });

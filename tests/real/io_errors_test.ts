@@ -91,12 +91,12 @@ for (
       await end();
       assert.equal(exitCode, 74);
       assert.equal(service.errors(), "");
-      const told = linesOf(
+      const lines = linesOf(
         service,
         "storage failed: stopping, so that a supervisor can start the service anew",
       );
-      assert.deepEqual(told.map(({ level, error }) => [level, error]), [["error", message]]);
-      assert.match(String(told[0]!.mend), /dmesg/);
+      assert.deepEqual(lines.map(({ level, error }) => [level, error]), [["error", message]]);
+      assert.match(String(lines[0]!.mend), /dmesg/);
       await assertRecovers(site);
     },
   );
@@ -136,19 +136,19 @@ for (
     `a lock.db that cannot be ${what} stops no score, is reported in the log and the metrics, and catches up`,
     async (site) => {
       const { service, acknowledged } = site;
-      const told = () => linesOf(service, /^lock\.db /).map(({ level, msg }) => [level, msg]);
+      const lines = () => linesOf(service, /^lock\.db /).map(({ level, msg }) => [level, msg]);
       const end = await site.failing(calls, ...names);
       const failing = [
         "error",
         "lock.db cannot be read or written: an older database, put back, may go unnoticed",
       ];
-      while (told().length === 0) assert.equal((await acknowledged.score(service)).status, 200);
+      while (lines().length === 0) assert.equal((await acknowledged.score(service)).status, 200);
       assert.equal((await acknowledged.score(service)).status, 200);
-      assert.deepEqual(told(), [failing], "once, not for each score");
+      assert.deepEqual(lines(), [failing], "once, not for each score");
       assert.ok(await isLockBehind(service));
       await end();
       while (await isLockBehind(service)) await new Promise((next) => setTimeout(next, 100));
-      assert.deepEqual(told(), [failing, ["info", "lock.db is read and written again"]]);
+      assert.deepEqual(lines(), [failing, ["info", "lock.db is read and written again"]]);
       assert.equal(await service.stop(), 0);
       await assertRecovers(site);
     },

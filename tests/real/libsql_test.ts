@@ -103,13 +103,13 @@ sqldTest("integers, reals, texts, bytes and null come back as they were written"
     ),
   );
   assert.deepEqual(await rowsOf(database, "SELECT * FROM applied ORDER BY rowid"), rows);
-  const told = await database.read<{ text: string }>({
+  const found = await database.read<{ text: string }>({
     sql: "SELECT ? || '' AS text",
     parameters: [5],
     query: {} as never,
     queryId: {} as never,
   });
-  assert.deepEqual(told, [{ text: "5" }], "an integer stays an integer if no column converts it");
+  assert.deepEqual(found, [{ text: "5" }], "an integer stays an integer if no column converts it");
 });
 
 sqldTest(
@@ -349,10 +349,10 @@ sqldTest(
   async (sqld, direct) => {
     const { database } = open(sqld.url, { patience: { requestMs: 1_000, silentMs: 100 } });
     await database.batch([insert(0)]);
-    const told = new Set([0]);
+    const acknowledged = new Set([0]);
     for (let id = 1; id <= 3; id += 1) {
       Deno.kill(sqld.pid, "SIGSTOP");
-      const written = database.batch([insert(id)]).then(() => told.add(id), (error) => {
+      const written = database.batch([insert(id)]).then(() => acknowledged.add(id), (error) => {
         assert.ok(isUnavailable(error), String(error));
       });
       // Before the batch is given up, and after it.
@@ -360,12 +360,12 @@ sqldTest(
       Deno.kill(sqld.pid, "SIGCONT");
       await written;
       await database.batch([insert(100 + id)]);
-      told.add(100 + id);
+      acknowledged.add(100 + id);
       const rows = await rowsOf(direct.database, "SELECT id FROM applied");
       const ids = rows.map((row) => Number(row.id));
       assert.equal(ids.length, new Set(ids).size, "none twice");
       assert.deepEqual(
-        [...told].filter((each) => !ids.includes(each)),
+        [...acknowledged].filter((each) => !ids.includes(each)),
         [],
         "every acknowledged batch is there",
       );
@@ -400,23 +400,23 @@ sqldTest(
   "a block by an administrator is reported once with its cause, and once when it is over",
   async (sqld, { database, troubles }) => {
     await database.batch([insert(1)]);
-    const told = () => troubles.map((trouble) => trouble?.message ?? null);
+    const reported = () => troubles.map((trouble) => trouble?.message ?? null);
     await configure(sqld, { block_writes: true, block_reason: "moving house" });
     for (const id of [2, 3]) {
       await assert.rejects(database.batch([insert(id)]), refusedWith(/takes no writes/));
       assert.deepEqual(await rowsOf(database, "SELECT id FROM applied"), [{ id: 1 }]);
     }
-    assert.deepEqual(told(), ["the database server takes no writes"]);
+    assert.deepEqual(reported(), ["the database server takes no writes"]);
     assert.match(String(troubles[0]!.cause), /moving house/);
     await configure(sqld, { block_reads: true });
     for (const id of [4, 5]) {
       await assert.rejects(rowsOf(database, "SELECT id FROM applied"), refusedWith(/cannot be read/));
       await assert.rejects(database.batch([insert(id)]), isUnavailable);
     }
-    assert.deepEqual(told().slice(1), ["the database server cannot be read"]);
+    assert.deepEqual(reported().slice(1), ["the database server cannot be read"]);
     await configure(sqld, { block_reads: false, block_writes: false });
     await database.batch([insert(6)]);
-    assert.deepEqual(told().slice(2), [null]);
+    assert.deepEqual(reported().slice(2), [null]);
     assert.deepEqual(await rowsOf(database, "SELECT id FROM applied ORDER BY id"), [{ id: 1 }, { id: 6 }]);
   },
 );

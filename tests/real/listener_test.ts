@@ -319,7 +319,7 @@ Deno.test("a client is not closed as silent while the service works on its reque
 });
 
 Deno.test("if the service already works on as many requests as allowed, a newcomer waits, is reported, and is served later", async () => {
-  const told: string[] = [];
+  const reported: string[] = [];
   const release = Promise.withResolvers<void>();
   let begun = 0;
   const fetching: Answering["fetch"] = async (_request, client) => {
@@ -335,9 +335,9 @@ Deno.test("if the service already works on as many requests as allowed, a newcom
     bounds: { ...BOUNDS, room: { most: 2, isFull: (open) => open >= 2 } },
     counts: noConnections(),
     onFailure: (error) => assert.fail(`nothing is wrong: ${error}`),
-    onCrowded: () => told.push("crowded"),
-    onStuck: () => told.push("stuck"),
-    onStranger: () => told.push("stranger"),
+    onCrowded: () => reported.push("crowded"),
+    onStuck: () => reported.push("stuck"),
+    onStranger: () => reported.push("stranger"),
   });
   const ask = async () => {
     using connection = await asking(listener);
@@ -346,10 +346,10 @@ Deno.test("if the service already works on as many requests as allowed, a newcom
   const first = [ask(), ask()];
   await until(() => begun === 2);
   const newcomer = ask();
-  await until(() => told.length > 0);
+  await until(() => reported.length > 0);
   release.resolve();
   for (const answer of await Promise.all([...first, newcomer])) assert.match(answer, /^HTTP\/1.1 200 /);
-  assert.equal(told[0], "stuck");
+  assert.equal(reported[0], "stuck");
   await listener.shutdown();
 });
 

@@ -116,8 +116,8 @@ Deno.test("the commands of the README and of docs/ do what their pages say, on o
     await blocksOf("docs/operate/administer.md"),
     5,
   );
-  const told = await walk.run(organizations!.replaceAll(" acme", " beta"));
-  assert.match(told, /jis_/);
+  const output = await walk.run(organizations!.replaceAll(" acme", " beta"));
+  assert.match(output, /jis_/);
   const created = endpoint!.replaceAll('"acme"', '"gamma"').replaceAll("acme-1", "gamma-1");
   assert.match(await walk.run(`${created}printf '%s' "$KEY"`), /^jis_\w{26}$/);
   await walk.run(alerts!);

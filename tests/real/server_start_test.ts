@@ -49,16 +49,16 @@ startTest(
       () => new Response("Received an invalid baton", { status: 400 }),
     ];
     // The first run makes the schema; later runs do not.
-    let ofAStart = 0;
+    let startRequests = 0;
     for (let run = 0; run < 2; run += 1) {
       const before = front.requests;
       const service = await startService(["serve"], { env });
-      ofAStart = front.requests - before;
+      startRequests = front.requests - before;
       assert.equal(await service.stop(), 0);
     }
     for (const [index, stumble] of stumbles.entries()) {
       // At the first request, in the middle, and near the end.
-      const at = front.requests + 1 + Math.floor(ofAStart * index / stumbles.length);
+      const at = front.requests + 1 + Math.floor(startRequests * index / stumbles.length);
       front.answer = (request) => request === at || request === at + 1 ? stumble() : undefined;
       const service = await startService(["serve"], { env });
       front.answer = null;
@@ -120,10 +120,10 @@ startTest(
     await configure(sqld, { durability_mode: "strong" });
     assert.equal(await score(), 200);
     assert.equal(await service.stop(), 0);
-    const told = service.log().filter(({ msg }) => /^the database server/.test(String(msg)));
-    assert.deepEqual(told.map(({ level }) => level), ["error", "info"]);
-    assert.match(String(told[0]!.msg), /lost its durability/);
-    assert.match(String(told[0]!.mend), /durability_mode.*JISS_DATABASE_ADMIN_URL/);
-    assert.match(String(told[1]!.msg), /as it must be again/);
+    const lines = service.log().filter(({ msg }) => /^the database server/.test(String(msg)));
+    assert.deepEqual(lines.map(({ level }) => level), ["error", "info"]);
+    assert.match(String(lines[0]!.msg), /lost its durability/);
+    assert.match(String(lines[0]!.mend), /durability_mode.*JISS_DATABASE_ADMIN_URL/);
+    assert.match(String(lines[1]!.msg), /as it must be again/);
   },
 );

@@ -344,13 +344,13 @@ for (const language of LANGUAGES) {
           const tested = await ping(program, id);
           assert.deepEqual([tested.delivered, tested.response_status, tested.error], [true, 204, null]);
           // deno-lint-ignore no-explicit-any -- an answer
-          const told = log.map(({ event, status, attempts }: any) => [
+          const logged = log.map(({ event, status, attempts }: any) => [
             event,
             status,
             // deno-lint-ignore no-explicit-any -- an answer
             attempts.map(({ response_status }: any) => response_status),
           ]);
-          assert.deepEqual(told.toSorted(), [
+          assert.deepEqual(logged.toSorted(), [
             ["drs.must_review", "delivered", [204]],
             ["score.committed", "delivered", [204]],
           ]);
@@ -423,8 +423,8 @@ Deno.test({
         const library = new Webhook(signing_secret);
         const events = receiver.arrivals.map(({ text, headers }) => {
           const sent = Object.fromEntries(headers);
-          const told = library.verify(text, sent) as { readonly event: string; readonly delivery_id: string };
-          assert.equal(told.delivery_id, sent["webhook-id"]);
+          const verified = library.verify(text, sent) as { readonly event: string; readonly delivery_id: string };
+          assert.equal(verified.delivery_id, sent["webhook-id"]);
           const refused = (changed: Record<string, string>, body = text, verifier = library) =>
             assert.throws(() => verifier.verify(body, { ...sent, ...changed }), WebhookVerificationError);
           refused({}, text.replace("{", "{ "));
@@ -439,10 +439,10 @@ Deno.test({
           // Signed correctly, but at another time.
           for (const seconds of [-301, 330]) {
             const at = secondsFromNow(seconds);
-            const signature = library.sign(told.delivery_id, new Date(Number(at) * 1000), text);
+            const signature = library.sign(verified.delivery_id, new Date(Number(at) * 1000), text);
             refused({ "webhook-timestamp": at, "webhook-signature": signature });
           }
-          return told.event;
+          return verified.event;
         });
         assert.deepEqual(events.toSorted(), ["drs.must_review", "ping", "score.committed"]);
       } finally {

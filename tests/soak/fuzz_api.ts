@@ -95,7 +95,7 @@ export async function fuzzApi({ requests, seed, path }: ApiFuzzOptions): Promise
 export function apiFuzzFaults(figures: ApiFuzzFigures, leastOk: number): readonly string[] {
   const { findings, findings_in_all, log, refused, growth, table, chains } = figures;
   const { resident_mib, descriptors, wal_mib } = growth!;
-  const checks: readonly (readonly [isSo: boolean, fault: string])[] = [
+  const checks: readonly (readonly [holds: boolean, fault: string])[] = [
     [findings_in_all === 0, `${findings_in_all} findings: ${JSON.stringify(findings, null, 1)}`],
     [log.length === 0, `the log: ${log.join("\n")}`],
     [refused < MOST_REFUSED, `${refused} of the answers were 401 or 429`],
@@ -105,7 +105,7 @@ export function apiFuzzFaults(figures: ApiFuzzFigures, leastOk: number): readonl
     [chains > LANES, `${chains} chains were verified`],
   ];
   return [
-    ...checks.filter(([isSo]) => !isSo).map(([, fault]) => fault),
+    ...checks.filter(([holds]) => !holds).map(([, fault]) => fault),
     ...seldom(table, leastOk).map(({ route, ok }) => `${route} was answered well ${ok} times only`),
   ];
 }
@@ -272,14 +272,14 @@ class Run {
   /** Each answer has its line, and no line reports an unexpected failure. */
   #logProblems(): readonly string[] {
     const lines = this.service.log();
-    const told = new Set(
+    const logged = new Set(
       lines.filter(({ msg }) => msg === "request").map(({ request_id, status }) => `${request_id} ${status}`),
     );
-    const untold = [...this.#answered].filter(([id, status]) => !told.has(`${id} ${status}`));
+    const unlogged = [...this.#answered].filter(([id, status]) => !logged.has(`${id} ${status}`));
     const alarming = lines.filter(({ level }) => level === "error");
     const errors = this.service.errors();
     return [
-      ...untold.slice(0, FINDINGS_SHOWN).map(([id, status]) => `no line of ${id}, ${status}`),
+      ...unlogged.slice(0, FINDINGS_SHOWN).map(([id, status]) => `no line of ${id}, ${status}`),
       ...alarming.slice(0, FINDINGS_SHOWN).map((line) => JSON.stringify(line)),
       ...(errors === "" ? [] : [`on standard error: ${errors.slice(0, 1000)}`]),
     ];

@@ -88,8 +88,8 @@ async function commandFindings(
   for (const [index, done] of TO_COMMANDS.entries()) {
     const bytes = altered(bundle, done);
     const verified = await run(`altered-${index}`, bytes, "verify", "--key", key);
-    const isTold = /^(?:TAMPERED|DIVERGED|NOT VERIFIABLE)|^jiss/m.test(verified.said);
-    if (![1, 2].includes(verified.code) || !isTold || isCrash(verified.said)) {
+    const isReported = /^(?:TAMPERED|DIVERGED|NOT VERIFIABLE)|^jiss/m.test(verified.said);
+    if (![1, 2].includes(verified.code) || !isReported || isCrash(verified.said)) {
       findings.push(`jiss verify, ${done[0]!.kind}: ${verified.code} ${verified.said.slice(0, 500)}`);
     }
   }

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { MIGRATIONS } from "../../migrations/mod.ts";
 import { signerFromPem } from "../../src/evidence/node_crypto.ts";
 import { scoreRequest } from "../harness.ts";
-import { contentOf, firstKey, goesOn, type KeptSchema, startOn, unpackSchema } from "../kept_schemas/kept.ts";
+import { contentOf, firstKey, assertContinues, type KeptSchema, startOn, unpackSchema } from "../kept_schemas/kept.ts";
 import { verifyDatabase } from "../oracle.ts";
 import {
   createOrganization,
@@ -69,7 +69,7 @@ export function killedUpgrade(kept: KeptSchema): Killed {
       const wasKilled = await killedAt(point, { args: ["serve"], env });
       if (wasKilled) {
         const service = await startOn(kept, env);
-        await goesOn(service, kept);
+        await assertContinues(service, kept);
         assert.equal(await service.stop(), 0);
         const { publicKey } = signerFromPem(firstKey(kept));
         await withDatabaseOf(data, (database) => verifyDatabase(database, { publicKey }));

@@ -176,7 +176,7 @@ export async function openLoad(
   ): Promise<number> {
     const kept = await eachOf(acknowledged.slice(since.calls), (call) => isKept(service, call));
     const gone = await eachOf(erased.slice(since.erasures), (one) => staysErased(service, one));
-    return [...kept, ...gone].filter((isSo) => !isSo).length;
+    return [...kept, ...gone].filter((isRight) => !isRight).length;
   }
 
   return {

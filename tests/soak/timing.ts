@@ -52,11 +52,11 @@ export async function refusalTiming(
     // What a process does for the first time takes longer, whatever the reason.
     await sample(service, reasons, { refusals: 5, seed: `${seed}/warm` });
     const first = await sample(service, reasons, { refusals, seed });
-    const suspects = toldApart(first);
+    const suspects = differingPairs(first);
     const second = suspects.length === 0
       ? new Map<string, readonly Refusal[]>()
       : await sample(service, reasons, { refusals, seed: `${seed}/again` });
-    const again = new Set(toldApart(second));
+    const again = new Set(differingPairs(second));
     const all = [...first.values(), ...second.values()].flat();
     return {
       refusals_of_each: refusals,
@@ -215,7 +215,7 @@ function comparisons(samples: Samples): readonly Comparison[] {
 }
 
 /** The pairs that one run tells apart, with Bonferroni's correction over all pairs. */
-function toldApart(samples: Samples): readonly string[] {
+function differingPairs(samples: Samples): readonly string[] {
   const compared = comparisons(samples);
   return compared.filter(({ p }) => p < SIGNIFICANCE / compared.length).map(({ pair }) => pair);
 }

@@ -97,7 +97,7 @@ async function countsOf({ database }: Harness): Promise<Record<string, unknown>>
 }
 
 /** Asserts that after the changes pruning removes nothing and raises an alert; then restores the rows. */
-async function leavesAll(
+async function removesNothing(
   { harness, name, tables, changes }: {
     readonly harness: Harness;
     readonly name: string;
@@ -132,7 +132,7 @@ async function leavesAll(
 }
 
 /** Asserts that pruning restored rows removes the old records and keeps the new ones. */
-async function goesOn({ harness, key }: Site, name: string): Promise<void> {
+async function removesOldRecords({ harness, key }: Site, name: string): Promise<void> {
   const { database } = harness;
   await prune(harness);
   const [row] = await select(database, "SELECT min_index FROM audit_chain WHERE chain = 'org/acme'");
@@ -170,18 +170,18 @@ const PRUNED_BY_NOBODY:
 Deno.test("records without an entry of their cut are not removed, whatever the chain's row says", async () => {
   const site = await openSite();
   for (const [name, tables, changes] of PRUNED_BY_NOBODY) {
-    await leavesAll({ harness: site.harness, name, tables, changes });
+    await removesNothing({ harness: site.harness, name, tables, changes });
   }
   site.harness.clock.advance(3 * DAY);
-  await goesOn(site, "afterwards");
+  await removesOldRecords(site, "afterwards");
   // The same after an honest cut, which the row then extends.
-  await leavesAll({
+  await removesNothing({
     harness: site.harness,
     name: "a cut that goes too far",
     tables: ["audit_chain"],
     changes: ["UPDATE audit_chain SET min_index = min_index + 4 WHERE chain = 'org/acme'"],
   });
-  await goesOn(site, "after the second");
+  await removesOldRecords(site, "after the second");
   await site.harness.close();
 });
 
@@ -229,8 +229,8 @@ Deno.test("pruning that meets an altered record removes no other row, and leaves
       () => pruneChains({ ...harness.dependencies, database: stopped }, harness.clock.now()),
       /stopped/,
     );
-    await leavesAll({ harness, name, tables, changes });
-    await goesOn(site, name);
+    await removesNothing({ harness, name, tables, changes });
+    await removesOldRecords(site, name);
     await harness.close();
   }
 });
@@ -245,13 +245,13 @@ Deno.test("a chain whose row has another origin, epoch or family is not pruned",
       "UPDATE audit_chain SET epoch = 3 WHERE chain = 'org/acme'",
       "UPDATE audit_chain SET family = 'org/nobody' WHERE chain = 'org/acme'",
     ]
-  ) await leavesAll({ harness, name: change, tables: ["audit_chain"], changes: [change] });
+  ) await removesNothing({ harness, name: change, tables: ["audit_chain"], changes: [change] });
   const [row] = await select(
     harness.database,
     "SELECT count(*) AS cuts FROM audit_entry WHERE event_type = 'RETENTION_PRUNED'",
   );
   assert.equal(row!.cuts, 0);
-  await goesOn(site, "afterwards");
+  await removesOldRecords(site, "afterwards");
   await harness.close();
 });
 
@@ -262,7 +262,7 @@ Deno.test("a cut begins where the last one ended, whatever the chain's row says"
   await prune(harness);
   harness.clock.advance(8 * DAY);
   for (const change of ["min_index - 1", "min_index + 1", "0"]) {
-    await leavesAll({
+    await removesNothing({
       harness,
       name: change,
       tables: ["audit_chain"],
@@ -275,9 +275,9 @@ Deno.test("a cut begins where the last one ended, whatever the chain's row says"
     `SELECT data FROM audit_entry JOIN audit_part USING (chain, seq)
       WHERE chain = 'org/acme' AND event_type = 'RETENTION_PRUNED' ORDER BY seq`,
   );
-  const told = cuts.map(({ data }) => JSON.parse(String(data)));
-  assert.equal(told.length, 2);
-  assert.equal(told[1].from, told[0].to);
+  const details = cuts.map(({ data }) => JSON.parse(String(data)));
+  assert.equal(details.length, 2);
+  assert.equal(details[1].from, details[0].to);
   await harness.close();
 });
 

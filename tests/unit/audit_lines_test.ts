@@ -9,9 +9,9 @@ import { Upkeep } from "../../src/operations/installation/upkeep.ts";
 import type { PlacedEntry } from "../../src/store/unit_of_work.ts";
 import { type Harness, scoreRequest, withHarness } from "../harness.ts";
 
-function linesTo(told: string[]): AuditLines {
+function linesTo(written: string[]): AuditLines {
   const info = (_: string, { chain, seq, entry_hash }: LogFields = {}) => {
-    told.push(`${chain} ${seq} ${entry_hash}`);
+    written.push(`${chain} ${seq} ${entry_hash}`);
   };
   return new AuditLines({ info, warn: assert.fail, error: assert.fail });
 }
@@ -46,26 +46,26 @@ Deno.test(
   "events of other processes are logged in order, page by page, without those that existed at the start or were logged already",
   withHarness(async (harness) => {
     const { database } = harness;
-    const told: string[] = [];
-    const lines = linesTo(told);
+    const written: string[] = [];
+    const lines = linesTo(written);
     await lines.passOver(database);
     const others = await record(harness, 250);
     const own = await record(harness, 2);
     lines.tellOwn(own);
-    assert.deepEqual(told.splice(0), own.map(lineOf), "its own events at once");
+    assert.deepEqual(written.splice(0), own.map(lineOf), "its own events at once");
     await lines.tellOthers(harness.dependencies, harness.clock.now());
-    assert.deepEqual(told.splice(0), others.map(lineOf));
+    assert.deepEqual(written.splice(0), others.map(lineOf));
     await lines.tellOthers(harness.dependencies, harness.clock.now());
     lines.tellOwn([...others, ...own]);
-    assert.deepEqual(told, []);
+    assert.deepEqual(written, []);
   }),
 );
 
 Deno.test(
   "a commit that is read from the database before its own process reports it is logged once",
   withHarness(async (harness) => {
-    const told: string[] = [];
-    const lines = linesTo(told);
+    const written: string[] = [];
+    const lines = linesTo(written);
     await lines.passOver(harness.database);
     const own = await record(harness, 3);
     await Promise.all([
@@ -73,20 +73,20 @@ Deno.test(
       lines.tellOwn(own.slice(1)),
     ]);
     lines.tellOwn(own.slice(0, 1));
-    assert.deepEqual(told.sort(), own.map(lineOf).sort());
+    assert.deepEqual(written.sort(), own.map(lineOf).sort());
   }),
 );
 
 Deno.test(
   "chains that began after the start are logged from their first entry; scores are not logged",
   withHarness(async (harness) => {
-    const told: string[] = [];
-    const lines = linesTo(told);
+    const written: string[] = [];
+    const lines = linesTo(written);
     await lines.passOver(harness.database);
     const key = await harness.organization("acme");
     assert.equal((await harness.send("/v1/score", { key, body: scoreRequest() })).status, 200);
     await lines.tellOthers(harness.dependencies, harness.clock.now());
-    const chains = told.map((line) => line.split(" ").slice(0, 2).join(" "));
+    const chains = written.map((line) => line.split(" ").slice(0, 2).join(" "));
     assert.deepEqual(chains.filter((line) => line.startsWith("org/")), [
       "org/acme/admin 0",
       "org/acme/admin 1",
@@ -98,14 +98,14 @@ Deno.test(
   "every minute and at the stop the service logs events of other processes",
   withHarness(async (harness) => {
     const { clock, database, dependencies } = harness;
-    const told: string[] = [];
-    const lines = linesTo(told);
+    const written: string[] = [];
+    const lines = linesTo(written);
     await lines.passOver(database);
     const upkeep = new Upkeep(dependencies, lines);
     for (const run of [() => upkeep.run(clock.now()), () => upkeep.finish(clock.now())]) {
       const others = await record(harness, 2);
       await run();
-      assert.deepEqual(told.splice(0).slice(0, 2), others.map(lineOf));
+      assert.deepEqual(written.splice(0).slice(0, 2), others.map(lineOf));
     }
   }),
 );

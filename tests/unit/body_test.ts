@@ -203,9 +203,9 @@ async function lateBodies(
   { head, memory }: { readonly head: string; readonly memory: BodyMemory },
 ) {
   const refused: string[] = [];
-  let came = 0;
+  let arrived = 0;
   const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, async (request) => {
-    came += 1;
+    arrived += 1;
     const lease = memory.lease("somebody");
     try {
       await readBody(request, { limit: LIMIT_OF_MANY, lease });
@@ -223,7 +223,7 @@ async function lateBodies(
     connections.push(connection);
     await connection.write(new TextEncoder().encode(`POST / HTTP/1.1\r\nHost: a\r\n${head}`));
   }
-  while (came < count) await new Promise((next) => setTimeout(next, 5));
+  while (arrived < count) await new Promise((next) => setTimeout(next, 5));
   return {
     connections,
     refused,

@@ -59,8 +59,8 @@ function machine({ kept, lastEntryAt, rule = CLOCK_RULES.service }: Options = {}
     set(milliseconds: number) {
       time.wall += milliseconds;
     },
-    failRecording(isSo: boolean) {
-      fails = isSo;
+    failRecording(value: boolean) {
+      fails = value;
     },
     look: () =>
       watch.look({
@@ -78,7 +78,7 @@ function machine({ kept, lastEntryAt, rule = CLOCK_RULES.service }: Options = {}
 }
 
 /** The instants of anomalies since the start, and how each was noticed. */
-const told = (anomalies: readonly ClockAnomaly[]) =>
+const summary = (anomalies: readonly ClockAnomaly[]) =>
   anomalies.map(({ expectedAt, clockAt, noticed }) => [expectedAt - START, clockAt - START, noticed]);
 
 Deno.test("time that passes is not a jump, nor is a small difference; small differences add up", async () => {
@@ -94,7 +94,7 @@ Deno.test("time that passes is not a jump, nor is a small difference; small diff
   assert.deepEqual(anomalies, []);
   set(1);
   await look();
-  assert.deepEqual(told(anomalies), [[400 * DAY, 400 * DAY + 5 * MINUTE + 1, "while_running"]]);
+  assert.deepEqual(summary(anomalies), [[400 * DAY, 400 * DAY + 5 * MINUTE + 1, "while_running"]]);
   await look();
   assert.equal(anomalies.length, 1);
 });
@@ -109,7 +109,7 @@ Deno.test("a jump of up to a day either way is recorded once and served, and so 
     await look();
     pass(10 * SECOND);
     await look();
-    assert.deepEqual(told(anomalies), [[10 * SECOND, 10 * SECOND + jump, "while_running"]]);
+    assert.deepEqual(summary(anomalies), [[10 * SECOND, 10 * SECOND + jump, "while_running"]]);
   }
 });
 
@@ -164,7 +164,7 @@ Deno.test("a clock that was far behind may return to where it was, and no furthe
   set(40 * DAY);
   assert.equal(watch.isRefused, false);
   await look();
-  assert.deepEqual(told(anomalies), [
+  assert.deepEqual(summary(anomalies), [
     [0, -40 * DAY, "while_running"],
     [HOUR - 40 * DAY, HOUR, "while_running"],
   ]);
@@ -181,7 +181,7 @@ Deno.test("at a start a difference of 400 days is served and recorded, more is r
   const off = machine({ kept: { at: START - 400 * DAY, isRefused: false } });
   assert.equal(off.watch.isRefused, false);
   await off.look();
-  assert.deepEqual(told(off.anomalies), [[-400 * DAY, 0, "at_start"]]);
+  assert.deepEqual(summary(off.anomalies), [[-400 * DAY, 0, "at_start"]]);
   off.set(2 * DAY);
   assert.equal(off.watch.isRefused, true);
 
@@ -192,7 +192,7 @@ Deno.test("at a start a difference of 400 days is served and recorded, more is r
   mad.set(-300 * DAY);
   await mad.look();
   assert.equal(mad.watch.isRefused, false);
-  assert.deepEqual(told(mad.anomalies), [[-400 * DAY - 1, -300 * DAY, "at_start"]]);
+  assert.deepEqual(summary(mad.anomalies), [[-400 * DAY - 1, -300 * DAY, "at_start"]]);
 });
 
 Deno.test("a restart within five minutes is no anomaly; an earlier clock is", async () => {
@@ -201,7 +201,7 @@ Deno.test("a restart within five minutes is no anomaly; an earlier clock is", as
   assert.deepEqual(anomalies, []);
   const behind = machine({ kept: { at: START + 6 * MINUTE, isRefused: false } });
   await behind.look();
-  assert.deepEqual(told(behind.anomalies), [[6 * MINUTE, 0, "at_start"]]);
+  assert.deepEqual(summary(behind.anomalies), [[6 * MINUTE, 0, "at_start"]]);
 });
 
 Deno.test("a restart does not accept a clock that was refused", async () => {
@@ -219,7 +219,7 @@ Deno.test("without a kept instant only the newest entry counts, and time may hav
   assert.equal(machine({ lastEntryAt: START - 401 * DAY }).watch.isRefused, true);
   const behind = machine({ lastEntryAt: START + HOUR });
   await behind.look();
-  assert.deepEqual(told(behind.anomalies), [[HOUR, 0, "at_start"]]);
+  assert.deepEqual(summary(behind.anomalies), [[HOUR, 0, "at_start"]]);
   const first = machine();
   await first.look();
   assert.deepEqual([first.watch.isRefused, first.anomalies], [false, []]);
@@ -231,7 +231,7 @@ Deno.test("local testing never refuses; a command refuses, and keeps and records
   local.set(1_000 * DAY);
   local.watch.require();
   await local.look();
-  assert.deepEqual(told(local.anomalies), [[-500 * DAY, 0, "at_start"], [0, 1_000 * DAY, "while_running"]]);
+  assert.deepEqual(summary(local.anomalies), [[-500 * DAY, 0, "at_start"], [0, 1_000 * DAY, "while_running"]]);
 
   const kept = { at: START - 2 * DAY, isRefused: true };
   const command = machine({ rule: CLOCK_RULES.command, kept });
@@ -257,7 +257,7 @@ Deno.test("an anomaly that could not be recorded is recorded by the next look", 
   failRecording(false);
   pass(SECOND);
   await look();
-  assert.deepEqual(told(anomalies), [[SECOND, HOUR + SECOND, "while_running"]]);
+  assert.deepEqual(summary(anomalies), [[SECOND, HOUR + SECOND, "while_running"]]);
 });
 
 Deno.test("the clock's instant is kept every minute, and at the end", async () => {

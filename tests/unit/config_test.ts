@@ -273,13 +273,13 @@ Deno.test("a libSQL server has a token, from its variable or its file, and an ad
 
 Deno.test("variables for a libSQL server are refused beside a file", () => {
   const token = "a-token-SHOWN-NOWHERE-0123456789-0123456789";
-  const told = "is for a libSQL server, and JISS_DATABASE_URL names none: unset it, or name the server";
-  assert.deepEqual(problemsOf({ JISS_DATABASE_AUTH_TOKEN: token }), [`JISS_DATABASE_AUTH_TOKEN ${told}`]);
+  const problem = "is for a libSQL server, and JISS_DATABASE_URL names none: unset it, or name the server";
+  assert.deepEqual(problemsOf({ JISS_DATABASE_AUTH_TOKEN: token }), [`JISS_DATABASE_AUTH_TOKEN ${problem}`]);
   assert.deepEqual(problemsOf({ JISS_DATABASE_AUTH_TOKEN_FILE: "/t" }, { "/t": token }), [
-    `JISS_DATABASE_AUTH_TOKEN_FILE ${told}`,
+    `JISS_DATABASE_AUTH_TOKEN_FILE ${problem}`,
   ]);
   assert.deepEqual(problemsOf({ JISS_DATABASE_ADMIN_URL: "http://127.0.0.1:9090" }), [
-    `JISS_DATABASE_ADMIN_URL ${told}`,
+    `JISS_DATABASE_ADMIN_URL ${problem}`,
   ]);
 });
 
@@ -509,14 +509,14 @@ Deno.test("a secret that is set twice, directly and by file, is a problem", () =
 
 Deno.test("a secret below 32 characters is a problem, from its variable or its file", () => {
   for (const name of SECRETS) {
-    const told = "must hold at least 32 characters: generate one, for instance with `jiss init`";
+    const problem = "must hold at least 32 characters: generate one, for instance with `jiss init`";
     const short = "SHOWN-NOWHERE".padEnd(31, "x");
-    assert.deepEqual(problemsOf({ [name]: short }), [`${name} ${told}`]);
+    assert.deepEqual(problemsOf({ [name]: short }), [`${name} ${problem}`]);
     const base: Environment = name === "JISS_KEY_PEPPER" ? {} : REQUIRED;
     for (const content of [short, `${short}\n`, "", "\n"]) {
       assert.throws(
         () => readConfig({ ...base, [`${name}_FILE`]: "/s" }, readerOf({ "/s": content })),
-        { message: `${name}_FILE ${told}` },
+        { message: `${name}_FILE ${problem}` },
       );
     }
   }
@@ -533,43 +533,43 @@ Deno.test("a secret's file that cannot be read is a problem, without its path", 
 });
 
 Deno.test("no two secrets may have the same value: across scopes, active and previous, file and pepper", () => {
-  const told = (name: string, first: string) =>
+  const problem = (name: string, first: string) =>
     `${name} holds the same value as ${first}: every secret must be used once`;
   const same = "one value SHOWN-NOWHERE in two places 0123456789";
   assert.deepEqual(
     problemsOf({ MASTER_ADMIN_KEY_ORG_CREATE: same, MASTER_ADMIN_KEY_ALERT_ACK: same }),
-    [told("MASTER_ADMIN_KEY_ALERT_ACK", "MASTER_ADMIN_KEY_ORG_CREATE")],
+    [problem("MASTER_ADMIN_KEY_ALERT_ACK", "MASTER_ADMIN_KEY_ORG_CREATE")],
   );
   assert.deepEqual(
     problemsOf({ MASTER_ADMIN_KEY_ORG_CREATE: same, MASTER_ADMIN_KEY_ORG_CREATE_PREVIOUS: same }),
-    [told("MASTER_ADMIN_KEY_ORG_CREATE_PREVIOUS", "MASTER_ADMIN_KEY_ORG_CREATE")],
+    [problem("MASTER_ADMIN_KEY_ORG_CREATE_PREVIOUS", "MASTER_ADMIN_KEY_ORG_CREATE")],
   );
   assert.deepEqual(
     problemsOf({ MASTER_ADMIN_KEY_ORG_CREATE: PEPPER }),
-    [told("MASTER_ADMIN_KEY_ORG_CREATE", "JISS_KEY_PEPPER")],
+    [problem("MASTER_ADMIN_KEY_ORG_CREATE", "JISS_KEY_PEPPER")],
   );
   assert.deepEqual(
     problemsOf({ JISS_KEY_PEPPER_PREVIOUS: PEPPER, JISS_SECRETS_KEY: PEPPER }),
-    [told("JISS_KEY_PEPPER_PREVIOUS", "JISS_KEY_PEPPER"), told("JISS_SECRETS_KEY", "JISS_KEY_PEPPER")],
+    [problem("JISS_KEY_PEPPER_PREVIOUS", "JISS_KEY_PEPPER"), problem("JISS_SECRETS_KEY", "JISS_KEY_PEPPER")],
   );
   assert.deepEqual(
     problemsOf(
       { MASTER_ADMIN_KEY_ORG_SUSPEND: same, MASTER_ADMIN_KEY_BILLING_SUSPEND_PREVIOUS_FILE: "/s" },
       { "/s": `${same}\n` },
     ),
-    [told("MASTER_ADMIN_KEY_ORG_SUSPEND", "MASTER_ADMIN_KEY_BILLING_SUSPEND_PREVIOUS_FILE")],
+    [problem("MASTER_ADMIN_KEY_ORG_SUSPEND", "MASTER_ADMIN_KEY_BILLING_SUSPEND_PREVIOUS_FILE")],
   );
 });
 
 Deno.test("a master key that a header cannot carry is refused, and a pepper may have any characters", () => {
-  const told = (name: string) =>
+  const problem = (name: string) =>
     `${name} can never be sent in a header: use ASCII characters, without a blank at either end`;
   const plain = "a master key of SHOWN-NOWHERE 0123456789";
   for (const value of [`${plain} `, ` ${plain}`, `${plain}\t`, "é".repeat(40), `${plain}\u{7f}`]) {
-    assert.deepEqual(problemsOf({ MASTER_ADMIN_KEY_ALERT_ACK: value }), [told("MASTER_ADMIN_KEY_ALERT_ACK")]);
+    assert.deepEqual(problemsOf({ MASTER_ADMIN_KEY_ALERT_ACK: value }), [problem("MASTER_ADMIN_KEY_ALERT_ACK")]);
     assert.deepEqual(
       problemsOf({ MASTER_ADMIN_KEY_ALERT_ACK_PREVIOUS_FILE: "/s" }, { "/s": `${value}\n` }),
-      [told("MASTER_ADMIN_KEY_ALERT_ACK_PREVIOUS_FILE")],
+      [problem("MASTER_ADMIN_KEY_ALERT_ACK_PREVIOUS_FILE")],
     );
   }
   const accepted = { MASTER_ADMIN_KEY_ALERT_ACK: plain, JISS_KEY_PEPPER_PREVIOUS: "é ".repeat(40) };

@@ -298,8 +298,8 @@ Deno.test("several processes together drop no more of a queue than exceeds its b
     }
     const { webhook } = await deliveriesOf(harness, key, id);
     assert.equal(webhook.waiting, 100_000);
-    const told = (await dropped(harness)).map(([, detail]) => (detail as { count: number }).count);
-    assert.equal(told.reduce((sum, count) => sum + count, 0), 11_001);
+    const droppedCounts = (await dropped(harness)).map(([, detail]) => (detail as { count: number }).count);
+    assert.equal(droppedCounts.reduce((sum, count) => sum + count, 0), 11_001);
   }));
 
 Deno.test(

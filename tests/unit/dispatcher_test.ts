@@ -136,8 +136,8 @@ class World {
   }
 
   /** Moves the clock in steps of `step` milliseconds, firing every due timer, until `isSo` is true. */
-  async until(isSo: () => boolean, each = () => {}, step = 50): Promise<void> {
-    while (!isSo()) {
+  async until(condition: () => boolean, each = () => {}, step = 50): Promise<void> {
+    while (!condition()) {
       each();
       const end = this.now + step;
       for (let next = this.#before(end); next !== null; next = this.#before(end)) {

@@ -26,12 +26,12 @@ Deno.test("consecutive inserts are joined in their order, in numbers of rows tha
 Deno.test("an insert between others keeps its place, and one with mustChange is not joined", () => {
   const guarded = { ...other(5), mustChange: 1 };
   const statements = [insert(1), other(2), other(3), insert(4), guarded, guarded];
-  const told = joinInserts(statements).map(({ sql, parameters, mustChange }) => [
+  const result = joinInserts(statements).map(({ sql, parameters, mustChange }) => [
     sql.slice(0, 15),
     parameters.filter((value) => typeof value === "number"),
     mustChange,
   ]);
-  assert.deepEqual(told, [
+  assert.deepEqual(result, [
     [`insert into "t"`, [1], undefined],
     [`insert into "u"`, [2, 3], undefined],
     [`insert into "t"`, [4], undefined],

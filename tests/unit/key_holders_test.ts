@@ -38,8 +38,8 @@ Deno.test("keys have one holder exactly if files and certificates lead from one 
 
 Deno.test("holders of several of the keys are listed, each once, and no others", () => {
   const holders = new KeyHolders([[keyOf(1), keyOf(2)], [keyOf(3)], [keyOf(4), keyOf(5)]]);
-  const told = holders.severalOf([keyOf(2), keyOf(1), keyOf(3), keyOf(6)]);
-  assert.deepEqual(told, [[keyOf(1), keyOf(2)]]);
+  const several = holders.severalOf([keyOf(2), keyOf(1), keyOf(3), keyOf(6)]);
+  assert.deepEqual(several, [[keyOf(1), keyOf(2)]]);
 });
 
 Deno.test("pairs beyond the limit are refused, except known ones and those that the auditor gives", () => {

@@ -72,8 +72,8 @@ Deno.test("a table that empties step by step gives its memory back", () => {
 });
 
 Deno.test("a full table refuses new subjects uncounted, still admits known ones, and removes nobody early", () => {
-  const told: number[] = [];
-  const window = memoryWindow(2, { subjectsMax: 2_000, tellUncounted: (total) => told.push(total) });
+  const reported: number[] = [];
+  const window = memoryWindow(2, { subjectsMax: 2_000, tellUncounted: (total) => reported.push(total) });
   for (let n = 0; n < 2_000; n += 1) assert.equal(window.admit(`subject ${n}`, n).admitted, true);
   for (const at of [2_000, 59_999]) {
     assert.deepEqual(window.admit("new", at), {
@@ -90,7 +90,7 @@ Deno.test("a full table refuses new subjects uncounted, still admits known ones,
   assert.equal(window.admit("newer", 60_000).admitted, false);
   assert.equal(window.admit("subject 7", 60_006).admitted, false, "still at its limit");
   assert.equal(window.admit("subject 7", 60_007).admitted, true);
-  assert.deepEqual([window.uncounted, told], [3, [1]], "reported once in a window");
+  assert.deepEqual([window.uncounted, reported], [3, [1]], "reported once in a window");
   window.forget(200_000);
   assert.deepEqual([window.subjects, window.bytes], [0, 61_440]);
 });

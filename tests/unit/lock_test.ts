@@ -81,7 +81,7 @@ Deno.test("the newest checkpoint of each family is kept, in the order of their n
 Deno.test("a record never goes back: not to a smaller size, not to the same, not to an earlier epoch", () => {
   const lock = memory();
   const second = { epoch: 2, origin: "jiss.test/01DEPLOYMENT/org/acme/e2" };
-  const steps: readonly (readonly [told: IssuedCheckpoint, kept: IssuedCheckpoint])[] = [
+  const steps: readonly (readonly [issued: IssuedCheckpoint, kept: IssuedCheckpoint])[] = [
     [checkpoint(5), checkpoint(5)],
     [checkpoint(4), checkpoint(5)],
     [checkpoint(5, { root: hash(99), note: "another" }), checkpoint(5)],
@@ -90,9 +90,9 @@ Deno.test("a record never goes back: not to a smaller size, not to the same, not
     [checkpoint(1_000_000), checkpoint(1, second)],
     [checkpoint(2, second), checkpoint(2, second)],
   ];
-  for (const [told, kept] of steps) {
-    lock.record([told]);
-    assert.deepEqual(issuedBy(lock), [kept], `${told.epoch}/${told.size}`);
+  for (const [issued, kept] of steps) {
+    lock.record([issued]);
+    assert.deepEqual(issuedBy(lock), [kept], `${issued.epoch}/${issued.size}`);
   }
   // Nor within one record, in any order.
   lock.record([checkpoint(9, second), checkpoint(7, second)]);
@@ -242,31 +242,31 @@ Deno.test("two processes share one file, and the newer of their records is kept"
 
 Deno.test("a lock that cannot be written reports it, fails nothing that is already durable, and catches up later", () =>
   inDirectory((path) => {
-    const told: unknown[] = [];
-    const lock = openLock({ path, onTrouble: (error) => told.push(error) });
+    const troubles: unknown[] = [];
+    const lock = openLock({ path, onTrouble: (error) => troubles.push(error) });
     lock.record([checkpoint(1)]);
     // No write succeeds, as on a full disk: the table is renamed.
     const other = new DatabaseSync(path);
     other.exec("ALTER TABLE checkpoint RENAME TO away");
     lock.record([checkpoint(2)]);
-    assert.equal(told.length, 1);
-    assert.match(String(told[0]), /no such table/);
+    assert.equal(troubles.length, 1);
+    assert.match(String(troubles[0]), /no such table/);
     lock.recordErased({ name: hash(1), at: 100 });
     lock.recordErased({ name: hash(2), at: 200 });
     lock.forgetErased(150);
-    assert.equal(told.length, 4);
+    assert.equal(troubles.length, 4);
     assert.throws(() => lock.issuedOf(["org/acme"]), /cannot be read/);
-    assert.equal(told.length, 5);
+    assert.equal(troubles.length, 5);
 
     other.exec("ALTER TABLE away RENAME TO checkpoint");
     other.close();
     lock.sync();
-    assert.equal(told.length, 5, "the lock is read again before it reports its recovery");
+    assert.equal(troubles.length, 5, "the lock is read again before it reports its recovery");
     assert.equal(lock.issuedOf([checkpoint(2).family]).get(checkpoint(2).family)?.size, 2);
-    assert.deepEqual(told.slice(5), [null]);
+    assert.deepEqual(troubles.slice(5), [null]);
     assert.deepEqual(erasedBy(lock), [{ name: hash(2), at: 200 }]);
     lock.close();
-    assert.equal(told.length, 6);
+    assert.equal(troubles.length, 6);
   }));
 
 Deno.test("a file that is not a lock is refused", () =>

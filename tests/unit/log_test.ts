@@ -103,21 +103,21 @@ function stuckReader() {
 
 Deno.test("lines without room while the reader stops are lost in one gap, which is logged in its place", async () => {
   const reader = stuckReader();
-  const told: string[] = [];
+  const reported: string[] = [];
   const queue = new LineQueue({
     write: reader.write,
     limit: 6,
     lossLine: (lost) => `${lost} lost\n`,
-    onLost: (reason) => told.push(reason),
+    onLost: (reason) => reported.push(reason),
   });
   for (const line of ["1\n", "2\n", "3\n", "4\n", "5\n", "6\n"]) queue.put(line);
   assert.equal(queue.lost, 2);
   assert.equal(await reader.takeAll(queue), "1\n2\n3\n4\n2 lost\n");
   queue.put("7\n");
   assert.equal(await reader.takeAll(queue), "1\n2\n3\n4\n2 lost\n7\n");
-  assert.deepEqual(told, ["its reader takes none"]);
+  assert.deepEqual(reported, ["its reader takes none"]);
   for (const line of ["a\n", "b\n", "c\n", "d\n", "e\n"]) queue.put(line);
-  assert.deepEqual([told.length, queue.lost], [2, 3]);
+  assert.deepEqual([reported.length, queue.lost], [2, 3]);
   assert.match(await reader.takeAll(queue), /d\n1 lost\n$/);
 });
 

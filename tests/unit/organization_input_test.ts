@@ -84,13 +84,13 @@ Deno.test("a name is trimmed", () => {
 });
 
 Deno.test("a name has 1 to 200 characters after trimming, each code point counted once", () => {
-  const told = ["name: must be 1 to 200 characters after trimming"];
+  const problem = ["name: must be 1 to 200 characters after trimming"];
   assert.equal(parsed({ name: "a" }).name, "a");
   assert.equal(parsed({ name: "a".repeat(200) }).name.length, 200);
   assert.equal(parsed({ name: "😀".repeat(200) }).name.length, 400);
   assert.equal(parsed({ name: ` ${"a".repeat(200)} ` }).name.length, 200);
   for (const name of ["", " ", "\u3000", "a".repeat(201), "😀".repeat(201)]) {
-    assert.deepEqual(issuesOf({ name }), told);
+    assert.deepEqual(issuesOf({ name }), problem);
   }
 });
 

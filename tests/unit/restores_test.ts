@@ -777,12 +777,12 @@ Deno.test(
     await acknowledge(third);
     await third.close();
     const fourth = await start({ evidenceRetentionDays: 30, auditRetentionDays: 60 });
-    const told = await rowsOf(
+    const recorded = await rowsOf(
       fourth.database,
       `SELECT chain, data ->> '$.policy' AS policy FROM audit_entry JOIN audit_part USING (chain, seq)
         WHERE event_type = 'RETENTION_POLICY' ORDER BY chain, policy`,
     );
-    assert.deepEqual(told.map(({ chain, policy }) => `${chain} ${policy}`), [
+    assert.deepEqual(recorded.map(({ chain, policy }) => `${chain} ${policy}`), [
       "org/lost/admin/e2 audit_log",
       "org/lost/e2 evidence",
       "sys/e2 audit_log",
@@ -912,19 +912,19 @@ Deno.test(
         ["returned-and-left-2", 410],
       ] as const
     ) {
-      const { status: told, body } = await third.send(`/v1/decision/replay/${id}`, { key });
-      assert.deepEqual([id, told, body.error?.details?.reason], [
+      const { status: replayed, body } = await third.send(`/v1/decision/replay/${id}`, { key });
+      assert.deepEqual([id, replayed, body.error?.details?.reason], [
         id,
         status,
         status === 410 ? "erased" : undefined,
       ]);
     }
-    const told = await rowsOf(
+    const recorded = await rowsOf(
       database,
       `SELECT chain, event_type, subject, data ->> '$.basis' AS basis FROM audit_entry JOIN audit_part USING (chain, seq)
         WHERE event_type LIKE '%ERASED' AND chain LIKE '%/e2' ORDER BY chain, seq`,
     );
-    assert.deepEqual(told.map(({ chain, event_type, basis }) => `${chain} ${event_type} ${basis}`), [
+    assert.deepEqual(recorded.map(({ chain, event_type, basis }) => `${chain} ${event_type} ${basis}`), [
       "org/acme/admin/e2 OPERATOR_ERASED restore",
       "org/acme/admin/e2 OPERATOR_ERASED restore",
       "org/acme/e2 SUBJECT_ERASED restore",

@@ -660,13 +660,13 @@ Deno.test("a new retention of evidence is recorded in each evidence chain at the
   await first.close();
 
   const second = await openHarness({ ...over, ...KEPT, run: 1, startsAt: EPOCH + 40 * DAY });
-  const told = await rowsOf(
+  const recorded = await rowsOf(
     second.database,
     `SELECT chain, seq, data FROM audit_entry JOIN audit_part USING (chain, seq)
       WHERE event_type = 'RETENTION_POLICY' ORDER BY chain`,
   );
   const detail = '{"from_days":null,"policy":"evidence","to_days":30}';
-  assert.deepEqual(told, [
+  assert.deepEqual(recorded, [
     { chain: "org/acme", seq: 2, data: detail },
     { chain: "org/other", seq: 1, data: detail },
     { chain: "sys", seq: 1, data: detail },

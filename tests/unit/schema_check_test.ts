@@ -59,9 +59,9 @@ schemaTest("each missing table, index and trigger is named", async (database) =>
   assert.ok(objects.filter(({ type }) => type === "table").length > 30);
   for (const object of objects) {
     if (object.name === "write_session") continue;
-    const told = (await without(database, object, () => trouble(database)))!;
-    assert.match(told.what, new RegExp(`the ${object.type} ${object.name} is missing`));
-    assert.equal(told.mend, "put the database, or a backup of it, back");
+    const found = (await without(database, object, () => trouble(database)))!;
+    assert.match(found.what, new RegExp(`the ${object.type} ${object.name} is missing`));
+    assert.equal(found.mend, "put the database, or a backup of it, back");
   }
   assert.equal(await trouble(database), null);
 });
@@ -81,13 +81,13 @@ schemaTest("a definition without a rule, or with another value, is named", async
   for (const [type, name, from, to] of changes) {
     const sql = (await objectsOf(database)).find((row) => row.type === type && row.name === name)!.sql;
     assert.match(sql, from, name);
-    const told = await without(database, { type, name, sql }, async () => {
+    const found = await without(database, { type, name, sql }, async () => {
       await execute(database, sql.replace(from, to));
       const seen = await trouble(database);
       await execute(database, `DROP ${type} ${name}`);
       return seen;
     });
-    assert.match(told!.what, new RegExp(`the ${type} ${name} is another one`));
+    assert.match(found!.what, new RegExp(`the ${type} ${name} is another one`));
   }
   assert.equal(await trouble(database), null);
 });
@@ -120,10 +120,10 @@ more" ON alert (severity)`,
     ] as const;
     for (const [sql, what, drop] of strange) {
       await execute(database, sql);
-      const told = (await trouble(database))!;
-      assert.equal(told.what, `the database's schema was altered (${what})`);
+      const found = (await trouble(database))!;
+      assert.equal(found.what, `the database's schema was altered (${what})`);
       assert.equal(
-        told.mend,
+        found.mend,
         `put the database, or a backup of it, back, or remove what is not this program's (${drop})`,
       );
       await assert.rejects(requireSchema(database, EXPECTED), SchemaRefused);

@@ -142,18 +142,18 @@ function steppingClock() {
 Deno.test("a store that cannot be opened admits nothing, is reported once a window, and counts once it can be", () =>
   withStore(async (open) => {
     const clock = manualClock();
-    const told: { total: number; cause: unknown }[] = [];
+    const reported: { total: number; cause: unknown }[] = [];
     let broken = true;
     const side = sharedLimit(2, {
       clock,
-      told,
+      reported,
       open: () => broken ? Promise.reject(new Error("unable to open database file")) : open(),
     });
     for (let n = 0; n < 5; n += 1) assert.deepEqual(await side.admit("a"), uncounted(2, 1_000));
     clock.advance(60_000);
     assert.deepEqual(await side.admit("a"), uncounted(2, 1_000));
     assert.equal(side.window.uncounted, 6);
-    assert.deepEqual(told.map(({ total, cause }) => [total, String((cause as Error).cause)]), [
+    assert.deepEqual(reported.map(({ total, cause }) => [total, String((cause as Error).cause)]), [
       [1, "Error: unable to open database file"],
       [6, "Error: unable to open database file"],
     ]);

@@ -446,16 +446,16 @@ Deno.test(
         return files.read();
       },
     });
-    const told = () =>
+    const lines = () =>
       harness.log.filter(({ msg }) => String(msg).startsWith("the signing key was rotated and"));
     await scoreBy(behind);
-    assert.deepEqual(told(), []);
+    assert.deepEqual(lines(), []);
     readable = false;
     files.put([SECOND]);
     await harness.rotateSigningKey(SECOND);
     await scoreBy(behind);
     await scoreBy(behind);
-    assert.deepEqual(told().map(({ level }) => level), ["error"]);
+    assert.deepEqual(lines().map(({ level }) => level), ["error"]);
     await dropOld(harness);
     await assert.rejects(scoreBy(behind), { code: "SERVICE_UNAVAILABLE" });
     assert.deepEqual(await signaturesOf(harness, "org/acme"), ["1 first", "2 first", "3 first", "4 first"]);

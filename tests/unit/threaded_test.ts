@@ -87,7 +87,7 @@ Deno.test({
 
 Deno.test("a storage failure is reported once, in whatever form it shows", () =>
   withDirectory(async (path) => {
-    const told: unknown[] = [];
+    const failures: unknown[] = [];
     const thread = {
       onmessage: (_: { readonly data: ThreadAnswer }) => {},
       onerror: (_: Partial<ErrorEvent>) => {},
@@ -98,14 +98,14 @@ Deno.test("a storage failure is reported once, in whatever form it shows", () =>
     };
     const { database } = await openThreaded({
       path,
-      onFatal: (error) => told.push(String(error)),
+      onFatal: (error) => failures.push(String(error)),
       onPassing: assert.ifError,
       startThread: () => thread as unknown as Worker,
     });
     thread.onmessage({ data: { fatal: "disk I/O error", fault: "failed" } });
     thread.onmessage({ data: { fatal: "disk I/O error", fault: "failed" } });
     thread.onerror({ preventDefault() {}, message: "it ended" });
-    assert.deepEqual(told, ["StorageFailure: disk I/O error"]);
+    assert.deepEqual(failures, ["StorageFailure: disk I/O error"]);
     await assert.rejects(database.batch([statement("SELECT 1")]), /the thread that writes ended: it ended/);
     await assert.rejects(database.close(), /the thread that writes ended: it ended/);
     if (Deno.build.os === "linux") assert.deepEqual(openFiles(path), []);

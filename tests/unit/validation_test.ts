@@ -77,10 +77,10 @@ Deno.test("a history is the same for the same seed, and has a result at each len
   const operator = drawFrom("spectrum", seeded("one"));
   const run = (lengths: readonly number[]) =>
     runHistory(operator, { model, environment: DEFAULT_ENVIRONMENT, random: seeded("history"), lengths });
-  const standings = run([3, 10]);
-  assert.deepEqual(standings.map(({ after }) => after), [3, 10]);
-  assert.deepEqual(run([10]), [standings[1]]);
-  assert.equal(standings[1]!.state.n, 10);
+  const groups = run([3, 10]);
+  assert.deepEqual(groups.map(({ after }) => after), [3, 10]);
+  assert.deepEqual(run([10]), [groups[1]]);
+  assert.equal(groups[1]!.state.n, 10);
 });
 
 Deno.test("an operator's discrimination follows from the hidden parameters, and the archetypes' ranges are apart", () => {

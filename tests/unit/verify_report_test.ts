@@ -175,9 +175,9 @@ Deno.test("the report names kept checkpoints that were not compared: without a t
     toldReport(outcome({ bundles: [doubtful] })),
     /\n {2}kept {8}a checkpoint of 5 entries, not compared: no key that you trust signed it$/,
   );
-  const told = (unusedCheckpoints: number) => toldReport(outcome({ bundles: [bundle()], unusedCheckpoints }));
-  assert.match(told(1), /\n\nOne checkpoint that you passed is of a chain of which nothing was given: /);
-  assert.match(told(9), /\n\n9 checkpoints that you passed are of chains of which nothing was given: /);
+  const report = (unusedCheckpoints: number) => toldReport(outcome({ bundles: [bundle()], unusedCheckpoints }));
+  assert.match(report(1), /\n\nOne checkpoint that you passed is of a chain of which nothing was given: /);
+  assert.match(report(9), /\n\n9 checkpoints that you passed are of chains of which nothing was given: /);
 });
 
 Deno.test("a range is named if no single entry can be", () => {
@@ -474,13 +474,13 @@ Deno.test("only signatures prove a fork: a damaged file or an older one that con
 });
 
 Deno.test("if kept checkpoints could not be compared, the sentence does not say that nothing was kept", () => {
-  const told = (keptCount: number) => sentenceOfVerdict(bundle({ verdict: "INTACT, UNANCHORED", keptCount }));
+  const sentenceFor = (keptCount: number) => sentenceOfVerdict(bundle({ verdict: "INTACT, UNANCHORED", keptCount }));
   assert.match(
-    told(0),
+    sentenceFor(0),
     /You kept nothing of this chain to hold it against, so keep its checkpoint now\.$/,
   );
   assert.match(
-    told(1),
+    sentenceFor(1),
     /What you kept of this chain could not be compared with it, so keep its checkpoint now\.$/,
   );
   assert.match(
@@ -495,20 +495,20 @@ Deno.test("if kept checkpoints could not be compared, the sentence does not say 
 
 Deno.test("entries that a restore removed beyond a kept checkpoint are named, even if the rest agrees", () => {
   const [newest, agreed] = [checkpointOf(31, 1), checkpointOf(1, 2)];
-  const told = (entries: number, more: Partial<VerifiedBundle> = {}) =>
+  const sentenceFor = (entries: number, more: Partial<VerifiedBundle> = {}) =>
     sentenceOfVerdict(bundle({ lost: { entries, newest, agreed }, ...more }));
   assert.match(
-    told(29),
+    sentenceFor(29),
     /^Nothing was changed, and the file goes on from .* But a restore took away 29 entries that you had a checkpoint of, up to 31 entries of jiss\.test\/01J\/org\/acme, as the chain after it says\. Of what is left you had kept 1 entry of jiss\.test\/01J\/org\/acme: .* make sure that there was such a restore\.$/,
   );
   assert.match(
-    told(1, { verdict: "INTACT, UNANCHORED", isOfKeptFamily: true }),
+    sentenceFor(1, { verdict: "INTACT, UNANCHORED", isOfKeptFamily: true }),
     /took away an entry that you had a checkpoint of, up to/,
   );
 });
 
 Deno.test("for kept checkpoints that were not compared the sentence says why, and what to ask for", () => {
-  const told = (
+  const judgmentOf = (
     chain: string,
     uncompared: VerifiedBundle["uncompared"],
     more: Partial<VerifiedBundle> = {},
@@ -526,40 +526,40 @@ Deno.test("for kept checkpoints that were not compared the sentence says why, an
     "sys": / by jiss export --chain system --link 3\.$/,
   };
   for (const [chain, words] of Object.entries(asked)) {
-    const { sentence } = told(chain, below(3));
+    const { sentence } = judgmentOf(chain, below(3));
     assert.match(sentence, begin);
     assert.match(sentence, words);
   }
   assert.match(
-    told("org/acme", below(3, 5, 3)).sentence,
+    judgmentOf("org/acme", below(3, 5, 3)).sentence,
     /Your checkpoints of 3, 5 entries are .* --link 3,5, or/,
   );
   const other = checkpointOf(3, 1);
   assert.match(
-    told("org/acme/e2", [{ why: "epoch", checkpoint: other, anchor: null }]).sentence,
+    judgmentOf("org/acme/e2", [{ why: "epoch", checkpoint: other, anchor: null }]).sentence,
     /Your checkpoint of 3 entries is of jiss\.test\/01J\/org\/acme, another epoch .* a new export of all epochs/,
   );
   assert.match(
-    told("org/acme", [{ why: "restore", checkpoint: other, anchor: null }]).sentence,
+    judgmentOf("org/acme", [{ why: "restore", checkpoint: other, anchor: null }]).sentence,
     /Your checkpoint of 3 entries of .* is of entries that a restore lost, .* make sure that there was such a restore/,
   );
   assert.match(
-    told("org/acme", [{ why: "deployment", checkpoint: other, anchor: null }]).sentence,
+    judgmentOf("org/acme", [{ why: "deployment", checkpoint: other, anchor: null }]).sentence,
     /The key that signed it, or one that certificates or a common key file join to it, also signed your checkpoint of 3 entries of .*, in another deployment, .* \(another --state directory\)/,
   );
   const system = { ...checkpointOf(9, 3), origin: "jiss.test/01J/sys" };
   assert.match(
-    told("org/acme", [{ why: "system", checkpoint: system, anchor: null }]).sentence,
+    judgmentOf("org/acme", [{ why: "system", checkpoint: system, anchor: null }]).sentence,
     /Your checkpoint of 9 entries of jiss\.test\/01J\/sys pins this chain too, .*: give the system chain with it, whole and before it\. .* jiss export --chain system\.$/,
   );
   const pinned = (why: "unlinkable" | "restore" | "epoch" | "behind") =>
-    told("org/acme", [{ why, checkpoint: system, anchor: other }]).sentence;
+    judgmentOf("org/acme", [{ why, checkpoint: system, anchor: other }]).sentence;
   assert.match(
     pinned("unlinkable"),
     /What the system chain pins of it by what you kept of that, at 3 entries, is older than its first entry, .* jiss export --org acme --link 3, or/,
   );
   assert.match(
-    told("org/acme", [...below(5), { why: "unlinkable", checkpoint: system, anchor: other }]).sentence,
+    judgmentOf("org/acme", [...below(5), { why: "unlinkable", checkpoint: system, anchor: other }]).sentence,
     /What you kept of it, and what the system chain pins of it by what you kept of that, at 5, 3 entries, is older .* --link 5,3, or/,
   );
   assert.match(
@@ -572,7 +572,7 @@ Deno.test("for kept checkpoints that were not compared the sentence says why, an
       /What your checkpoint of 9 entries of jiss\.test\/01J\/sys pins, 3 entries,.* of jiss\.test\/01J\/org\/acme/,
     );
   }
-  const withheld = told("org/acme", below(3), { withheld: 2 });
+  const withheld = judgmentOf("org/acme", below(3), { withheld: 2 });
   assert.equal(withheld.words, "INTACT, NOT COMPARED (2 parts withheld, not replayed)");
   assert.match(withheld.sentence, /The file withholds 2 contents/);
 });
