@@ -118,7 +118,14 @@ class ChainWriter {
       subject: null,
       detail: { deployment: DEPLOYMENT, origin: ORIGIN, retention_days: null, vkey: BIG_BUNDLE_KEY },
     }));
-    const reviewOptions = { orgId: ORGANIZATION, operators, seed: SEED, first: 1, from: BEGIN, roundMs: ROUND_MS };
+    const reviewOptions = {
+      orgId: ORGANIZATION,
+      operators,
+      seed: SEED,
+      first: 1,
+      from: BEGIN,
+      roundMs: ROUND_MS,
+    };
     const story = reviews(reviewOptions);
     let { index, draft } = story.next(NO_HASH).value;
     for (let left = reviewed; left > 0; left -= 1) {

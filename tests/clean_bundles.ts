@@ -63,7 +63,8 @@ const WITNESSES = {
   linkedOverLadder: ({ text, bundles }) =>
     text.includes('"kind":"jis.ladder/1"') &&
     bundles.some(({ base, verdict }) => base > 0 && verdict === "INTACT"),
-  unlinkable: ({ bundles }) => bundles.some(({ reported }) => reported.includes("KNOWN_CHECKPOINT_UNLINKABLE")),
+  unlinkable: ({ bundles }) =>
+    bundles.some(({ reported }) => reported.includes("KNOWN_CHECKPOINT_UNLINKABLE")),
   otherEpoch: ({ bundles }) => bundles.some(({ reported }) => reported.includes("KNOWN_EPOCH_UNLINKED")),
   erased: ({ text }) => text.includes('\n{"erased":true,'),
   labelled: ({ text }) => text.includes('"event_type":"OUTCOME_LABELLED"'),

@@ -299,7 +299,11 @@ const SYSTEM_OF_THE_FORGED = system.bundle();
 const honestCut = (() => {
   const again = buildWorld();
   again.chain("sys");
-  const chain = appendEvents(appendEvents(again.chain("org/acme", { retentionDays: 1 }), "true", 2), "more", 3);
+  const chain = appendEvents(
+    appendEvents(again.chain("org/acme", { retentionDays: 1 }), "true", 2),
+    "more",
+    3,
+  );
   return cut({ world: again, chain }, 5);
 })();
 const forgedCut = cut(rewritten(6), 5);
@@ -595,7 +599,10 @@ const anew = appendEvents(buildWorld({ deployment: "01DEPLOYMENTTWO" }).chain("o
 /** A chain of ten entries; a forger shows four others, and the epoch after a restore that never happened. */
 const whole = appendEvents(buildWorld().chain("org/acme"), "true", 9);
 const forgedEnd = appendEvents(buildWorld().chain("org/acme"), "forged", 3);
-const afterwards = appendEvents(forgedEnd.restore(4, { last_known_checkpoint: whole.checkpoint(10).note }), "forged");
+const afterwards = appendEvents(
+  forgedEnd.restore(4, { last_known_checkpoint: whole.checkpoint(10).note }),
+  "forged",
+);
 const CLAIMED = forgedEnd.bundle() + afterwards.bundle();
 const trueEnd = appendEvents(buildWorld().chain("org/acme"), "true", 9);
 const HONEST_RESTORE = trueEnd.bundle({ size: 4 }) + appendEvents(trueEnd.restore(4), "after").bundle();

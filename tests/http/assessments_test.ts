@@ -417,7 +417,9 @@ Deno.test(
     ];
     await submit(harness, run({ records }));
     const { text } = await harness.send("/assessments/visit-1", { headers: { Accept: "text/html" } });
-    const shownDecisions = [...text.matchAll(/<td>9\.000<\/td><td>([^<]*)</g)].map(([, decision]) => decision);
+    const shownDecisions = [...text.matchAll(/<td>9\.000<\/td><td>([^<]*)</g)].map(([, decision]) =>
+      decision
+    );
     assert.deepEqual(shownDecisions, [
       "Decided without advice",
       "Decided without advice",

@@ -370,8 +370,12 @@ Deno.test(
     const batch = (count: number) => ({
       body: { operator_id: "o", domain: "general", interactions: Array(count).fill({}) },
     });
-    assert.deepEqual(await problemsOf("/v1/score/batch", batch(0)), ["interactions must have at least 1 item"]);
-    assert.deepEqual(await problemsOf("/v1/score/batch", batch(101)), ["interactions must have at most 100 items"]);
+    assert.deepEqual(await problemsOf("/v1/score/batch", batch(0)), [
+      "interactions must have at least 1 item",
+    ]);
+    assert.deepEqual(await problemsOf("/v1/score/batch", batch(101)), [
+      "interactions must have at most 100 items",
+    ]);
     const cursor = "x".repeat(1_025);
     assert.deepEqual(await problemsOf(`/v1/organization/operators?cursor=${cursor}`, {}), [
       "cursor must have at most 1024 characters",

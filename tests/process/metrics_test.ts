@@ -59,7 +59,10 @@ Deno.test("metrics, health and readiness are on the second listener alone", asyn
   assert.equal(new Date(error.timestamp).toISOString(), error.timestamp);
   const { status, type, text } = await ask(url, "/metrics");
   assert.deepEqual([status, type], [200, "text/plain; version=0.0.4; charset=utf-8"]);
-  assert.equal(sampleOf(text, `jiss_build_info{version="${listening.version}",model="${listening.model}"}`), 1);
+  assert.equal(
+    sampleOf(text, `jiss_build_info{version="${listening.version}",model="${listening.model}"}`),
+    1,
+  );
   assert.equal(sampleOf(text, 'jiss_rate_limit_uncounted_total{layer="address"}'), 0);
   assert.equal(sampleOf(text, "jiss_alerts_open"), 0);
   for (const path of ["/", "/v1", "/v1/score"]) assert.equal((await ask(url, path)).status, 404, path);

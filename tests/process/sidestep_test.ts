@@ -231,8 +231,10 @@ Deno.test(
   "two deployments under one key that an auditor takes in on one visit are accepted beside each other",
   visit(async (visitor) => {
     const state = visitor.memory();
-    const one = appendEvents(buildWorld({ deployment: "01DEPLOYMENTONE" }).chain("org/acme"), "true", 2).bundle();
-    const other = appendEvents(buildWorld({ deployment: "01DEPLOYMENTTWO" }).chain("org/acme"), "true", 2).bundle();
+    const one = appendEvents(buildWorld({ deployment: "01DEPLOYMENTONE" }).chain("org/acme"), "true", 2)
+      .bundle();
+    const other = appendEvents(buildWorld({ deployment: "01DEPLOYMENTTWO" }).chain("org/acme"), "true", 2)
+      .bundle();
     assert.equal((await visitor.sees([await visitor.file(one + other)], "--state", state)).code, 0);
     for (const text of [one, other]) assert.deepEqual(await visits(visitor, state)(text), [0, "INTACT"]);
   }),
@@ -288,7 +290,10 @@ Deno.test(
     const whole = appendEvents(buildWorld().chain("org/acme"), "true", 9);
     assert.equal((await visitor.sees([await visitor.file(whole.bundle())], "--state", state)).code, 0);
     const forged = appendEvents(buildWorld().chain("org/acme"), "forged", 3);
-    const next = appendEvents(forged.restore(4, { last_known_checkpoint: whole.checkpoint(10).note }), "forged");
+    const next = appendEvents(
+      forged.restore(4, { last_known_checkpoint: whole.checkpoint(10).note }),
+      "forged",
+    );
     const bundles = await visitor.file(forged.bundle() + next.bundle());
     const answers = [await visitor.file(answerOf(forged, 2)), await visitor.file(answerOf(next, 1))];
     const sentence = /is of entries that a restore lost/;

@@ -10,7 +10,14 @@ import { checkFile } from "../../src/store/backup.ts";
 import { save, verifyProgram } from "../auditing.ts";
 import { schemaVersionOf } from "../../src/store/migrate.ts";
 import { embeddedTest, openServer } from "../database.ts";
-import { contentOf, firstKey, assertContinues, keptSchemas, startOn, unpackSchema } from "../kept_schemas/kept.ts";
+import {
+  assertContinues,
+  contentOf,
+  firstKey,
+  keptSchemas,
+  startOn,
+  unpackSchema,
+} from "../kept_schemas/kept.ts";
 import { verifyDatabase } from "../oracle.ts";
 import { HAS_SQLD, withSqld } from "../sqld.ts";
 import { rowsIn, runProgram, withDatabaseOf } from "../program.ts";

@@ -52,7 +52,10 @@ const file = fc.oneof(
 );
 
 /** @throws any error that is no {@link ConfigError}, or whose message contains a secret. */
-function assertReadOrRefused(variables: Readonly<Record<string, string>>, content: string): "read" | "refused" {
+function assertReadOrRefused(
+  variables: Readonly<Record<string, string>>,
+  content: string,
+): "read" | "refused" {
   try {
     readConfig(variables, () => content);
     return "read";

@@ -423,7 +423,10 @@ Deno.test({
         const library = new Webhook(signing_secret);
         const events = receiver.arrivals.map(({ text, headers }) => {
           const sent = Object.fromEntries(headers);
-          const verified = library.verify(text, sent) as { readonly event: string; readonly delivery_id: string };
+          const verified = library.verify(text, sent) as {
+            readonly event: string;
+            readonly delivery_id: string;
+          };
           assert.equal(verified.delivery_id, sent["webhook-id"]);
           const refused = (changed: Record<string, string>, body = text, verifier = library) =>
             assert.throws(() => verifier.verify(body, { ...sent, ...changed }), WebhookVerificationError);

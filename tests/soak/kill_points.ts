@@ -6,7 +6,14 @@ import assert from "node:assert/strict";
 import { MIGRATIONS } from "../../migrations/mod.ts";
 import { signerFromPem } from "../../src/evidence/node_crypto.ts";
 import { scoreRequest } from "../harness.ts";
-import { contentOf, firstKey, assertContinues, type KeptSchema, startOn, unpackSchema } from "../kept_schemas/kept.ts";
+import {
+  assertContinues,
+  contentOf,
+  firstKey,
+  type KeptSchema,
+  startOn,
+  unpackSchema,
+} from "../kept_schemas/kept.ts";
 import { verifyDatabase } from "../oracle.ts";
 import {
   createOrganization,

@@ -119,7 +119,7 @@ export async function slowConnections(
     requests: alone.length + beside.length,
     wrong: [...alone, ...beside].filter(({ text }) => text !== right.text).length,
     closed: { no_request: closed("no_request"), silent: closed("silent"), crowded: closed("crowded") },
-    came_again: reconnected,
+    came_again: cameAgain,
     open_at_once: openAtOnce,
     p99_ms: { alone: percentile99(alone), beside: percentile99(beside) },
   };

@@ -231,7 +231,11 @@ Deno.test("local testing never refuses; a command refuses, and keeps and records
   local.set(1_000 * DAY);
   local.watch.require();
   await local.look();
-  assert.deepEqual(summary(local.anomalies), [[-500 * DAY, 0, "at_start"], [0, 1_000 * DAY, "while_running"]]);
+  assert.deepEqual(summary(local.anomalies), [[-500 * DAY, 0, "at_start"], [
+    0,
+    1_000 * DAY,
+    "while_running",
+  ]]);
 
   const kept = { at: START - 2 * DAY, isRefused: true };
   const command = machine({ rule: CLOCK_RULES.command, kept });

@@ -566,7 +566,9 @@ Deno.test("a master key that a header cannot carry is refused, and a pepper may 
     `${name} can never be sent in a header: use ASCII characters, without a blank at either end`;
   const plain = "a master key of SHOWN-NOWHERE 0123456789";
   for (const value of [`${plain} `, ` ${plain}`, `${plain}\t`, "é".repeat(40), `${plain}\u{7f}`]) {
-    assert.deepEqual(problemsOf({ MASTER_ADMIN_KEY_ALERT_ACK: value }), [problem("MASTER_ADMIN_KEY_ALERT_ACK")]);
+    assert.deepEqual(problemsOf({ MASTER_ADMIN_KEY_ALERT_ACK: value }), [
+      problem("MASTER_ADMIN_KEY_ALERT_ACK"),
+    ]);
     assert.deepEqual(
       problemsOf({ MASTER_ADMIN_KEY_ALERT_ACK_PREVIOUS_FILE: "/s" }, { "/s": `${value}\n` }),
       [problem("MASTER_ADMIN_KEY_ALERT_ACK_PREVIOUS_FILE")],

@@ -139,7 +139,11 @@ const OF_E2 = "chain = 'org/acme/e2'";
 
 const CHANGES: readonly Change[] = [
   // Entries and parts.
-  { what: "an entry is missing", change: `DELETE FROM audit_entry WHERE ${OF_E2} AND seq = 3`, message: /gaps/ },
+  {
+    what: "an entry is missing",
+    change: `DELETE FROM audit_entry WHERE ${OF_E2} AND seq = 3`,
+    message: /gaps/,
+  },
   {
     what: "entries are missing without a cut",
     change: `DELETE FROM audit_entry WHERE ${OF_E2} AND seq < 2`,

@@ -175,7 +175,8 @@ Deno.test("the report names kept checkpoints that were not compared: without a t
     toldReport(outcome({ bundles: [doubtful] })),
     /\n {2}kept {8}a checkpoint of 5 entries, not compared: no key that you trust signed it$/,
   );
-  const report = (unusedCheckpoints: number) => toldReport(outcome({ bundles: [bundle()], unusedCheckpoints }));
+  const report = (unusedCheckpoints: number) =>
+    toldReport(outcome({ bundles: [bundle()], unusedCheckpoints }));
   assert.match(report(1), /\n\nOne checkpoint that you passed is of a chain of which nothing was given: /);
   assert.match(report(9), /\n\n9 checkpoints that you passed are of chains of which nothing was given: /);
 });
@@ -474,7 +475,8 @@ Deno.test("only signatures prove a fork: a damaged file or an older one that con
 });
 
 Deno.test("if kept checkpoints could not be compared, the sentence does not say that nothing was kept", () => {
-  const sentenceFor = (keptCount: number) => sentenceOfVerdict(bundle({ verdict: "INTACT, UNANCHORED", keptCount }));
+  const sentenceFor = (keptCount: number) =>
+    sentenceOfVerdict(bundle({ verdict: "INTACT, UNANCHORED", keptCount }));
   assert.match(
     sentenceFor(0),
     /You kept nothing of this chain to hold it against, so keep its checkpoint now\.$/,
