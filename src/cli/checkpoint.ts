@@ -6,7 +6,7 @@ import { loadChains, loadEpochs, newestCheckpoint, type StoredChain } from "../s
 import type { StorageConfig } from "../config/config.ts";
 import { type CertifiedKeys, readCertifiedKeys } from "../operations/chains/certified_keys.ts";
 import type { Database } from "../store/database.ts";
-import { issuedPlaces } from "../store/lock.ts";
+import { isBehind, issuedPlaces } from "../store/lock.ts";
 import { allOrganizationsQuery } from "../store/organizations.ts";
 import { exists } from "./init.ts";
 import { publicKeyIn } from "./key_files.ts";
@@ -21,7 +21,7 @@ export async function checkpoint(shell: Shell): Promise<number> {
     }
     const keys = await readCertifiedKeys({ database, crypto: nodeCrypto }, heldKeys(storage));
     if (keys.rows.length === 0) throw strangeKey();
-    const notes = await newestNotes(database, { keys, issued: issuedFamilies(storage) });
+    const notes = await newestNotes(database, { keys, issued: issuedOf(storage) });
     const [origin] = notes[0]!.split("\n");
     const at = new Date(shell.clock.now()).toISOString();
     const text = [heading({ origin: origin!, at, fingerprints: fingerprints(keys) }), ...notes].join("\n");
@@ -65,9 +65,9 @@ function strangeKey(): CommandFailure {
   );
 }
 
-/** Families of which `lock.db` keeps an issued checkpoint; none if it is not at hand. */
-function issuedFamilies({ lockFile }: StorageConfig): readonly string[] {
-  return exists(lockFile) ? [...issuedPlaces(lockFile).keys()] : [];
+/** The place up to which each family was issued, as `lock.db` keeps it; empty if that is not at hand. */
+function issuedOf({ lockFile }: StorageConfig): ReturnType<typeof issuedPlaces> {
+  return exists(lockFile) ? issuedPlaces(lockFile) : new Map();
 }
 
 /**
@@ -77,15 +77,20 @@ function issuedFamilies({ lockFile }: StorageConfig): readonly string[] {
  */
 async function newestNotes(
   database: Database,
-  { keys: { notes: own }, issued }: { readonly keys: CertifiedKeys; readonly issued: readonly string[] },
+  { keys: { notes: own }, issued }: {
+    readonly keys: CertifiedKeys;
+    readonly issued: ReturnType<typeof issuedPlaces>;
+  },
 ): Promise<readonly string[]> {
   // The chains are read last: a running service may begin new ones.
   const organizations = await database.read(allOrganizationsQuery());
   // Chains come in the order of their epochs, so the map keeps the newest of each family.
   const chains = new Map((await loadChains(database)).map((chain) => [chain.family, chain]));
   const named = organizations.flatMap(({ org_id }) => [evidenceChain(org_id), adminChain(org_id)]);
-  const missing = [...issued, ...named].find((family) => !chains.has(family));
+  const missing = [...issued.keys(), ...named].find((family) => !chains.has(family));
   if (missing !== undefined) throw altered(`${missing} is not in the database`);
+  const [behind] = [...issued].find(([family, place]) => isBehind(chains.get(family)!, place)) ?? [];
+  if (behind !== undefined) throw altered(`${behind} is older than what was issued of it`);
   const isSystem = ({ family }: StoredChain) => family === SYSTEM_CHAIN;
   const inOrder = [...chains.values()].sort((a, b) => Number(isSystem(b)) - Number(isSystem(a)));
   return await Promise.all(inOrder.map(async ({ chain, origin, frontier: { size } }) => {
@@ -99,7 +104,7 @@ async function newestNotes(
 
 function altered(what: string): CommandFailure {
   return new CommandFailure(
-    `${what}: the database was altered. Nothing was printed; see docs/operate/troubleshooting.md`,
+    `${what}: the database was altered, or an older one was put back. Nothing was printed; see docs/operate/troubleshooting.md`,
     EXIT.failure,
   );
 }

@@ -16,7 +16,13 @@ import { StorageFailure } from "../store/faults.ts";
 import { issuedPlaces, MEND_LOCK } from "../store/lock.ts";
 import { markRestore } from "../store/unfinished_restore.ts";
 import { SchemaRefused } from "../store/migrate.ts";
-import type { StorageConfig } from "../config/config.ts";
+import type { Config } from "../config/config.ts";
+import { equalBytes } from "../evidence/crypto.ts";
+import { readCertifiedKeys } from "../operations/chains/certified_keys.ts";
+import { unwrapInstallationKey } from "../operations/installation/installation.ts";
+import type { Database } from "../store/database.ts";
+import { readInstallation } from "../store/installation.ts";
+import { publicKeyIn } from "./key_files.ts";
 import { fileOf } from "./backup.ts";
 import { exists } from "./init.ts";
 import { CommandFailure, EXIT, isSystemError, type Shell } from "./shell.ts";
@@ -31,15 +37,15 @@ const ENDS = [WAL, "-shm", ""] as const;
 /** @returns the new path of the old database; null if there was none. */
 export async function putBack(
   shell: Shell,
-  storage: StorageConfig,
+  config: Config,
   backup: string,
 ): Promise<string | null> {
-  const { path } = fileOf(storage);
+  const { path } = fileOf(config);
   if (!exists(backup)) throw new CommandFailure(`there is no file ${backup}`, EXIT.failure);
   if (!Deno.statSync(backup).isFile) {
     throw new CommandFailure(`${backup} is no ordinary file, so no backup`, EXIT.failure);
   }
-  const stopped = await shell.keepStopped(storage.dataDir);
+  const stopped = await shell.keepStopped(config.dataDir);
   if (stopped === null) {
     throw new CommandFailure(
       "a service runs with this data directory: stop it first, and start it again afterwards",
@@ -49,8 +55,8 @@ export async function putBack(
   const copy = `${path}.restoring`;
   removeFiles(copy);
   try {
-    await prepare(shell, { storage, backup, copy });
-    markRestore(storage.dataDir);
+    await prepare(shell, { config, backup, copy });
+    markRestore(config.dataDir);
     return replace(path, copy, new Date(shell.clock.now()).toISOString());
   } catch (error) {
     if (!isSystemError(error)) throw error;
@@ -64,8 +70,8 @@ export async function putBack(
 /** Copies and verifies the backup. @throws {CommandFailure} if it must not be put back. */
 async function prepare(
   shell: Shell,
-  { storage, backup, copy }: {
-    readonly storage: StorageConfig;
+  { config, backup, copy }: {
+    readonly config: Config;
     readonly backup: string;
     readonly copy: string;
   },
@@ -85,16 +91,21 @@ async function prepare(
     throw error;
   }
   const file = { kind: "file", path: copy } as const;
-  const [found, heads] = await withStored(
+  const [found, heads, locked] = await withStored(
     shell,
-    { ...storage, database: file },
+    { ...config, database: file },
     async (database) =>
-      [await findDamage({ database, crypto: nodeCrypto }), await loadChains(database)] as const,
+      [
+        await findDamage({ database, crypto: nodeCrypto }),
+        await loadChains(database),
+        await lockedBy(database, config),
+      ] as const,
   );
   if (found !== null) {
     throw refused(`its evidence does not verify. ${found.chain}: ${found.code}, ${found.sentence}`);
   }
-  const { lockFile } = storage;
+  if (locked !== null) throw refused(locked);
+  const { lockFile } = config;
   if (!exists(lockFile)) return;
   const issued = readIssued(lockFile, refused);
   if (heads.some((head) => issued.has(head.family) && isOfAnother(head, issued.get(head.family)!))) {
@@ -102,6 +113,25 @@ async function prepare(
       `${lockFile} is of another installation than the backup. Where this directory is to go on with the backup's, put jiss.db and lock.db, each with its -wal and -shm, aside, and run this again`,
     );
   }
+}
+
+/** The reason why no service with this configuration could go on with the database; null if one could. */
+async function lockedBy(
+  database: Database,
+  { secretsKeys, signingKeyFile, previousSigningKeyFile }: Config,
+): Promise<string | null> {
+  const held = [signingKeyFile, previousSigningKeyFile].flatMap((path) => publicKeyIn(path) ?? []);
+  const { rows } = await readCertifiedKeys({ database, crypto: nodeCrypto }, held);
+  const isKnown = (key: Uint8Array) => rows.some(({ public_key }) => equalBytes(public_key, key));
+  const known = held.find(isKnown);
+  if (known === undefined || !equalBytes(rows.at(-1)!.public_key, known)) {
+    return `none of the private keys at hand is the one that signed it last: put that key back as ${signingKeyFile}, from its backup; a backup from before jiss rotate-signing-key --drop-old has no key any more`;
+  }
+  const installation = await readInstallation(database);
+  if (installation === null) return "the row of installation is missing in it";
+  return unwrapInstallationKey(installation.wrapped_key, secretsKeys) === null
+    ? "none of JISS_SECRETS_KEY, JISS_KEY_PEPPER and JISS_KEY_PEPPER_PREVIOUS opens its installation key: set the secret of its time"
+    : null;
 }
 
 function readIssued(lockFile: string, refused: (why: string) => CommandFailure) {

@@ -22,5 +22,5 @@ export function linkedSizes(link: string | undefined): readonly number[] {
 
 /** The message for a size that cannot be linked: no chain of the family that an export shows is that long. */
 export function beyondLongest(longest: number): string {
-  return `must be at most ${longest}, the size of the longest chain that this export shows`;
+  return `must be at most ${longest}, the size of the longest chain that this export shows; a restore may have lost later entries`;
 }

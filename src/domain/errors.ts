@@ -90,6 +90,25 @@ export class AlteredError extends ServiceError {
   }
 }
 
+/**
+ * A chain in the database is behind what was issued of it, or is suspect: nothing is recorded, and only the
+ * reads that may be of a database that was put back are answered.
+ */
+export class BehindIssued extends ServiceError {
+  /** A clause that says what was found. */
+  readonly what: string;
+
+  /** @param chain family of the chain. */
+  constructor(readonly chain: string) {
+    super(
+      "SERVICE_UNAVAILABLE",
+      "The database is older than what this installation has issued, or was altered: nothing is recorded until an administrator runs `jiss restore --acknowledge REASON`.",
+      { headers: retryAfter(ADMINISTRATOR_RETRY_SECONDS) },
+    );
+    this.what = `${chain} in the database is older than what was issued of it`;
+  }
+}
+
 export function retryAfter(seconds = 1): Readonly<Record<string, string>> {
   return { "Retry-After": String(seconds) };
 }

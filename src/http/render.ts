@@ -1,5 +1,5 @@
 /** Renders replies and failures as responses. This is the one place that writes an envelope. */
-import { AlteredError, type ErrorStatus, ServiceError } from "../domain/errors.ts";
+import { AlteredError, BehindIssued, type ErrorStatus, ServiceError } from "../domain/errors.ts";
 import { errorFields } from "../observability/log.ts";
 import { withMembers } from "../operations/shared/answers.ts";
 import type { Call } from "../operations/shared/call.ts";
@@ -42,7 +42,7 @@ export function renderPage({ text, contentType, headers }: Page): Response {
  */
 export function renderError(services: Services, context: AppContext, error: unknown): Response {
   const { exchange } = context.var;
-  if (error instanceof AlteredError) tellAltered(services, context, error);
+  if (error instanceof AlteredError || error instanceof BehindIssued) tellAltered(services, context, error);
   const known = error instanceof ServiceError ? error : internalError(services, context, error);
   for (const [name, value] of Object.entries(known.headers)) exchange.headers.set(name, value);
   if (exchange.prefersPage) {
@@ -58,17 +58,25 @@ export function errorBody({ code, message, details }: ServiceError, call: Call) 
   return { error: { code, message, ...envelope(call), ...(details === undefined ? {} : { details }) } };
 }
 
-function tellAltered({ log, dependencies }: Services, context: AppContext, error: AlteredError): void {
+function tellAltered(
+  { log, dependencies }: Services,
+  context: AppContext,
+  error: AlteredError | BehindIssued,
+): void {
   const { call, route } = context.var.exchange;
   const { chain, what } = error;
   raiseTampering(dependencies, tamperingOf(error), call.now);
-  log.error("what is stored was altered, and is not answered", {
-    audit: true,
-    request_id: call.requestId,
-    route,
-    chain,
-    what,
-  });
+  const isAltered = error instanceof AlteredError;
+  log.error(
+    isAltered ? "what is stored was altered, and is not answered" : "the database is behind what was issued",
+    {
+      audit: true,
+      request_id: call.requestId,
+      route,
+      chain,
+      what,
+    },
+  );
 }
 
 function internalError({ log }: Services, context: AppContext, error: unknown): ServiceError {

@@ -8,7 +8,7 @@
  */
 import type { ErasedOperator, IssuedCheckpoint, IssuedPlace, KeptClock, SuspectFamily } from "./issued.ts";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { ADMINISTRATOR_RETRY_SECONDS, unavailable } from "../domain/errors.ts";
+import { ADMINISTRATOR_RETRY_SECONDS, BehindIssued, unavailable } from "../domain/errors.ts";
 import type { StoredHead } from "./chains.ts";
 import { connectTo, told } from "./faults.ts";
 import { GatheredEntries, type LockEntries } from "./lock_entries.ts";
@@ -25,8 +25,7 @@ export interface CheckpointLock {
    */
   issuedOf(families: readonly string[]): ReadonlyMap<string, IssuedPlace>;
   /**
-   * @throws {ServiceError} SERVICE_UNAVAILABLE if a family's head is behind what was issued, or is suspect;
-   * {AlteredRows} if it is suspect because rows were altered.
+   * @throws {BehindIssued} if a family's head is behind what was issued, or is suspect; {AlteredRows} if it is suspect because rows were altered.
    */
   requireCurrent(issued: ReadonlyMap<string, IssuedPlace>, heads: readonly StoredHead[]): void;
   /**
@@ -37,6 +36,11 @@ export interface CheckpointLock {
   suspect(family: SuspectFamily | null): void;
   /** The suspect family, which every write must check besides its own; null if there is none. */
   suspected(): SuspectFamily | null;
+  /**
+   * Families that were found behind what was issued since this process started, and not current since. Every
+   * write to a chain must check them besides its own.
+   */
+  behind(): readonly string[];
   erased(): readonly ErasedOperator[];
   recordErased(erased: ErasedOperator): void;
   /** Forgets erasures before this instant, epoch milliseconds. */
@@ -126,6 +130,8 @@ class FileLock implements CheckpointLock {
   readonly #owed = new GatheredEntries();
   #isUnsynced = false;
   #suspected: SuspectFamily | null = null;
+  /** The families that were found behind what was issued, and not current since. */
+  readonly #behind = new Set<string>();
 
   constructor(options: LockOptions) {
     this.#options = options;
@@ -156,12 +162,13 @@ class FileLock implements CheckpointLock {
     for (const [family, issued] of places) {
       const head = heads.find((candidate) => candidate.family === family);
       const isSuspect = suspected?.family === family && (head?.epoch ?? 0) <= suspected.epoch;
-      if (head !== undefined && !isBehind(head, issued) && !isSuspect) continue;
+      if (head !== undefined && !isBehind(head, issued) && !isSuspect) {
+        this.#behind.delete(family);
+        continue;
+      }
       if (isSuspect && suspected?.altered !== undefined) throw new AlteredRows(family, suspected.altered);
-      throw unavailable(
-        "The database is older than what this installation has issued, or was altered: nothing is recorded until an administrator runs `jiss restore --acknowledge REASON`.",
-        ADMINISTRATOR_RETRY_SECONDS,
-      );
+      if (!isSuspect) this.#behind.add(family);
+      throw new BehindIssued(family);
     }
   }
 
@@ -171,6 +178,10 @@ class FileLock implements CheckpointLock {
 
   suspected(): SuspectFamily | null {
     return this.#suspected;
+  }
+
+  behind(): readonly string[] {
+    return [...this.#behind];
   }
 
   erased(): readonly ErasedOperator[] {

@@ -70,6 +70,7 @@ export async function openThreadedLock(
     requireCurrent: (places, heads) => local.requireCurrent(places, heads),
     suspect: (family) => local.suspect(family),
     suspected: () => local.suspected(),
+    behind: () => local.behind(),
     erased: () => local.erased(),
     record: (issued) => gather({ issued }),
     recordErased: (erased) => gather({ erased: [erased] }),

@@ -301,9 +301,14 @@ export class Writer {
    */
   async #load(unit: UnitOfWork, group: readonly Waiting[]): Promise<Loaded> {
     const { database, lock, signing } = this.#options;
+    const chains = group.flatMap(({ job }) => job.chains);
     const suspect = lock.suspected();
     const families = [
-      ...new Set([...group.flatMap(({ job }) => job.chains), ...(suspect === null ? [] : [suspect.family])]),
+      ...new Set([
+        ...chains,
+        ...(suspect === null ? [] : [suspect.family]),
+        ...(chains.length === 0 ? [] : lock.behind()),
+      ]),
     ];
     for (const family of families) unit.loadedHead(family, null);
     // The lock is read first: it never leads, so a concurrent write of another process cannot make a head

@@ -47,7 +47,8 @@ export async function snapshotWithHead<Rows extends readonly unknown[]>(
   const all = await database.snapshot<readonly unknown[]>([headsQuery([family]), ...queries]);
   const [[head], ...found] = all as unknown as readonly [readonly HeadRow[], ...Rows[]];
   if (head === undefined) throw new Error(`${family} is not in the database`);
-  if (!ofPutBack || lock.suspected() === null) lock.requireCurrent(issued, [headOf(head)]);
+  const isPutBack = lock.suspected() !== null || lock.behind().length > 0;
+  if (!ofPutBack || !isPutBack) lock.requireCurrent(issued, [headOf(head)]);
   return { head, found: found as never };
 }
 

@@ -11,7 +11,7 @@ import {
   chainTamperedSchema,
   mustLeaveRotation,
 } from "../../domain/alert.ts";
-import { AlteredError } from "../../domain/errors.ts";
+import { AlteredError, BehindIssued } from "../../domain/errors.ts";
 import {
   adminChain,
   isEvidenceChain,
@@ -40,13 +40,19 @@ export interface Watching extends Proving, Writing, Logging {
   readonly tampered: TamperedChains | null;
 }
 
-/** The fault that a read met. */
-export function tamperingOf({ chain, what }: AlteredError): Tampering {
-  return { chain, code: "ALTERED", seq: null, what };
+/** The fault that a read or a write met. */
+export function tamperingOf(error: AlteredError | BehindIssued): Tampering {
+  const { chain, what } = error;
+  return { chain, code: error instanceof BehindIssued ? "ROLLBACK_DETECTED" : "ALTERED", seq: null, what };
 }
+
+/** Milliseconds after which an alert that could not be recorded is tried again. */
+const RETRY_MS = 60_000;
 
 interface OpenTampering {
   readonly tampering: Tampering;
+  /** Instant at which raising the alert was tried last, epoch milliseconds. */
+  readonly triedAt: number;
   /** Instant of the last alert, epoch milliseconds; null if it could not be recorded anywhere. */
   readonly raisedAt: number | null;
   readonly alertId: string | null;
@@ -171,11 +177,13 @@ async function raiseInTurn(
   const day = dayOf(now);
   const known = tampered.of(family);
   if (known?.raisedAt != null && dayOf(known.raisedAt) === day) return;
+  // An alert that nothing can record is tried again, but not with each request that meets the fault.
+  if (known !== undefined && known.raisedAt === null && now - known.triedAt < RETRY_MS) return;
   if (tampered.isAccepted(family, tampering)) return;
-  tampered.note(family, { tampering, raisedAt: null, alertId: null });
+  tampered.note(family, { tampering, triedAt: now, raisedAt: null, alertId: null });
   const row = rowOf(dependencies, { family, tampering, now });
   const alertId = await record(dependencies, { family, row });
-  tampered.note(family, { tampering, raisedAt: alertId === null ? null : now, alertId });
+  tampered.note(family, { tampering, triedAt: now, raisedAt: alertId === null ? null : now, alertId });
   dependencies.log.error("alert: a chain in the database is not what was signed", {
     audit: true,
     alert_id: alertId,
@@ -401,5 +409,7 @@ function take(
   const known = tampered.of(family);
   if (isAcknowledged) {
     if (known === undefined || known.alertId === alertId) tampered.accept(family, tampering);
-  } else if (tampered.isNews(alertId)) tampered.note(family, { tampering, raisedAt, alertId });
+  } else if (tampered.isNews(alertId)) {
+    tampered.note(family, { tampering, triedAt: raisedAt, raisedAt, alertId });
+  }
 }
