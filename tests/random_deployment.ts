@@ -11,7 +11,7 @@ import { signerFromPem } from "../src/evidence/node_crypto.ts";
 import { anchorChains } from "../src/operations/chains/anchoring.ts";
 import { directCall } from "../src/operations/organizations/organization_change.ts";
 import { rotateByHand } from "../src/operations/organizations/organization_states.ts";
-import { acknowledgeRestore, followLock } from "../src/operations/restoring/restores.ts";
+import { acknowledgeRestore, compareWithLock } from "../src/operations/restoring/restores.ts";
 import { pruneChains } from "../src/operations/chains/retention.ts";
 import { finishRotation, retireKey } from "../src/operations/shared/signing.ts";
 import {
@@ -299,7 +299,7 @@ export class RandomDeployment {
     await this.#start({});
     const { dependencies, clock } = this.#harness;
     // If nothing was written since the backup was made.
-    if ((await followLock(dependencies)).length === 0) return;
+    if ((await compareWithLock(dependencies)).length === 0) return;
     const now = clock.now();
     await acknowledgeRestore(dependencies, { reason: "the disk failed", now });
     await finishRotation({ ...dependencies, now });

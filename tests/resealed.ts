@@ -4,7 +4,7 @@
  */
 import type { Dependencies } from "../src/operations/dependencies.ts";
 import { isEvidenceChain, SYSTEM_CHAIN } from "../src/evidence/chain_name.ts";
-import { movedTo } from "../src/operations/scoring/score.ts";
+import { stateColumns } from "../src/operations/scoring/score.ts";
 import { newestHeads, placeOfHead, updateHeld } from "../src/store/chains.ts";
 import { query, type Statement } from "../src/store/database.ts";
 import {
@@ -67,7 +67,7 @@ export async function resealed(dependencies: Pick<Dependencies, "database" | "se
   const operatorsNow = [
     ...sealing(operators, states, (row) => {
       const place = { entry: { seq: row.prior_seq }, hash: row.prior_hash };
-      return { ...row, ...movedTo(JSON.parse(row.state), place), state: row.state };
+      return { ...row, ...stateColumns(JSON.parse(row.state), place), state: row.state };
     }),
     ...sealing(frozenOperators, frozen),
   ];

@@ -2,7 +2,7 @@
  * `jiss doctor`: finds mistakes of the setup, and says how to mend them. It reads the environment, the files
  * and the database of the service, also while that runs. It writes only if it is told to accept the clock.
  */
-import { CLOCK_RULES, toldReading } from "../operations/installation/clock_watch.ts";
+import { CLOCK_RULES, formatReading } from "../operations/installation/clock_watch.ts";
 import { administer } from "./administration.ts";
 import type { Check, Examined, Finding } from "./doctor/check.ts";
 import { CHECKS } from "./doctor/checks.ts";
@@ -55,7 +55,7 @@ export async function acceptClock(shell: Shell, { json }: DoctorOptions): Promis
   const accepted = await administer(shell, (service) => service.acceptClock(), {
     clockRule: CLOCK_RULES.acceptance,
   });
-  const told = accepted === null ? null : toldReading(accepted);
+  const told = accepted === null ? null : formatReading(accepted);
   if (json) console.log(JSON.stringify({ accepted: told }));
   else if (told === null) {
     console.log("This machine's clock is not refused: there is nothing to accept, and nothing was recorded.");

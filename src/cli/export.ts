@@ -6,7 +6,7 @@ import { beyondLongest, linkedSizes, linkSchema } from "../domain/audit.ts";
 import { orgIdSchema } from "../domain/organization.ts";
 import { nodeCrypto } from "../evidence/node_crypto.ts";
 import { adminChain, evidenceChain, SYSTEM_CHAIN } from "../evidence/chain_name.ts";
-import { type BundleParts, exportFile, longestOf, softwareName } from "../operations/chains/export.ts";
+import { type BundleParts, exportFile, longestShownSize, softwareName } from "../operations/chains/export.ts";
 import { loadEpochs } from "../store/chains.ts";
 import type { Database } from "../store/database.ts";
 import { readInstallation } from "../store/installation.ts";
@@ -37,7 +37,7 @@ export async function exportChain(
   const links = sizesIn(link);
   return await withStored(shell, storageOf(shell), async (database) => {
     if ((await loadEpochs(database, family)).length === 0) throw unknownChain(org);
-    const longest = await longestOf(database, { family, parts });
+    const longest = await longestShownSize(database, { family, parts });
     if (links.some((size) => size > longest)) {
       throw new CommandFailure(`--link ${beyondLongest(longest)}`, EXIT.usage);
     }

@@ -7,7 +7,7 @@
  * Source: https://sqlite.org/howtocorrupt.html, section 1.4.
  */
 import { nodeCrypto } from "../evidence/node_crypto.ts";
-import { isOfAnother } from "../operations/restoring/restores.ts";
+import { isOfAnotherDeployment } from "../operations/restoring/restores.ts";
 import { findDamage } from "../operations/verification/verification.ts";
 import { checkFile, holdsChain } from "../store/backup.ts";
 import { loadChains } from "../store/chains.ts";
@@ -108,7 +108,9 @@ async function prepare(
   const { lockFile } = config;
   if (!exists(lockFile)) return;
   const issued = readIssued(lockFile, refused);
-  if (heads.some((head) => issued.has(head.family) && isOfAnother(head, issued.get(head.family)!))) {
+  if (
+    heads.some((head) => issued.has(head.family) && isOfAnotherDeployment(head, issued.get(head.family)!))
+  ) {
     throw refused(
       `${lockFile} is of another installation than the backup. Where this directory is to go on with the backup's, put jiss.db and lock.db, each with its -wal and -shm, aside, and run this again`,
     );

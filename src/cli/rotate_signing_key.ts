@@ -8,7 +8,7 @@ import type { Config } from "../config/config.ts";
 import { equalBytes } from "../evidence/crypto.ts";
 import { nodeCrypto, signerFromPem } from "../evidence/node_crypto.ts";
 import { fingerprint } from "../evidence/trust.ts";
-import { followLock } from "../operations/restoring/restores.ts";
+import { compareWithLock } from "../operations/restoring/restores.ts";
 import { retireKey, takeInKey } from "../operations/shared/signing.ts";
 import { rewriteInstallation } from "../store/installation.ts";
 import { readSigningKeys } from "../store/signing_keys.ts";
@@ -48,7 +48,7 @@ async function newestOrdinal(shell: Shell): Promise<number> {
  *   writes.
  */
 async function requireWritable({ dependencies }: Service): Promise<void> {
-  if ((await followLock(dependencies)).length > 0) {
+  if ((await compareWithLock(dependencies)).length > 0) {
     throw new CommandFailure(
       "the database is older than what was issued: run `jiss restore --acknowledge REASON` first, then rotate",
       EXIT.failure,

@@ -14,7 +14,7 @@ import { parseNetworks } from "../limits/networks.ts";
 import type { Metrics } from "../observability/metrics.ts";
 import type { Dependencies } from "../operations/dependencies.ts";
 import type { ClockReading } from "../operations/installation/clock_watch.ts";
-import { takeUpSecrets } from "../operations/installation/installation.ts";
+import { applySecrets } from "../operations/installation/installation.ts";
 import { followTampering, raiseSuspicion } from "../operations/shared/tampering.ts";
 import { alertsQuery } from "../store/alerts.ts";
 import { backlogs } from "../store/backlogs.ts";
@@ -148,7 +148,7 @@ async function serve(options: ComposeOptions, stages: Stages): Promise<Service> 
     dependencies,
     areKeysMended: recovered.areKeysMended,
     async announce(listeners) {
-      if (recovered.isCurrent()) await whileBusy(clock, () => takeUpSecrets(recovered.base));
+      if (recovered.isCurrent()) await whileBusy(clock, () => applySecrets(recovered.base));
       background.start(listeners);
     },
     acceptClock: () => recovered.acceptClock(),

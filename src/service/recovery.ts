@@ -19,9 +19,9 @@ import {
   recordClockAnomaly,
 } from "../operations/installation/clock_watch.ts";
 import {
+  applySecrets,
   type InstallationOptions,
   openInstallation,
-  takeUpSecrets,
 } from "../operations/installation/installation.ts";
 import { lockedSeals } from "../operations/installation/installation_seals.ts";
 import { RegisteredRows } from "../operations/organizations/registered.ts";
@@ -95,7 +95,7 @@ export function modelOf(document: Config["model"]): Model {
 export async function recover(options: RecoveryOptions, { database, lock }: Storage): Promise<Recovered> {
   const { log, clock, clockRule, tellsOthers = false } = options;
   const auditLines = new AuditLines(log);
-  if (tellsOthers) await auditLines.passOver(database);
+  if (tellsOthers) await auditLines.skipExisting(database);
   const { signing, areKeysMended } = await openSigningKeys(options, database);
   const lastEntryAt = await lastEntryOf(database);
   const clockWatch = new ClockWatch({ clock, lock, log, rule: clockRule, lastEntryAt });
@@ -104,7 +104,7 @@ export async function recover(options: RecoveryOptions, { database, lock }: Stor
   const common = commonDependencies(options, { signing, lock, shadow });
   const onCommitted = (commit: Committed) => {
     for (const observe of observers.committed) observe(commit);
-    auditLines.tellOwn(commit.entries);
+    auditLines.logOwn(commit.entries);
     shadow?.take(commit.entries);
   };
   const writerOver = (written: Database) =>
@@ -117,13 +117,13 @@ export async function recover(options: RecoveryOptions, { database, lock }: Stor
     ...database,
     async batch(statements) {
       clockWatch.require();
-      if (clockRule.follows) await installing.resume();
+      if (clockRule.recordsClock) await installing.resume();
       await database.batch(statements);
     },
   };
   const writer = writerOver(guarded);
   const lookAtClock = () =>
-    clockWatch.look({
+    clockWatch.check({
       record: (anomaly) => recordClockAnomaly(unguarded, anomaly),
       resume: () => installing.resume(),
     });
@@ -201,7 +201,7 @@ function openWriter(
 
 /** Records that this machine's clock is right after a jump; null if there is nothing to accept. */
 async function acceptClock(clockWatch: ClockWatch, unguarded: Unguarded): Promise<ClockReading | null> {
-  const reading = clockWatch.toAccept;
+  const reading = clockWatch.readingToAccept;
   if (reading === null) return null;
   await recordClockAnomaly(unguarded, { ...reading, noticed: "accepted" });
   unguarded.lock.recordClock({ at: reading.clockAt, isRefused: false });
@@ -229,9 +229,9 @@ class Installing {
   async open({ readsOnly }: { readonly readsOnly: boolean }) {
     const { unguarded } = this;
     const opened = await openInstallation({ ...unguarded, now: this.options.clock.now(), readsOnly });
-    this.#isCurrent = opened.current;
+    this.#isCurrent = opened.isCurrent;
     const { bootstrapOrganization: first } = this.options.config;
-    if (opened.current && first !== null) {
+    if (opened.isCurrent && first !== null) {
       const dependencies = { ...unguarded, installation: opened.installation };
       await bootstrapOrganization(dependencies, first, this.options.clock.now());
     }
@@ -246,8 +246,8 @@ class Installing {
   }
 
   async #resumeOnce(): Promise<void> {
-    const { current } = await this.open({ readsOnly: false });
-    if (current) await takeUpSecrets(this.unguarded);
+    const { isCurrent: current } = await this.open({ readsOnly: false });
+    if (current) await applySecrets(this.unguarded);
   }
 }
 

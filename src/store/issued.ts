@@ -36,7 +36,7 @@ export interface SuspectFamily extends Pick<IssuedCheckpoint, "family" | "epoch"
 export type IssuedPlace = Pick<IssuedCheckpoint, "epoch" | "size">;
 
 /** The time of this machine's clock when the service ran last. */
-export interface KeptClock {
+export interface StoredClock {
   /** Epoch milliseconds. For a refused clock: the time that it should have shown. */
   readonly at: number;
   /** True if the service recorded nothing because the clock was too far ahead. */

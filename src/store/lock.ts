@@ -6,7 +6,7 @@
  * a fork. The lock may lag behind the database, by at most a second at a power cut; it never leads it.
  * Source: evidence design, section 10 and "Read first", point 4.
  */
-import type { ErasedOperator, IssuedCheckpoint, IssuedPlace, KeptClock, SuspectFamily } from "./issued.ts";
+import type { ErasedOperator, IssuedCheckpoint, IssuedPlace, StoredClock, SuspectFamily } from "./issued.ts";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { ADMINISTRATOR_RETRY_SECONDS, BehindIssued, unavailable } from "../domain/errors.ts";
 import type { StoredHead } from "./chains.ts";
@@ -46,8 +46,8 @@ export interface CheckpointLock {
   /** Forgets erasures before this instant, epoch milliseconds. */
   forgetErased(before: number): void;
   /** null if none was kept. */
-  clock(): KeptClock | null;
-  recordClock(clock: KeptClock): void;
+  clock(): StoredClock | null;
+  recordClock(clock: StoredClock): void;
   /** Syncs what was written to the disk. */
   sync(): Promise<void>;
   close(): Promise<void>;
@@ -196,11 +196,11 @@ class FileLock implements CheckpointLock {
     this.#follow({ forgetBefore: before });
   }
 
-  clock(): KeptClock | null {
-    return this.#look(() => keptClockIn(this.#connection));
+  clock(): StoredClock | null {
+    return this.#look(() => selectStoredClock(this.#connection));
   }
 
-  recordClock(clock: KeptClock): void {
+  recordClock(clock: StoredClock): void {
     this.#follow({ clock });
   }
 
@@ -309,16 +309,16 @@ export function issuedPlaces(
  * The clock that a lock's file has kept; null if there is none. The file stays as it is.
  * @throws {StorageFailure} if it cannot be read.
  */
-export function keptClock(path: string): KeptClock | null {
+export function readStoredClock(path: string): StoredClock | null {
   // The file of an earlier program has no such table.
-  return reading(path, (connection) => hasTable(connection, "clock") ? keptClockIn(connection) : null);
+  return reading(path, (connection) => hasTable(connection, "clock") ? selectStoredClock(connection) : null);
 }
 
 function hasTable(connection: DatabaseSync, name: string): boolean {
   return connection.prepare("SELECT 1 FROM sqlite_schema WHERE name = ?").get(name) !== undefined;
 }
 
-function keptClockIn(connection: DatabaseSync): KeptClock | null {
+function selectStoredClock(connection: DatabaseSync): StoredClock | null {
   const row = connection.prepare("SELECT at, is_refused FROM clock").get();
   if (row === undefined) return null;
   const { at, is_refused } = row as { readonly at: number; readonly is_refused: number };

@@ -2,7 +2,7 @@
  * Entries that are yet to be written to `lock.db`: the newest checkpoint of each family, and erasures in
  * their order.
  */
-import type { ErasedOperator, IssuedCheckpoint, IssuedPlace, KeptClock } from "./issued.ts";
+import type { ErasedOperator, IssuedCheckpoint, IssuedPlace, StoredClock } from "./issued.ts";
 
 export interface LockEntries {
   readonly issued: readonly IssuedCheckpoint[];
@@ -10,14 +10,14 @@ export interface LockEntries {
   /** Erasures before this instant (epoch milliseconds) are forgotten; null if none are. */
   readonly forgetBefore: number | null;
   /** null if it did not change. */
-  readonly clock: KeptClock | null;
+  readonly clock: StoredClock | null;
 }
 
 export class GatheredEntries {
   #issued = new Map<string, IssuedCheckpoint>();
   #erased: ErasedOperator[] = [];
   #forgetBefore: number | null = null;
-  #clock: KeptClock | null = null;
+  #clock: StoredClock | null = null;
 
   get isEmpty(): boolean {
     return this.#issued.size + this.#erased.length === 0 && this.#forgetBefore === null &&

@@ -361,7 +361,7 @@ Deno.test("the service's log does not show an altered audit event, and reports t
     logged.push([level, `${fields.chain} ${fields.seq} ${fields.event ?? ""}`]);
   };
   const lines = new AuditLines({ info: write("info"), warn: write("warn"), error: write("error") });
-  await lines.passOver(harness.database);
+  await lines.skipExisting(harness.database);
   const [{ size }] = await select(
     harness.database,
     "SELECT size FROM audit_chain WHERE chain = 'org/acme/admin'",
@@ -378,7 +378,7 @@ Deno.test("the service's log does not show an altered audit event, and reports t
     audit_part: of("org/acme/admin", `seq = ${size + 1}`),
   };
   await whileRowsAltered(harness, { rows, changes: forged }, async () => {
-    await lines.tellOthers(harness.dependencies, harness.clock.now());
+    await lines.logOthers(harness.dependencies, harness.clock.now());
   });
   assert.deepEqual(logged.splice(0), [
     ["info", `org/acme/admin ${size} AUDIT_LOG_READ`],
@@ -386,7 +386,7 @@ Deno.test("the service's log does not show an altered audit event, and reports t
     ["info", `org/acme/admin ${size + 2} AUDIT_LOG_READ`],
   ]);
   await assertAlert(harness, "org/acme/admin", "a line of the log");
-  await lines.tellOthers(harness.dependencies, harness.clock.now());
+  await lines.logOthers(harness.dependencies, harness.clock.now());
   assert.deepEqual(logged.filter(([, line]) => !String(line).includes("ALERT_RAISED")), []);
   await harness.close();
 });

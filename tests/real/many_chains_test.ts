@@ -7,7 +7,7 @@ import { MIGRATIONS } from "../../migrations/mod.ts";
 import { nodeCrypto, signerFromPem } from "../../src/evidence/node_crypto.ts";
 import { createLog } from "../../src/observability/log.ts";
 import type { Dependencies } from "../../src/operations/dependencies.ts";
-import { followLock, followOtherHosts } from "../../src/operations/restoring/restores.ts";
+import { compareWithLock, followOtherHosts } from "../../src/operations/restoring/restores.ts";
 import { loadChains } from "../../src/store/chains.ts";
 import { query } from "../../src/store/database.ts";
 import { openLock } from "../../src/store/lock.ts";
@@ -92,7 +92,7 @@ Deno.test({
         write: (line) => assert.fail(line),
       });
       const follower = { ...source, log };
-      assert.deepEqual(await followLock({ ...follower, lock }), []);
+      assert.deepEqual(await compareWithLock({ ...follower, lock }), []);
       const others = openLock({ path: ":memory:", onTrouble: assert.ifError });
       // The other records of an installation are read only after a restore.
       const beside = { ...follower, lock: others } as unknown as Dependencies;

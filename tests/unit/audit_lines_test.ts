@@ -48,15 +48,15 @@ Deno.test(
     const { database } = harness;
     const written: string[] = [];
     const lines = linesTo(written);
-    await lines.passOver(database);
+    await lines.skipExisting(database);
     const others = await record(harness, 250);
     const own = await record(harness, 2);
-    lines.tellOwn(own);
+    lines.logOwn(own);
     assert.deepEqual(written.splice(0), own.map(lineOf), "its own events at once");
-    await lines.tellOthers(harness.dependencies, harness.clock.now());
+    await lines.logOthers(harness.dependencies, harness.clock.now());
     assert.deepEqual(written.splice(0), others.map(lineOf));
-    await lines.tellOthers(harness.dependencies, harness.clock.now());
-    lines.tellOwn([...others, ...own]);
+    await lines.logOthers(harness.dependencies, harness.clock.now());
+    lines.logOwn([...others, ...own]);
     assert.deepEqual(written, []);
   }),
 );
@@ -66,13 +66,13 @@ Deno.test(
   withHarness(async (harness) => {
     const written: string[] = [];
     const lines = linesTo(written);
-    await lines.passOver(harness.database);
+    await lines.skipExisting(harness.database);
     const own = await record(harness, 3);
     await Promise.all([
-      lines.tellOthers(harness.dependencies, harness.clock.now()),
-      lines.tellOwn(own.slice(1)),
+      lines.logOthers(harness.dependencies, harness.clock.now()),
+      lines.logOwn(own.slice(1)),
     ]);
-    lines.tellOwn(own.slice(0, 1));
+    lines.logOwn(own.slice(0, 1));
     assert.deepEqual(written.sort(), own.map(lineOf).sort());
   }),
 );
@@ -82,10 +82,10 @@ Deno.test(
   withHarness(async (harness) => {
     const written: string[] = [];
     const lines = linesTo(written);
-    await lines.passOver(harness.database);
+    await lines.skipExisting(harness.database);
     const key = await harness.organization("acme");
     assert.equal((await harness.send("/v1/score", { key, body: scoreRequest() })).status, 200);
-    await lines.tellOthers(harness.dependencies, harness.clock.now());
+    await lines.logOthers(harness.dependencies, harness.clock.now());
     const chains = written.map((line) => line.split(" ").slice(0, 2).join(" "));
     assert.deepEqual(chains.filter((line) => line.startsWith("org/")), [
       "org/acme/admin 0",
@@ -100,7 +100,7 @@ Deno.test(
     const { clock, database, dependencies } = harness;
     const written: string[] = [];
     const lines = linesTo(written);
-    await lines.passOver(database);
+    await lines.skipExisting(database);
     const upkeep = new Upkeep(dependencies, lines);
     for (const run of [() => upkeep.run(clock.now()), () => upkeep.finish(clock.now())]) {
       const others = await record(harness, 2);

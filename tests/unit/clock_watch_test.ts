@@ -9,7 +9,7 @@ import {
 } from "../../src/operations/installation/clock_watch.ts";
 import { createLog } from "../../src/observability/log.ts";
 import { openLock } from "../../src/store/lock.ts";
-import type { KeptClock } from "../../src/store/issued.ts";
+import type { StoredClock } from "../../src/store/issued.ts";
 
 const START = Date.parse("2026-11-20T09:00:00.000Z");
 const SECOND = 1_000;
@@ -18,7 +18,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 interface Options {
-  readonly kept?: KeptClock;
+  readonly kept?: StoredClock;
   readonly lastEntryAt?: number;
   readonly rule?: ClockRule;
 }
@@ -63,7 +63,7 @@ function machine({ kept, lastEntryAt, rule = CLOCK_RULES.service }: Options = {}
       fails = value;
     },
     look: () =>
-      watch.look({
+      watch.check({
         record(anomaly) {
           if (fails) return Promise.reject(new Error("away"));
           anomalies.push(anomaly);
@@ -246,9 +246,9 @@ Deno.test("local testing never refuses; a command refuses, and keeps and records
 
   const acceptance = machine({ rule: CLOCK_RULES.acceptance, kept });
   acceptance.watch.require();
-  assert.equal(acceptance.watch.toAccept!.clockAt, START);
+  assert.equal(acceptance.watch.readingToAccept!.clockAt, START);
   const usual = machine({ rule: CLOCK_RULES.acceptance, kept: { ...kept, isRefused: false } });
-  assert.equal(usual.watch.toAccept, null);
+  assert.equal(usual.watch.readingToAccept, null);
 });
 
 Deno.test("an anomaly that could not be recorded is recorded by the next look", async () => {

@@ -9,7 +9,7 @@ import { canonicalJson } from "../../src/evidence/canonical.ts";
 import { modelSha256 } from "../../src/evidence/hashes.ts";
 import { nodeCrypto, signerFromPem } from "../../src/evidence/node_crypto.ts";
 import type { Installation } from "../../src/operations/shared/deployment.ts";
-import { openInstallation, takeUpSecrets } from "../../src/operations/installation/installation.ts";
+import { applySecrets, openInstallation } from "../../src/operations/installation/installation.ts";
 import { lockedSeals } from "../../src/operations/installation/installation_seals.ts";
 import { SigningKeys } from "../../src/operations/shared/signing.ts";
 import { StartError } from "../../src/operations/shared/start_error.ts";
@@ -116,7 +116,7 @@ function withDeployment(test: (deployment: Deployment) => Promise<void>): () => 
             now: EPOCH + starts * 3_600_000,
           });
           if (serves) {
-            await takeUpSecrets({
+            await applySecrets({
               database,
               world,
               peppers: [PEPPER],

@@ -14,7 +14,11 @@ import { anchorChains } from "../../src/operations/chains/anchoring.ts";
 import { bundleFile } from "../../src/operations/chains/export.ts";
 import { directCall } from "../../src/operations/organizations/organization_change.ts";
 import { rotateByHand } from "../../src/operations/organizations/organization_states.ts";
-import { acknowledgeRestore, followLock, followOtherHosts } from "../../src/operations/restoring/restores.ts";
+import {
+  acknowledgeRestore,
+  compareWithLock,
+  followOtherHosts,
+} from "../../src/operations/restoring/restores.ts";
 import { pruneChains } from "../../src/operations/chains/retention.ts";
 import { StartError } from "../../src/operations/shared/start_error.ts";
 import type { Database } from "../../src/store/database.ts";
@@ -491,7 +495,7 @@ Deno.test(
       sessions += 1;
       if (sessions <= 3) await score(first, key, `session-${sessions}`);
     });
-    assert.deepEqual(await followLock({ ...first.dependencies, database }), []);
+    assert.deepEqual(await compareWithLock({ ...first.dependencies, database }), []);
     assert.ok(sessions >= 3);
     const [issued] = first.dependencies.lock.issued();
     assert.deepEqual([issued!.family, issued!.size], ["org/acme", 4]);

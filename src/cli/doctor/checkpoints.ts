@@ -1,5 +1,5 @@
 /** Checks that `lock.db` knows the issued checkpoints, and that the database is not older than they are. */
-import { isOfAnother } from "../../operations/restoring/restores.ts";
+import { isOfAnotherDeployment } from "../../operations/restoring/restores.ts";
 import { loadHeads } from "../../store/chains.ts";
 import { StorageFailure } from "../../store/faults.ts";
 import { isBehind, issuedPlaces, MEND_LOCK } from "../../store/lock.ts";
@@ -29,7 +29,9 @@ export async function checkpoints({ config, database }: Examined): Promise<Findi
     return { state: "wrong", what: `${lockFile} cannot be read (${issued.message})`, mend: MEND_LOCK };
   }
   const heads = new Map((await loadHeads(database, [...issued.keys()])).map((head) => [head.family, head]));
-  const [strange] = [...heads.values()].filter((head) => isOfAnother(head, issued.get(head.family)!));
+  const [strange] = [...heads.values()].filter((head) =>
+    isOfAnotherDeployment(head, issued.get(head.family)!)
+  );
   if (strange !== undefined) {
     return {
       state: "wrong",

@@ -1,10 +1,10 @@
 /** Checks that this machine's clock agrees with the last run of the service, and with the last entry. */
 import { SYSTEM_CHAIN } from "../../evidence/chain_name.ts";
-import { atStart, RECORDED_MS } from "../../operations/installation/clock_watch.ts";
+import { RECORDED_MS, startReference } from "../../operations/installation/clock_watch.ts";
 import { loadHeads } from "../../store/chains.ts";
 import { StorageFailure } from "../../store/faults.ts";
-import { keptClock } from "../../store/lock.ts";
-import type { KeptClock } from "../../store/issued.ts";
+import { readStoredClock } from "../../store/lock.ts";
+import type { StoredClock } from "../../store/issued.ts";
 import { exists } from "../init.ts";
 import { type Examined, type Finding, ok } from "./check.ts";
 
@@ -24,7 +24,7 @@ export async function clock({ config, database, now }: Examined): Promise<Findin
     };
   }
   const kept = exists(config.lockFile) ? readClock(config.lockFile) : null;
-  const { ranLastAt, furthestAt, aheadMs } = atStart({ kept, lastEntryAt, now });
+  const { ranLastAt, furthestAt, aheadMs } = startReference({ stored: kept, lastEntryAt, now });
   if (now > furthestAt + aheadMs) {
     return {
       state: "wrong",
@@ -37,9 +37,9 @@ export async function clock({ config, database, now }: Examined): Promise<Findin
   return ok("this machine's clock goes on from when the service ran last");
 }
 
-function readClock(lockFile: string): KeptClock | null {
+function readClock(lockFile: string): StoredClock | null {
   try {
-    return keptClock(lockFile);
+    return readStoredClock(lockFile);
   } catch (error) {
     // The check `checkpoints` reports this.
     if (error instanceof StorageFailure) return null;

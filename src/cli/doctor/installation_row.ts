@@ -2,7 +2,7 @@
 import { SYSTEM_CHAIN } from "../../evidence/chain_name.ts";
 import { unwrapInstallationKey } from "../../operations/installation/installation.ts";
 import { lockedSeals } from "../../operations/installation/installation_seals.ts";
-import { isHeld } from "../../operations/restoring/resealing.ts";
+import { matchesHeldSet } from "../../operations/restoring/resealing.ts";
 import { loadEpochs } from "../../store/chains.ts";
 import { type Examined, type Finding, ok } from "./check.ts";
 import { readInstallation } from "../../store/installation.ts";
@@ -28,7 +28,7 @@ export async function installationRow({ config, database }: Examined): Promise<F
   if (!opened.isSealed) return ok("the next start seals the rows that an earlier program wrote");
   const seals = lockedSeals();
   seals.unlock(opened.plain);
-  if (await isHeld({ database, seals }, SYSTEM_CHAIN)) {
+  if (await matchesHeldSet({ database, seals }, SYSTEM_CHAIN)) {
     return ok("the installation's row is what was written");
   }
   return {

@@ -5,7 +5,7 @@
 import * as z from "zod";
 import { beyondLongest, CHAIN_KINDS, linkedSizes, linkSchema } from "../../domain/audit.ts";
 import { envelopeFields } from "../../domain/score.ts";
-import { exportFile, longestOf, softwareName } from "../../operations/chains/export.ts";
+import { exportFile, longestShownSize, softwareName } from "../../operations/chains/export.ts";
 import { publicKeys } from "../../operations/chains/own_keys.ts";
 import { currentCheckpoint, familyOf, proofOfEntry } from "../../operations/organizations/audit.ts";
 import { retentionOf } from "../../operations/shared/deployment.ts";
@@ -161,7 +161,7 @@ const getChainExport: Route = {
     const family = familyOf(caller, chain);
     const links = linkedSizes(link);
     if (links.length > 0) {
-      const longest = await longestOf(dependencies.database, { family, parts });
+      const longest = await longestShownSize(dependencies.database, { family, parts });
       if (Math.max(...links) > longest) {
         throw validationFailed([{ path: "link", message: beyondLongest(longest) }]);
       }

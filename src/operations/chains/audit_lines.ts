@@ -19,7 +19,7 @@ import { raiseTampering, tamperingOf, type Watching } from "../shared/tampering.
 const ENTRIES_IN_PAGE = 100;
 
 /** The entries of a chain that were logged. */
-interface Told {
+interface LoggedEntries {
   /** Every entry before it was logged, or existed before this process looked. */
   next: number;
   /** Logged entries after a gap: this process's own, behind those of another process. */
@@ -27,19 +27,19 @@ interface Told {
 }
 
 export class AuditLines {
-  readonly #chains = new Map<string, Told>();
+  readonly #chains = new Map<string, LoggedEntries>();
 
   constructor(private readonly log: Log) {}
 
   /** Skips the entries that exist now: an earlier process has logged them. */
-  async passOver(database: Database): Promise<void> {
-    for await (const { chain, size } of auditChains(database)) this.#toldOf(chain).next = size;
+  async skipExisting(database: Database): Promise<void> {
+    for await (const { chain, size } of readAuditChains(database)) this.#loggedOf(chain).next = size;
   }
 
   /** Logs the entries of a commit that are audit events. */
-  tellOwn(entries: readonly PlacedEntry[]): void {
+  logOwn(entries: readonly PlacedEntry[]): void {
     for (const { family, entry, hash } of entries) {
-      if (!isEvidenceChain(family)) this.#tell(entry, hash);
+      if (!isEvidenceChain(family)) this.#logEvent(entry, hash);
     }
   }
 
@@ -47,34 +47,38 @@ export class AuditLines {
    * Logs the entries in the database that were not logged, each chain in its order. An entry that is not what
    * was signed is logged as altered, and raises the alert.
    */
-  async tellOthers(dependencies: Watching, now: number): Promise<void> {
-    for await (const { chain, size } of auditChains(dependencies.database)) {
-      const told = this.#toldOf(chain);
-      while (told.next < size) {
-        const end = Math.min(told.next + ENTRIES_IN_PAGE, size);
-        const altered = await this.#tellPage(dependencies, { chain, first: told.next, end });
+  async logOthers(dependencies: Watching, now: number): Promise<void> {
+    for await (const { chain, size } of readAuditChains(dependencies.database)) {
+      const logged = this.#loggedOf(chain);
+      while (logged.next < size) {
+        const end = Math.min(logged.next + ENTRIES_IN_PAGE, size);
+        const altered = await this.#logPage(dependencies, { chain, first: logged.next, end });
         // Entries that were pruned meanwhile cannot be logged.
-        advance(told, end);
+        advance(logged, end);
         if (altered !== null) await raiseTampering(dependencies, tamperingOf(altered), now);
       }
     }
   }
 
   /** @returns the first fault of the page; null if all entries are what was signed, or were logged before. */
-  async #tellPage(
+  async #logPage(
     dependencies: Watching,
     { chain, first, end }: { readonly chain: string; readonly first: number; readonly end: number },
   ): Promise<AlteredError | null> {
     const { database, crypto } = dependencies;
     const bodies = await readBodies(database, { chain, first, end });
     const hashes = new Map(bodies.map(({ seq, body }) => [seq, entryHash(crypto, body)]));
-    const standing = await standingIn(dependencies, { chain, origin: originOf(dependencies, chain), hashes });
+    const signedSeqs = await standingIn(dependencies, {
+      chain,
+      origin: originOf(dependencies, chain),
+      hashes,
+    });
     let altered: AlteredError | null = null;
     for (const { seq, body } of bodies) {
-      if (standing.has(seq)) {
+      if (signedSeqs.has(seq)) {
         // A body with a signed hash is an entry.
-        this.#tell(JSON.parse(body), hashes.get(seq)!);
-      } else if (!this.#toldOf(chain).beyond.has(seq)) {
+        this.#logEvent(JSON.parse(body), hashes.get(seq)!);
+      } else if (!this.#loggedOf(chain).beyond.has(seq)) {
         altered ??= new AlteredError(chain, `entry ${seq} of ${chain} is not what was signed`);
         this.log.error("an audit event in the database is not what was signed, and is not told", {
           audit: true,
@@ -86,12 +90,12 @@ export class AuditLines {
     return altered;
   }
 
-  #tell({ chain, seq, event_type, actor, org_id }: Entry, hash: Uint8Array): void {
-    const told = this.#toldOf(chain);
+  #logEvent({ chain, seq, event_type, actor, org_id }: Entry, hash: Uint8Array): void {
+    const logged = this.#loggedOf(chain);
     // The entry was read from the database before its own commit was reported, or the other way round.
-    if (seq < told.next || told.beyond.has(seq)) return;
-    told.beyond.add(seq);
-    advance(told, told.next);
+    if (seq < logged.next || logged.beyond.has(seq)) return;
+    logged.beyond.add(seq);
+    advance(logged, logged.next);
     this.log.info("audit event", {
       audit: true,
       event: event_type,
@@ -103,21 +107,23 @@ export class AuditLines {
     });
   }
 
-  #toldOf(chain: string): Told {
+  #loggedOf(chain: string): LoggedEntries {
     const known = this.#chains.get(chain);
     if (known !== undefined) return known;
-    const told = { next: 0, beyond: new Set<number>() };
-    this.#chains.set(chain, told);
-    return told;
+    const logged = { next: 0, beyond: new Set<number>() };
+    this.#chains.set(chain, logged);
+    return logged;
   }
 }
 
 /** Moves `next` to `end` at least, and past the entries right after it that were logged. */
-function advance(told: Told, end: number): void {
-  for (; told.next < end || told.beyond.has(told.next); told.next += 1) told.beyond.delete(told.next);
+function advance(logged: LoggedEntries, end: number): void {
+  for (; logged.next < end || logged.beyond.has(logged.next); logged.next += 1) {
+    logged.beyond.delete(logged.next);
+  }
 }
 
-async function* auditChains(database: Database): AsyncGenerator<ChainSize> {
+async function* readAuditChains(database: Database): AsyncGenerator<ChainSize> {
   for await (const sizes of readChainSizes(database)) {
     yield* sizes.filter(({ family }) => !isEvidenceChain(family));
   }

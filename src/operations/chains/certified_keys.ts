@@ -44,19 +44,19 @@ export async function readCertifiedKeys(
   const origins = new Map(epochs.map(({ chain, origin }) => [chain, origin]));
   const prefix = splitName(epochs.at(-1)?.origin ?? "")?.prefix;
   if (prefix === undefined) return { rows: [], notes };
-  const told = await rotationsIn(source, origins);
-  notes.use({ held, certificates: told.map(({ certificate }) => certificate) });
-  const own = told.filter(({ rotation: { newKey, prefix: of } }) =>
-    of === prefix && notes.has(newKey, prefix)
+  const rotations = await readRotations(source, origins);
+  notes.use({ held, certificates: rotations.map(({ certificate }) => certificate) });
+  const ownRotations = rotations.filter(({ rotation: { newKey, prefix: rotationPrefix } }) =>
+    rotationPrefix === prefix && notes.has(newKey, prefix)
   );
-  const first = own.find(({ rotation }) => rotation.ordinal === FIRST_ROTATION)?.rotation.oldKey ??
+  const first = ownRotations.find(({ rotation }) => rotation.ordinal === FIRST_ROTATION)?.rotation.oldKey ??
     await signerOfSystemChain(source, held);
   if (first === null) return { rows: [], notes };
-  const turns = await provenTurns(source, { own, origins, notes });
+  const steps = await readProvenSteps(source, { ownRotations, origins, notes });
   const keys = [
     { ordinal: 1, public_key: first, certificate: null },
     // A service that ran on an altered table has recorded the same rotation again.
-    ...turns.filter((turn) => turn.isIn && turn === firstOf(turns, turn.rotation.ordinal)).map((
+    ...steps.filter((step) => step.isTakenIn && step === takeInStepOf(steps, step.rotation.ordinal)).map((
       { rotation: { ordinal, newKey }, certificate },
     ) => ({
       ordinal,
@@ -66,28 +66,29 @@ export async function readCertifiedKeys(
   ];
   const rows = keys.map((key) => ({
     ...key,
-    from_size: sizeAfter(firstOf(turns, key.ordinal)),
-    until_size: turns.find(({ isIn, rotation }) => !isIn && rotation.ordinal > key.ordinal)?.position ?? null,
+    from_size: sizeAfter(takeInStepOf(steps, key.ordinal)),
+    until_size:
+      steps.find(({ isTakenIn, rotation }) => !isTakenIn && rotation.ordinal > key.ordinal)?.position ?? null,
   }));
   return { rows, notes };
 }
 
 /** The entry with which a key came in; undefined for the key that the log began with. */
-function firstOf(turns: readonly Turn[], ordinal: number): Turn | undefined {
-  return turns.find(({ isIn, rotation }) => isIn && rotation.ordinal === ordinal);
+function takeInStepOf(steps: readonly RotationStep[], ordinal: number): RotationStep | undefined {
+  return steps.find(({ isTakenIn, rotation }) => isTakenIn && rotation.ordinal === ordinal);
 }
 
 /** The first size of the system chain that is signed after an entry, counted over all epochs; 0 without one. */
-function sizeAfter(turn: Turn | undefined): number {
-  return turn === undefined ? 0 : turn.position + 1;
+function sizeAfter(step: RotationStep | undefined): number {
+  return step === undefined ? 0 : step.position + 1;
 }
 
-const EVENT = "SIGNING_KEY_ROTATED";
+const ROTATION_EVENT = "SIGNING_KEY_ROTATED";
 
 /** The ordinal in the certificate of the first rotation. */
 const FIRST_ROTATION = 2;
 
-interface ToldRotation {
+interface RecordedRotation {
   readonly chain: string;
   readonly seq: number;
   readonly position: number;
@@ -99,54 +100,54 @@ interface ToldRotation {
  * Rotations that entries of the system chain record. Each certificate is verified; the entries are proven
  * later.
  */
-async function rotationsIn(
+async function readRotations(
   { database, crypto }: KeySource,
   origins: ReadonlyMap<string, string>,
-): Promise<readonly ToldRotation[]> {
-  const told: ToldRotation[] = [];
-  const places = await placesOfEvents(database, { family: SYSTEM_CHAIN, eventType: EVENT });
+): Promise<readonly RecordedRotation[]> {
+  const rotations: RecordedRotation[] = [];
+  const places = await placesOfEvents(database, { family: SYSTEM_CHAIN, eventType: ROTATION_EVENT });
   for (const { chain, seq, position } of places) {
     if (!origins.has(chain)) continue;
     const text = (await readEntry(database, { chain, seq }))?.parts.get("detail")?.text;
-    const certificate = detailOf(text)?.cert;
+    const certificate = parseDetail(text)?.cert;
     const rotation = certificate === undefined ? null : parseRotationCertificate(crypto, certificate);
-    if (rotation !== null) told.push({ chain, seq, position, certificate: certificate!, rotation });
+    if (rotation !== null) rotations.push({ chain, seq, position, certificate: certificate!, rotation });
   }
-  return told;
+  return rotations;
 }
 
-function detailOf(text: string | undefined) {
+function parseDetail(text: string | undefined) {
   return signingKeyRotatedSchema.safeParse(orNull(() => JSON.parse(text ?? "null"))).data;
 }
 
-interface Turn extends Pick<ToldRotation, "rotation" | "certificate" | "position"> {
+interface RotationStep extends Pick<RecordedRotation, "rotation" | "certificate" | "position"> {
   /** True if the key was taken in; false if the keys before it were retired. */
-  readonly isIn: boolean;
+  readonly isTakenIn: boolean;
 }
 
 /** The steps of these rotations that proven entries record, in their order. */
-async function provenTurns(
+async function readProvenSteps(
   { database, crypto }: KeySource,
-  { own, origins, notes }: {
-    readonly own: readonly ToldRotation[];
+  { ownRotations, origins, notes }: {
+    readonly ownRotations: readonly RecordedRotation[];
     readonly origins: ReadonlyMap<string, string>;
     readonly notes: OwnNotes;
   },
-): Promise<readonly Turn[]> {
+): Promise<readonly RotationStep[]> {
   const signing = { openOwn: (note: string, origin: string) => Promise.resolve(notes.open(note, origin)) };
-  const turns: Turn[] = [];
-  for (const { chain, seq, position, certificate, rotation } of own) {
+  const steps: RotationStep[] = [];
+  for (const { chain, seq, position, certificate, rotation } of ownRotations) {
     try {
       const place = { chain, origin: origins.get(chain)!, seq };
       const proven = await readProven({ database, crypto, signing }, place);
-      const detail = detailOf(proven?.stored.parts.get("detail")?.text);
-      if (proven?.stored.entry.event_type !== EVENT || detail?.cert !== certificate) continue;
-      turns.push({ rotation, certificate, position, isIn: detail.overlap });
+      const detail = parseDetail(proven?.stored.parts.get("detail")?.text);
+      if (proven?.stored.entry.event_type !== ROTATION_EVENT || detail?.cert !== certificate) continue;
+      steps.push({ rotation, certificate, position, isTakenIn: detail.overlap });
     } catch (error) {
       if (!(error instanceof AlteredError)) throw error;
     }
   }
-  return turns;
+  return steps;
 }
 
 /** The held key that signed the newest checkpoint of the system chain; null if none did. */

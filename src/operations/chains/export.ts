@@ -128,7 +128,7 @@ async function shownEpochs(
 }
 
 /** Size of the longest chain that an export of a family shows: a larger size cannot be linked. */
-export async function longestOf(
+export async function longestShownSize(
   database: Database,
   options: { readonly family: string; readonly parts: BundleParts },
 ): Promise<number> {
@@ -160,20 +160,23 @@ async function* contentLines(
 ): AsyncGenerator<string | StoredCheckpoint> {
   const { chain: { chain }, parts } = options;
   const { database } = source;
-  const base = await readable(`the tree of ${chain}`, () => baseOf(source, options));
-  yield await readable("a signing key", async () => headerLine(await headerOf(source, options, base)));
+  const base = await requireReadable(`the tree of ${chain}`, () => readBase(source, options));
+  yield await requireReadable(
+    "a signing key",
+    async () => headerLine(await readHeader(source, options, base)),
+  );
   if (parts === "all" && isEvidenceChain(options.chain.family)) {
     for (const { sha256, document } of await readModelDocuments(database)) {
       const line = () => modelLine({ sha256, document: JSON.parse(document) });
-      yield await readable(`the model document ${sha256}`, line);
+      yield await requireReadable(`the model document ${sha256}`, line);
     }
   }
   const ladder = await readLadder(database, chain);
-  yield* ladderLines(source, { chain, sizes: stepsTo(base.size, [...ladder, ...options.links ?? []]) });
+  yield* ladderLines(source, { chain, sizes: ladderSizes(base.size, [...ladder, ...options.links ?? []]) });
   yield* beginningLines(source, options, base);
 
   let end = await requireCheckpoint(database, chain);
-  const owed = new Set<string>();
+  const awaitedErasures = new Set<string>();
   const marks = new CheckpointMarks(database, { chain, ladder, from: base.size });
   for (let next = base.size; next < end.size;) {
     const entries = await readBundleEntries(database, {
@@ -183,14 +186,14 @@ async function* contentLines(
     });
     if (entries[0]?.seq !== next) await refuseIfPruned(source, options);
     for (const entry of entries) {
-      const lines = () => [...entryLines(entry, { parts, owed })];
-      yield* await readable(`entry ${entry.seq} of ${chain}`, lines);
+      const lines = () => [...entryLines(entry, { parts, awaitedErasures })];
+      yield* await requireReadable(`entry ${entry.seq} of ${chain}`, lines);
       next = entry.seq + 1;
-      const due = next < end.size ? await marks.at(next) : null;
+      const due = next < end.size ? await marks.noteAt(next) : null;
       if (due !== null) yield checkpointLine(due);
     }
     // An erasure during the export is recorded by an entry that was appended since.
-    if (next === end.size && owed.size > 0) end = await requireCheckpoint(database, chain);
+    if (next === end.size && awaitedErasures.size > 0) end = await requireCheckpoint(database, chain);
   }
   // The trailer's digest covers the checkpoint on this line, and so the same checkpoint in the trailer.
   if (end.size > base.size) yield checkpointLine(end.note);
@@ -202,13 +205,13 @@ async function* contentLines(
  * damage of the database, and no mistake of this program.
  * @throws {Error} that says what is damaged.
  */
-async function readable<Made>(what: string, make: () => Made | Promise<Made>): Promise<Made> {
+async function requireReadable<Made>(what: string, read: () => Made | Promise<Made>): Promise<Made> {
   try {
-    return await make();
+    return await read();
   } catch (error) {
-    const isOfRows = error instanceof SyntaxError || error instanceof TypeError ||
+    const isDamage = error instanceof SyntaxError || error instanceof TypeError ||
       error instanceof RangeError;
-    if (!isOfRows) throw error;
+    if (!isDamage) throw error;
     throw new Error(`${what} is damaged in the database (${error.message})`, { cause: error });
   }
 }
@@ -242,7 +245,7 @@ interface Base {
   readonly checkpoint: string | null;
 }
 
-async function baseOf(
+async function readBase(
   { database, crypto }: BundleSource,
   { chain: { chain, origin, minIndex }, base }: BundleOptions,
 ): Promise<Base> {
@@ -259,7 +262,7 @@ async function baseOf(
   };
 }
 
-async function headerOf(
+async function readHeader(
   { database, crypto }: BundleSource,
   { chain: { chain, origin }, retentionDays, now, software }: BundleOptions,
   base: Base,
@@ -280,7 +283,7 @@ async function headerOf(
 }
 
 /** The sizes between which proofs lead, each to the next; the base is the last of them. */
-function stepsTo(base: number, sizes: readonly number[]): readonly number[] {
+function ladderSizes(base: number, sizes: readonly number[]): readonly number[] {
   if (base === 0) return [];
   return [...new Set([...sizes.filter((size) => size < base), base])].sort((a, b) => a - b);
 }
@@ -300,7 +303,7 @@ async function* ladderLines(
         to,
         proof: consistencyPath(crypto, { from, to }, (node) => nodes.get(node)).map(hex),
       });
-    yield await readable(`the tree of ${chain}`, line);
+    yield await requireReadable(`the tree of ${chain}`, line);
   }
 }
 
@@ -324,13 +327,13 @@ async function* beginningLines(
     const held = first.parts.find(({ name }) => name === "detail")?.held ?? null;
     if (held === null) throw new TypeError("without its detail");
     return beginningLine({
-      entry: JSON.parse(ofText(first.text)),
+      entry: JSON.parse(requireText(first.text)),
       salt: hex(held.salt),
-      data: JSON.parse(ofText(held.text)),
+      data: JSON.parse(requireText(held.text)),
       path: inclusionPath(crypto, { leaf: 0, size }, (node) => nodes.get(node)).map(hex),
     });
   };
-  yield await readable(`the first entry of ${chain}`, line);
+  yield await requireReadable(`the first entry of ${chain}`, line);
 }
 
 /**
@@ -339,23 +342,23 @@ async function* beginningLines(
  */
 function* entryLines(
   { seq, text, subject, eventType, parts }: BundleEntry,
-  { parts: given, owed }: { readonly parts: BundleParts; readonly owed: Set<string> },
+  { parts: given, awaitedErasures }: { readonly parts: BundleParts; readonly awaitedErasures: Set<string> },
 ): Generator<string> {
-  yield ofText(text);
-  if (eventType === "SUBJECT_ERASED" && subject !== null) owed.delete(subject);
+  yield requireText(text);
+  if (eventType === "SUBJECT_ERASED" && subject !== null) awaitedErasures.delete(subject);
   const structural = (STRUCTURAL_EVENTS as readonly (string | null)[]).includes(eventType);
   const isGiven = given === "all" || (given === "structural" && structural);
   for (const { name, held } of parts) {
     if (held === null) {
-      if (subject !== null) owed.add(subject);
+      if (subject !== null) awaitedErasures.add(subject);
       yield partLine({ seq, name, absent: "erased" });
-    } else if (isGiven) yield partLine({ seq, name, salt: hex(held.salt), text: ofText(held.text) });
+    } else if (isGiven) yield partLine({ seq, name, salt: hex(held.salt), text: requireText(held.text) });
     else yield partLine({ seq, name, absent: "withheld" });
   }
 }
 
 /** A stored text for a line. @throws {TypeError} if it is no text. */
-function ofText(stored: unknown): string {
+function requireText(stored: unknown): string {
   if (typeof stored !== "string") throw new TypeError("not a text");
   return stored;
 }
@@ -380,7 +383,7 @@ class CheckpointMarks {
   }
 
   /** The note to show after the entry that makes the tree this large; null if none is due. */
-  async at(size: number): Promise<string | null> {
+  async noteAt(size: number): Promise<string | null> {
     const { chain } = this.options;
     if (this.#due === undefined) {
       this.#due = await checkpointFrom(this.database, { chain, size: this.#from + CHECKPOINT_EVERY });

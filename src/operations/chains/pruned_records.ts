@@ -42,7 +42,7 @@ type RowKind = (typeof ROW_KINDS)[keyof typeof ROW_KINDS];
  * @throws {AlteredError} if an entry is not what was signed, or the row of its name belongs to another
  *   record.
  */
-export async function removalsOf(
+export async function removalStatements(
   dependencies: ProvingDependencies,
   { orgId, chain, seqs, cause }: {
     /** null if no rows belong to the entries; they are proven all the same. */
@@ -58,9 +58,9 @@ export async function removalsOf(
   if (orgId === null) return [];
   const [first, last] = [chain.firstPosition + seqs[0]!, chain.firstPosition + seqs.at(-1)!];
   await requireOwnRows(dependencies, { orgId, chain, records, range: [first, last] });
-  const own = { orgId, cause };
+  const removal = { orgId, cause };
   return [
-    ...records.flatMap((record) => removalsOfRecord(installation, record, own)),
+    ...records.flatMap((record) => removalStatementsOf(installation, record, removal)),
     deleteBatches(orgId, [first, last]),
   ];
 }
@@ -101,13 +101,13 @@ async function requireOwnRows(
     readonly range: readonly [first: number, last: number];
   },
 ): Promise<void> {
-  const of = (table: RowKind["table"]) => records.filter(({ kind }) => kind.table === table);
-  const keys = (table: RowKind["table"]) => JSON.stringify(of(table).map(({ id }) => [orgId, id]));
+  const recordsOf = (table: RowKind["table"]) => records.filter(({ kind }) => kind.table === table);
+  const keys = (table: RowKind["table"]) => JSON.stringify(recordsOf(table).map(({ id }) => [orgId, id]));
   const [scores, frozen, decided, reports, batches] = await database.snapshot([
     interactions.load(keys("interaction")),
     skippedInteractions.load(keys("skipped_interaction")),
     decisions.load(keys("decision")),
-    reportPositionsQuery(orgId, of("compliance_report").map(({ id }) => id)),
+    reportPositionsQuery(orgId, recordsOf("compliance_report").map(({ id }) => id)),
     batchesQuery(orgId, range),
   ]);
   const rows = [
@@ -122,14 +122,14 @@ async function requireOwnRows(
     if (record?.position === position && record.operatorId === operator_id) continue;
     throw new AlteredError(chain, `a row of ${table} bears the name of another record of ${chain}`);
   }
-  const scored = new Map(of("interaction").map(({ position, operatorId }) => [position, operatorId]));
+  const scored = new Map(recordsOf("interaction").map(({ position, operatorId }) => [position, operatorId]));
   for (const { first_position, operator_id } of batches) {
     if (scored.get(first_position) === operator_id) continue;
     throw new AlteredError(chain, `a row of score_batch leads to another record of ${chain}`);
   }
 }
 
-function removalsOfRecord(
+function removalStatementsOf(
   installation: Proving["installation"],
   { kind: { table }, id, position }: PrunedRecord,
   { orgId, cause }: { readonly orgId: string; readonly cause: CauseOfCut },

@@ -23,7 +23,7 @@ import { originOf, type RetentionDays, retentionOf } from "../shared/deployment.
 import { eventDraft } from "../shared/drafts.ts";
 import { causeOfCut, provenMinIndex } from "../shared/gone.ts";
 import { requireNamed } from "../shared/proven_records.ts";
-import { removalsOf } from "./pruned_records.ts";
+import { removalStatements } from "./pruned_records.ts";
 import { raiseTampering, tamperingOf, type Watching } from "../shared/tampering.ts";
 
 /** The dependencies of these operations. */
@@ -62,7 +62,7 @@ async function cutChain(
   const days = retentionOf(dependencies, chain.family);
   if (days === null) return null;
   const cutoff = new Date(now - days * DAY_MS).toISOString();
-  const cut = await cutBefore(dependencies, { chain, cutoff });
+  const cut = await findCut(dependencies, { chain, cutoff });
   if (cut === null || cut.size <= chain.minIndex) return null;
   // Another process may have cut the chain since its row was read. The new entry repeats the old index, so it
   // is proven.
@@ -115,7 +115,7 @@ async function rootOfCut(
 }
 
 /** The last end of a day before the cutoff; the end of the chain if its last entry is before the cutoff. */
-async function cutBefore(
+async function findCut(
   { database }: Needs,
   { chain, cutoff }: { readonly chain: StoredChain; readonly cutoff: string },
 ): Promise<CutPoint | null> {
@@ -138,7 +138,7 @@ async function removeBelow(
     if (seqs.length === 0) return;
     cause ??= await causeOfCut(dependencies, { chain: chain.chain, seq: minIndex - 1 });
     await database.batch([
-      ...await removalsOf(dependencies, { orgId, chain, seqs, cause }),
+      ...await removalStatements(dependencies, { orgId, chain, seqs, cause }),
       ...deleteEntriesBelow(chain.chain, { index: seqs.at(-1)! + 1, minIndex }),
     ]);
   }

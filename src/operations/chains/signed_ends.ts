@@ -49,7 +49,7 @@ export async function signedEnd(
   }
   if (issued === null || issued.epoch !== epoch || issued.size <= (newest?.size ?? 0)) return newest;
   const known = await signing.openOwn(issued.note, own);
-  return known !== null && await leadsTo(dependencies, chain, known) ? known : newest;
+  return known !== null && await treeLeadsTo(dependencies, chain, known) ? known : newest;
 }
 
 /** The origin in a chain's row, if it fits the chain's name; else the origin that the chain would get now. */
@@ -60,7 +60,7 @@ export function ownOrigin(
   return chainPrefix(origin, chain) === null ? originOf(dependencies, chain) : origin;
 }
 
-async function leadsTo(
+async function treeLeadsTo(
   { database, crypto }: EndDependencies,
   chain: string,
   { size, root }: KnownCheckpoint,
@@ -81,8 +81,9 @@ export async function restoredSize(dependencies: EndDependencies, chain: string)
     const checkpoint = await newestOwnCheckpoint(dependencies, { chain, origin });
     const proven = await readProven(dependencies, { chain, origin, seq: 0, checkpoint });
     const detail: unknown = orNull(() => JSON.parse(proven?.stored.parts.get("detail")?.text ?? "null"));
-    const told = restoredGenesisSchema.safeParse(detail).data ?? chainRestoredSchema.safeParse(detail).data;
-    return told?.restored_size ?? null;
+    const restored = restoredGenesisSchema.safeParse(detail).data ??
+      chainRestoredSchema.safeParse(detail).data;
+    return restored?.restored_size ?? null;
   } catch (error) {
     if (error instanceof AlteredError) return null;
     throw error;
@@ -96,21 +97,21 @@ export async function restoredSize(dependencies: EndDependencies, chain: string)
  */
 export async function mendFirstPositions(dependencies: EndDependencies, family: string): Promise<boolean> {
   const { database } = dependencies;
-  let before: (StoredChain & { readonly isMended: number }) | null = null;
+  let before: (StoredChain & { readonly correctedFirst: number }) | null = null;
   let isWrong = false;
   for (const epoch of await loadEpochs(database, family)) {
-    const first: number = before === null ? 0 : before.isMended +
+    const first: number = before === null ? 0 : before.correctedFirst +
       (await restoredSize(dependencies, epoch.chain) ??
         (await signedEnd(dependencies, before, null))?.size ?? before.frontier.size);
     const counted: number = before === null
       ? 0
-      : before.isMended + await endOfEntries(database, before.chain);
+      : before.correctedFirst + await endOfEntries(database, before.chain);
     const isRight = epoch.firstPosition === first || epoch.firstPosition === counted;
     if (!isRight) {
       isWrong = true;
       await database.batch([setFirstPosition(epoch.chain, first)]);
     }
-    before = { ...epoch, isMended: isRight ? epoch.firstPosition : first };
+    before = { ...epoch, correctedFirst: isRight ? epoch.firstPosition : first };
   }
   return isWrong;
 }

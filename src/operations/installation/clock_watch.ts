@@ -10,7 +10,7 @@ import { ADMINISTRATOR_RETRY_SECONDS, isUnavailable, unavailable } from "../../d
 import { errorFields, type Log } from "../../observability/log.ts";
 import { DAY_MS } from "../../domain/time.ts";
 import type { CheckpointLock } from "../../store/lock.ts";
-import type { KeptClock } from "../../store/issued.ts";
+import type { StoredClock } from "../../store/issued.ts";
 import type { Writer } from "../../store/writer.ts";
 import { eventDraft } from "../shared/drafts.ts";
 import { SYSTEM_CHAIN } from "../../evidence/chain_name.ts";
@@ -23,21 +23,21 @@ const AHEAD_AT_START_MS = 400 * DAY_MS;
 /** A larger deviation, forward or back, is recorded; milliseconds. */
 export const RECORDED_MS = 300_000;
 /** Milliseconds between two times that the clock's reading is stored. */
-const KEPT_EVERY_MS = 60_000;
+const STORED_EVERY_MS = 60_000;
 
 /** How a process treats the clock. */
 export interface ClockRule {
   /** Whether the process records nothing while the clock is too far ahead. */
   readonly refuses: boolean;
   /** Whether the process records jumps and stores the clock's readings, as a service does. */
-  readonly follows: boolean;
+  readonly recordsClock: boolean;
 }
 
 export const CLOCK_RULES = {
-  service: { refuses: true, follows: true },
-  local: { refuses: false, follows: true },
-  command: { refuses: true, follows: false },
-  acceptance: { refuses: false, follows: false },
+  service: { refuses: true, recordsClock: true },
+  local: { refuses: false, recordsClock: true },
+  command: { refuses: true, recordsClock: false },
+  acceptance: { refuses: false, recordsClock: false },
 } as const satisfies Record<string, ClockRule>;
 
 /** The expected time and the clock's time, epoch milliseconds. */
@@ -59,7 +59,7 @@ export interface ClockWatchOptions {
   readonly lastEntryAt: number | null;
 }
 
-export interface ClockSteps {
+export interface ClockActions {
   /** Records an anomaly of the clock. */
   readonly record: (anomaly: ClockAnomaly) => Promise<void>;
   /** Does what a start left out because nothing could be recorded. */
@@ -76,22 +76,22 @@ export class ClockWatch {
   #aheadMs: number;
   /** Whether the base is a reading of the clock; it may be the last entry's time, which can be long ago. */
   #isExact: boolean;
-  #hasLooked = false;
+  #hasChecked = false;
   #isRefused = false;
   /** When a reading was last stored, by the monotonic clock. */
-  #keptAt = -Infinity;
-  #looking: Promise<void> | null = null;
+  #storedAt = -Infinity;
+  #checking: Promise<void> | null = null;
 
   constructor(options: ClockWatchOptions) {
     const { clock, lock, lastEntryAt } = options;
-    const kept = lock.clock();
-    const { ranLastAt, furthestAt, aheadMs } = atStart({ kept, lastEntryAt, now: clock.now() });
+    const stored = lock.clock();
+    const { ranLastAt, furthestAt, aheadMs } = startReference({ stored, lastEntryAt, now: clock.now() });
     const monotonic = clock.monotonic();
     this.#options = options;
     this.#base = { wall: ranLastAt, monotonic };
     this.#furthest = { wall: furthestAt, monotonic };
     this.#aheadMs = aheadMs;
-    this.#isExact = kept !== null;
+    this.#isExact = stored !== null;
   }
 
   /** Whether nothing may be recorded now. */
@@ -111,45 +111,45 @@ export class ClockWatch {
   }
 
   /** Checks the clock, at the start and each second. A failure is logged, and the next call tries again. */
-  look(steps: ClockSteps): Promise<void> {
-    if (!this.#options.rule.follows) return Promise.resolve();
-    this.#looking ??= this.#look(steps).catch((error) => {
+  check(steps: ClockActions): Promise<void> {
+    if (!this.#options.rule.recordsClock) return Promise.resolve();
+    this.#checking ??= this.#checkOnce(steps).catch((error) => {
       // The refusal was already logged.
       if (isUnavailable(error)) return;
       this.#options.log.error("what the clock did could not be recorded", errorFields(error));
-    }).finally(() => this.#looking = null);
-    return this.#looking;
+    }).finally(() => this.#checking = null);
+    return this.#checking;
   }
 
   /** The reading that an administrator would accept; null if there is nothing to accept. */
-  get toAccept(): ClockReading | null {
+  get readingToAccept(): ClockReading | null {
     const reading = this.#read();
     return this.#isBeyond(reading) ? reading : null;
   }
 
   /** Stores the clock's reading when the process ends. */
   finish(): void {
-    if (this.#options.rule.follows && !this.isRefused) this.#keep();
+    if (this.#options.rule.recordsClock && !this.isRefused) this.#storeReading();
   }
 
-  async #look({ record, resume }: ClockSteps): Promise<void> {
+  async #checkOnce({ record, resume }: ClockActions): Promise<void> {
     const wasRefused = this.isRefused;
-    if (wasRefused) this.#takeUpAcceptance();
+    if (wasRefused) this.#adoptAcceptance();
     const reading = this.#read();
     if (this.#isTooFarAhead(reading)) return;
     if (wasRefused) await resume();
     if (this.#isAnomaly(reading)) {
-      await record({ ...reading, noticed: this.#hasLooked ? "while_running" : "at_start" });
+      await record({ ...reading, noticed: this.#hasChecked ? "while_running" : "at_start" });
       this.#rebase(reading);
-    } else if (!this.#hasLooked) this.#rebase(reading);
-    this.#hasLooked = true;
+    } else if (!this.#hasChecked) this.#rebase(reading);
+    this.#hasChecked = true;
     this.#aheadMs = AHEAD_WHILE_RUNNING_MS;
     if (this.#isRefused) {
       this.#isRefused = false;
-      this.#keptAt = -Infinity;
+      this.#storedAt = -Infinity;
       this.#options.log.info("this machine's clock is believed again, and entries are recorded");
     }
-    if (reading.monotonic - this.#keptAt >= KEPT_EVERY_MS) this.#keep();
+    if (reading.monotonic - this.#storedAt >= STORED_EVERY_MS) this.#storeReading();
   }
 
   #read(): Reading {
@@ -177,30 +177,30 @@ export class ClockWatch {
     const { lock, log, rule } = this.#options;
     this.#isRefused = true;
     log.error("this machine's clock is too far ahead of where it was: nothing is recorded", {
-      ...toldReading(reading),
+      ...formatReading(reading),
       mend: "set the clock; or, where it is right, run jiss doctor --accept-clock",
     });
-    if (rule.follows) lock.recordClock({ at: reading.expectedAt, isRefused: true });
+    if (rule.recordsClock) lock.recordClock({ at: reading.expectedAt, isRefused: true });
   }
 
   /** Accepts the clock if another process has stored that an administrator accepted its reading. */
-  #takeUpAcceptance(): void {
-    const kept = this.#options.lock.clock();
+  #adoptAcceptance(): void {
+    const stored = this.#options.lock.clock();
     const reading = this.#read();
-    if (kept === null || kept.isRefused || reading.clockAt - kept.at > AHEAD_WHILE_RUNNING_MS) return;
-    this.#rebase({ ...reading, clockAt: kept.at });
+    if (stored === null || stored.isRefused || reading.clockAt - stored.at > AHEAD_WHILE_RUNNING_MS) return;
+    this.#rebase({ ...reading, clockAt: stored.at });
   }
 
   #rebase({ clockAt, monotonic }: Reading): void {
     this.#base = { wall: clockAt, monotonic };
     if (clockAt > this.#furthest.wall + monotonic - this.#furthest.monotonic) this.#furthest = this.#base;
     this.#isExact = true;
-    this.#keptAt = -Infinity;
+    this.#storedAt = -Infinity;
   }
 
-  #keep(): void {
+  #storeReading(): void {
     const { clock, lock } = this.#options;
-    this.#keptAt = clock.monotonic();
+    this.#storedAt = clock.monotonic();
     lock.recordClock({ at: clock.now(), isRefused: false });
   }
 }
@@ -216,25 +216,25 @@ interface Reading extends ClockReading {
 }
 
 /** The times to which a start compares the clock, epoch milliseconds, and how far ahead it may be. */
-export function atStart(
-  { kept, lastEntryAt, now }: {
-    readonly kept: KeptClock | null;
+export function startReference(
+  { stored, lastEntryAt, now }: {
+    readonly stored: StoredClock | null;
     /** Timestamp of the newest entry of the system chain; null if there is none. */
     readonly lastEntryAt: number | null;
     readonly now: number;
   },
 ): { readonly ranLastAt: number; readonly furthestAt: number; readonly aheadMs: number } {
-  const ranLastAt = kept?.at ?? lastEntryAt ?? now;
+  const ranLastAt = stored?.at ?? lastEntryAt ?? now;
   return {
     ranLastAt,
     furthestAt: Math.max(ranLastAt, lastEntryAt ?? -Infinity),
     // A restart does not make a refused clock acceptable.
-    aheadMs: kept?.isRefused === true ? AHEAD_WHILE_RUNNING_MS : AHEAD_AT_START_MS,
+    aheadMs: stored?.isRefused === true ? AHEAD_WHILE_RUNNING_MS : AHEAD_AT_START_MS,
   };
 }
 
 /** The reading in the form of the log, the evidence and a command. */
-export function toldReading(
+export function formatReading(
   { expectedAt, clockAt }: ClockReading,
 ): { readonly expected_at: string; readonly clock_at: string } {
   return { expected_at: new Date(expectedAt).toISOString(), clock_at: new Date(clockAt).toISOString() };
@@ -252,7 +252,7 @@ export async function recordClockAnomaly(
     type: "CLOCK_ANOMALY",
     caller: { actor: "system", orgId: null, prefix: null },
     now: reading.clockAt,
-    detail: { ...toldReading(reading), noticed },
+    detail: { ...formatReading(reading), noticed },
   });
   await writer.submit({
     needs: [],

@@ -36,8 +36,8 @@ import { draftGenesis, headOf } from "../chains/chains.ts";
 import { type Installation, originOf } from "../shared/deployment.ts";
 import { eventDraft } from "../shared/drafts.ts";
 import type { World } from "../../domain/world.ts";
-import { isHeld, sealUnsealed } from "../restoring/resealing.ts";
-import { followLock, strangeLock } from "../restoring/restores.ts";
+import { matchesHeldSet, sealUnsealed } from "../restoring/resealing.ts";
+import { compareWithLock, foreignLockError } from "../restoring/restores.ts";
 import type { InstallationSeals } from "./installation_seals.ts";
 import { finishRotation, type SigningKeys } from "../shared/signing.ts";
 import { rewrapWebhookSecrets } from "../webhooks/webhooks.ts";
@@ -75,7 +75,7 @@ export interface InstallationOptions {
 export interface OpenedInstallation {
   readonly installation: Installation;
   /** False if it was left as it is, for example because the database is older than what was issued. */
-  readonly current: boolean;
+  readonly isCurrent: boolean;
 }
 
 /**
@@ -102,7 +102,7 @@ async function openOnce(options: InstallationOptions): Promise<OpenedInstallatio
   await signing.reload();
   if (row === null) {
     if (hasChains) throw new StartError(MISSING_ROW);
-    return { installation: await createInstallation(options), current: true };
+    return { installation: await createInstallation(options), isCurrent: true };
   }
 
   await requireKnownSigner(options);
@@ -110,12 +110,12 @@ async function openOnce(options: InstallationOptions): Promise<OpenedInstallatio
   const installation = { deploymentId: row.deployment_id, key, isSealed };
   options.seals.unlock(key);
   await requireSameLog({ ...options, installation });
-  const isCurrent = (await followLock(options)).length === 0;
-  if (isSealed && isCurrent && !await isInstallationHeld(options)) return { installation, current: false };
-  if (!isCurrent || options.readsOnly === true) return { installation, current: false };
+  const isCurrent = (await compareWithLock(options)).length === 0;
+  if (isSealed && isCurrent && !await isRowUnaltered(options)) return { installation, isCurrent: false };
+  if (!isCurrent || options.readsOnly === true) return { installation, isCurrent: false };
   if (!isSealed) {
     await sealUnsealed({ ...options, installation });
-    await database.batch([rewrapped(options, { wrapped: row.wrapped_key, plain: key })]);
+    await database.batch([rewrapStatement(options, { wrapped: row.wrapped_key, plain: key })]);
   }
 
   await finishRotation({ ...options, installation });
@@ -131,7 +131,7 @@ async function openOnce(options: InstallationOptions): Promise<OpenedInstallatio
       to: options.evidenceRetentionDays,
     });
   }
-  return { installation: { ...installation, isSealed: true }, current: true };
+  return { installation: { ...installation, isSealed: true }, isCurrent: true };
 }
 
 /** The error message if there are chains, but no row of installation. */
@@ -144,8 +144,8 @@ const INSTALLATION_ROW = "the row of installation";
 /**
  * Whether the installation's row is what was written; if not, marks its chain suspect: nothing is recorded.
  */
-async function isInstallationHeld({ database, seals, lock, log }: InstallationOptions): Promise<boolean> {
-  if (await isHeld({ database, seals }, SYSTEM_CHAIN)) return true;
+async function isRowUnaltered({ database, seals, lock, log }: InstallationOptions): Promise<boolean> {
+  if (await matchesHeldSet({ database, seals }, SYSTEM_CHAIN)) return true;
   log.error("the installation's row in the database was altered: nothing is recorded", {
     audit: true,
     mend: "put the database back, or accept it as it stands: jiss restore --acknowledge REASON",
@@ -181,7 +181,7 @@ async function requireSameLog(
 
 async function createInstallation(options: InstallationOptions): Promise<Installation> {
   const { writer, world, model, signing, lock, secretsKeys, peppers, now } = options;
-  if (lock.issued().length > 0) throw strangeLock();
+  if (lock.issued().length > 0) throw foreignLockError();
   const installation = {
     deploymentId: world.ulid(now),
     key: world.random(INSTALLATION_KEY_BYTES),
@@ -231,7 +231,7 @@ async function requireKnownSigner({ database, crypto, signing }: InstallationOpt
   const held = signing.held.map(({ publicKey }) => publicKey);
   if (signing.known.length === 0) {
     if (!await mendSigningKeys({ database, crypto }, held)) {
-      if (await newestCheckpoint(database, SYSTEM_CHAIN) !== null) throw strangeSigner();
+      if (await newestCheckpoint(database, SYSTEM_CHAIN) !== null) throw foreignSignerError();
       await database.batch([insertFirstKey(held[0]!)]);
     }
     await signing.reload();
@@ -242,18 +242,18 @@ async function requireKnownSigner({ database, crypto, signing }: InstallationOpt
   );
   // The first key is in use. Before a rotation is recorded the first key is unknown, and the second one is in
   // use.
-  const inUse = ordinals[0] ?? ordinals[1];
-  if (inUse === signing.known.at(-1)!.ordinal) return;
-  throw await areKeysAltered({ database, crypto }, held) ? alteredKeys() : strangeSigner();
+  const ordinalInUse = ordinals[0] ?? ordinals[1];
+  if (ordinalInUse === signing.known.at(-1)!.ordinal) return;
+  throw await areKeysAltered({ database, crypto }, held) ? alteredKeysError() : foreignSignerError();
 }
 
-function alteredKeys(): StartError {
+function alteredKeysError(): StartError {
   return new StartError(
     "rows of signing_key in the database were altered: the key in JISS_SIGNING_KEY_FILE signed its chains. Put the database back, or have the rows made anew: jiss restore --acknowledge REASON",
   );
 }
 
-function strangeSigner(): StartError {
+function foreignSignerError(): StartError {
   return new StartError(
     "JISS_SIGNING_KEY_FILE holds another key than the one that signed this database's chains: put the right key back",
   );
@@ -290,16 +290,16 @@ function openInstallationKey({ secretsKeys }: InstallationOptions, wrapped: Uint
 }
 
 /** Wraps the key anew, under the secrets key in use and for sealed rows, unless another host did so first. */
-function rewrapped(
+function rewrapStatement(
   { world, secretsKeys }: Pick<InstallationOptions, "world" | "secretsKeys">,
   { wrapped, plain }: { readonly wrapped: Uint8Array; readonly plain: Uint8Array },
 ): Statement {
-  const anew = wrapSecret(plain, {
+  const rewrappedKey = wrapSecret(plain, {
     key: secretsKeys[0]!,
     purpose: PURPOSE,
     iv: world.random(WRAP_IV_BYTES),
   });
-  return replaceInstallationKey({ before: wrapped, after: anew });
+  return replaceInstallationKey({ before: wrapped, after: rewrappedKey });
 }
 
 /**
@@ -307,7 +307,7 @@ function rewrapped(
  * anew, and the pepper for new key hashes is recorded. A start that fails before that changes nothing for
  * other processes.
  */
-export async function takeUpSecrets(
+export async function applySecrets(
   { database, world, secretsKeys, peppers }: Pick<
     InstallationOptions,
     "database" | "world" | "secretsKeys" | "peppers"
@@ -316,7 +316,7 @@ export async function takeUpSecrets(
   const { wrapped_key: wrapped, pepper_id: recorded } = (await readInstallation(database))!;
   const opened = unwrapInstallationKey(wrapped, secretsKeys);
   if (opened !== null && opened.index > 0 && opened.isSealed) {
-    await database.batch([rewrapped({ world, secretsKeys }, { wrapped, plain: opened.plain })]);
+    await database.batch([rewrapStatement({ world, secretsKeys }, { wrapped, plain: opened.plain })]);
   }
   await rewrapWebhookSecrets({ database, world, secretsKeys });
   const pepper = pepperId(peppers[0]!);
@@ -334,7 +334,7 @@ async function recordModelChange(options: InstallationOptions, previous: string)
     type: "MODEL_CHANGED",
     detail: { from_sha256: previous, to_sha256: model.sha256, to_version: model.document.version },
     families: [],
-    stands: (row) => row.model_sha256 === previous,
+    isStillPending: (row) => row.model_sha256 === previous,
     set: { model_sha256: model.sha256 },
     document: documentRow(model, now),
   });
@@ -382,7 +382,7 @@ async function recordRetentionChange(
     type: "RETENTION_POLICY",
     detail: { policy, from_days: from, to_days: to },
     families,
-    stands: (row) => (row[column] ?? null) === recorded,
+    isStillPending: (row) => (row[column] ?? null) === recorded,
     set: { [column]: to },
   });
 }
@@ -393,14 +393,14 @@ interface Change {
   /** The families to which it is written besides the system chain. */
   readonly families: readonly string[];
   /** Whether the value to change is still there: another host may have recorded the same change first. */
-  stands(row: InstallationRow): boolean;
+  isStillPending(row: InstallationRow): boolean;
   readonly set: Partial<InstallationRow>;
   readonly document?: ModelDocumentRow;
 }
 
 async function recordChange(
   { writer, world, now }: InstallationOptions,
-  { type, detail, families, stands, set, document }: Change,
+  { type, detail, families, isStillPending, set, document }: Change,
 ): Promise<void> {
   const entries = [SYSTEM_CHAIN, ...families].map((chain) => {
     const caller = { actor: "system", orgId: organizationOf(chain), prefix: null } as const;
@@ -411,7 +411,7 @@ async function recordChange(
     chains: entries.map(({ chain }) => chain),
     plan(unit) {
       const row = unit.get(installations, INSTALLATION_KEY)!;
-      if (stands(row)) {
+      if (isStillPending(row)) {
         if (document !== undefined) unit.put(modelDocuments, document);
         unit.put(installations, { ...row, ...set });
         for (const { chain, draft } of entries) unit.append(chain, draft);

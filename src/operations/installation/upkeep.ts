@@ -101,7 +101,7 @@ export class Upkeep {
     if (auditLines === null) return;
     await this.#attempt(
       "logging other processes' audit events",
-      () => auditLines.tellOthers(dependencies, now),
+      () => auditLines.logOthers(dependencies, now),
     );
   }
 

@@ -59,26 +59,26 @@ export class AcceptedChain {
   /** The proven entries among those that `isRight` accepts, by seq. */
   async entries(
     stored: readonly { readonly seq: number; readonly text: string }[],
-    isRight: (entry: Entry) => boolean,
+    accepts: (entry: Entry) => boolean,
   ): Promise<ReadonlyMap<number, Entry>> {
     const { crypto } = this.dependencies;
     const entries = new Map<number, Entry>();
     const hashes = new Map<number, Uint8Array>();
     for (const { seq, text } of stored) {
       const entry = entrySchema.safeParse(orNull(() => JSON.parse(text))).data;
-      if (entry === undefined || entry.chain !== this.chain || entry.seq !== seq || !isRight(entry)) continue;
+      if (entry === undefined || entry.chain !== this.chain || entry.seq !== seq || !accepts(entry)) continue;
       entries.set(seq, entry);
       hashes.set(seq, entryHash(crypto, text));
     }
-    if (await this.#stand(hashes)) return entries;
+    if (await this.#areProven(hashes)) return entries;
     // One of them is not proven: each is checked alone.
     for (const [seq, hash] of hashes) {
-      if (!await this.#stand(new Map([[seq, hash]]))) entries.delete(seq);
+      if (!await this.#areProven(new Map([[seq, hash]]))) entries.delete(seq);
     }
     return entries;
   }
 
-  async #stand(hashes: ReadonlyMap<number, Uint8Array>): Promise<boolean> {
+  async #areProven(hashes: ReadonlyMap<number, Uint8Array>): Promise<boolean> {
     if (this.checkpoint === null) return hashes.size === 0;
     try {
       await requireUnder(this.dependencies, { chain: this.chain, hashes, checkpoint: this.checkpoint });
@@ -121,7 +121,7 @@ export async function destroyErased(
       await database.batch([
         destroyParts(chain, held.map(({ seq }) => seq)),
         ...held.flatMap((entry) =>
-          namesLeft(dependencies, orgId, {
+          tombstoneStatements(dependencies, orgId, {
             texts: entry.parts.map(({ text }) => text),
             cause: erasures.get(proven.get(entry.seq)!.subject!)!,
           })
@@ -172,7 +172,7 @@ async function provenErasures(
 }
 
 /** Statements that write the tombstones of an erased record's names, if they are missing. */
-function namesLeft(
+function tombstoneStatements(
   { installation }: AcceptanceDependencies,
   orgId: string,
   { texts, cause }: { readonly texts: readonly string[]; readonly cause: Cause },
@@ -180,14 +180,14 @@ function namesLeft(
   const names = new Map<string, Uint8Array>();
   for (const text of texts) {
     const data = orNull(() => JSON.parse(text)) as Readonly<Record<string, unknown>> | null;
-    const told = [
+    const namesOfRecord = [
       ["record", data?.session_id ?? data?.decision_id],
       ["operator", data?.operator_id],
     ] as const;
-    for (const [kind, name] of told) {
+    for (const [kind, name] of namesOfRecord) {
       if (typeof name !== "string") continue;
-      const left = tombstoneName(installation, { kind, orgId, name });
-      names.set(hex(left), left);
+      const tombstone = tombstoneName(installation, { kind, orgId, name });
+      names.set(hex(tombstone), tombstone);
     }
   }
   return [...names.values()].map((name) => insertTombstone({ name, reason: "erased", ...cause }));
@@ -204,7 +204,7 @@ export async function removeStrayRows(dependencies: AcceptanceDependencies, fami
   for (const kind of [interactions, skippedInteractions, decisions] as readonly AnyKind[]) {
     let removed = 0;
     for await (const page of readRecordRows(database, kind, orgId)) {
-      const held = await heldNames(dependencies, epochs, page);
+      const held = await readNames(dependencies, epochs, page);
       const stray = page.filter((row) => {
         const name = held.get(row.position);
         return shareOf(seals, kind, row) === null || name?.id !== kind.keyOf(row)[1] ||
@@ -227,7 +227,7 @@ export async function removeStrayRows(dependencies: AcceptanceDependencies, fami
 }
 
 /** By position, the record and the operator that the input there names. */
-async function heldNames(
+async function readNames(
   { database }: AcceptanceDependencies,
   epochs: readonly StoredChain[],
   rows: readonly RecordRow[],

@@ -12,26 +12,26 @@ import { sealed, shareOf } from "../../store/seals.ts";
 import { deleteSubjects, replaceSubject, subjectsQuery } from "../../store/subjects.ts";
 import { evidenceChain } from "../../evidence/chain_name.ts";
 import type { LastFrozen } from "../scoring/frozen_calls.ts";
-import { movedTo } from "../scoring/score.ts";
+import { stateColumns } from "../scoring/score.ts";
 
 /** Facts about an operator from its records read so far. */
-export interface Moved {
+export interface OperatorFacts {
   /** The pseudonym; null if no proven record names it. */
   readonly subject: string | null;
   /** The position of the last interaction; null if none is held. */
   readonly position: number | null;
   readonly domain: string | null;
   /** The operator's row after the last event that moved it. */
-  readonly moved: ReturnType<typeof movedTo> | null;
+  readonly stateRow: ReturnType<typeof stateColumns> | null;
   /** The last frozen call; null if none is held. */
   readonly frozen: LastFrozen | null;
 }
 
-export const NOTHING_KNOWN: Moved = {
+export const NOTHING_KNOWN: OperatorFacts = {
   subject: null,
   position: null,
   domain: null,
-  moved: null,
+  stateRow: null,
   frozen: null,
 };
 
@@ -47,7 +47,7 @@ export async function sealOperators(
   { orgId, isUpgrade, known, erased }: {
     readonly orgId: string;
     readonly isUpgrade: boolean;
-    readonly known: ReadonlyMap<string, Moved>;
+    readonly known: ReadonlyMap<string, OperatorFacts>;
     /** Pseudonyms of the operators whose erasure is recorded. */
     readonly erased: ReadonlySet<string>;
   },
@@ -58,17 +58,17 @@ export async function sealOperators(
   ]);
   const isOwn = (row: (typeof names)[number]) =>
     isUpgrade || (shareOf(seals, subjects, row) !== null && !erased.has(row.pseudonym));
-  const told = [...known].flatMap(([operatorId, { subject }]) =>
+  const named = [...known].flatMap(([operatorId, { subject }]) =>
     subject === null ? [] : [[operatorId, subject] as const]
   );
-  const there = new Set(names.map(({ operator_id }) => operator_id));
+  const present = new Set(names.map(({ operator_id }) => operator_id));
   const pseudonyms = new Map([
     ...names.filter(isOwn).map(({ operator_id, pseudonym }) => [operator_id, pseudonym] as const),
-    ...isUpgrade ? told.filter(([id]) => there.has(id)) : told,
+    ...isUpgrade ? named.filter(([id]) => present.has(id)) : named,
   ]);
   const isKept = (row: (typeof rows)[number]) =>
     isUpgrade || (pseudonyms.has(row.operator_id) &&
-      (known.get(row.operator_id)?.moved != null || shareOf(seals, operators, row) !== null));
+      (known.get(row.operator_id)?.stateRow != null || shareOf(seals, operators, row) !== null));
   const stray = [
     [
       operators.name,
@@ -87,10 +87,11 @@ export async function sealOperators(
     log.error("rows that no record tells of were removed", { audit: true, chain, table, rows: ids.length });
   }
   const held = rows.filter(isKept).map((row) => {
-    const { position, domain, moved } = known.get(row.operator_id) ?? NOTHING_KNOWN;
+    const { position, domain, stateRow } = known.get(row.operator_id) ?? NOTHING_KNOWN;
     return {
       ...row,
-      ...(moved ?? movedTo(JSON.parse(row.state), { entry: { seq: row.prior_seq }, hash: row.prior_hash })),
+      ...(stateRow ??
+        stateColumns(JSON.parse(row.state), { entry: { seq: row.prior_seq }, hash: row.prior_hash })),
       domain: domain ?? row.domain,
       position: position ?? (shareOf(seals, operators, row) === null ? PRUNED_POSITION : row.position),
     };
@@ -116,16 +117,16 @@ export async function sealOperators(
 export async function sealFrozenOperators(
   { database, seals }: Pick<Reading, "database" | "seals">,
   orgId: string,
-  known: ReadonlyMap<string, Moved>,
+  known: ReadonlyMap<string, OperatorFacts>,
 ): Promise<void> {
   const rows = await database.read(frozenOperatorsQuery(orgId));
-  const told = [...known].flatMap(([operator_id, { frozen }]) =>
+  const named = [...known].flatMap(([operator_id, { frozen }]) =>
     frozen === null ? [] : [{ org_id: orgId, operator_id, ...frozen }]
   );
   await writeInPieces(database, [
     ...rows.filter(({ operator_id }) => (known.get(operator_id)?.frozen ?? null) === null)
       .map((row) => frozenOperators.remove!(frozenOperators.keyOf(row))),
-    ...told.map((row) => frozenOperators.save!(sealed(seals, frozenOperators, row).row)),
+    ...named.map((row) => frozenOperators.save!(sealed(seals, frozenOperators, row).row)),
   ]);
 }
 
@@ -136,13 +137,16 @@ async function writeInPieces(database: Database, statements: readonly Statement[
 /** New rows for the operators who have none and whose records give their state. */
 function missingOperators(
   orgId: string,
-  { known, held }: { readonly known: ReadonlyMap<string, Moved>; readonly held: readonly OperatorRow[] },
+  { known, held }: {
+    readonly known: ReadonlyMap<string, OperatorFacts>;
+    readonly held: readonly OperatorRow[];
+  },
 ): readonly OperatorRow[] {
-  const there = new Set(held.map(({ operator_id }) => operator_id));
-  return [...known].flatMap(([operator_id, { moved, domain, position }]) =>
-    there.has(operator_id) || moved === null || domain === null || position === null
+  const present = new Set(held.map(({ operator_id }) => operator_id));
+  return [...known].flatMap(([operator_id, { stateRow, domain, position }]) =>
+    present.has(operator_id) || stateRow === null || domain === null || position === null
       ? []
-      : [{ org_id: orgId, operator_id, domain, position, ...moved }]
+      : [{ org_id: orgId, operator_id, domain, position, ...stateRow }]
   );
 }
 

@@ -41,9 +41,9 @@ import { frozenLink, lastFrozen } from "../scoring/frozen_calls.ts";
 import { NO_KEY } from "../organizations/key_issue.ts";
 import { heldKeys, pinOf, readOwnKeys } from "../chains/own_keys.ts";
 import { modelDocument } from "../scoring/replay.ts";
-import { type Moved, NOTHING_KNOWN, sealFrozenOperators, sealOperators } from "./operator_seals.ts";
+import { NOTHING_KNOWN, type OperatorFacts, sealFrozenOperators, sealOperators } from "./operator_seals.ts";
 import { sealFollowing } from "./resealing_following.ts";
-import { movedTo, scoredColumns } from "../scoring/score.ts";
+import { scoredColumns, stateColumns } from "../scoring/score.ts";
 import { findDamages } from "../verification/verification.ts";
 
 export type SealingDependencies = Pick<Reading, "database" | "seals"> & Proving & Logging & Scoring;
@@ -80,7 +80,7 @@ export async function sealUnsealed(dependencies: SealingDependencies): Promise<v
 }
 
 /** Whether the rows of a family are exactly the set that its newest head holds. */
-export async function isHeld(
+export async function matchesHeldSet(
   { database, seals }: Pick<SealingDependencies, "database" | "seals">,
   family: string,
 ): Promise<boolean> {
@@ -158,7 +158,7 @@ async function sealRegistered(
   if (statements.length > 0) await database.batch(statements);
 }
 
-const EVENTS = ["SCORE_COMPUTED", "SCORE_SKIPPED", "DRS_COMPUTED", "OUTCOME_LABELLED"];
+const SEALED_EVENTS = ["SCORE_COMPUTED", "SCORE_SKIPPED", "DRS_COMPUTED", "OUTCOME_LABELLED"];
 
 /**
  * Seals the rows of an organization's records. For an upgrade the whole chain was just verified. Otherwise
@@ -172,17 +172,17 @@ async function sealRecords(
 ): Promise<void> {
   const { database } = dependencies;
   const orgId = organizationOf(family)!;
-  const known = new Map<string, Moved>();
+  const known = new Map<string, OperatorFacts>();
   const erased = isUpgrade ? new Set<string>() : await destroyErased(dependencies, family);
   for (const epoch of await loadEpochs(database, family)) {
     const { chain, firstPosition, minIndex, frontier } = epoch;
     const accepted = isUpgrade ? null : await AcceptedChain.open(dependencies, epoch);
     const span = isUpgrade
-      ? { chain, first: minIndex, end: frontier.size, eventTypes: EVENTS }
+      ? { chain, first: minIndex, end: frontier.size, eventTypes: SEALED_EVENTS }
       : { chain, first: 0, end: Number.MAX_SAFE_INTEGER, eventTypes: null };
     for await (const page of readInputs(database, span)) {
       const proven = await accepted?.parts(page, "input") ?? null;
-      const rows = await rowsOf(database, orgId, page);
+      const rows = await readRows(database, orgId, page);
       const statements: Statement[] = [];
       for (const input of page) {
         const event = { input, position: firstPosition + input.seq, orgId, isUpgrade };
@@ -190,7 +190,7 @@ async function sealRecords(
         const eventType = proven === null ? input.event_type : proven.get(input.seq)?.event_type ?? null;
         const statement = eventType === null
           ? keepRow(dependencies, event, context)
-          : EVENTS.includes(eventType)
+          : SEALED_EVENTS.includes(eventType)
           ? await sealEvent(dependencies, { ...event, eventType }, context)
           : null;
         if (statement !== null) statements.push(statement);
@@ -204,8 +204,12 @@ async function sealRecords(
   await sealFrozenOperators(dependencies, orgId, known);
 }
 
-async function rowsOf(database: Database, orgId: string, page: readonly RecordedInput[]): Promise<PageRows> {
-  const keys = JSON.stringify(page.map(({ data }) => [orgId, namesIn(data)?.id ?? ""]));
+async function readRows(
+  database: Database,
+  orgId: string,
+  page: readonly RecordedInput[],
+): Promise<PageRows> {
+  const keys = JSON.stringify(page.map(({ data }) => [orgId, parseNames(data)?.id ?? ""]));
   const [scores, skipped, decided] = await database.snapshot<
     [InteractionRow, SkippedInteractionRow, DecisionRow]
   >([interactions.load(keys), skippedInteractions.load(keys), decisions.load(keys)]);
@@ -224,7 +228,7 @@ interface PageRows {
 }
 
 /** The record and the operator that an input names; null if it is no input. */
-function namesIn(data: string): { readonly id: string; readonly operatorId: string } | null {
+function parseNames(data: string): { readonly id: string; readonly operatorId: string } | null {
   const input = orNull(() => JSON.parse(data)) as Readonly<Record<string, unknown>> | null;
   const [id, operatorId] = [input?.session_id ?? input?.decision_id, input?.operator_id];
   return typeof id === "string" && typeof operatorId === "string" ? { id, operatorId } : null;
@@ -238,7 +242,7 @@ interface RecordedEvent {
 }
 
 interface SealingContext {
-  readonly known: Map<string, Moved>;
+  readonly known: Map<string, OperatorFacts>;
   readonly rows: PageRows;
 }
 
@@ -251,7 +255,7 @@ function keepRow(
   { input: { data }, position }: RecordedEvent,
   { known, rows }: SealingContext,
 ): Statement | null {
-  const named = namesIn(data);
+  const named = parseNames(data);
   if (named === null) return null;
   const { id, operatorId } = named;
   const own = <Row extends { readonly position: number; readonly operator_id: string }>(
@@ -287,39 +291,41 @@ async function sealEvent(
   const { subject, id } = entrySchema.parse(JSON.parse(body));
   const input = JSON.parse(data);
   const { operator_id: operatorId } = input;
-  const before: Moved = { ...NOTHING_KNOWN, ...known.get(operatorId), subject };
+  const before: OperatorFacts = { ...NOTHING_KNOWN, ...known.get(operatorId), subject };
   const place = { entry: { seq }, hash: entryHash(crypto, body) };
   const named = { operator_id: operatorId as string, position };
   // The row of an earlier program may hold facts of its request that its record does not hold.
-  const told = isUpgrade ? null : toldOfRequest(dependencies, eventType, input);
-  const anew = told && { ...named, ...told, org_id: orgId, request_id: id };
+  const requestFacts = isUpgrade ? null : requestFactsOf(dependencies, eventType, input);
+  const fresh = requestFacts && { ...named, ...requestFacts, org_id: orgId, request_id: id };
   /** No record holds the request's id: in a row without a valid seal the entry's id replaces it. */
-  const toldOf = <Row extends object>(kind: RecordKind<Row>, row: Row | undefined) => ({
+  const requestColumns = <Row extends object>(kind: RecordKind<Row>, row: Row | undefined) => ({
     ...named,
-    ...told,
-    ...told !== null && row !== undefined && shareOf(seals, kind, row) === null ? { request_id: id } : {},
+    ...requestFacts,
+    ...requestFacts !== null && row !== undefined && shareOf(seals, kind, row) === null
+      ? { request_id: id }
+      : {},
   });
   switch (eventType) {
     case "SCORE_COMPUTED": {
       const scoreInput = scoreInputSchema.parse(input);
       const scored = computeScore(await documentOf(dependencies, scoreInput), scoreInput);
       const { domain, session_id } = scoreInput;
-      known.set(operatorId, { ...before, position, domain, moved: movedTo(scored.state, place) });
+      known.set(operatorId, { ...before, position, domain, stateRow: stateColumns(scored.state, place) });
       const row = rows.interaction.get(session_id);
-      const scoredAs = {
+      const scoreColumns = {
         previous: before.position,
         ...scoredColumns(scoreInput, scored),
         // Later entries give the positions of its commit and label.
         commit_position: null,
         label_position: null,
       };
-      const columns = { ...toldOf(interactions, row), ...scoredAs };
-      return sealingOf(seals, row, interactions, columns, anew && { ...anew, ...scoredAs, session_id });
+      const columns = { ...requestColumns(interactions, row), ...scoreColumns };
+      return sealingOf(seals, row, interactions, columns, fresh && { ...fresh, ...scoreColumns, session_id });
     }
     case "OUTCOME_LABELLED": {
       const label = labelInputSchema.parse(input);
       const state: OperatorState = computeLabel(await documentOf(dependencies, label), label);
-      known.set(operatorId, { ...before, moved: movedTo(state, place) });
+      known.set(operatorId, { ...before, stateRow: stateColumns(state, place) });
       return null;
     }
     case "SCORE_SKIPPED": {
@@ -327,20 +333,26 @@ async function sealEvent(
       known.set(operatorId, { ...before, frozen: lastFrozen(link) });
       const { session_id } = input;
       const row = rows.skipped.get(session_id);
-      const columns = { ...toldOf(skippedInteractions, row), ...link };
-      return sealingOf(seals, row, skippedInteractions, columns, anew && { ...anew, ...link, session_id });
+      const columns = { ...requestColumns(skippedInteractions, row), ...link };
+      return sealingOf(seals, row, skippedInteractions, columns, fresh && { ...fresh, ...link, session_id });
     }
     default: {
       known.set(operatorId, before);
       const { decision_id } = input;
       const row = rows.decision.get(decision_id);
-      return sealingOf(seals, row, decisions, toldOf(decisions, row), anew && { ...anew, decision_id });
+      return sealingOf(
+        seals,
+        row,
+        decisions,
+        requestColumns(decisions, row),
+        fresh && { ...fresh, decision_id },
+      );
     }
   }
 }
 
 /** Facts of the request behind an input: when it came, and the digest by which a repeat is recognised. */
-function toldOfRequest(
+function requestFactsOf(
   { installation }: SealingDependencies,
   eventType: string,
   input: Readonly<Record<string, unknown>>,

@@ -53,17 +53,17 @@ export async function sealFollowing(
         const page = stored.filter(({ seq, event_type }) =>
           (proven === undefined ? event_type : proven.get(seq)?.event_type) === eventType
         );
-        const rows = await rowsOf(database, orgId, page);
+        const rows = await readRows(database, orgId, page);
         const followed = page.flatMap((part) =>
-          followedOf({ ...part, event_type: eventType }, firstPosition + part.seq, rows)
+          followedRows({ ...part, event_type: eventType }, firstPosition + part.seq, rows)
         );
-        await write(dependencies, followed);
+        await writeFollowed(dependencies, followed);
       }
     }
   }
   await database.batch(deleteUnfollowedRows(orgId));
   await sealBatches(dependencies, orgId);
-  await forgetAltered(dependencies, orgId);
+  await deleteAlteredCalls(dependencies, orgId);
 }
 
 const FOLLOWING = [
@@ -77,7 +77,7 @@ interface FollowedRows {
   readonly labels: ReadonlyMap<string, OutcomeLabelRow>;
 }
 
-async function rowsOf(
+async function readRows(
   database: Database,
   orgId: string,
   page: readonly RecordedPart[],
@@ -101,7 +101,7 @@ interface Followed {
 }
 
 /** The rows that an entry gives; none if its score is no longer held. */
-function followedOf(
+function followedRows(
   { body, data, event_type }: RecordedPart,
   position: number,
   { scores, commits, labels }: FollowedRows,
@@ -124,7 +124,7 @@ function followedOf(
     : [{ score: { ...score, label_position: position }, label: { ...row, outcome_correct: label ? 1 : 0 } }];
 }
 
-async function write({ database, seals }: Sealing, followed: readonly Followed[]): Promise<void> {
+async function writeFollowed({ database, seals }: Sealing, followed: readonly Followed[]): Promise<void> {
   const statements = followed.flatMap(({ score, commit, label }): readonly Statement[] => {
     const { org_id, session_id } = score;
     const table = commit === undefined ? "outcome_label" : "score_commit";
@@ -152,7 +152,7 @@ async function sealBatches({ database, seals }: Sealing, orgId: string): Promise
 }
 
 /** Removes altered rows of calls: nothing else holds a call's result, so its key counts as never used. */
-async function forgetAltered({ database, seals }: Sealing, orgId: string): Promise<void> {
+async function deleteAlteredCalls({ database, seals }: Sealing, orgId: string): Promise<void> {
   for await (const page of readKeyedCalls(database, orgId)) {
     await changeUnsealed(
       database,

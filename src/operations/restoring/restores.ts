@@ -26,7 +26,7 @@ import { draftGenesis, type Genesis } from "../chains/chains.ts";
 import { type RetentionDays, retentionOf } from "../shared/deployment.ts";
 import { type PreparedErasure, prepareErasure, submitErasure } from "../subjects/erasure.ts";
 import { tombstoneName } from "../shared/gone.ts";
-import { isHeld, mendModel, sealFamily } from "./resealing.ts";
+import { matchesHeldSet, mendModel, sealFamily } from "./resealing.ts";
 import { sealedRowFindings } from "../verification/sealed_rows.ts";
 import { mendCheckpoints, mendFirstPositions, ownOrigin, signedEnd } from "../chains/signed_ends.ts";
 import { StartError } from "../shared/start_error.ts";
@@ -35,7 +35,7 @@ import { raiseTampering, tamperingOf, type Watching } from "../shared/tampering.
 /** The dependencies of these operations. */
 type Needs = Watching & Reading & Scoring & RetentionDays;
 
-interface LockFollower extends ProofSource {
+interface LockDependencies extends ProofSource {
   readonly lock: CheckpointLock;
   readonly log: Log;
 }
@@ -45,7 +45,7 @@ interface LockFollower extends ProofSource {
  * @returns the families whose chain is behind what was issued, was altered, or is another history.
  * @throws {StartError} if the lock belongs to another database.
  */
-export async function followLock(follower: LockFollower): Promise<readonly string[]> {
+export async function compareWithLock(follower: LockDependencies): Promise<readonly string[]> {
   const { database, lock, log } = follower;
   // The lock is read first: it never leads, so writes of another process meanwhile make nothing look old.
   const issued = lock.issued();
@@ -57,7 +57,11 @@ export async function followLock(follower: LockFollower): Promise<readonly strin
     });
   }
   const behind: SuspectFamily[] = [];
-  const notice = (family: string, checkpoint: IssuedCheckpoint | undefined, head: StoredHead | undefined) => {
+  const reportBehind = (
+    family: string,
+    checkpoint: IssuedCheckpoint | undefined,
+    head: StoredHead | undefined,
+  ) => {
     behind.push({ family, epoch: Math.max(head?.epoch ?? 0, checkpoint?.epoch ?? 0) });
     log.error(
       "ROLLBACK_DETECTED: the database is older than what was issued, was altered, or is another history",
@@ -70,35 +74,35 @@ export async function followLock(follower: LockFollower): Promise<readonly strin
       },
     );
   };
-  for (const piece of piecesOf(issued, LOOKED_AT_TOGETHER)) {
+  for (const piece of piecesOf(issued, COMPARED_TOGETHER)) {
     const isCurrent = await Promise.all(piece.map(async (checkpoint) => {
       const head = heads.get(checkpoint.family);
-      if (head !== undefined && isOfAnother(head, checkpoint)) {
-        throw strangeLock();
+      if (head !== undefined && isOfAnotherDeployment(head, checkpoint)) {
+        throw foreignLockError();
       }
       return head !== undefined && !isBehind(head, checkpoint) &&
-        await continues(follower, head, checkpoint);
+        await isContinuation(follower, head, checkpoint);
     }));
     for (const [index, checkpoint] of piece.entries()) {
-      if (!isCurrent[index]) notice(checkpoint.family, checkpoint, heads.get(checkpoint.family));
+      if (!isCurrent[index]) reportBehind(checkpoint.family, checkpoint, heads.get(checkpoint.family));
     }
   }
-  const noticed = new Set(behind.map(({ family }) => family));
-  const others = [...heads.values()].filter(({ family }) => !noticed.has(family));
+  const reported = new Set(behind.map(({ family }) => family));
+  const others = [...heads.values()].filter(({ family }) => !reported.has(family));
   const places = new Map(issued.map((checkpoint) => [checkpoint.family, checkpoint]));
   for (const head of await findUnsignedHeads(follower, others)) {
-    notice(head.family, places.get(head.family), head);
+    reportBehind(head.family, places.get(head.family), head);
   }
   lock.suspect(behind[0] ?? null);
-  if (behind.length === 0) await followDatabase(follower, [...heads.values()]);
+  if (behind.length === 0) await recordHeads(follower, [...heads.values()]);
   return behind.map(({ family }) => family);
 }
 
 /** Checkpoints that are compared with the database at once. */
-const LOOKED_AT_TOGETHER = 256;
+const COMPARED_TOGETHER = 256;
 
 /** Whether a chain belongs to another installation than the issued checkpoint. */
-export function isOfAnother(
+export function isOfAnotherDeployment(
   head: Pick<StoredHead, "origin">,
   issued: Pick<IssuedCheckpoint, "origin">,
 ): boolean {
@@ -110,15 +114,15 @@ function deploymentOf(origin: string): string | undefined {
   return splitName(origin)?.prefix.split("/").at(-2);
 }
 
-export function strangeLock(): StartError {
+export function foreignLockError(): StartError {
   return new StartError(
     "lock.db in JISS_DATA_DIR belongs to another database: put the database back that belongs to it, or move lock.db away if this directory was given a new one",
   );
 }
 
 /** Whether a chain goes on from the checkpoint that was issued for it. */
-async function continues(
-  { database, crypto }: LockFollower,
+async function isContinuation(
+  { database, crypto }: LockDependencies,
   head: StoredHead,
   { epoch, size, root }: IssuedCheckpoint,
 ): Promise<boolean> {
@@ -146,7 +150,7 @@ export async function followOtherHosts(
   const heads = await newestHeads(database);
   const ahead = [...heads.values()].filter((head) => isAhead(head, issued.get(head.family)));
   const unsigned = await findUnsignedHeads(dependencies, ahead);
-  if (unsigned.length === 0) await followDatabase(dependencies, ahead);
+  if (unsigned.length === 0) await recordHeads(dependencies, ahead);
   const { epoch } = heads.get(SYSTEM_CHAIN)!;
   if (epoch === 1 || epoch === from) return epoch;
   let isWhole = true;
@@ -170,8 +174,8 @@ function isAhead(head: StoredHead, issued: IssuedCheckpoint | undefined): boolea
 }
 
 /** Records heads in the lock. All of them must be signed. */
-async function followDatabase(
-  { database, crypto, lock }: Pick<LockFollower, "database" | "crypto" | "lock">,
+async function recordHeads(
+  { database, crypto, lock }: Pick<LockDependencies, "database" | "crypto" | "lock">,
   heads: readonly StoredHead[],
 ): Promise<void> {
   const notes = await notesOfHeads(database, heads);
@@ -225,8 +229,8 @@ export async function acknowledgeRestore(
   { reason, now, isPutBack = false }: RestoreOptions,
 ): Promise<RestoreRecord> {
   const { database, writer, lock } = dependencies;
-  const behind = await followLock(dependencies);
-  const altered = await alteredHeads(dependencies);
+  const behind = await compareWithLock(dependencies);
+  const altered = await readAlteredHeads(dependencies);
   const isModelMended = await mendModel(dependencies, now);
   if (behind.length === 0 && altered.length === 0 && !isPutBack && !isModelMended) {
     throw new NothingToAcknowledge();
@@ -254,7 +258,7 @@ export async function acknowledgeRestore(
     geneses.push(
       nextEpoch(dependencies, {
         family,
-        end: head === null ? null : await endOf(dependencies, head, issued.get(family) ?? null),
+        end: head === null ? null : await readEnd(dependencies, head, issued.get(family) ?? null),
         issued: issued.get(family) ?? null,
         reason,
         now,
@@ -268,9 +272,11 @@ export async function acknowledgeRestore(
     restores: true,
     plan(unit) {
       for (const family of families) {
-        if (unit.head(family)?.frontier.size !== heads.get(family)?.frontier.size) throw writtenMeanwhile();
+        if (unit.head(family)?.frontier.size !== heads.get(family)?.frontier.size) {
+          throw writtenMeanwhileError();
+        }
       }
-      if (!erasures.every((erasure) => erasure.isCurrent(unit))) throw writtenMeanwhile();
+      if (!erasures.every((erasure) => erasure.isCurrent(unit))) throw writtenMeanwhileError();
       for (const genesis of geneses) genesis.open(unit);
       for (const erasure of erasures) erasure.plan(unit);
       return () => undefined;
@@ -281,7 +287,7 @@ export async function acknowledgeRestore(
 }
 
 /** Heads of the families whose rows were altered; an acknowledgement accepts these rows. */
-async function alteredHeads(dependencies: Needs): Promise<readonly StoredHead[]> {
+async function readAlteredHeads(dependencies: Needs): Promise<readonly StoredHead[]> {
   const issued = new Map(dependencies.lock.issued().map((checkpoint) => [checkpoint.family, checkpoint]));
   const altered: StoredHead[] = [];
   for (const head of (await newestHeads(dependencies.database)).values()) {
@@ -290,7 +296,9 @@ async function alteredHeads(dependencies: Needs): Promise<readonly StoredHead[]>
       await mendCheckpoints(dependencies, head, issued.get(family) ?? null),
       await mendFirstPositions(dependencies, family),
     ].includes(true);
-    if (isMended || !await isHeld(dependencies, family) || await hasFinding(dependencies, family)) {
+    if (
+      isMended || !await matchesHeldSet(dependencies, family) || await hasAlteredRow(dependencies, family)
+    ) {
       altered.push(head);
     }
   }
@@ -298,13 +306,13 @@ async function alteredHeads(dependencies: Needs): Promise<readonly StoredHead[]>
 }
 
 /** Whether a row beside an organization's evidence was altered, or put back after an erasure. */
-async function hasFinding(dependencies: Needs, family: string): Promise<boolean> {
+async function hasAlteredRow(dependencies: Needs, family: string): Promise<boolean> {
   if (!isEvidenceChain(family)) return false;
   for await (const _finding of sealedRowFindings(dependencies, family, nextTurn)) return true;
   return false;
 }
 
-function writtenMeanwhile(): ServiceError {
+function writtenMeanwhileError(): ServiceError {
   return new ServiceError("CONFLICT", "The database was written to meanwhile: run this again.");
 }
 
@@ -317,7 +325,7 @@ interface ChainEnd extends Pick<StoredHead, "origin" | "epoch"> {
   readonly nextPosition: number;
 }
 
-async function endOf(
+async function readEnd(
   dependencies: Needs,
   head: StoredHead,
   issued: IssuedCheckpoint | null,

@@ -34,7 +34,7 @@ import { evidenceChain } from "../../evidence/chain_name.ts";
 import { emitEvent, subscriptionNeed } from "../shared/events.ts";
 import { placeOfRecord, refuseGone, requireNotGone, tombstoneNeed } from "../shared/gone.ts";
 import { followedBy, followingNeeds, knownFollowing } from "./following.ts";
-import { movedTo, priorOf } from "./score.ts";
+import { priorOf, stateColumns } from "./score.ts";
 import type { IdempotentCall } from "../shared/idempotency.ts";
 import { KeyedCall } from "../shared/keyed_calls.ts";
 import { answerOnce, type EvidencedAnswer, requireAsked } from "../shared/answers.ts";
@@ -283,7 +283,7 @@ function planLabel(
     eventType: "OUTCOME_LABELLED",
     parts: [makePart("input", drawn.salts.input, labelInput)],
   });
-  unit.put(operators, { ...operator, ...movedTo(after, appended) });
+  unit.put(operators, { ...operator, ...stateColumns(after, appended) });
   const labelled = {
     org_id: orgId,
     session_id: row.session_id,

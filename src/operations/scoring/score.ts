@@ -231,7 +231,7 @@ export function planScore(
       operator_id: request.operator_id,
       domain: request.domain,
       position,
-      ...movedTo(planned.scored.state, appended),
+      ...stateColumns(planned.scored.state, appended),
     });
     unit.put(interactions, {
       ...identityOf(orgId, score),
@@ -313,7 +313,7 @@ function identityOf(orgId: string, { request, call, digest }: PreparedScore) {
 }
 
 /** The columns of an operator's row for its state, and for the entry that left that state. */
-export function movedTo(
+export function stateColumns(
   state: OperatorState,
   { entry, hash }: { readonly entry: { readonly seq: number }; readonly hash: Uint8Array },
 ) {
