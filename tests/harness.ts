@@ -256,7 +256,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     lock,
     monotonic: () => 0,
     backoff: () => Promise.resolve(),
-    onCommitted: ({ entries }) => shadow?.take(entries),
+    onCommitted: ({ entries }) => shadow?.enqueue(entries),
   });
   const common = {
     database,

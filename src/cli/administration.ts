@@ -5,7 +5,7 @@
  * may not have the whole environment of the service, and must not change the service because of that.
  */
 import { nodeCrypto } from "../evidence/node_crypto.ts";
-import { modelIn } from "../operations/shared/stored_models.ts";
+import { verifiedModel } from "../operations/shared/stored_models.ts";
 import type { Service } from "../service/compose.ts";
 import type { Config } from "../config/config.ts";
 import { ServiceError } from "../domain/errors.ts";
@@ -91,7 +91,7 @@ async function open(
   try {
     return await shell.openService({ ...options, clock: shell.clock, world: shell.realWorld() });
   } catch (error) {
-    if (error instanceof DatabaseUnavailable || (error instanceof StartError && error.mayPass)) {
+    if (error instanceof DatabaseUnavailable || (error instanceof StartError && error.isTemporary)) {
       throw new CommandFailure(error.message, EXIT.ioError);
     }
     if (error instanceof StartError || error instanceof SchemaRefused || error instanceof ServiceError) {
@@ -130,7 +130,7 @@ async function recordedSettings(
 /** The model with this hash; null if it is missing, or was altered. */
 async function recordedModel(database: Database, sha256: string): Promise<ModelDocument | null> {
   const document = await readModelDocument(database, sha256);
-  return document === null ? null : modelIn(nodeCrypto, { sha256, document });
+  return document === null ? null : verifiedModel(nodeCrypto, { sha256, document });
 }
 
 /** The configured model. @throws {CommandFailure} 1 if this is not a restore. */

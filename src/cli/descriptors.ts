@@ -5,7 +5,7 @@
 import { CONNECTIONS_MAX, DESCRIPTOR_RESERVE } from "../domain/limits.ts";
 import type { Room } from "../http/connections.ts";
 import { DESCRIPTORS_OF_RELAYED } from "../http/tls_relay.ts";
-import { isWantOfDescriptors, MORE_DESCRIPTORS } from "../operations/shared/start_error.ts";
+import { isOutOfDescriptors, MORE_DESCRIPTORS } from "../operations/shared/start_error.ts";
 import { CommandFailure, EXIT } from "./shell.ts";
 
 /** Connections for which room is counted at a time: this takes a few milliseconds. */
@@ -21,7 +21,7 @@ export function freeDescriptors(path: string, enough: number, unreadable = 0): n
     while (open.length < enough) open.push(Deno.openSync(path));
   } catch (error) {
     // Otherwise no descriptor is left.
-    if (!isWantOfDescriptors(error)) return unreadable;
+    if (!isOutOfDescriptors(error)) return unreadable;
   } finally {
     for (const file of open) file.close();
   }

@@ -236,7 +236,7 @@ async function starting<Result>(step: () => Promise<Result>): Promise<Result> {
     if (error instanceof DatabaseUnavailable) {
       throw new CommandFailure(`cannot start at the moment: ${error.message}`, EXIT.ioError);
     }
-    if (error instanceof StartError && error.mayPass) {
+    if (error instanceof StartError && error.isTemporary) {
       throw new CommandFailure(`cannot start at the moment: ${error.message}`, EXIT.ioError);
     }
     if (error instanceof StartError || error instanceof SchemaRefused || error instanceof ServiceError) {

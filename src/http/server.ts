@@ -6,7 +6,7 @@ import { type Accepted, type Acceptor, listenPlain } from "./acceptor.ts";
 import { type Bounds, type ConnectionCounts, Connections } from "./connections.ts";
 import { connectionServer, type ServeConnection } from "./deno_connection.ts";
 import type { Client } from "./exchange.ts";
-import { isWantOfDescriptors } from "../operations/shared/start_error.ts";
+import { isOutOfDescriptors } from "../operations/shared/start_error.ts";
 import { listenTls } from "./tls_relay.ts";
 
 /** Connections that the system queues (its own limit may be lower): a burst of clients is not refused. */
@@ -150,7 +150,7 @@ function answerOn(
         if (closed) return;
         if (isClientGone(error)) continue;
         tellFailure(error);
-        await soon(isWantOfDescriptors(error) ? connections.closeLongest() : null);
+        await soon(isOutOfDescriptors(error) ? connections.closeLongest() : null);
       }
     }
   };

@@ -17,7 +17,7 @@ import type { ClockReading } from "../operations/installation/clock_watch.ts";
 import { applySecrets } from "../operations/installation/installation.ts";
 import { followTampering, raiseSuspicion } from "../operations/shared/tampering.ts";
 import { alertsQuery } from "../store/alerts.ts";
-import { backlogs } from "../store/backlogs.ts";
+import { readBacklogs } from "../store/backlogs.ts";
 import { countChains, loadHeads } from "../store/chains.ts";
 import { DatabaseUnavailable } from "../store/database.ts";
 import { fileSystemOf } from "../store/file_system.ts";
@@ -244,7 +244,7 @@ async function metricsOf(
     freeSpace: () => fileSystemOf(config.dataDir)?.free ?? null,
     openAlerts: async () => (await database.read(alertsQuery({ all: false }))).length,
     deliveries: deliveries.counts,
-    backlog: () => backlogs(database),
+    backlog: () => readBacklogs(database),
     shadow: shadow && { candidate: shadow.candidate.document.version, counts: () => shadow.counts },
   });
   observers.committed.add((commit) => metrics.observeCommit(commit));

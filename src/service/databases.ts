@@ -115,7 +115,7 @@ export function unusable(what: string, error: unknown, mend?: string): StartErro
   if (!(error instanceof StorageFailure)) return new StartError(`${what} cannot be opened: ${message}`);
   const [why, mends] = FAULT_TEXTS[error.fault];
   return new StartError(`${what} cannot be used, as ${why}: ${mend ?? mends} (${message})`, {
-    mayPass: error.fault === "full" || error.fault === "failed",
+    isTemporary: error.fault === "full" || error.fault === "failed",
   });
 }
 

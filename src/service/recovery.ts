@@ -105,7 +105,7 @@ export async function recover(options: RecoveryOptions, { database, lock }: Stor
   const onCommitted = (commit: Committed) => {
     for (const observe of observers.committed) observe(commit);
     auditLines.logOwn(commit.entries);
-    shadow?.take(commit.entries);
+    shadow?.enqueue(commit.entries);
   };
   const writerOver = (written: Database) =>
     openWriter(options, { ...common, database: written, onCommitted });

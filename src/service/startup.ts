@@ -7,7 +7,7 @@ import { API_KEY_RANDOM_BYTES, mayBeHeld, mintApiKey } from "../keys/api_key.ts"
 import type { Dependencies } from "../operations/dependencies.ts";
 import type { World } from "../domain/world.ts";
 import { authenticateKey } from "../operations/organizations/authentication.ts";
-import { mendOfFile, StartError } from "../operations/shared/start_error.ts";
+import { adviceForFile, StartError } from "../operations/shared/start_error.ts";
 import type { SignerSource } from "../operations/shared/signing.ts";
 import { createOrganization } from "../operations/organizations/organizations.ts";
 import { holdsChains } from "../store/chain_rows.ts";
@@ -52,9 +52,11 @@ export function requireNoUnfinishedRestore(directory: string): void {
 
 function unwritable(what: string, error: unknown, mend: string): StartError {
   const fault = faultOfFile(error);
-  if (fault === null) return new StartError(`${what} (${(error as Error).name}): ${mendOfFile(error, mend)}`);
+  if (fault === null) {
+    return new StartError(`${what} (${(error as Error).name}): ${adviceForFile(error, mend)}`);
+  }
   const [why, mends] = FAULT_TEXTS[fault];
-  return new StartError(`${what}, as ${why}: ${mends}`, { mayPass: fault === "full" });
+  return new StartError(`${what}, as ${why}: ${mends}`, { isTemporary: fault === "full" });
 }
 
 /**
@@ -176,7 +178,7 @@ function readSigner(variable: string, path: string): Signer {
   try {
     pem = Deno.readTextFileSync(path);
   } catch (error) {
-    throw new StartError(`${variable} cannot be read: ${mendOfFile(error, "check its permissions")}`);
+    throw new StartError(`${variable} cannot be read: ${adviceForFile(error, "check its permissions")}`);
   }
   try {
     return signerFromPem(pem);
@@ -267,7 +269,7 @@ function fillPrivately(path: string, content: string, name: string): void {
     Deno.chmodSync(path, PRIVATE_FILE);
   } catch (error) {
     throw new StartError(
-      `${name} cannot be written: ${mendOfFile(error, "check the path and its permissions")}`,
+      `${name} cannot be written: ${adviceForFile(error, "check the path and its permissions")}`,
     );
   }
 }
@@ -302,7 +304,7 @@ function readKeyFile(path: string, name: string): string | null {
     text = Deno.readTextFileSync(path).trim();
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return null;
-    throw new StartError(`${name} cannot be read: ${mendOfFile(error, "check its permissions")}`);
+    throw new StartError(`${name} cannot be read: ${adviceForFile(error, "check its permissions")}`);
   }
   if (text === "") return null;
   if (!mayBeHeld(text)) {

@@ -31,7 +31,7 @@ const BACKLOGS = query.selectFrom("webhook").select((row) => [
     .$asScalar().$notNull().as("queued"),
 ]);
 
-export async function backlogs(database: Database): Promise<readonly Backlog[]> {
+export async function readBacklogs(database: Database): Promise<readonly Backlog[]> {
   return await database.read(BACKLOGS.where("active", "=", 1).compile());
 }
 
@@ -43,14 +43,14 @@ export const webhookBacklogs: RecordKind<Backlog> = {
   keyOf: (row) => [row.webhook_id],
 };
 
-export function backlogOf(webhookId: string): CompiledQuery<Backlog> {
+export function backlogQuery(webhookId: string): CompiledQuery<Backlog> {
   return BACKLOGS.where("webhook_id", "=", webhookId).compile();
 }
 
 /**
  * Destinations that take none of the events after their cursor, each with the newest sequence of all events.
  */
-export async function lagging(
+export async function readLaggingCursors(
   database: Database,
 ): Promise<readonly (Pick<WebhookRow, "webhook_id" | "cursor"> & { readonly newest: number })[]> {
   const newest = query.selectFrom("webhook_event").select((event) => event.fn.max("sequence").as("newest"));

@@ -86,7 +86,7 @@ export interface DayPoint extends HistoryPoint {
 export type OperatorNames = RawBuilder<unknown>;
 
 /** One operator by name. */
-export function named(operatorId: string): OperatorNames {
+export function operatorNamed(operatorId: string): OperatorNames {
   return sql`(select ${operatorId} as value)`;
 }
 

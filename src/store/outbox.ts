@@ -227,7 +227,7 @@ export function moveCursor(
 }
 
 /** The deliveries that a claim has got. */
-export async function claimedBy(
+export async function readClaimsOf(
   database: Database,
   token: string,
 ): Promise<readonly Pick<DeliveryRow, "delivery_id" | "webhook_id">[]> {
@@ -309,12 +309,16 @@ export function releaseDelivery(
 /** Records an attempt at a destination: its count of failures, and the attempt as the newest. */
 export function recordAttempt(
   webhookId: string,
-  { at, failed, told }: { readonly at: number; readonly failed: boolean; readonly told: string },
+  { at, failed, lastDelivery }: {
+    readonly at: number;
+    readonly failed: boolean;
+    readonly lastDelivery: string;
+  },
 ): Statement {
   return query.updateTable("webhook").set((row) => ({
     failures: failed ? row("failures", "+", 1) : 0,
     failing_since: failed ? row.fn.coalesce("failing_since", sql<number>`${at}`) : null,
-    last_delivery: told,
+    last_delivery: lastDelivery,
   })).where("webhook_id", "=", webhookId).compile();
 }
 
@@ -332,7 +336,7 @@ export async function readDestinations(
  * Marks queued deliveries as dead. One that is being sent still counts as delivered if the receiver accepts
  * it.
  */
-export function buryDeliveries(
+export function markDeliveriesDead(
   webhookId: string,
   { now, only }: { readonly now: number; readonly only?: readonly string[] },
 ): Statement {

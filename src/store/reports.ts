@@ -71,7 +71,7 @@ export async function readLostReports(
 }
 
 /** Whether an entry of a family records a report, according to its stored part. */
-export async function tellsOfReport(
+export async function hasReportEntry(
   database: Database,
   { family, reportId }: { readonly family: string; readonly reportId: string },
 ): Promise<boolean> {

@@ -20,7 +20,7 @@ export function insertTombstone(row: TombstoneRow): Statement {
  * The timestamp of the entry because of which the record of a name is gone. If that entry was cut off, the
  * timestamp of the last entry below the cut. Null if the name has no tombstone, or no entry tells the time.
  */
-export async function goneSince(database: Database, name: Uint8Array): Promise<string | null> {
+export async function readGoneSince(database: Database, name: Uint8Array): Promise<string | null> {
   const [row] = await database.read(
     query.selectFrom("tombstone as t")
       .innerJoin("audit_chain as c", "c.chain", "t.chain")
@@ -38,10 +38,10 @@ export async function goneSince(database: Database, name: Uint8Array): Promise<s
 }
 
 /** The entry that a tombstone names: it records an erasure or a cut. */
-export type ToldBy = Pick<TombstoneRow, "reason" | "chain" | "seq" | "entry_hash">;
+export type GoneCause = Pick<TombstoneRow, "reason" | "chain" | "seq" | "entry_hash">;
 
 /** The entries in these chains that tombstones name, without duplicates. */
-export function readCauses(database: Database, chains: readonly string[]): Promise<readonly ToldBy[]> {
+export function readCauses(database: Database, chains: readonly string[]): Promise<readonly GoneCause[]> {
   return database.read(
     query.selectFrom("tombstone").select(["reason", "chain", "seq", "entry_hash"]).distinct()
       .where("chain", "in", chains).compile(),

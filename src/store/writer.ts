@@ -93,7 +93,7 @@ export interface Signing {
 export interface SigningSource extends OwnSignatures {
   readonly rows: CompiledQuery<SigningKeyRow>;
   /** @throws {ServiceError} SERVICE_UNAVAILABLE if this process holds no key that the rows allow to sign. */
-  take(rows: readonly SigningKeyRow[]): Signing;
+  update(rows: readonly SigningKeyRow[]): Signing;
 }
 
 /** A failed attempt at a commit, caused by another process. The next attempt waits for the backoff. */
@@ -267,7 +267,7 @@ export class Writer {
     const started = monotonic();
     const unit = new UnitOfWork({ crypto, seals });
     const { heads, keys, sets } = await this.#load(unit, group);
-    const signing = group[0]!.job.signing ?? this.#options.signing.take(keys);
+    const signing = group[0]!.job.signing ?? this.#options.signing.update(keys);
     const planned: Planned[] = [];
     const failed: (readonly [Waiting, unknown])[] = [];
     for (const waiting of group) {

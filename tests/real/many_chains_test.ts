@@ -72,7 +72,7 @@ Deno.test({
         signing: {
           ...signing,
           rows: query.selectFrom("signing_key").selectAll().compile(),
-          take: () => ({ signers: [signer], ordinal: 1, rotations: () => [] }),
+          update: () => ({ signers: [signer], ordinal: 1, rotations: () => [] }),
         },
         lock,
         monotonic: () => performance.now(),

@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import {
   dropOldEvents,
   forgetOldDeliveries,
-  passOver,
+  skipUnsubscribedEvents,
 } from "../../src/operations/webhooks/delivery_bounds.ts";
 import { dispatchedDeliveries } from "../../src/operations/webhooks/deliveries.ts";
 import { query, type Statement } from "../../src/store/database.ts";
@@ -178,7 +178,7 @@ Deno.test(
     };
     await score(harness, key, "one");
     await score(harness, key, "two");
-    await passOver(dependencies);
+    await skipUnsubscribedEvents(dependencies);
     assert.equal(await cursor(), 2);
     const escalated = await harness.send("/v1/decision/score", {
       key,
@@ -193,11 +193,11 @@ Deno.test(
     });
     assert.equal(escalated.body.routing_decision, "escalation");
     await score(harness, key, "three");
-    await passOver(dependencies);
+    await skipUnsubscribedEvents(dependencies);
     assert.equal(await cursor(), 2);
     await harness.deliver();
     assert.equal(recording.sent.length, 5);
-    await passOver(dependencies);
+    await skipUnsubscribedEvents(dependencies);
     assert.equal(await cursor(), 4);
   }),
 );

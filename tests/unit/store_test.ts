@@ -36,7 +36,13 @@ import {
   WriteConflict,
 } from "../../src/store/database.ts";
 import { openEmbedded } from "../../src/store/embedded.ts";
-import { daysQuery, edgeQuery, historyQuery, named, PERIOD_EDGES } from "../../src/store/interactions.ts";
+import {
+  daysQuery,
+  edgeQuery,
+  historyQuery,
+  operatorNamed,
+  PERIOD_EDGES,
+} from "../../src/store/interactions.ts";
 import { openLock } from "../../src/store/lock.ts";
 import { operatorFiguresQuery, operatorsPageQuery } from "../../src/store/operators.ts";
 import { migrate, SchemaRefused } from "../../src/store/migrate.ts";
@@ -207,7 +213,7 @@ const proving = (database: Database) => ({
 const always = (signing: Signing): SigningSource => ({
   ...signaturesBy(nodeCrypto, signing.signers.map(({ publicKey }) => publicKey)),
   rows: query.selectFrom("signing_key").selectAll().compile(),
-  take: () => signing,
+  update: () => signing,
 });
 
 const signedBy = (signers: readonly Signer[]) => ({ signers, ordinal: 1, rotations: () => [] });
@@ -816,7 +822,7 @@ Deno.test(
     const queries = [
       ...OPERATOR_SORTS.map((sort) => operatorsPageQuery("acme", { ...page, sort })),
       historyQuery("acme", { operatorId: "anna", limit: 10 }),
-      daysQuery("acme", { operators: named("anna"), days }),
+      daysQuery("acme", { operators: operatorNamed("anna"), days }),
     ];
     const plans = await Promise.all(queries.map(({ sql, parameters }) => planOf(database, sql, parameters)));
     const ofHistory = "(org_id=? AND operator_id=?";

@@ -1,13 +1,13 @@
 /** Checks that the stored model documents are what was stored, and that the one in use is among them. */
 import { nodeCrypto } from "../../evidence/node_crypto.ts";
-import { modelIn } from "../../operations/shared/stored_models.ts";
+import { verifiedModel } from "../../operations/shared/stored_models.ts";
 import { readInstallation } from "../../store/installation.ts";
 import { readModelDocuments } from "../../store/model_documents.ts";
 import { type Examined, type Finding, ok, someOf } from "./check.ts";
 
 export async function models({ database }: Examined): Promise<Finding> {
   const rows = await readModelDocuments(database);
-  const altered = rows.filter((row) => modelIn(nodeCrypto, row) === null).map(({ sha256 }) => sha256);
+  const altered = rows.filter((row) => verifiedModel(nodeCrypto, row) === null).map(({ sha256 }) => sha256);
   const inUse = (await readInstallation(database))?.model_sha256;
   if (inUse !== undefined && (altered.includes(inUse) || !rows.some(({ sha256 }) => sha256 === inUse))) {
     return {

@@ -15,7 +15,7 @@ import { forgetAssessments } from "../scoring/assessments.ts";
 import type { AuditLines } from "../chains/audit_lines.ts";
 import { forgetBreachWindows } from "../organizations/breaches.ts";
 import { ChainWatch } from "../verification/chain_watch.ts";
-import { dropOldEvents, forgetOldDeliveries, passOver } from "../webhooks/delivery_bounds.ts";
+import { dropOldEvents, forgetOldDeliveries, skipUnsubscribedEvents } from "../webhooks/delivery_bounds.ts";
 import { forgetAnswers } from "../shared/idempotency.ts";
 import { forgetKeyedCalls } from "../shared/keyed_calls.ts";
 import { followOtherHosts } from "../restoring/restores.ts";
@@ -34,7 +34,7 @@ export class Upkeep {
   /** The epoch of the system chain when other hosts were last followed. */
   #epoch: number | null = null;
   /** The hour, counted from the epoch, in which old deliveries were last deleted. */
-  #forgotHour: number | null = null;
+  #deletedHour: number | null = null;
   /** null if this process is not a running service. */
   readonly #watch: ChainWatch | null;
 
@@ -73,12 +73,12 @@ export class Upkeep {
     await this.#attempt("looking at usage", () => raiseUsageAlerts(this.dependencies, now));
     await this.#attempt("forgetting breaches", () => forgetBreachWindows(this.dependencies, now));
     await this.#attempt("bounding the outbox", () => dropOldEvents(this.dependencies, now));
-    await this.#attempt("passing over events", () => passOver(this.dependencies));
+    await this.#attempt("passing over events", () => skipUnsubscribedEvents(this.dependencies));
     const hour = Math.floor(now / HOUR_MS);
-    if (this.#forgotHour !== hour) {
+    if (this.#deletedHour !== hour) {
       await this.#attempt("forgetting deliveries", async () => {
         await forgetOldDeliveries(this.dependencies, now);
-        this.#forgotHour = hour;
+        this.#deletedHour = hour;
       });
     }
     // Overwrites the bytes of erasures that a reader kept from being overwritten.

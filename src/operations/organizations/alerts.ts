@@ -54,7 +54,7 @@ export async function acknowledgeAlert(
     needs: [...(orgId === null ? [] : [{ kind: alerts, key: [alertId] }]), record.need],
     chains: [chain],
     plan(unit) {
-      const repeated = record.repeated(unit);
+      const repeated = record.findAnswer(unit);
       if (repeated !== null) return () => repeated;
       const row = orgId === null ? null : unit.get(alerts, [alertId])!;
       const before = row === null ? system!.acknowledged_at : row.acknowledged_at;

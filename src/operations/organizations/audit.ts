@@ -78,7 +78,7 @@ export async function appendEvent(
     needs: keyed.needs,
     chains: [chain],
     plan(unit) {
-      const known = keyed.known(unit);
+      const known = keyed.findEarlier(unit);
       if (known !== null) return () => ({ known });
       const appended = unit.append(chain, {
         id,
@@ -104,7 +104,7 @@ export async function appendEvent(
   });
   if (!("known" in outcome)) return { event: outcome, call, replayed: false };
   const { reference, call: first } = outcome.known;
-  const event = await appendedEvent(dependencies, orgId, {
+  const event = await readAppendedEvent(dependencies, orgId, {
     position: Number(reference),
     eventType,
     payload: part.text,
@@ -118,7 +118,7 @@ export async function appendEvent(
  * @throws {ServiceError} GONE if it was pruned; {AlteredError} if the entry is another one, or not what was
  *   recorded.
  */
-async function appendedEvent(
+async function readAppendedEvent(
   dependencies: Needs,
   orgId: string,
   { position, eventType, payload }: {
@@ -150,19 +150,19 @@ export function familyOf({ orgId }: OrganizationCaller, kind: ChainKind): string
 }
 
 /** A checkpoint as an answer shows it. */
-export function shownCheckpoint(note: string) {
+export function checkpointBody(note: string) {
   const { origin, size, root } = parseCheckpoint(parseNote(note).text);
   return { origin, size, root: hex(root), note };
 }
 
-/** The newest checkpoint of one of the organization's chains. @throws as {@link newestEnd}. */
+/** The newest checkpoint of one of the organization's chains. @throws as {@link readNewestEnd}. */
 export async function currentCheckpoint(
   dependencies: Needs,
   caller: OrganizationCaller,
   kind: ChainKind,
 ) {
-  const { checkpoint: { note } } = await newestEnd(dependencies, familyOf(caller, kind));
-  return shownCheckpoint(note);
+  const { checkpoint: { note } } = await readNewestEnd(dependencies, familyOf(caller, kind));
+  return checkpointBody(note);
 }
 
 /**
@@ -170,7 +170,7 @@ export async function currentCheckpoint(
  * @throws {AlteredError} if the checkpoint is not the service's own, or an older one; {ServiceError} SERVICE_UNAVAILABLE
  *   if the chain is behind what was issued.
  */
-async function newestEnd(dependencies: Needs, family: string) {
+async function readNewestEnd(dependencies: Needs, family: string) {
   const { lock } = dependencies;
   // The lock is read first. It is never ahead of the database, so a write by another process makes nothing
   // look old.
@@ -194,7 +194,7 @@ export async function proofOfEntry(
   { kind, seq }: { readonly kind: ChainKind; readonly seq: number },
 ) {
   const { database, crypto } = dependencies;
-  const { chain, checkpoint } = await newestEnd(dependencies, familyOf(caller, kind));
+  const { chain, checkpoint } = await readNewestEnd(dependencies, familyOf(caller, kind));
   if (seq >= checkpoint.size) {
     throw new ServiceError(
       "NOT_FOUND",

@@ -32,12 +32,12 @@ export interface AuditLogQuery extends AuditLogFilter {
 export async function readAuditLog(
   dependencies: Needs,
   caller: OrganizationCaller,
-  { limit, ...asked }: AuditLogQuery & { readonly limit: number },
+  { limit, ...query }: AuditLogQuery & { readonly limit: number },
 ): Promise<readonly AuditEvent[]> {
-  const end = await recordAccess(dependencies, caller, { ...asked, type: "AUDIT_LOG_READ", limit });
+  const end = await recordAccess(dependencies, caller, { ...query, type: "AUDIT_LOG_READ", limit });
   const events: AuditEvent[] = [];
   for await (
-    const event of eventsOf(dependencies, caller.orgId, { ...asked, end, page: Math.min(limit, PAGE) })
+    const event of eventsOf(dependencies, caller.orgId, { ...query, end, page: Math.min(limit, PAGE) })
   ) {
     events.push(event);
     if (events.length === limit) break;
@@ -49,10 +49,10 @@ export async function readAuditLog(
 export async function exportAuditLog(
   dependencies: Needs,
   caller: OrganizationCaller,
-  asked: AuditLogQuery,
+  query: AuditLogQuery,
 ): Promise<AsyncGenerator<AuditEvent>> {
-  const end = await recordAccess(dependencies, caller, { ...asked, type: "AUDIT_LOG_EXPORTED", limit: null });
-  return eventsOf(dependencies, caller.orgId, { ...asked, end, page: PAGE });
+  const end = await recordAccess(dependencies, caller, { ...query, type: "AUDIT_LOG_EXPORTED", limit: null });
+  return eventsOf(dependencies, caller.orgId, { ...query, end, page: PAGE });
 }
 
 /** Records the access. @returns the position of its entry: the events before it are given. */
@@ -96,9 +96,9 @@ async function* eventsOf(
   const { eventType, since, until } = range;
   const epochs = await ownEpochs(dependencies, adminChain(orgId));
   for (const { chain, firstPosition, minIndex, frontier: { size } } of epochs.toReversed()) {
-    const held = { chain, from: minIndex, size: Math.min(size, Math.max(minIndex, end - firstPosition)) };
-    const from = since === null ? minIndex : await firstSeqAt(database, { ...held, instant: iso(since) });
-    let before = await firstSeqAt(database, { ...held, instant: iso(until) });
+    const span = { chain, from: minIndex, size: Math.min(size, Math.max(minIndex, end - firstPosition)) };
+    const from = since === null ? minIndex : await firstSeqAt(database, { ...span, instant: iso(since) });
+    let before = await firstSeqAt(database, { ...span, instant: iso(until) });
     while (before > from) {
       const seqs = await readLogPage(database, { chain, from, before, eventType, limit: page });
       requireOrder(chain, seqs, { before, isWhole: eventType === null });
@@ -108,7 +108,7 @@ async function* eventsOf(
         seqs,
         names: ["detail"],
       });
-      for (const [, record] of [...proven].toReversed()) yield shownEvent(record, range);
+      for (const [, record] of [...proven].toReversed()) yield toEvent(record, range);
       before = seqs.length < page ? from : seqs.at(-1)!;
       await nextTurn();
     }
@@ -141,15 +141,15 @@ function requireOrder(
  * @throws {AlteredError} if the entry is not in the requested range, or its detail is missing: none is ever
  *   erased.
  */
-function shownEvent(
+function toEvent(
   { entry, parts }: ProvenRecord,
   { eventType, since, until }: AuditLogFilter,
 ): AuditEvent {
   const { id, event_type, timestamp, org_id, prefix, actor, chain, seq } = entry;
   const at = Date.parse(timestamp);
-  const isAsked = (eventType === null || event_type === eventType) && (since === null || at >= since) &&
+  const isInRange = (eventType === null || event_type === eventType) && (since === null || at >= since) &&
     at < until;
-  if (!isAsked) throw new AlteredError(chain, `entry ${seq} of ${chain} is another than its row says`);
+  if (!isInRange) throw new AlteredError(chain, `entry ${seq} of ${chain} is another than its row says`);
   const detail = parts.get("detail")?.text;
   if (detail === undefined && Object.hasOwn(entry.commit, "detail")) {
     throw new AlteredError(chain, `a part of entry ${seq} of ${chain} is missing`);

@@ -27,7 +27,7 @@ export async function authenticateKey(
   dependencies: Reading & Pick<Writing, "writer"> & Logging & Pick<Secrets, "peppers"> & Remembering,
   presented: string | undefined,
 ): Promise<OrganizationCaller | null> {
-  const holder = await currentHolder(dependencies, presented);
+  const holder = await findCurrentHolder(dependencies, presented);
   if (holder === null) return null;
   if (holder.row.inactive_reasons !== "[]") return null;
   const { key, prefix, pepper, row } = holder;
@@ -40,26 +40,26 @@ export async function authenticateKey(
  * The holder of a presented key, from a row that is registered now; null if there is none.
  * @throws {AlteredRows}
  */
-async function currentHolder(
+async function findCurrentHolder(
   dependencies: Parameters<typeof authenticateKey>[0],
   presented: string | undefined,
 ): Promise<Holder | null> {
   for (let reads = 1;; reads += 1) {
-    const holder = await holderOf(dependencies, presented);
+    const holder = await findHolder(dependencies, presented);
     if (holder === null) return null;
     requireSealed(dependencies, organizations, [holder.row]);
     if (await isRegistered(dependencies, holder.row)) return holder;
     // Another request may replace the row between two reads, but not each time.
-    if (reads === READS) throw new AlteredRows(adminChain(holder.row.org_id), "a row of organization");
+    if (reads === READS_MAX) throw new AlteredRows(adminChain(holder.row.org_id), "a row of organization");
   }
 }
 
-const READS = 3;
+const READS_MAX = 3;
 
-type Holder = NonNullable<Awaited<ReturnType<typeof holderOf>>>;
+type Holder = NonNullable<Awaited<ReturnType<typeof findHolder>>>;
 
 /** The holder of a presented key, active or not; null, after the same work, if there is none. */
-async function holderOf(
+async function findHolder(
   { database, peppers }: Pick<Reading, "database"> & Pick<Secrets, "peppers">,
   presented: string | undefined,
 ) {
@@ -113,7 +113,7 @@ export async function prefixOfMisplacedKey(
   dependencies: Pick<Reading, "database"> & Pick<Secrets, "peppers">,
   presented: string | undefined,
 ): Promise<string | null> {
-  return (await holderOf(dependencies, presented))?.prefix ?? null;
+  return (await findHolder(dependencies, presented))?.prefix ?? null;
 }
 
 /** The active organizations that registered an origin; a browser at any other origin is refused. */

@@ -49,11 +49,11 @@ interface Window {
   /** Nothing more is recorded of the subject before this instant, epoch milliseconds. */
   quietUntil: number;
   /** Number of breaches that no entry has recorded. */
-  untold: number;
+  unrecorded: number;
 }
 
 /** Advice if the breach is no attack. */
-const MENDS: Readonly<Partial<Record<Breach["type"], string>>> = {
+const ADVICE: Readonly<Partial<Record<Breach["type"], string>>> = {
   AUTH_FAIL_RATE_LIMITED_IP:
     "where the address is an application server's, raise JISS_RATE_LIMIT_IP; where it is a proxy's, name it in JISS_TRUSTED_PROXIES",
   AUTH_FAIL_RATE_LIMITED_KEY: "where the organization needs more, raise JISS_RATE_LIMIT_KEY",
@@ -77,8 +77,8 @@ export class BreachLog {
    */
   record(breach: Breach, now: number): void {
     const [subject, window] = this.#windowOf(breach);
-    window.untold += 1;
-    if (!isQuiet(window, now)) this.#tell(subject, window, now);
+    window.unrecorded += 1;
+    if (!isQuiet(window, now)) this.#recordWindow(subject, window, now);
   }
 
   /** Records the breaches of windows that are over at `now`; of all windows at a stop (`isLast`). */
@@ -86,7 +86,7 @@ export class BreachLog {
     this.#isEnding = isLast;
     for (const [subject, window] of this.#windows) {
       if (!isLast && isQuiet(window, now)) continue;
-      if (window.untold > 0) this.#tell(subject, window, now);
+      if (window.unrecorded > 0) this.#recordWindow(subject, window, now);
       else this.#windows.delete(subject);
     }
   }
@@ -98,22 +98,22 @@ export class BreachLog {
     if (this.#windows.size >= this.#subjectLimit && "address" in breach && breach.address !== null) {
       return this.#windowOf({ ...breach, address: null });
     }
-    const window = { breach, quietUntil: -Infinity, untold: 0 };
+    const window = { breach, quietUntil: -Infinity, unrecorded: 0 };
     this.#windows.set(subject, window);
     return [subject, window];
   }
 
-  #tell(subject: string, window: Window, now: number): void {
+  #recordWindow(subject: string, window: Window, now: number): void {
     const { log, writer, world } = this.dependencies;
-    const { untold: count } = window;
+    const { unrecorded: count } = window;
     const fields: BreachFields = window.breach;
     const { type, orgId = null, prefix = null, ...detail } = fields;
     window.quietUntil = now + RATE_WINDOW_MS;
-    window.untold = 0;
-    const takeBack = (quietUntil: number) => {
+    window.unrecorded = 0;
+    const restoreWindow = (quietUntil: number) => {
       this.#windows.set(subject, window);
       window.quietUntil = quietUntil;
-      window.untold += count;
+      window.unrecorded += count;
     };
     const chain = orgId === null ? SYSTEM_CHAIN : adminChain(orgId);
     const caller: Caller = { actor: "system", orgId, prefix };
@@ -122,25 +122,27 @@ export class BreachLog {
       needs: [{ kind: breachWindows, key: [subject] }],
       chains: [chain],
       plan: (unit) => {
-        const told = unit.get(breachWindows, [subject]);
+        const recorded = unit.get(breachWindows, [subject]);
         // Another process recorded the subject in this window.
-        if (told !== null && isWithin(told.told_at, now) && !this.#isEnding) return () => told.told_at;
+        if (recorded !== null && isWithin(recorded.told_at, now) && !this.#isEnding) {
+          return () => recorded.told_at;
+        }
         unit.put(breachWindows, { subject, told_at: now });
         unit.append(chain, draft);
         return () => null;
       },
-    }).then((toldAt) => {
-      if (toldAt === null) {
-        const mend = MENDS[type];
+    }).then((recordedAt) => {
+      if (recordedAt === null) {
+        const mend = ADVICE[type];
         log.warn("authentication breach", {
           type,
           count,
           ...(mend === undefined ? {} : { mend }),
         });
-      } else takeBack(toldAt + RATE_WINDOW_MS);
+      } else restoreWindow(recordedAt + RATE_WINDOW_MS);
     }, (error) => {
       if (!isUnavailable(error)) log.error("breach not recorded", { type, count, ...errorFields(error) });
-      takeBack(now + RETRY_MS);
+      restoreWindow(now + RETRY_MS);
     });
   }
 }
@@ -154,8 +156,8 @@ export async function forgetBreachWindows(
 }
 
 /** Clocks of hosts differ, so an instant may lie a little ahead. */
-function isWithin(toldAt: number, now: number): boolean {
-  return Math.abs(now - toldAt) < RATE_WINDOW_MS;
+function isWithin(recordedAt: number, now: number): boolean {
+  return Math.abs(now - recordedAt) < RATE_WINDOW_MS;
 }
 
 /**

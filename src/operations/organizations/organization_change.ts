@@ -33,16 +33,16 @@ export function inactivityOf(
   return Object.fromEntries(reasons.map((reason) => [reason, since[reason] ?? 0]));
 }
 
-export function storedInactivity(
+export function inactivityColumns(
   inactivity: Inactivity,
 ): Pick<OrganizationRow, "inactive_reasons" | "inactive_since"> {
   const reasons = INACTIVE_REASONS.filter((reason) => inactivity[reason] !== undefined);
   return { inactive_reasons: JSON.stringify(reasons), inactive_since: JSON.stringify(inactivity) };
 }
 
-export function without(inactivity: Inactivity, gone: readonly InactiveReason[]): Inactivity {
+export function withoutReasons(inactivity: Inactivity, lifted: readonly InactiveReason[]): Inactivity {
   return Object.fromEntries(
-    Object.entries(inactivity).filter(([reason]) => !gone.includes(reason as InactiveReason)),
+    Object.entries(inactivity).filter(([reason]) => !lifted.includes(reason as InactiveReason)),
   );
 }
 
@@ -111,11 +111,11 @@ export async function changeState(
     ],
     chains: [adminChain(orgId)],
     plan(unit) {
-      const known = remembered?.keyed.known(unit) ?? null;
+      const known = remembered?.keyed.findEarlier(unit) ?? null;
       if (known !== null) {
         return () => ({ status: 200, ...repeatedAnswer(known, remembered!.repeated(known)) });
       }
-      const repeated = record?.repeated(unit) ?? null;
+      const repeated = record?.findAnswer(unit) ?? null;
       if (repeated !== null) return () => repeated;
       const before = unit.get(organizations, [orgId]);
       if (before === null) throw unknownOrganization(orgId);

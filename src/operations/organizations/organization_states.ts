@@ -19,10 +19,10 @@ import {
   directCall,
   type InactiveReason,
   type Inactivity,
+  inactivityColumns,
   inactivityOf,
   type StateCall,
-  storedInactivity,
-  without,
+  withoutReasons,
 } from "./organization_change.ts";
 
 /** The dependencies of these operations. */
@@ -46,7 +46,7 @@ export async function rotateOwnKey(
       event: "KEY_ROTATED",
       issue,
       remembered: {
-        keyed: keyedBySelf(dependencies, caller, { call, idempotency }),
+        keyed: ownKeyedCall(dependencies, caller, { call, idempotency }),
         referenceOf: ({ prefix }) => prefix ?? null,
         repeated: ({ reference }) => ({ prefix: reference, already_provisioned: true }),
       },
@@ -77,7 +77,7 @@ export async function revokeOwnKey(
     transition: {
       event: "KEY_REVOKED",
       remembered: {
-        keyed: keyedBySelf(dependencies, caller, { call, idempotency }),
+        keyed: ownKeyedCall(dependencies, caller, { call, idempotency }),
         referenceOf: () => null,
         repeated: (known) => ({ revoked: true, org_id: caller.orgId, revoked_at: iso(known.call.now) }),
       },
@@ -98,7 +98,7 @@ export interface OwnCall {
   readonly idempotency?: IdempotentCall | null;
 }
 
-function keyedBySelf(
+function ownKeyedCall(
   { installation }: Needs,
   { orgId }: OrganizationCaller,
   { call, idempotency = null }: OwnCall,
@@ -169,7 +169,7 @@ export const rotateBilling: StateOperation = (dependencies, caller, call) => {
           throw new ServiceError(
             "CONFLICT",
             `${row.org_id} was stopped by an administrator, which a payment does not lift: ${
-              wayBack(inactivity)
+              stepsToReactivate(inactivity)
             }.`,
           );
         }
@@ -193,7 +193,7 @@ export const forceRotate: StateOperation = async (dependencies, caller, call) =>
         issue,
         change(row, { unit, now }) {
           if (row.inactive_reasons !== "[]") {
-            throw new ServiceError("CONFLICT", toldOfInactivity(row));
+            throw new ServiceError("CONFLICT", inactiveMessage(row));
           }
           return rotated(row, { unit, now, issue, lifts: [] });
         },
@@ -223,10 +223,10 @@ export const reactivateOrganization: StateOperation = (dependencies, caller, cal
         if (inactivity.manual === undefined) {
           throw new ServiceError(
             "CONFLICT",
-            row.inactive_reasons === "[]" ? `${row.org_id} is active.` : toldOfInactivity(row),
+            row.inactive_reasons === "[]" ? `${row.org_id} is active.` : inactiveMessage(row),
           );
         }
-        return reactivated(row, { now, left: without(inactivity, ["manual"]) });
+        return reactivated(row, { now, left: withoutReasons(inactivity, ["manual"]) });
       },
     },
   });
@@ -285,9 +285,9 @@ function suspension({ event, reason, destroysKey, bodyOf }: Suspension): StateOp
       transition: {
         event,
         change(row, { now }) {
-          const stands = inactivityOf(row)[reason];
-          const since = stands ?? now;
-          const isDone = stands !== undefined && !(destroysKey && row.prefix !== null);
+          const earlierSince = inactivityOf(row)[reason];
+          const since = earlierSince ?? now;
+          const isDone = earlierSince !== undefined && !(destroysKey && row.prefix !== null);
           return {
             row: isDone
               ? null
@@ -299,13 +299,15 @@ function suspension({ event, reason, destroysKey, bodyOf }: Suspension): StateOp
     });
 }
 
-function toldOfInactivity(row: OrganizationRow): string {
+function inactiveMessage(row: OrganizationRow): string {
   const inactivity = inactivityOf(row);
-  return `${row.org_id} is inactive (${Object.keys(inactivity).join(", ")}): ${wayBack(inactivity)}.`;
+  return `${row.org_id} is inactive (${Object.keys(inactivity).join(", ")}): ${
+    stepsToReactivate(inactivity)
+  }.`;
 }
 
 /** The steps that make an organization active again. */
-function wayBack(inactivity: Inactivity): string {
+function stepsToReactivate(inactivity: Inactivity): string {
   if (inactivity.force_revoked !== undefined) {
     return "only `jiss org reactivate`, the administrator's own command, lifts a forced revocation";
   }
@@ -328,9 +330,9 @@ function rotated(
   },
 ): Change {
   const { apiKey, prefix, stored } = issue.take(unit, row.prefix);
-  const inactivity = without(inactivityOf(row), lifts);
+  const inactivity = withoutReasons(inactivityOf(row), lifts);
   return {
-    row: { ...row, ...stored, ...nextVersion(row, now), ...storedInactivity(inactivity) },
+    row: { ...row, ...stored, ...nextVersion(row, now), ...inactivityColumns(inactivity) },
     body: {
       rotated: true,
       org_id: row.org_id,
@@ -348,22 +350,22 @@ function reactivated(
   row: OrganizationRow,
   { now, left }: { readonly now: number; readonly left: Inactivity },
 ): Change {
-  const remaining = Object.keys(left).sort();
-  const isStill = remaining.length > 0;
+  const remainingReasons = Object.keys(left).sort();
+  const isStillInactive = remainingReasons.length > 0;
   return {
-    row: { ...row, ...storedInactivity(left) },
+    row: { ...row, ...inactivityColumns(left) },
     body: {
       reactivated: true,
       org_id: row.org_id,
       reactivated_at: iso(now),
-      ...(isStill ? { remaining } : {}),
+      ...(isStillInactive ? { remaining: remainingReasons } : {}),
     },
-    detail: { remaining },
+    detail: { remaining: remainingReasons },
   };
 }
 
 function deactivated(row: OrganizationRow, added: Inactivity) {
-  return storedInactivity({ ...inactivityOf(row), ...added });
+  return inactivityColumns({ ...inactivityOf(row), ...added });
 }
 
 function nextVersion({ api_key_version }: OrganizationRow, now: number) {

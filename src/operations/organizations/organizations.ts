@@ -79,7 +79,7 @@ export async function createOrganization(
     ],
     chains: [evidenceChain(org_id), adminChain(org_id)],
     plan(unit) {
-      const repeated = record?.repeated(unit) ?? null;
+      const repeated = record?.findAnswer(unit) ?? null;
       if (repeated !== null) return () => repeated;
       if (unit.get(organizations, [org_id]) !== null) {
         throw new ServiceError("CONFLICT", `org_id ${org_id} exists: choose another one.`);

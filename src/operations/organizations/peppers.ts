@@ -21,12 +21,12 @@ export async function keysByPepper(
 ): Promise<KeysByPepper> {
   const [present, ...previous] = peppers.map(pepperId);
   const keys = await database.read(keyPeppersQuery());
-  const under = (isMeant: (id: string | null) => boolean) =>
-    keys.filter(({ pepper_id }) => isMeant(pepper_id));
+  const keysWhose = (accepts: (id: string | null) => boolean) =>
+    keys.filter(({ pepper_id }) => accepts(pepper_id));
   return {
-    present: under((id) => id === present),
-    previous: under((id) => id !== null && previous.includes(id)),
-    unrecorded: under((id) => id === null),
-    lost: under((id) => id !== null && id !== present && !previous.includes(id)),
+    present: keysWhose((id) => id === present),
+    previous: keysWhose((id) => id !== null && previous.includes(id)),
+    unrecorded: keysWhose((id) => id === null),
+    lost: keysWhose((id) => id !== null && id !== present && !previous.includes(id)),
   };
 }

@@ -28,7 +28,10 @@ export class RegisteredRows {
       known.seals.has(seal.toHex());
   }
 
-  note(orgId: string, { held, rows }: { readonly held: Uint8Array; readonly rows: readonly Sealed[] }): void {
+  remember(
+    orgId: string,
+    { held, rows }: { readonly held: Uint8Array; readonly rows: readonly Sealed[] },
+  ): void {
     if (this.#known.size >= REMEMBERED_ORGANIZATIONS) this.#known.clear();
     this.#known.set(orgId, { held, seals: new Set(rows.map(({ seal }) => seal!.toHex())) });
   }
@@ -56,7 +59,7 @@ export async function readRegistered(
     dependencies,
     adminChain(orgId),
     [organizationQuery(orgId), webhooksQuery(orgId)] as const,
-    { ofPutBack: true },
+    { mayBePutBack: true },
   );
   const own = organization === undefined ? [] : [organization];
   const shares = [
@@ -64,7 +67,7 @@ export async function readRegistered(
     ...requireSealed(dependencies, webhooks, destinations),
   ];
   requireWholeSet(dependencies, head, shares);
-  dependencies.registered.note(orgId, { held: head.held!, rows: [...own, ...destinations] });
+  dependencies.registered.remember(orgId, { held: head.held!, rows: [...own, ...destinations] });
   return { organization, webhooks: destinations };
 }
 
@@ -80,5 +83,7 @@ export async function isRegistered(
   const { org_id: orgId, seal } = row;
   if (dependencies.registered.has(orgId, row)) return true;
   const { organization, webhooks } = await readRegistered(dependencies, orgId);
-  return [organization, ...webhooks].some((now) => now?.seal != null && equalBytes(now.seal, seal!));
+  return [organization, ...webhooks].some((current) =>
+    current?.seal != null && equalBytes(current.seal, seal!)
+  );
 }

@@ -23,8 +23,8 @@ import {
   daysQuery,
   type HistoryPoint,
   historyQuery,
-  named,
   newestQuery,
+  operatorNamed,
 } from "../../store/interactions.ts";
 import {
   namesOnPage,
@@ -72,7 +72,7 @@ function unknownOperator(operatorId: string): ServiceError {
   );
 }
 
-interface Standing {
+interface CurrentFigures {
   readonly state: OperatorState;
   readonly domain: Domain;
   readonly jis: number;
@@ -81,7 +81,7 @@ interface Standing {
 }
 
 /** The figures of a stored state, without decay: nothing fades until the next interaction. */
-function standing(model: ModelDocument, row: StoredOperator): Standing {
+function currentFigures(model: ModelDocument, row: StoredOperator): CurrentFigures {
   const state: OperatorState = JSON.parse(row.state);
   const domain = row.domain as Domain;
   return {
@@ -97,7 +97,7 @@ function timestamp(at: number): string {
   return new Date(at).toISOString();
 }
 
-const shown = ({ at, jis }: HistoryPoint) => ({ timestamp: timestamp(at), jis });
+const historyPoint = ({ at, jis }: HistoryPoint) => ({ timestamp: timestamp(at), jis });
 
 /** @throws {ServiceError} NOT_FOUND; {AlteredRows}. */
 export async function operatorProfile(
@@ -113,14 +113,14 @@ export async function operatorProfile(
   const { database, model: { document } } = dependencies;
   const [rows, newest, history] = await database.snapshot([
     operatorQuery(orgId, operatorId),
-    newestQuery(orgId, named(operatorId)),
+    newestQuery(orgId, operatorNamed(operatorId)),
     historyQuery(orgId, { operatorId, limit: HISTORY_POINTS }),
   ]);
   requireCurrentOperators(dependencies, orgId, { rows, newest });
   const [row] = rows;
   if (row === undefined) throw unknownOperator(operatorId);
-  const stands = standing(document, row);
-  const { domain, jis, dimensions, uncertainty } = stands;
+  const figures = currentFigures(document, row);
+  const { domain, jis, dimensions, uncertainty } = figures;
   return {
     profile: {
       operator_id: operatorId,
@@ -133,13 +133,13 @@ export async function operatorProfile(
       domain,
       last_interaction_at: timestamp(row.t1),
     },
-    jis_history: history.toReversed().map(shown),
-    ...(projection ? outlook(document, stands) : {}),
+    jis_history: history.toReversed().map(historyPoint),
+    ...(projection ? outlookOf(document, figures) : {}),
   };
 }
 
 /** The decay projection and the compliance of an operator, as in the answer to a score. */
-function outlook(model: ModelDocument, { state, domain, jis, dimensions }: Standing) {
+function outlookOf(model: ModelDocument, { state, domain, jis, dimensions }: CurrentFigures) {
   const decay = projectDecay(model, state, { jis, domain });
   const compliance = complianceOf(model, {
     jis,
@@ -166,20 +166,20 @@ export async function operatorSparkline(
   const span = daysUntil(now, days);
   const [rows, newest, found] = await database.snapshot([
     operatorQuery(orgId, operatorId),
-    newestQuery(orgId, named(operatorId)),
-    daysQuery(orgId, { operators: named(operatorId), days: span }),
+    newestQuery(orgId, operatorNamed(operatorId)),
+    daysQuery(orgId, { operators: operatorNamed(operatorId), days: span }),
   ]);
   requireCurrentOperators(dependencies, orgId, { rows, newest });
   const [row] = rows;
   if (row === undefined) throw unknownOperator(operatorId);
-  const { state, jis, uncertainty } = standing(document, row);
+  const { state, jis, uncertainty } = currentFigures(document, row);
   const values = found.map((point) => point.jis);
   return {
     window: { from: span.first * DAY_MS, to: span.end * DAY_MS },
     body: {
       operator_id: operatorId,
       days,
-      points: found.map(shown),
+      points: found.map(historyPoint),
       min: values.length === 0 ? null : Math.min(...values),
       max: values.length === 0 ? null : Math.max(...values),
       current: jis,
@@ -241,7 +241,7 @@ export async function listOperators(
       band: bandOf(document, row.jis),
       minimum_data_met: minimumDataMet(document, row, now),
       total_interactions: row.n,
-      uncertainty: standing(document, row).uncertainty,
+      uncertainty: currentFigures(document, row).uncertainty,
       high_risk: isHighRisk(document, ruleRow(row), now),
       critical_decision: isCriticalDecision(document, ruleRow(row), now),
       last_interaction_at: timestamp(row.t1),
@@ -273,20 +273,20 @@ export async function recommendMaintenance(
   const { database, model: { document } } = dependencies;
   const [rows, newest] = await database.snapshot([
     operatorQuery(orgId, operatorId),
-    newestQuery(orgId, named(operatorId)),
+    newestQuery(orgId, operatorNamed(operatorId)),
   ]);
   requireCurrentOperators(dependencies, orgId, { rows, newest });
   const [row] = rows;
   if (row === undefined) throw unknownOperator(operatorId);
   if (!minimumDataMet(document, row, now)) {
     const { interactions, days } = document.minimum_data;
-    const monitored = Math.floor((now - row.t0) / DAY_MS);
+    const monitoredDays = Math.floor((now - row.t0) / DAY_MS);
     throw new ServiceError(
       "INSUFFICIENT_DATA",
-      `A recommendation needs at least ${interactions} interactions or ${days} days of monitoring; operator_id ${operatorId} has ${row.n} and ${monitored}.`,
+      `A recommendation needs at least ${interactions} interactions or ${days} days of monitoring; operator_id ${operatorId} has ${row.n} and ${monitoredDays}.`,
     );
   }
-  const { state, domain, jis, dimensions } = standing(document, row);
+  const { state, domain, jis, dimensions } = currentFigures(document, row);
   return recommendExercises(document, {
     jis,
     dimensions,

@@ -34,7 +34,7 @@ import { AlteredRows } from "../../store/seals.ts";
 import { evidenceChain } from "../../evidence/chain_name.ts";
 import { requireSealed, requireWholeSet, snapshotWithHead } from "../shared/sealed_reads.ts";
 
-export interface HeldPeriod {
+export interface VerifiedPeriod {
   readonly organization: StoredOrganization;
   readonly data: PeriodData;
   /** Entries, at most one in each chain, that must have been cut off: else rows are missing. */
@@ -54,7 +54,7 @@ export async function readPeriod(
   dependencies: Reading,
   orgId: string,
   period: Period,
-): Promise<HeldPeriod> {
+): Promise<VerifiedPeriod> {
   const family = evidenceChain(orgId);
   const { head, found } = await snapshotWithHead(dependencies, family, [
     organizationQuery(orgId),
@@ -64,7 +64,7 @@ export async function readPeriod(
     ...PERIOD_EDGES.map((edge) => edgeQuery("interaction", { orgId, period, edge })),
     ...PERIOD_EDGES.map((edge) => edgeQuery("skipped_interaction", { orgId, period, edge })),
   ]);
-  const [[organization], all, frozen, epochs, ...edges] = found as unknown as [
+  const [[organization], figures, frozen, epochs, ...edges] = found as unknown as [
     readonly StoredOrganization[],
     readonly OperatorFigures[],
     readonly FrozenOperatorRow[],
@@ -73,7 +73,7 @@ export async function readPeriod(
   ];
   requireSealed(dependencies, organizations, [organization!]);
   requireWholeSet(dependencies, head, [
-    ...requireSealed(dependencies, operatorFigures, all),
+    ...requireSealed(dependencies, operatorFigures, figures),
     ...requireSealed(dependencies, frozenOperators, frozen),
   ]);
   const scores = edges.slice(0, PERIOD_EDGES.length) as (readonly InteractionRow[])[];
@@ -93,20 +93,21 @@ export async function readPeriod(
     if (seq >= (cutOff.get(chain)?.seq ?? 0)) cutOff.set(chain, { chain, seq });
     return true;
   };
-  const isHeld = (operator: Last, around: Around<Linked>) => isUnbroken(operator, around, isCutOff);
-  const scored = byOperator(scores);
-  const records = all.flatMap((operator) => {
-    const around = scored(operator.operator_id);
-    if (!isHeld(operator, around)) throw new AlteredRows(family, "a row of interaction");
-    const { first, last } = around;
+  const isComplete = (operator: LastRow, edgeRows: EdgeRows<Linked>) =>
+    isUnbroken(operator, edgeRows, isCutOff);
+  const scoredEdges = byOperator(scores);
+  const records = figures.flatMap((operator) => {
+    const edgeRows = scoredEdges(operator.operator_id);
+    if (!isComplete(operator, edgeRows)) throw new AlteredRows(family, "a row of interaction");
+    const { first, last } = edgeRows;
     return first === undefined || last === undefined ? [] : [recordOf(first, last)];
   });
-  const skipped = byOperator(freezes);
+  const skippedEdges = byOperator(freezes);
   let incidentFreezes = 0;
   for (const operator of frozen) {
-    const around = skipped(operator.operator_id);
-    if (!isHeld(operator, around)) throw new AlteredRows(family, "a row of skipped_interaction");
-    const { first, last } = around;
+    const edgeRows = skippedEdges(operator.operator_id);
+    if (!isComplete(operator, edgeRows)) throw new AlteredRows(family, "a row of skipped_interaction");
+    const { first, last } = edgeRows;
     if (first !== undefined && last !== undefined) incidentFreezes += last.n - first.n + 1;
   }
   return { organization: organization!, data: { records, incidentFreezes }, cutOff: [...cutOff.values()] };
@@ -115,8 +116,8 @@ export async function readPeriod(
 /** The columns of a row that give its place among its operator's rows. */
 type Linked = Pick<InteractionRow & SkippedInteractionRow, "position" | "previous" | "t0">;
 /** The columns of the operator's own row that describe the last of those rows. */
-type Last = Pick<OperatorFigures & FrozenOperatorRow, "position" | "t0">;
-type Around<Row> = Readonly<Record<PeriodEdge, Row | undefined>>;
+type LastRow = Pick<OperatorFigures & FrozenOperatorRow, "position" | "t0">;
+type EdgeRows<Row> = Readonly<Record<PeriodEdge, Row | undefined>>;
 
 /**
  * The rows around the edges of a period, by operator.
@@ -124,7 +125,7 @@ type Around<Row> = Readonly<Record<PeriodEdge, Row | undefined>>;
  */
 function byOperator<Row extends { readonly operator_id: string }>(
   edges: readonly (readonly Row[])[],
-): (operatorId: string) => Around<Row> {
+): (operatorId: string) => EdgeRows<Row> {
   const [before, first, last, after] = edges.map((rows) =>
     new Map(rows.map((row) => [row.operator_id, row]))
   );
@@ -142,18 +143,18 @@ function byOperator<Row extends { readonly operator_id: string }>(
  * another `t0`.
  */
 function isUnbroken(
-  { position, t0 }: Last,
-  { before, first, last, after }: Around<Linked>,
+  { position, t0 }: LastRow,
+  { before, first, last, after }: EdgeRows<Linked>,
   isCutOff: (position: number) => boolean,
 ): boolean {
   if ([before, first, last, after].some((row) => row !== undefined && row.t0 !== t0)) return false;
   const end = after === undefined ? position : after.previous;
-  if (first === undefined || last === undefined) return follows(end, before, isCutOff);
-  return end === last.position && follows(first.previous, before, isCutOff);
+  if (first === undefined || last === undefined) return isRowAt(end, before, isCutOff);
+  return end === last.position && isRowAt(first.previous, before, isCutOff);
 }
 
 /** Whether a row is at the position that the next one names, or was cut off there. */
-function follows(
+function isRowAt(
   named: number | null,
   row: Linked | undefined,
   isCutOff: (position: number) => boolean,

@@ -21,7 +21,7 @@ import type { OrganizationCaller } from "../shared/call.ts";
 import { evidenceChain } from "../../evidence/chain_name.ts";
 import { ownEpochs, readAtPositions } from "../shared/proven_records.ts";
 import { requireSealed } from "../shared/sealed_reads.ts";
-import { namelessOperator } from "../shared/subjects.ts";
+import { missingSubjectError } from "../shared/subjects.ts";
 
 /** The dependencies of these operations. */
 type Needs = Reading & Proving;
@@ -37,7 +37,7 @@ interface Page {
   readonly below: number | null;
 }
 
-interface Asked {
+interface RecordQuery {
   readonly eventTypes: readonly string[];
   /** The requested operator, with the pseudonym in the entries; null for all operators. */
   readonly operator: { readonly id: string; readonly pseudonym: string } | null;
@@ -54,7 +54,7 @@ export async function listDecisions(
 ) {
   const pseudonym = operatorId === null ? null : await pseudonymOf(dependencies, orgId, operatorId);
   if (pseudonym === undefined) return { decisions: [], next: null };
-  const asked: Asked = {
+  const recordQuery: RecordQuery = {
     eventTypes: kind === null ? Object.values(EVENT_TYPES) : [EVENT_TYPES[kind]],
     operator: operatorId === null || pseudonym === null ? null : { id: operatorId, pseudonym },
   };
@@ -67,7 +67,7 @@ export async function listDecisions(
     if (before <= 0 || missing === 0) continue;
     const places = await dependencies.database.read(scoredEntriesQuery({
       chain,
-      eventTypes: asked.eventTypes,
+      eventTypes: recordQuery.eventTypes,
       pseudonym,
       below: before,
       limit: missing,
@@ -84,7 +84,7 @@ export async function listDecisions(
   // Entries whose content was erased keep their place in a page, but have nothing to show.
   return {
     decisions: page.flatMap(({ record }) => {
-      const shown = listed(record, asked);
+      const shown = listItem(record, recordQuery);
       return shown === null ? [] : [shown];
     }),
     next: found.length > limit ? page.at(-1)!.position : null,
@@ -99,12 +99,12 @@ async function requireErased(
   orgId: string,
   records: readonly ProvenRecord[],
 ): Promise<void> {
-  const without = records.filter(({ parts }) => parts.size === 0);
-  const pseudonyms = new Set(without.flatMap(({ entry: { subject } }) => subject ?? []));
+  const withoutParts = records.filter(({ parts }) => parts.size === 0);
+  const pseudonyms = new Set(withoutParts.flatMap(({ entry: { subject } }) => subject ?? []));
   if (pseudonyms.size === 0) return;
   const [known] = await database.read(subjectsOfPseudonymsQuery(orgId, [...pseudonyms]));
-  const lost = without.find(({ entry }) => entry.subject === known?.pseudonym);
-  if (lost !== undefined) throw partsMissing(lost);
+  const altered = withoutParts.find(({ entry }) => entry.subject === known?.pseudonym);
+  if (altered !== undefined) throw partsMissing(altered);
 }
 
 function partsMissing({ entry: { chain, seq } }: ProvenRecord): AlteredError {
@@ -115,7 +115,7 @@ function partsMissing({ entry: { chain, seq } }: ProvenRecord): AlteredError {
  * An item; null if its content was erased.
  * @throws {AlteredError} if it is of another operator or another kind.
  */
-function listed(record: ProvenRecord, { eventTypes, operator }: Asked) {
+function listItem(record: ProvenRecord, { eventTypes, operator }: RecordQuery) {
   const { entry: { chain, seq, event_type, subject, timestamp }, parts } = record;
   if (!eventTypes.includes(event_type) || (operator !== null && subject !== operator.pseudonym)) {
     throw new AlteredError(chain, `entry ${seq} of ${chain} is another than its row says`);
@@ -170,7 +170,7 @@ async function pseudonymOf(
     operatorQuery(orgId, operatorId),
   ]);
   requireSealed(dependencies, subjects, rows);
-  if (rows.length === 0 && known.length > 0) throw namelessOperator(orgId);
+  if (rows.length === 0 && known.length > 0) throw missingSubjectError(orgId);
   return rows[0]?.pseudonym;
 }
 
@@ -192,7 +192,7 @@ export async function listReports(
   return {
     reports: page.flatMap((row) => {
       const entry = entries.get(row.position);
-      if (entry !== undefined) return [listedReport(dependencies, row, entry)];
+      if (entry !== undefined) return [reportItem(dependencies, row, entry)];
       // Retention removed its entry during the lookup.
       if (isCutOff(row.position)) return [];
       throw new AlteredError(family, `a row of compliance_report leads to no entry of ${family}`);
@@ -202,8 +202,8 @@ export async function listReports(
 }
 
 /** @throws {AlteredError} if the report is not the one that the entry records. */
-function listedReport({ crypto }: Needs, { report_id, report: text }: StoredReport, of: ProvenRecord) {
-  const { entry: { chain, seq, event_type, timestamp }, parts } = of;
+function reportItem({ crypto }: Needs, { report_id, report: text }: StoredReport, record: ProvenRecord) {
+  const { entry: { chain, seq, event_type, timestamp }, parts } = record;
   const detail: Record<string, unknown> = JSON.parse(parts.get("detail")?.text ?? "{}");
   const isIssued = event_type === "REPORT_ISSUED" && detail.report_id === report_id &&
     detail.report_sha256 === hex(crypto.sha256(utf8(text)));

@@ -16,14 +16,14 @@ import { prunedUntil } from "../../store/chains.ts";
 import { readEvidence } from "../../store/proofs.ts";
 import { type ComplianceReportRow, complianceReports } from "../../store/records.ts";
 import { AlteredRows } from "../../store/seals.ts";
-import { readReport, tellsOfReport } from "../../store/reports.ts";
+import { hasReportEntry, readReport } from "../../store/reports.ts";
 import { originOf } from "../shared/deployment.ts";
 import { drawSalt, makePart } from "../shared/drafts.ts";
 import type { Call, OrganizationCaller } from "../shared/call.ts";
 import { evidenceChain } from "../../evidence/chain_name.ts";
-import { requireAsked } from "../shared/answers.ts";
+import { requireExpected } from "../shared/answers.ts";
 import { placeOfRecord, requireCutOff, requireNotGone } from "../shared/gone.ts";
-import { type HeldPeriod, readPeriod } from "./period_rows.ts";
+import { readPeriod, type VerifiedPeriod } from "./period_rows.ts";
 
 /** The dependencies of these operations. */
 type Needs = Reading & Proving & Writing & Scoring;
@@ -53,8 +53,12 @@ export async function complianceReport(
 ): Promise<IssuedReport> {
   const { world, writer } = dependencies;
   const { orgId } = caller;
-  await requireKept(dependencies, orgId, period);
-  const { organization: { org_id, name, domain }, data } = await heldPeriod(dependencies, orgId, period);
+  await requireUnpruned(dependencies, orgId, period);
+  const { organization: { org_id, name, domain }, data } = await readVerifiedPeriod(
+    dependencies,
+    orgId,
+    period,
+  );
   const organization = { org_id, name, domain: domain as Domain };
   const content = reportOf(dependencies.model, { organization, period, data });
   const contentSha256 = sha256(dependencies, canonicalJson(content));
@@ -102,7 +106,7 @@ export async function complianceReport(
 }
 
 /** Refuses a period with pruned records: a report over the rest would pass for a report over the period. */
-async function requireKept({ database }: Needs, orgId: string, { start }: Period): Promise<void> {
+async function requireUnpruned({ database }: Needs, orgId: string, { start }: Period): Promise<void> {
   const until = await prunedUntil(database, evidenceChain(orgId));
   if (until === null || Date.parse(until) < start) return;
   throw new ServiceError(
@@ -125,7 +129,7 @@ export async function storedReport(
   if (row === null) {
     await requireNotGone(dependencies, { kind: "report", orgId, name: reportId });
     const family = evidenceChain(orgId);
-    if (await tellsOfReport(dependencies.database, { family, reportId })) {
+    if (await hasReportEntry(dependencies.database, { family, reportId })) {
       throw new AlteredRows(family, "a row of compliance_report");
     }
     throw new ServiceError("NOT_FOUND", `There is no report ${reportId}: check the report_id.`);
@@ -141,12 +145,16 @@ export async function article14(
 ) {
   const { model } = dependencies;
   const period = { start: now - model.document.organization.active_days * DAY_MS, end: now + 1 };
-  const { organization, data } = await heldPeriod(dependencies, orgId, period);
+  const { organization, data } = await readVerifiedPeriod(dependencies, orgId, period);
   return article14Of(model, { period, data, organizationDomain: organization.domain as Domain });
 }
 
 /** @throws {AlteredError} if a row was altered, or is missing without a cut that explains it. */
-async function heldPeriod(dependencies: Needs, orgId: string, period: Period): Promise<HeldPeriod> {
+async function readVerifiedPeriod(
+  dependencies: Needs,
+  orgId: string,
+  period: Period,
+): Promise<VerifiedPeriod> {
   const held = await readPeriod(dependencies, orgId, period);
   for (const place of held.cutOff) await requireCutOff(dependencies, place);
   return held;
@@ -162,11 +170,11 @@ export async function issuedReport(
   const found = await readEvidence(dependencies, { chain, origin, seq, covers: "detail" });
   const report_sha256 = sha256(dependencies, text);
   if (found === null) throw new AlteredError(chain, `entry ${seq} of ${chain} has no stored record`);
-  requireAsked(found, { events: ["REPORT_ISSUED"], members: { report_id, report_sha256 } });
+  requireExpected(found, { events: ["REPORT_ISSUED"], members: { report_id, report_sha256 } });
   // Its hash was signed, so it is the text that this service wrote: it can be parsed without a check.
   const report: Report = JSON.parse(text);
-  const { report_id: own, ...content } = report;
-  if (own !== report_id || sha256(dependencies, canonicalJson(content)) !== content_sha256) {
+  const { report_id: idInText, ...content } = report;
+  if (idInText !== report_id || sha256(dependencies, canonicalJson(content)) !== content_sha256) {
     throw new AlteredError(chain, `the row of the report of entry ${seq} of ${chain} names another`);
   }
   return { report, report_sha256, evidence: found.evidence };

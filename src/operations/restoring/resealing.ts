@@ -4,7 +4,7 @@
  * altered column is believed. What follows from no record is taken as it is: an organization, its webhooks,
  * request digests of an earlier program, and an operator of whom retention has left only the state.
  */
-import { modelIn } from "../shared/stored_models.ts";
+import { verifiedModel } from "../shared/stored_models.ts";
 import type { Logging, Proving, Reading, Scoring } from "../shared/capabilities.ts";
 import { canonicalJson } from "../../evidence/canonical.ts";
 import { equalBytes } from "../../evidence/crypto.ts";
@@ -131,7 +131,7 @@ export async function mendModel(dependencies: SealingDependencies, now: number):
 
 async function isModelIntact({ database, crypto }: SealingDependencies, sha256: string): Promise<boolean> {
   const document = await readModelDocument(database, sha256);
-  return document !== null && modelIn(crypto, { sha256, document }) !== null;
+  return document !== null && verifiedModel(crypto, { sha256, document }) !== null;
 }
 
 async function sealRegistered(

@@ -20,7 +20,7 @@ import type { ProofSource } from "../../store/proofs.ts";
 import type { SubjectRow } from "../../store/records.ts";
 import { findUnsignedHeads } from "../../store/signed_head.ts";
 import { readAllSubjects } from "../../store/subjects.ts";
-import { goneSince } from "../../store/tombstones.ts";
+import { readGoneSince } from "../../store/tombstones.ts";
 import { nextTurn } from "../../store/turn.ts";
 import { draftGenesis, type Genesis } from "../chains/chains.ts";
 import { type RetentionDays, retentionOf } from "../shared/deployment.ts";
@@ -396,7 +396,7 @@ async function forgottenErasures(
 
 /** Whether the database holds an erasure of this name no older than `at`: the operator came back later. */
 async function knowsErasure(database: Database, name: Uint8Array, at: number): Promise<boolean> {
-  const known = await goneSince(database, name);
+  const known = await readGoneSince(database, name);
   // If the entry was cut off, the database knows everything up to the cut, and so this erasure.
   return known !== null && Date.parse(known) >= at;
 }

@@ -22,7 +22,7 @@ import { assessmentQuery, deleteAssessments, oldAssessmentsQuery } from "../../s
 import { readModelDocumentsUpTo } from "../../store/model_documents.ts";
 import { type AssessmentRow, assessments } from "../../store/records.ts";
 import type { Call } from "../shared/call.ts";
-import { modelIn } from "../shared/stored_models.ts";
+import { verifiedModel } from "../shared/stored_models.ts";
 
 /** The dependencies of these operations. */
 type Needs =
@@ -50,7 +50,7 @@ export async function submitAssessment(
   const oldest = oldestKept(assessmentRetentionDays, call.now);
   const [known] = await database.read(assessmentQuery(sessionId));
   if (known !== undefined) {
-    if (known.created_at > oldest) return standing(known, digest);
+    if (known.created_at > oldest) return repeatedSubmission(known, digest);
     await writer.execute(deleteAssessments([sessionId], oldest));
   }
   // The run is scored before the commit, which others share: a visitor's hundred records delay no other
@@ -68,7 +68,7 @@ export async function submitAssessment(
     chains: [],
     plan(unit) {
       const first = unit.get(assessments, [sessionId]);
-      const submission = first === null ? { call, replayed: false } : standing(first, digest);
+      const submission = first === null ? { call, replayed: false } : repeatedSubmission(first, digest);
       if (first === null) unit.put(assessments, row);
       return () => submission;
     },
@@ -76,7 +76,7 @@ export async function submitAssessment(
 }
 
 /** @throws {ServiceError} CONFLICT if the first submission had other records. */
-function standing(first: AssessmentRow, digest: Uint8Array): Submission {
+function repeatedSubmission(first: AssessmentRow, digest: Uint8Array): Submission {
   if (equalBytes(first.request_digest, digest)) {
     return { call: { now: first.created_at, requestId: first.request_id }, replayed: true };
   }
@@ -175,7 +175,7 @@ async function explainRun(
   const inUse = explainedBy(model.document, row);
   if (inUse !== null) return inUse;
   for (const stored of await readModelDocumentsUpTo(database, row.created_at)) {
-    const before = modelIn(crypto, stored);
+    const before = verifiedModel(crypto, stored);
     // An altered model explains nothing, and these functions cannot read a model of other formulas.
     const explained = before !== null && FORMULAS.includes(before.formulas) ? explainedBy(before, row) : null;
     if (explained !== null) return explained;

@@ -15,13 +15,13 @@ import { decisions, interactions, scoreBatches, type ScoreBatchRow } from "../..
 import type { UnitOfWork } from "../../store/unit_of_work.ts";
 import { addUsage } from "../../store/usage.ts";
 import type { WriteJob } from "../../store/writer.ts";
-import { heldAnswer, requireAsked } from "../shared/answers.ts";
+import { answerUnlessGone, requireExpected } from "../shared/answers.ts";
 import { originOf } from "../shared/deployment.ts";
 import type { Call, OrganizationCaller } from "../shared/call.ts";
 import { evidenceChain } from "../../evidence/chain_name.ts";
 import { placeOfRecord, refuseGone } from "../shared/gone.ts";
 import type { IdempotentCall } from "../shared/idempotency.ts";
-import { KeyedCall, pastRetention } from "../shared/keyed_calls.ts";
+import { KeyedCall, pastRetentionError } from "../shared/keyed_calls.ts";
 import { needsOf, planScore, type PreparedScore, prepareScore, usedSession } from "./score.ts";
 
 /** The dependencies of these operations. */
@@ -77,12 +77,12 @@ export async function scoreBatch(
     ],
     chains: [evidenceChain(orgId)],
     plan(unit) {
-      const known = keyed.known(unit);
+      const known = keyed.findEarlier(unit);
       if (known === null) keyed.remember(unit, { operatorId: operator_id });
       const repeated = unit.get(scoreBatches, batch);
       if (repeated !== null) return () => ({ kind: "repeated", stored: repeated });
-      refuseUsed(unit, orgId, scores);
-      if (known !== null) throw pastRetention();
+      refuseUsedSessions(unit, orgId, scores);
+      if (known !== null) throw pastRetentionError();
       const planned = scores.map((score) => planScore(unit, dependencies, { caller, score }));
       unit.put(scoreBatches, {
         org_id: orgId,
@@ -105,7 +105,7 @@ export async function scoreBatch(
       };
     },
   };
-  return await heldAnswer(dependencies, orgId, async () => {
+  return await answerUnlessGone(dependencies, orgId, async () => {
     const outcome = await dependencies.writer.submit(job);
     if (outcome.kind === "scored") return { body: outcome.body, call, replayed: false };
     return await storedBatch(dependencies, orgId, { stored: outcome.stored, request });
@@ -113,7 +113,7 @@ export async function scoreBatch(
 }
 
 /** @throws {ServiceError} CONFLICT or GONE for the first session that was used. */
-function refuseUsed(unit: UnitOfWork, orgId: string, scores: readonly PreparedScore[]): void {
+function refuseUsedSessions(unit: UnitOfWork, orgId: string, scores: readonly PreparedScore[]): void {
   for (const { request: { session_id }, tombstone } of scores) {
     const session = [orgId, session_id] as const;
     if (unit.get(interactions, session) !== null || unit.get(decisions, session) !== null) {
@@ -163,7 +163,7 @@ async function storedBatch(
     const { text } = stored.parts.get("result")!;
     requireIntact(crypto, stored);
     requirePlace(stored, { chain, seq: first + index });
-    requireAsked({ stored, text }, { events: ["SCORE_COMPUTED"], members: { session_id, operator_id } });
+    requireExpected({ stored, text }, { events: ["SCORE_COMPUTED"], members: { session_id, operator_id } });
     return { sessionId: session_id, jis: JSON.parse(text).jis, entryHash: stored.hash };
   });
   const last = first + count - 1;

@@ -33,11 +33,11 @@ import type { Call, OrganizationCaller } from "../shared/call.ts";
 import { evidenceChain } from "../../evidence/chain_name.ts";
 import { emitEvent, subscriptionNeed } from "../shared/events.ts";
 import { placeOfRecord, refuseGone, requireNotGone, tombstoneNeed } from "../shared/gone.ts";
-import { followedBy, followingNeeds, knownFollowing } from "./following.ts";
+import { followingNeeds, readFollowing, savePositionInScore } from "./following.ts";
 import { priorOf, stateColumns } from "./score.ts";
 import type { IdempotentCall } from "../shared/idempotency.ts";
 import { KeyedCall } from "../shared/keyed_calls.ts";
-import { answerOnce, type EvidencedAnswer, requireAsked } from "../shared/answers.ts";
+import { answerOnce, type EvidencedAnswer, requireExpected } from "../shared/answers.ts";
 import { knownPseudonym } from "../shared/subjects.ts";
 
 /** The dependencies of these operations. */
@@ -82,7 +82,7 @@ export async function commitScore(
   };
   return await answerOnce(dependencies, orgId, {
     call,
-    asked: {
+    expected: {
       events: ["SCORE_COMMITTED", "SCORE_COMPUTED"],
       members: { session_id: request.sessionId, committed: true },
     },
@@ -96,7 +96,7 @@ export async function commitScore(
     ],
     plan(unit) {
       // A score is committed once and labelled once: a repeated call finds what the first one wrote.
-      const known = keyed.known(unit);
+      const known = keyed.findEarlier(unit);
       const row = unit.get(interactions, session);
       if (row === null) {
         refuseGone(unit, tombstone);
@@ -109,7 +109,7 @@ export async function commitScore(
         drawn,
         subject: knownPseudonym(unit, operator),
       };
-      const following = knownFollowing(unit, row);
+      const following = readFollowing(unit, row);
       const committed = row.committed === 1 ? row : following.commit;
       if (known === null) keyed.remember(unit, { operatorId: row.operator_id });
       const label = planLabel(unit, dependencies, {
@@ -179,8 +179,8 @@ async function readRecordedScore(
   }
   const { stored } = proven;
   const members = { session_id: sessionId };
-  requireAsked({ stored, text: input.text }, { events: ["SCORE_COMPUTED"], members });
-  requireAsked({ stored, text: result.text }, { events: ["SCORE_COMPUTED"], members });
+  requireExpected({ stored, text: input.text }, { events: ["SCORE_COMPUTED"], members });
+  requireExpected({ stored, text: result.text }, { events: ["SCORE_COMPUTED"], members });
   return {
     row,
     entry: stored.entry,
@@ -220,7 +220,7 @@ function planCommit(unit: UnitOfWork, context: Context) {
     at: call.now,
     position: appended.position,
   });
-  followedBy(unit, row, { commit_position: appended.position });
+  savePositionInScore(unit, row, { commit_position: appended.position });
   emitEvent(unit, {
     orgId,
     operatorId: row.operator_id,
@@ -258,7 +258,7 @@ function planLabel(
   requireLabelable(row.session_id, input.interaction);
   if (known !== null) {
     if ((known.outcome_correct === 1) === label) return { row: known, isNew: false };
-    throw refusedLabel(row.session_id, `it was labelled ${!label} before, and a label is final`);
+    throw refusedLabelError(row.session_id, `it was labelled ${!label} before, and a label is final`);
   }
   const operator = currentOperator(unit, [orgId, row.operator_id])!;
   const { prior, state } = priorOf(operator);
@@ -293,7 +293,7 @@ function planLabel(
     position: appended.position,
   };
   unit.put(outcomeLabels, labelled);
-  followedBy(unit, row, { label_position: appended.position });
+  savePositionInScore(unit, row, { label_position: appended.position });
   return { row: labelled, isNew: true };
 }
 
@@ -302,12 +302,12 @@ function requireLabelable(
   { scenario_type, outcome_correct }: { scenario_type: string; outcome_correct: boolean | null },
 ): void {
   if (scenario_type === "error_injected") {
-    throw refusedLabel(sessionId, "the truth of an injected error is known by construction");
+    throw refusedLabelError(sessionId, "the truth of an injected error is known by construction");
   }
-  if (outcome_correct !== null) throw refusedLabel(sessionId, "it was scored with its outcome");
+  if (outcome_correct !== null) throw refusedLabelError(sessionId, "it was scored with its outcome");
 }
 
-function refusedLabel(sessionId: string, reason: string): ServiceError {
+function refusedLabelError(sessionId: string, reason: string): ServiceError {
   return new ServiceError(
     "CONFLICT",
     `session_id ${sessionId} takes no outcome_correct: ${reason}. Leave outcome_correct out.`,

@@ -21,7 +21,7 @@ import { answerOnce, type EvidencedAnswer, type StoredAnswer } from "../shared/a
 import { emitEvent, subscriptionNeed } from "../shared/events.ts";
 import { refuseGone, tombstoneNeed } from "../shared/gone.ts";
 import type { IdempotentCall } from "../shared/idempotency.ts";
-import { KeyedCall, pastRetention, requireSameId } from "../shared/keyed_calls.ts";
+import { KeyedCall, pastRetentionError, requireSameId } from "../shared/keyed_calls.ts";
 import { drawPseudonym, pseudonymOf } from "../shared/subjects.ts";
 
 /** The dependencies of these operations. */
@@ -42,7 +42,7 @@ export async function scoreDecisionRisk(
 ): Promise<EvidencedAnswer> {
   const { installation, world } = dependencies;
   const keyed = new KeyedCall(installation, { orgId: caller.orgId, idempotency, request, call });
-  return await keyed.underOneId(
+  return await keyed.runUnderOneId(
     { given: request.decision_id, draw: () => world.ulid(call.now) },
     (decision_id) =>
       scoreUnderId(dependencies, caller, {
@@ -81,7 +81,7 @@ async function scoreUnderId(
 
   return await answerOnce(dependencies, orgId, {
     call,
-    asked: { events: ["DRS_COMPUTED"], members: { decision_id, operator_id: request.operator_id } },
+    expected: { events: ["DRS_COMPUTED"], members: { decision_id, operator_id: request.operator_id } },
     needs: [
       { kind: decisions, key: name },
       { kind: interactions, key: name },
@@ -93,7 +93,7 @@ async function scoreUnderId(
       ...keyed.needs,
     ],
     plan(unit) {
-      const known = keyed.known(unit);
+      const known = keyed.findEarlier(unit);
       requireSameId(known, decision_id);
       const stored = findRepeated(unit, name, digest);
       if (known === null) {
@@ -101,7 +101,7 @@ async function scoreUnderId(
       }
       if (stored !== null) return { stored, replayed: true };
       refuseGone(unit, tombstone);
-      if (known !== null) throw pastRetention();
+      if (known !== null) throw pastRetentionError();
       const input = {
         ...inputHead(model, call.now),
         ...request,

@@ -27,7 +27,7 @@ export interface Following {
   readonly entries: FollowingEntries | null;
 }
 
-/** The rows that {@link knownFollowing} reads, including the score's own row. */
+/** The rows that {@link readFollowing} reads, including the score's own row. */
 export function followingNeeds(session: Key): readonly Need[] {
   return [interactions, scoreCommits, outcomeLabels, followingEntries].map((kind) => ({
     kind,
@@ -39,7 +39,7 @@ export function followingNeeds(session: Key): readonly Need[] {
  * Reads the commit and the late label of a score.
  * @throws {AlteredRows} as {@link requireFollowing}, or if a row is not what this installation wrote.
  */
-export function knownFollowing(unit: UnitOfWork, row: InteractionRow): Following {
+export function readFollowing(unit: UnitOfWork, row: InteractionRow): Following {
   const session = interactions.keyOf(row);
   const following = {
     commit: unit.get(scoreCommits, session),
@@ -62,15 +62,15 @@ export function requireFollowing(
   row: Pick<InteractionRow, "org_id" | "commit_position" | "label_position">,
   { commit, label, entries }: Following,
 ): void {
-  if (row.commit_position !== (commit?.position ?? null)) throw altered(row, "score_commit");
-  if (row.label_position !== (label?.position ?? null)) throw altered(row, "outcome_label");
+  if (row.commit_position !== (commit?.position ?? null)) throw alteredRowError(row, "score_commit");
+  if (row.label_position !== (label?.position ?? null)) throw alteredRowError(row, "outcome_label");
   const isOlder = (row.commit_position === null && (entries?.commit_position ?? null) !== null) ||
     (row.label_position === null && (entries?.label_position ?? null) !== null);
-  if (isOlder) throw altered(row, "interaction");
+  if (isOlder) throw alteredRowError(row, "interaction");
 }
 
 /** Writes the position of the commit or of the late label into the score's row. */
-export function followedBy(
+export function savePositionInScore(
   unit: UnitOfWork,
   row: InteractionRow,
   position: Partial<Pick<InteractionRow, "commit_position" | "label_position">>,
@@ -79,6 +79,6 @@ export function followedBy(
   unit.put(followedInteractions, { ...unit.get(interactions, interactions.keyOf(row))!, ...position });
 }
 
-function altered({ org_id }: Pick<InteractionRow, "org_id">, table: string): AlteredRows {
+function alteredRowError({ org_id }: Pick<InteractionRow, "org_id">, table: string): AlteredRows {
   return new AlteredRows(evidenceChain(org_id), `a row of ${table}`);
 }

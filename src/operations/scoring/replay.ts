@@ -31,7 +31,7 @@ import {
   explainScore,
 } from "../../scoring/explain.ts";
 import type { ModelDocument } from "../../scoring/model.ts";
-import { modelIn } from "../shared/stored_models.ts";
+import { verifiedModel } from "../shared/stored_models.ts";
 import { type Place, readEntry, requireEntry, type StoredEntry } from "../../store/chains.ts";
 import type { Database } from "../../store/database.ts";
 import { positionOfDecision } from "../../store/decisions.ts";
@@ -48,14 +48,14 @@ import {
   type ScoreCommitRow,
   scoreCommits,
 } from "../../store/records.ts";
-import { requireAsked } from "../shared/answers.ts";
+import { requireExpected } from "../shared/answers.ts";
 import { originOf } from "../shared/deployment.ts";
 import type { OrganizationCaller } from "../shared/call.ts";
 import { SYSTEM_CHAIN } from "../../evidence/chain_name.ts";
 import { requireFollowing } from "./following.ts";
 import { placeOfRecord, requireNotGone } from "../shared/gone.ts";
 import { requireSealed } from "../shared/sealed_reads.ts";
-import { tellAlteredRecord, type Watching } from "../shared/tampering.ts";
+import { reportAlteredRecord, type Watching } from "../shared/tampering.ts";
 
 /** The dependencies of these operations. */
 type Needs = Watching & Reading & Scoring;
@@ -92,7 +92,7 @@ export async function replay(
   { id, now }: { readonly id: string; readonly now: number },
 ): Promise<Replay> {
   const { database } = dependencies;
-  const found = await find(database, orgId, id);
+  const found = await findRecord(database, orgId, id);
   if (found === null) {
     await requireNotGone(dependencies, { kind: "record", orgId, name: id });
     throw new ServiceError(
@@ -114,8 +114,8 @@ export async function replay(
     id,
   });
   const proof = await proveStored(dependencies, stored, place);
-  const altered = toldOf(dependencies, { stored, place, now });
-  const { recorded, replayed, explanation, model } = await madeOf(place, altered, async () => ({
+  const altered = reportAlteredParts(dependencies, { stored, place, now });
+  const { recorded, replayed, explanation, model } = await computeFrom(place, altered, async () => ({
     recorded: JSON.parse(result.text),
     ...await recompute(dependencies, kind, { input: JSON.parse(input.text), auditId: stored.entry.id }),
   }));
@@ -128,7 +128,7 @@ export async function replay(
     replayed,
     match: differences.length === 0,
     differences,
-    explanation: isInput(altered) ? [] : explanation,
+    explanation: includesInput(altered) ? [] : explanation,
     model,
     label: late?.label ?? null,
     evidence: evidenceOf({ ...stored, part: result, proof }),
@@ -149,7 +149,7 @@ function requireRecordOf(
 ): void {
   const asked = { events: [event], members: { [name]: id } };
   for (const part of stored.parts.values()) {
-    if (isCommitted(crypto, stored.entry, part)) requireAsked({ stored, text: part.text }, asked);
+    if (isCommitted(crypto, stored.entry, part)) requireExpected({ stored, text: part.text }, asked);
   }
 }
 
@@ -180,7 +180,7 @@ function alteredParts({ crypto }: Needs, { entry, parts }: StoredEntry): readonl
 }
 
 /** The altered parts of an entry; raises an alert if there are any. */
-function toldOf(
+function reportAlteredParts(
   dependencies: Needs,
   { stored, place: { chain, seq }, now }: {
     readonly stored: StoredEntry;
@@ -189,11 +189,11 @@ function toldOf(
   },
 ): readonly Difference[] {
   const altered = alteredParts(dependencies, stored);
-  if (altered.length > 0) tellAlteredRecord(dependencies, { chain, seq, shown: "a replay", now });
+  if (altered.length > 0) reportAlteredRecord(dependencies, { chain, seq, shown: "a replay", now });
   return altered;
 }
 
-function isInput(altered: readonly Difference[]): boolean {
+function includesInput(altered: readonly Difference[]): boolean {
   return altered.some(({ path }) => path === "commit.input");
 }
 
@@ -201,7 +201,7 @@ function isInput(altered: readonly Difference[]): boolean {
  * The result of `compute`, which reads a stored record.
  * @throws as `compute` does; {AlteredError} instead, if parts of the record were altered.
  */
-async function madeOf<Result>(
+async function computeFrom<Result>(
   { chain, seq }: Place,
   altered: readonly Difference[],
   compute: () => Promise<Result>,
@@ -214,7 +214,7 @@ async function madeOf<Result>(
   }
 }
 
-async function find(
+async function findRecord(
   database: Database,
   orgId: string,
   id: string,
@@ -268,7 +268,7 @@ async function replayLabel(
   { orgId, sessionId, now }: { readonly orgId: string; readonly sessionId: string; readonly now: number },
 ): Promise<{ readonly label: ReplayedLabel; readonly altered: readonly Difference[] } | null> {
   const { database } = dependencies;
-  const position = await placeOfLabel(dependencies, { orgId, sessionId });
+  const position = await positionOfLabel(dependencies, { orgId, sessionId });
   // There never was a label, or it was erased or pruned with its score since the score was read.
   if (position === null) {
     await requireNotGone(dependencies, { kind: "record", orgId, name: sessionId });
@@ -283,8 +283,8 @@ async function replayLabel(
   }
   requireRecordOf(dependencies, stored, { event: "OUTCOME_LABELLED", name: "session_id", id: sessionId });
   await proveStored(dependencies, stored, place);
-  const altered = toldOf(dependencies, { stored, place, now });
-  const { input, document } = await madeOf(place, altered, async () => {
+  const altered = reportAlteredParts(dependencies, { stored, place, now });
+  const { input, document } = await computeFrom(place, altered, async () => {
     const input = labelInputSchema.parse(JSON.parse(part.text));
     return { input, document: await modelDocument(dependencies, input.algo.model_sha256) };
   });
@@ -292,7 +292,7 @@ async function replayLabel(
     label: {
       outcome_correct: input.label,
       labelled_at: input.as_of,
-      explanation: isInput(altered) ? [] : explainLabel(document, input.state, lateLabelOf(input)),
+      explanation: includesInput(altered) ? [] : explainLabel(document, input.state, lateLabelOf(input)),
     },
     altered: altered.map((difference) => ({ ...difference, path: `label.${difference.path}` })),
   };
@@ -302,7 +302,7 @@ async function replayLabel(
  * Position of a score's label; null if there is none.
  * @throws {AlteredRows} if a row is not what this installation wrote, or the rows contradict one another.
  */
-async function placeOfLabel(
+async function positionOfLabel(
   dependencies: Needs,
   { orgId, sessionId }: { readonly orgId: string; readonly sessionId: string },
 ): Promise<number | null> {
@@ -338,7 +338,7 @@ export async function modelDocument(
     throw new AlteredError(SYSTEM_CHAIN, `the model document ${sha256} is not in the database`);
   }
   // The name of its formulas says that these functions can read it.
-  const document = modelIn(crypto, { sha256, document: text });
+  const document = verifiedModel(crypto, { sha256, document: text });
   if (document === null) {
     throw new AlteredError(SYSTEM_CHAIN, `the model document ${sha256} is not the one that was used`);
   }

@@ -33,7 +33,7 @@ import { emitEvent, subscriptionNeed } from "../shared/events.ts";
 import { frozenLink, lastFrozen } from "./frozen_calls.ts";
 import { refuseGone, tombstoneNeed } from "../shared/gone.ts";
 import type { IdempotentCall } from "../shared/idempotency.ts";
-import { KeyedCall, pastRetention, requireSameId } from "../shared/keyed_calls.ts";
+import { KeyedCall, pastRetentionError, requireSameId } from "../shared/keyed_calls.ts";
 import { drawPseudonym, pseudonymOf } from "../shared/subjects.ts";
 
 /** The dependencies of these operations. */
@@ -54,7 +54,7 @@ export async function scoreInteraction(
 ): Promise<EvidencedAnswer> {
   const { installation, world } = dependencies;
   const keyed = new KeyedCall(installation, { orgId: caller.orgId, idempotency, request, call });
-  return await keyed.underOneId(
+  return await keyed.runUnderOneId(
     { given: request.session_id, draw: () => world.ulid(call.now) },
     (session_id) =>
       scoreUnderId(dependencies, caller, {
@@ -85,7 +85,7 @@ async function scoreUnderId(
   const score = prepareScore(dependencies, { orgId, request, call });
   return await answerOnce(dependencies, orgId, {
     call,
-    asked: {
+    expected: {
       events: ["SCORE_COMPUTED", "SCORE_SKIPPED"],
       members: {
         session_id: request.session_id,
@@ -95,14 +95,14 @@ async function scoreUnderId(
     },
     needs: [...needsOf(orgId, score), ...keyed.needs],
     plan(unit) {
-      const known = keyed.known(unit);
+      const known = keyed.findEarlier(unit);
       requireSameId(known, session_id);
       const stored = findRepeated(unit, orgId, score);
       if (known === null) {
         keyed.remember(unit, { reference: drawn ? session_id : null, operatorId: operator_id });
       }
       if (stored !== null) return { stored, replayed: true };
-      if (known !== null) throw pastRetention();
+      if (known !== null) throw pastRetentionError();
       const planned = planScore(unit, dependencies, { caller, score });
       if (planned.counted) addUsage(orgId, { at: call.now, count: 1 }).forEach((row) => unit.execute(row));
       return planned;

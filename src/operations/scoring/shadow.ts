@@ -39,16 +39,16 @@ import type { Reading, Scoring } from "../shared/capabilities.ts";
 import type { OrganizationCaller } from "../shared/call.ts";
 
 /** The entries that move an operator's state, and the one that ends it. */
-const FOLLOWED = ["SCORE_COMPUTED", "OUTCOME_LABELLED", "SUBJECT_ERASED"] as const;
+const FOLLOWED_EVENTS = ["SCORE_COMPUTED", "OUTCOME_LABELLED", "SUBJECT_ERASED"] as const;
 
 /** Entries that are processed in one turn of the event loop: they take less than half a millisecond. */
 const SLICE = 8;
 
 /** Shortest time between two failures in the log, milliseconds; the metrics count every failure. */
-const FAILURE_TOLD_MS = 60_000;
+const FAILURE_LOGGED_MS = 60_000;
 
-interface Waiting {
-  readonly type: (typeof FOLLOWED)[number];
+interface QueuedEntry {
+  readonly type: (typeof FOLLOWED_EVENTS)[number];
   readonly orgId: string;
   /** The operator's pseudonym. */
   readonly subject: string;
@@ -60,7 +60,7 @@ interface Waiting {
 }
 
 /** One operator under the candidate model. */
-interface Followed {
+interface ShadowOperator {
   /**
    * The entry that was processed last, and the candidate's state after it as JSON, which takes a fraction of
    * the memory of the value. null if the candidate begins with the next entry.
@@ -73,8 +73,8 @@ interface Followed {
   newest: Comparison | null;
 }
 
-interface FollowedOrganization {
-  readonly operators: Map<string, Followed>;
+interface ShadowOrganization {
+  readonly operators: Map<string, ShadowOperator>;
   failed: number;
   missed: number;
   restarts: number;
@@ -116,13 +116,13 @@ export interface ShadowOptions {
 export class Shadow {
   readonly #options: ShadowOptions;
   readonly #bounds: ShadowBounds;
-  readonly #queue: Waiting[] = [];
+  readonly #queue: QueuedEntry[] = [];
   #running: Promise<void> | null = null;
-  readonly #organizations = new Map<string, FollowedOrganization>();
+  readonly #organizations = new Map<string, ShadowOrganization>();
   #operators = 0;
   /** Operators whose weights are kept, by the entry id of the score, oldest first. */
-  readonly #weighed = new Map<string, Followed>();
-  #toldAt = -Infinity;
+  readonly #weightOwners = new Map<string, ShadowOperator>();
+  #loggedAt = -Infinity;
 
   constructor(options: ShadowOptions) {
     this.#options = options;
@@ -140,12 +140,12 @@ export class Shadow {
 
   get counts(): ShadowCounts {
     const organizations = [...this.#organizations.values()];
-    const sum = (count: (organization: FollowedOrganization) => number) =>
+    const sum = (count: (organization: ShadowOrganization) => number) =>
       organizations.reduce((total, organization) => total + count(organization), 0);
     return {
       waiting: this.#queue.length,
       operators: this.#operators,
-      weights: this.#weighed.size,
+      weights: this.#weightOwners.size,
       failed: sum(({ failed }) => failed),
       missed: sum(({ missed }) => missed),
       restarts: sum(({ restarts }) => restarts),
@@ -153,9 +153,9 @@ export class Shadow {
   }
 
   /** Takes the entries of a commit that is durable, and returns at once. */
-  take(entries: readonly PlacedEntry[]): void {
+  enqueue(entries: readonly PlacedEntry[]): void {
     for (const { entry, hash, parts } of entries) {
-      const type = FOLLOWED.find((name) => name === entry.event_type);
+      const type = FOLLOWED_EVENTS.find((name) => name === entry.event_type);
       if (type === undefined) continue;
       const orgId = entry.org_id!;
       // An erased operator is forgotten even if the queue is full.
@@ -208,20 +208,20 @@ export class Shadow {
     if (operator === undefined) return;
     operators.delete(subject);
     this.#operators -= 1;
-    for (const entryId of operator.weights.keys()) this.#weighed.delete(entryId);
+    for (const entryId of operator.weights.keys()) this.#weightOwners.delete(entryId);
   }
 
   async #run(): Promise<void> {
     await nextTurn();
     while (this.#queue.length > 0) {
-      this.#queue.splice(0, SLICE).forEach((waiting) => this.#follow(waiting));
+      this.#queue.splice(0, SLICE).forEach((waiting) => this.#process(waiting));
       await nextTurn();
     }
     this.#running = null;
   }
 
   /** Processes one entry. Never throws: a failure of the candidate is logged and counted. */
-  #follow(waiting: Waiting): void {
+  #process(waiting: QueuedEntry): void {
     const { type, orgId, subject } = waiting;
     if (type === "SUBJECT_ERASED") return this.forget(orgId, subject);
     const organization = this.#organizationOf(orgId);
@@ -238,15 +238,15 @@ export class Shadow {
     } catch (error) {
       operator.place = null;
       organization.failed += 1;
-      this.#tell(error);
+      this.#logFailure(error);
     }
   }
 
   /** @returns the candidate's state after the score, as JSON. */
   #score(
-    { entryId, input, result }: Waiting,
-    organization: FollowedOrganization,
-    operator: Followed,
+    { entryId, input, result }: QueuedEntry,
+    organization: ShadowOrganization,
+    operator: ShadowOperator,
   ): string {
     const recorded: ScoreInput = JSON.parse(input!);
     const scored = computeScore(this.candidate.document, {
@@ -275,7 +275,7 @@ export class Shadow {
    * score it, the recorded weights count, as they would after a change of models.
    * @returns the candidate's state after the label, as JSON.
    */
-  #label({ input }: Waiting, organization: FollowedOrganization, operator: Followed): string {
+  #label({ input }: QueuedEntry, organization: ShadowOrganization, operator: ShadowOperator): string {
     const recorded: LabelInput = JSON.parse(input!);
     const after = computeLabel(this.candidate.document, {
       ...recorded,
@@ -285,16 +285,16 @@ export class Shadow {
     return canonicalJson(after);
   }
 
-  #keepWeights(entryId: string, operator: Followed, weights: EventWeights): void {
+  #keepWeights(entryId: string, operator: ShadowOperator, weights: EventWeights): void {
     operator.weights.set(entryId, weights);
-    this.#weighed.set(entryId, operator);
-    if (this.#weighed.size <= this.#bounds.weights) return;
-    const [oldest, its] = this.#weighed.entries().next().value!;
-    its.weights.delete(oldest);
-    this.#weighed.delete(oldest);
+    this.#weightOwners.set(entryId, operator);
+    if (this.#weightOwners.size <= this.#bounds.weights) return;
+    const [oldest, owner] = this.#weightOwners.entries().next().value!;
+    owner.weights.delete(oldest);
+    this.#weightOwners.delete(oldest);
   }
 
-  #organizationOf(orgId: string): FollowedOrganization {
+  #organizationOf(orgId: string): ShadowOrganization {
     const known = this.#organizations.get(orgId);
     if (known !== undefined) return known;
     const organization = { operators: new Map(), failed: 0, missed: 0, restarts: 0 };
@@ -306,20 +306,20 @@ export class Shadow {
    * The operator; null if the bound on followed operators is reached. Dropping one for each new one would
    * leave figures of nobody.
    */
-  #operatorOf({ operators }: FollowedOrganization, subject: string): Followed | null {
+  #operatorOf({ operators }: ShadowOrganization, subject: string): ShadowOperator | null {
     const known = operators.get(subject);
     if (known !== undefined) return known;
     if (this.#operators >= this.#bounds.operators) return null;
-    const operator: Followed = { place: null, weights: new Map(), tally: EMPTY_TALLY, newest: null };
+    const operator: ShadowOperator = { place: null, weights: new Map(), tally: EMPTY_TALLY, newest: null };
     operators.set(subject, operator);
     this.#operators += 1;
     return operator;
   }
 
-  #tell(error: unknown): void {
+  #logFailure(error: unknown): void {
     const now = this.#options.monotonic();
-    if (now - this.#toldAt < FAILURE_TOLD_MS) return;
-    this.#toldAt = now;
+    if (now - this.#loggedAt < FAILURE_LOGGED_MS) return;
+    this.#loggedAt = now;
     this.#options.log.error("the candidate model failed on an interaction; real scores go on without it", {
       failed: this.counts.failed,
       ...errorFields(error),
@@ -332,8 +332,8 @@ export class Shadow {
  * in use: at first, after a failure, after a missed entry, and after an entry of another process.
  */
 function stateBefore(
-  organization: FollowedOrganization,
-  operator: Followed,
+  organization: ShadowOrganization,
+  operator: ShadowOperator,
   { prior, state }: Pick<ScoreInput, "prior" | "state">,
 ): OperatorState | null {
   if (operator.place === null) return state;
@@ -383,8 +383,8 @@ export async function shadowReport(
         compliance_status: countDirections(directions.map(({ status }) => status)),
       },
       most_different: operators
-        .toSorted((one, other) =>
-          distance(other) - distance(one) || (one.operatorId < other.operatorId ? -1 : 1)
+        .toSorted((first, second) =>
+          distance(second) - distance(first) || (first.operatorId < second.operatorId ? -1 : 1)
         )
         .slice(0, SHADOW_REPORTED_OPERATORS)
         .map(({ operatorId, tally, newest }) => ({

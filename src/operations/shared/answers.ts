@@ -12,7 +12,7 @@ import type { WriteJob } from "../../store/writer.ts";
 import { originOf } from "./deployment.ts";
 import type { Call } from "./call.ts";
 import { evidenceChain } from "../../evidence/chain_name.ts";
-import { placeOfRecord, provingGone } from "./gone.ts";
+import { placeOfRecord, verifyingGone } from "./gone.ts";
 
 /** The dependencies of these operations. */
 type Needs = Proving & Writing;
@@ -29,7 +29,7 @@ export interface EvidencedAnswer {
 /**
  * The requested record. A row gives its position; the record itself must show that it is the requested one.
  */
-export interface Asked {
+export interface ExpectedRecord {
   /** Event types of the entries that can hold it. */
   readonly events: readonly string[];
   /** Members that its result must have, and their values. */
@@ -53,10 +53,10 @@ export type PlannedAnswer =
 export async function answerOnce(
   dependencies: Needs,
   orgId: string,
-  { call, asked, needs, plan }: {
+  { call, expected, needs, plan }: {
     readonly call: Call;
     /** The record that a stored answer must be. */
-    readonly asked: Asked;
+    readonly expected: ExpectedRecord;
     readonly needs: readonly Need[];
     /** A write job's plan: it is pure, and throws if nothing is to change. */
     plan(unit: UnitOfWork): PlannedAnswer;
@@ -79,10 +79,10 @@ export async function answerOnce(
       };
     },
   };
-  return await heldAnswer(dependencies, orgId, async () => {
+  return await answerUnlessGone(dependencies, orgId, async () => {
     const outcome = await dependencies.writer.submit(job);
     if ("json" in outcome) return { json: outcome.json, call, replayed: false };
-    const stored = await storedAnswer(dependencies, orgId, { stored: outcome.stored, asked });
+    const stored = await readStoredAnswer(dependencies, orgId, { stored: outcome.stored, expected });
     return stored && { ...stored, replayed: outcome.replayed };
   });
 }
@@ -98,13 +98,13 @@ export function withMembers(json: string, members: Readonly<Record<string, unkno
  * @throws as the attempt does; {AlteredError} if the attempt throws GONE and no entry of the chain gives the
  *   reason.
  */
-export async function heldAnswer<Answer>(
+export async function answerUnlessGone<Answer>(
   dependencies: Needs,
   orgId: string,
   attempt: () => Promise<Answer | null>,
 ): Promise<Answer> {
-  const proven = () => provingGone(dependencies, orgId, attempt);
-  const answer = await proven() ?? await proven();
+  const attemptProven = () => verifyingGone(dependencies, orgId, attempt);
+  const answer = await attemptProven() ?? await attemptProven();
   if (answer === null) throw new Error("an answer that stands is not held");
   return answer;
 }
@@ -116,19 +116,19 @@ type Outcome = Pick<EvidencedAnswer, "json"> | Extract<PlannedAnswer, { readonly
  * no longer held.
  * @throws {AlteredError} if it is not what was signed, or not the requested record.
  */
-export async function storedAnswer(
+export async function readStoredAnswer(
   dependencies: Needs,
   orgId: string,
-  { stored: { position, at, request_id }, asked }: {
+  { stored: { position, at, request_id }, expected }: {
     readonly stored: StoredAnswer;
-    readonly asked: Asked;
+    readonly expected: ExpectedRecord;
   },
 ): Promise<Pick<EvidencedAnswer, "json" | "call"> | null> {
   const { chain, seq } = await placeOfRecord(dependencies, { orgId, position });
   const origin = originOf(dependencies, chain);
   const found = await readEvidence(dependencies, { chain, origin, seq, covers: "result" });
   if (found === null) return null;
-  requireAsked(found, asked);
+  requireExpected(found, expected);
   return {
     json: withMembers(found.text, { evidence: found.evidence }),
     call: { now: at, requestId: request_id },
@@ -136,14 +136,14 @@ export async function storedAnswer(
 }
 
 /** @throws {AlteredError} if a row led to another record than its own. */
-export function requireAsked(
+export function requireExpected(
   { stored: { entry }, text }: Pick<StoredEvidence, "stored" | "text">,
-  { events, members }: Asked,
+  { events, members }: ExpectedRecord,
 ): void {
   const data: Record<string, unknown> = JSON.parse(text);
-  const isAsked = events.includes(entry.event_type) &&
+  const isExpected = events.includes(entry.event_type) &&
     Object.entries(members).every(([name, value]) => data[name] === value);
-  if (isAsked) return;
+  if (isExpected) return;
   throw new AlteredError(
     entry.chain,
     `a row leads to entry ${entry.seq} of ${entry.chain}, which is another record than its own`,

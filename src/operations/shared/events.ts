@@ -9,7 +9,7 @@ import type { WebhookEvent } from "../../domain/enums.ts";
 import { subscriptions } from "../../store/records.ts";
 import { insertEvent } from "../../store/outbox.ts";
 import type { Need, UnitOfWork } from "../../store/unit_of_work.ts";
-import { type Asked, storedAnswer, withMembers } from "./answers.ts";
+import { type ExpectedRecord, readStoredAnswer, withMembers } from "./answers.ts";
 import type { Call } from "./call.ts";
 
 /** The dependencies of these operations. */
@@ -35,8 +35,8 @@ export function emitEvent(
   unit: UnitOfWork,
   { orgId, operatorId, event, position, call }: EmittedEvent,
 ): void {
-  const taken = unit.get(subscriptions, [orgId])?.events.split(" ") ?? [];
-  if (!taken.includes(event)) return;
+  const subscribed = unit.get(subscriptions, [orgId])?.events.split(" ") ?? [];
+  if (!subscribed.includes(event)) return;
   unit.execute(insertEvent({
     org_id: orgId,
     operator_id: operatorId,
@@ -47,7 +47,7 @@ export function emitEvent(
   }));
 }
 
-export interface ToldEvent {
+export interface DeliveredEvent {
   readonly org_id: string;
   readonly event: string;
   readonly delivery_id: string;
@@ -58,7 +58,7 @@ export interface ToldEvent {
 }
 
 /** The record that each event must lead to. */
-const ASKED_BY: Readonly<Record<WebhookEvent, Asked>> = {
+const EXPECTED_RECORDS: Readonly<Record<WebhookEvent, ExpectedRecord>> = {
   "score.committed": { events: ["SCORE_COMMITTED", "SCORE_COMPUTED"], members: { committed: true } },
   "drs.must_review": { events: ["DRS_COMPUTED"], members: { routing_decision: "must_review" } },
   "drs.escalation": { events: ["DRS_COMPUTED"], members: { routing_decision: "escalation" } },
@@ -69,16 +69,16 @@ const ASKED_BY: Readonly<Record<WebhookEvent, Asked>> = {
  * id. null if the record was erased or pruned.
  * @throws {AlteredError} if the record is not what was signed, or does not belong to such an event.
  */
-export async function bodyOfEvent(dependencies: Needs, told: ToldEvent): Promise<string | null> {
-  const { org_id, event, delivery_id, position, request_id, at } = told;
+export async function bodyOfEvent(dependencies: Needs, delivered: DeliveredEvent): Promise<string | null> {
+  const { org_id, event, delivery_id, position, request_id, at } = delivered;
   try {
-    const answer = await storedAnswer(dependencies, org_id, {
+    const answer = await readStoredAnswer(dependencies, org_id, {
       stored: { position, at, request_id },
-      asked: ASKED_BY[event as WebhookEvent] ?? { events: [], members: {} },
+      expected: EXPECTED_RECORDS[event as WebhookEvent] ?? { events: [], members: {} },
     });
     if (answer === null) return null;
     const head = JSON.stringify({ event, delivery_id });
-    return `${head.slice(0, -1)},${withMembers(answer.json, envelopeOf(told)).slice(1)}`;
+    return `${head.slice(0, -1)},${withMembers(answer.json, envelopeOf(delivered)).slice(1)}`;
   } catch (error) {
     if (isGone(error)) return null;
     throw error;
@@ -87,12 +87,12 @@ export async function bodyOfEvent(dependencies: Needs, told: ToldEvent): Promise
 
 /** The body of a test delivery. */
 export function bodyOfPing(
-  told: Omit<ToldEvent, "position" | "org_id"> & { readonly webhook_id: string },
+  delivered: Omit<DeliveredEvent, "position" | "org_id"> & { readonly webhook_id: string },
 ): string {
-  const { event, delivery_id, webhook_id } = told;
-  return JSON.stringify({ event, delivery_id, webhook_id, ...envelopeOf(told) });
+  const { event, delivery_id, webhook_id } = delivered;
+  return JSON.stringify({ event, delivery_id, webhook_id, ...envelopeOf(delivered) });
 }
 
-function envelopeOf({ request_id, at }: Pick<ToldEvent, "request_id" | "at">) {
+function envelopeOf({ request_id, at }: Pick<DeliveredEvent, "request_id" | "at">) {
   return { request_id, timestamp: new Date(at).toISOString() };
 }

@@ -13,7 +13,7 @@ import { type Place, placeOf, readEntry, requireIntact } from "../../store/chain
 import { newestOwnCheckpoint, proveHashes, readProven } from "../../store/proofs.ts";
 import { type CauseOfCut, readCause, readCut } from "../../store/pruning.ts";
 import { tombstones } from "../../store/records.ts";
-import { readTombstone, type ToldBy } from "../../store/tombstones.ts";
+import { type GoneCause, readTombstone } from "../../store/tombstones.ts";
 import type { Need, UnitOfWork } from "../../store/unit_of_work.ts";
 import { type Installation, originOf } from "./deployment.ts";
 
@@ -38,20 +38,20 @@ export function tombstoneNeed({ installation }: Pick<Proving, "installation">, n
   return { kind: tombstones, key: [hex(tombstoneName(installation, name))] };
 }
 
-/** GONE, as a row states it; {@link provingGone} checks it against the chain before the caller gets it. */
+/** GONE, as a row states it; {@link verifyingGone} checks it against the chain before the caller gets it. */
 export class GoneError extends ServiceError {
-  constructor(readonly row: ToldBy) {
-    const why = row.reason === "erased"
+  constructor(readonly row: GoneCause) {
+    const phrase = row.reason === "erased"
       ? "was erased with its operator's personal data"
       : "is past its retention and was pruned";
-    super("GONE", `This record ${why}; its name stays used: use another id for a new one.`, {
+    super("GONE", `This record ${phrase}; its name stays used: use another id for a new one.`, {
       details: { reason: row.reason, entry: { seq: row.seq, entry_hash: hex(row.entry_hash) } },
     });
   }
 }
 
 /**
- * @throws {ServiceError} GONE if the record of a declared need was erased or pruned; {@link provingGone}
+ * @throws {ServiceError} GONE if the record of a declared need was erased or pruned; {@link verifyingGone}
  *   checks that against the chain.
  */
 export function refuseGone(unit: UnitOfWork, { key }: Need): void {
@@ -64,7 +64,7 @@ export async function requireNotGone(dependencies: GoneDependencies, name: Name)
   const { database, installation } = dependencies;
   const row = await readTombstone(database, tombstoneName(installation, name));
   if (row === null) return;
-  await provingGone(dependencies, name.orgId, () => {
+  await verifyingGone(dependencies, name.orgId, () => {
     throw new GoneError(row);
   });
 }
@@ -76,7 +76,7 @@ type GoneDependencies = Proving;
  * as the reason.
  * @throws as the function does; {AlteredError} if it throws GONE and the chain does not confirm it.
  */
-export async function provingGone<Result>(
+export async function verifyingGone<Result>(
   dependencies: GoneDependencies,
   orgId: string,
   run: () => Promise<Result>,
@@ -84,7 +84,7 @@ export async function provingGone<Result>(
   try {
     return await run();
   } catch (error) {
-    if (error instanceof GoneError) await requireTold(dependencies, orgId, error.row);
+    if (error instanceof GoneError) await requireGoneEntry(dependencies, orgId, error.row);
     throw error;
   }
 }
@@ -99,10 +99,10 @@ const EVENT_OF_REASON: Readonly<Record<string, string>> = {
  * @throws {AlteredError} if no entry of this hash stands there under a signed checkpoint, or if it is another
  *   event. If retention removed the entry itself, only its hash is left to check.
  */
-export async function requireTold(
+export async function requireGoneEntry(
   dependencies: GoneDependencies,
   orgId: string,
-  { reason, chain, seq, entry_hash }: ToldBy,
+  { reason, chain, seq, entry_hash }: GoneCause,
 ): Promise<void> {
   const family = evidenceChain(orgId);
   if (parseChain(chain)?.family !== family) {
@@ -131,7 +131,7 @@ export async function placeOfRecord(
   const place = await placeOf(database, { family: evidenceChain(orgId), position });
   if (!place.pruned) return place;
   const row = { reason: "pruned", ...await causeOfCut(dependencies, place) };
-  return await provingGone(dependencies, orgId, () => {
+  return await verifyingGone(dependencies, orgId, () => {
     throw new GoneError(row);
   });
 }

@@ -60,7 +60,7 @@ export class IdempotencyRecord {
    * The remembered answer if this call repeats an earlier one, else null.
    * @throws {ServiceError} IDEMPOTENCY_KEY_REUSED if the key was used for another request.
    */
-  repeated(unit: UnitOfWork): MasterAnswer | null {
+  findAnswer(unit: UnitOfWork): MasterAnswer | null {
     const row = unit.get(idempotencyRecords, this.need.key);
     if (row === null || row.created_at <= oldest(this.#now)) return null;
     if (!equalBytes(row.request_digest, this.#digest)) throw keyReused();

@@ -85,12 +85,12 @@ export class KeyedCall {
       return;
     }
     const { endpoint } = idempotency;
-    const of = { org_id: orgId, endpoint };
+    const scope = { org_id: orgId, endpoint };
     this.#row = {
-      name: requestDigest(key, canonicalJson({ kind: "keyed-call", ...of, key: idempotency.key })),
+      name: requestDigest(key, canonicalJson({ kind: "keyed-call", ...scope, key: idempotency.key })),
       org_id: orgId,
       operator_id: null,
-      request_digest: requestDigest(key, canonicalJson({ kind: "keyed-request", ...of, request })),
+      request_digest: requestDigest(key, canonicalJson({ kind: "keyed-request", ...scope, request })),
       reference: null,
       request_id: call.requestId,
       at: call.now,
@@ -107,20 +107,20 @@ export class KeyedCall {
    *   operator of the earlier call was erased; {AlteredRows} if the row of that call is not what this
    *   installation wrote.
    */
-  known(unit: UnitOfWork): KnownCall | null {
+  findEarlier(unit: UnitOfWork): KnownCall | null {
     if (this.#row === null) return null;
-    return this.#read(unit.get(keyedCalls, keyedCalls.keyOf(this.#row)));
+    return this.#toKnownCall(unit.get(keyedCalls, keyedCalls.keyOf(this.#row)));
   }
 
-  /** Like {@link known}, but reads the database before there is a plan. @throws as {@link known}. */
+  /** Like {@link findEarlier}, but reads the database before there is a plan. @throws as {@link findEarlier}. */
   async lookUp(dependencies: Pick<Reading, "database" | "seals">): Promise<KnownCall | null> {
     if (this.#row === null) return null;
     const row = await readKeyedCall(dependencies.database, this.#row.name);
     if (row !== null) requireSealed(dependencies, keyedCalls, [row]);
-    return this.#read(row);
+    return this.#toKnownCall(row);
   }
 
-  #read(row: KeyedCallRow | null): KnownCall | null {
+  #toKnownCall(row: KeyedCallRow | null): KnownCall | null {
     if (row === null || row.at <= oldest(this.#now)) return null;
     if (row.request_digest === null) {
       throw new GoneError({
@@ -150,7 +150,7 @@ export class KeyedCall {
    * Runs under the caller's id, or under a drawn id if the caller gave none. A repeated call runs under the
    * id that the first call drew. The plan must call {@link requireSameId}.
    */
-  async underOneId<Result>(
+  async runUnderOneId<Result>(
     { given, draw }: { readonly given: string | null; readonly draw: () => string },
     run: (id: string) => Promise<Result>,
   ): Promise<Result> {
@@ -164,7 +164,7 @@ export class KeyedCall {
   }
 }
 
-/** Makes {@link KeyedCall.underOneId} run again if the first call drew another id. */
+/** Makes {@link KeyedCall.runUnderOneId} run again if the first call drew another id. */
 export function requireSameId(known: KnownCall | null, id: string): void {
   if (known !== null && known.reference !== null && known.reference !== id) {
     throw new OtherId(known.reference);
@@ -172,7 +172,7 @@ export function requireSameId(known: KnownCall | null, id: string): void {
 }
 
 /** GONE: the record of the call under this key is no longer held. */
-export function pastRetention(): ServiceError {
+export function pastRetentionError(): ServiceError {
   return new ServiceError(
     "GONE",
     "What was done under this Idempotency-Key is past its retention: use a new key for a new request.",

@@ -37,18 +37,18 @@ export async function snapshotWithHead<Rows extends readonly unknown[]>(
   { database, lock }: Pick<Reading, "database" | "lock">,
   family: string,
   queries: { readonly [Index in keyof Rows]: CompiledQuery<Rows[Index]> },
-  { ofPutBack = false }: { readonly ofPutBack?: boolean } = {},
+  { mayBePutBack = false }: { readonly mayBePutBack?: boolean } = {},
 ): Promise<
   { readonly head: HeadRow; readonly found: { readonly [Index in keyof Rows]: readonly Rows[Index][] } }
 > {
   // The lock is read first. It is never ahead of the database, so a write by another process makes nothing
   // look old.
   const issued = lock.issuedOf([family]);
-  const all = await database.snapshot<readonly unknown[]>([headsQuery([family]), ...queries]);
-  const [[head], ...found] = all as unknown as readonly [readonly HeadRow[], ...Rows[]];
+  const results = await database.snapshot<readonly unknown[]>([headsQuery([family]), ...queries]);
+  const [[head], ...found] = results as unknown as readonly [readonly HeadRow[], ...Rows[]];
   if (head === undefined) throw new Error(`${family} is not in the database`);
   const isPutBack = lock.suspected() !== null || lock.behind().length > 0;
-  if (!ofPutBack || !isPutBack) lock.requireCurrent(issued, [headOf(head)]);
+  if (!mayBePutBack || !isPutBack) lock.requireCurrent(issued, [headOf(head)]);
   return { head, found: found as never };
 }
 

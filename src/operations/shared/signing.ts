@@ -84,7 +84,7 @@ export class SigningKeys implements SigningSource {
     const known = this.#ownNotes().open(note, origin);
     if (known !== null) return known;
     // Another process may have taken in a key since this one last read the keys.
-    await this.#lookAgain();
+    await this.#refreshIfAvailable();
     return this.#ownNotes().open(note, origin);
   }
 
@@ -101,7 +101,7 @@ export class SigningKeys implements SigningSource {
     return this.#own;
   }
 
-  async #lookAgain(): Promise<void> {
+  async #refreshIfAvailable(): Promise<void> {
     try {
       await this.refresh();
     } catch (error) {
@@ -124,14 +124,14 @@ export class SigningKeys implements SigningSource {
    * @throws as {@link current}.
    */
   async refresh(): Promise<Signing> {
-    return this.take(await this.#load());
+    return this.update(await this.#load());
   }
 
   /**
    * Like {@link refresh}, with rows that were read from the database just now.
    * @throws as {@link current}.
    */
-  take(rows: readonly SigningKeyRow[]): Signing {
+  update(rows: readonly SigningKeyRow[]): Signing {
     const { source } = this.#options;
     const stamp = source.stamp();
     this.#rows = rows;
@@ -144,7 +144,7 @@ export class SigningKeys implements SigningSource {
         this.#signers = [first, ...others];
       }
     }
-    this.#tellWhereLeftBehind();
+    this.#logIfLeftBehind();
     return this.current();
   }
 
@@ -169,7 +169,7 @@ export class SigningKeys implements SigningSource {
     return this.#rows.some((row) => equalBytes(row.public_key, publicKey));
   }
 
-  #tellWhereLeftBehind(): void {
+  #logIfLeftBehind(): void {
     const newest = this.#rows.at(-1);
     const isLeftBehind = newest !== undefined &&
       !this.#signers.some(({ publicKey }) => equalBytes(publicKey, newest.public_key));

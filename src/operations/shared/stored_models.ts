@@ -8,7 +8,7 @@ import type { ModelDocumentRow } from "../../store/records.ts";
  * The model in a row, which holds it as canonical JSON; null if the row was altered. The schema of its time
  * validated it when it came into use. Today's schema may require more, so it is not validated again.
  */
-export function modelIn(
+export function verifiedModel(
   crypto: Crypto,
   { sha256, document }: Pick<ModelDocumentRow, "sha256" | "document">,
 ): ModelDocument | null {

@@ -38,7 +38,7 @@ export function knownPseudonym(
   [orgId, operatorId]: readonly [orgId: string, operatorId: string],
 ): string {
   const known = unit.get(subjects, [orgId, operatorId]);
-  if (known === null) throw namelessOperator(orgId);
+  if (known === null) throw missingSubjectError(orgId);
   return known.pseudonym;
 }
 
@@ -51,11 +51,11 @@ export function requireNoOperator(
   [orgId, operatorId]: readonly [orgId: string, operatorId: string],
 ): void {
   if (unit.get(operators, [orgId, operatorId]) === null) return;
-  throw namelessOperator(orgId);
+  throw missingSubjectError(orgId);
 }
 
 /** The error for a known operator whose pseudonym is in no row. */
-export function namelessOperator(orgId: string): AlteredRows {
+export function missingSubjectError(orgId: string): AlteredRows {
   return new AlteredRows(evidenceChain(orgId), "a row of subject");
 }
 

@@ -64,7 +64,7 @@ export class TamperedChains {
   /** The fault that an administrator has acknowledged, by family: the same fault raises no other alert. */
   readonly #accepted = new Map<string, string>();
   /** Ids of alerts that were taken up: if their chain is found whole later, they do not count again. */
-  readonly #seen = new Set<string>();
+  readonly #adoptedIds = new Set<string>();
   #raising: Promise<void> = Promise.resolve();
 
   get families(): readonly string[] {
@@ -76,7 +76,7 @@ export class TamperedChains {
     return mustLeaveRotation(this.families);
   }
 
-  of(family: string): OpenTampering | undefined {
+  get(family: string): OpenTampering | undefined {
     return this.#open.get(family);
   }
 
@@ -84,14 +84,14 @@ export class TamperedChains {
     return this.#accepted.get(family) === nameOf(tampering);
   }
 
-  note(family: string, open: OpenTampering): void {
+  add(family: string, open: OpenTampering): void {
     this.#open.set(family, open);
-    if (open.alertId !== null) this.#seen.add(open.alertId);
+    if (open.alertId !== null) this.#adoptedIds.add(open.alertId);
   }
 
   /** True if the alert was never taken up. */
-  isNews(alertId: string): boolean {
-    return !this.#seen.has(alertId);
+  isNewAlert(alertId: string): boolean {
+    return !this.#adoptedIds.has(alertId);
   }
 
   /** Clears a family after its chain was verified as a whole without a fault. */
@@ -151,7 +151,7 @@ export async function raiseSuspicion(
  * Raises the alert of an entry that is shown although a part of it, or its row, is not what was recorded.
  * @param options.shown the answer that shows the entry.
  */
-export function tellAlteredRecord(
+export function reportAlteredRecord(
   dependencies: Watching,
   { chain, seq, shown, now }: {
     readonly chain: string;
@@ -175,15 +175,15 @@ async function raiseInTurn(
 ): Promise<void> {
   const family = familyOfChain(tampering.chain);
   const day = dayOf(now);
-  const known = tampered.of(family);
+  const known = tampered.get(family);
   if (known?.raisedAt != null && dayOf(known.raisedAt) === day) return;
   // An alert that nothing can record is tried again, but not with each request that meets the fault.
   if (known !== undefined && known.raisedAt === null && now - known.triedAt < RETRY_MS) return;
   if (tampered.isAccepted(family, tampering)) return;
-  tampered.note(family, { tampering, triedAt: now, raisedAt: null, alertId: null });
+  tampered.add(family, { tampering, triedAt: now, raisedAt: null, alertId: null });
   const row = rowOf(dependencies, { family, tampering, now });
-  const alertId = await record(dependencies, { family, row });
-  tampered.note(family, { tampering, triedAt: now, raisedAt: alertId === null ? null : now, alertId });
+  const alertId = await recordAlert(dependencies, { family, row });
+  tampered.add(family, { tampering, triedAt: now, raisedAt: alertId === null ? null : now, alertId });
   dependencies.log.error("alert: a chain in the database is not what was signed", {
     audit: true,
     alert_id: alertId,
@@ -201,7 +201,7 @@ function dayOf(at: number): number {
  * An alert's row, before it is known which chain takes it. An alert about the system chain has no
  * organization.
  */
-type Draft = Omit<AlertRow, "org_id"> & { readonly org_id: string | null };
+type AlertDraft = Omit<AlertRow, "org_id"> & { readonly org_id: string | null };
 
 function rowOf(
   { world }: Pick<Writing, "world">,
@@ -210,7 +210,7 @@ function rowOf(
     readonly tampering: Tampering;
     readonly now: number;
   },
-): Draft {
+): AlertDraft {
   return {
     alert_id: world.ulid(now),
     org_id: organizationOf(family),
@@ -234,19 +234,19 @@ function kindOf(family: string): string {
  * be written, the row is written alone.
  * @returns the id of the alert of this day; null if nothing can be written.
  */
-async function record(
+async function recordAlert(
   dependencies: Watching,
-  { family, row }: { readonly family: string; readonly row: Draft },
+  { family, row }: { readonly family: string; readonly row: AlertDraft },
 ): Promise<string | null> {
   const { org_id: orgId } = row;
   const chains = orgId === null ? [SYSTEM_CHAIN] : [adminChain(orgId), SYSTEM_CHAIN, null];
   if (orgId === null) {
-    const standing = (await systemAlerts(dependencies)).find(({ day }) => day === row.day);
-    if (standing !== undefined) return standing.alert_id;
+    const earlier = (await systemAlerts(dependencies)).find(({ day }) => day === row.day);
+    if (earlier !== undefined) return earlier.alert_id;
   }
   for (const chain of chains) {
     try {
-      return await write(dependencies, { row, chain });
+      return await writeAlert(dependencies, { row, chain });
     } catch (error) {
       dependencies.log.warn("an alert cannot be recorded there", {
         chain,
@@ -259,14 +259,14 @@ async function record(
 }
 
 /** @returns the id of the alert of this day. */
-async function write(
+async function writeAlert(
   dependencies: Watching,
-  { row, chain }: { readonly row: Draft; readonly chain: string | null },
+  { row, chain }: { readonly row: AlertDraft; readonly chain: string | null },
 ): Promise<string> {
   const { writer, world } = dependencies;
   const { alert_id, org_id: orgId, severity, kind, detail, created_at: now } = row;
-  const standing = orgId === null ? null : await standingAlert(dependencies, { ...row, org_id: orgId });
-  if (standing?.isRaised === true) return standing.alertId;
+  const earlier = orgId === null ? null : await findAlertOfDay(dependencies, { ...row, org_id: orgId });
+  if (earlier?.isRaised === true) return earlier.alertId;
   const draft = eventDraft(world, {
     type: "ALERT_RAISED",
     caller: { actor: "system", orgId: chain === null ? null : organizationOf(chain), prefix: null },
@@ -277,14 +277,14 @@ async function write(
   return await writer.submit({
     needs: own === null ? [] : [
       { kind: alertDays, key: alertDays.keyOf(own) },
-      ...(standing === null ? [] : [{ kind: alerts, key: [standing.alertId] }]),
+      ...(earlier === null ? [] : [{ kind: alerts, key: [earlier.alertId] }]),
     ],
     chains: chain === null ? [] : [chain],
     plan(unit) {
       if (own !== null) {
         const known = unit.get(alertDays, alertDays.keyOf(own));
         // Another process raised it first, or another alert was acknowledged today.
-        if (known !== null && known.alert_id !== standing?.alertId) return () => known.alert_id;
+        if (known !== null && known.alert_id !== earlier?.alertId) return () => known.alert_id;
         if (known !== null) unit.remove(alerts, [known.alert_id]);
         unit.put(alertDays, own);
         unit.put(alerts, own);
@@ -296,7 +296,7 @@ async function write(
 }
 
 /** The stored alert of a chain and day; `isRaised` is true if a signed entry says that it was raised. */
-async function standingAlert(
+async function findAlertOfDay(
   dependencies: Watching,
   { org_id, kind, day }: AlertRow,
 ): Promise<{ readonly alertId: string; readonly isRaised: boolean } | null> {
@@ -356,15 +356,15 @@ async function acknowledgements(
 
 async function provenDetails(
   dependencies: Proving,
-  of: { readonly family: string; readonly eventType: string },
+  event: { readonly family: string; readonly eventType: string },
 ): Promise<readonly { readonly detail: Record<string, unknown>; readonly at: number }[]> {
   const found = [];
-  for (const { chain, seq } of await placesOfEvents(dependencies.database, of)) {
+  for (const { chain, seq } of await placesOfEvents(dependencies.database, event)) {
     const origin = originOf(dependencies, chain);
     const proven = await readProven(dependencies, { chain, origin, seq }).catch(() => null);
     const text = proven?.stored.parts.get("detail")?.text;
     // The column by which the entry was found is not signed.
-    if (proven?.stored.entry.event_type !== of.eventType || text === undefined) continue;
+    if (proven?.stored.entry.event_type !== event.eventType || text === undefined) continue;
     found.push({ detail: JSON.parse(text), at: Date.parse(proven.stored.entry.timestamp) });
   }
   return found;
@@ -387,29 +387,29 @@ export async function followTampering(dependencies: Proving & Pick<Watching, "ta
     if (tampered.isAccepted(tampering.family, tampering)) continue;
     const isAcknowledged = row.acknowledged === 1 &&
       (await acknowledgements(dependencies, adminChain(row.org_id))).has(row.alert_id);
-    take(tampered, { ...row, tampering, isAcknowledged });
+    adoptAlert(tampered, { ...row, tampering, isAcknowledged });
   }
   const [system] = await systemAlerts(dependencies);
   if (system === undefined) return;
   const isAcknowledged = system.acknowledged_at !== null;
-  take(tampered, { ...system, tampering: system.detail, isAcknowledged });
+  adoptAlert(tampered, { ...system, tampering: system.detail, isAcknowledged });
 }
 
 /**
  * Takes up one alert. An alert that was taken up before does not count again: the chain may be found whole
  * since.
  */
-function take(
+function adoptAlert(
   tampered: TamperedChains,
   { alert_id: alertId, created_at: raisedAt, tampering, isAcknowledged }:
     & Pick<AlertRow, "alert_id" | "created_at">
     & { readonly tampering: ChainTampered; readonly isAcknowledged: boolean },
 ): void {
   const { family } = tampering;
-  const known = tampered.of(family);
+  const known = tampered.get(family);
   if (isAcknowledged) {
     if (known === undefined || known.alertId === alertId) tampered.accept(family, tampering);
-  } else if (tampered.isNews(alertId)) {
-    tampered.note(family, { tampering, triedAt: raisedAt, raisedAt, alertId });
+  } else if (tampered.isNewAlert(alertId)) {
+    tampered.add(family, { tampering, triedAt: raisedAt, raisedAt, alertId });
   }
 }

@@ -59,7 +59,7 @@ export async function eraseOperator(
     erased: true,
     operator_id: operatorId,
     erased_at: new Date(call.now).toISOString(),
-    physical: await expunged(dependencies),
+    physical: await expungeErased(dependencies),
     ...answer,
   };
 }
@@ -97,7 +97,7 @@ export async function submitErasure(
 }
 
 /** Overwrites the erased bytes. The erasure is valid even if that fails: it is tried again each minute. */
-async function expunged({ database, log }: Needs): Promise<Expunged> {
+async function expungeErased({ database, log }: Needs): Promise<Expunged> {
   try {
     return await database.expunge();
   } catch (error) {
@@ -141,7 +141,7 @@ export async function prepareErasure(
 ): Promise<PreparedErasure> {
   const { world, installation, seals } = dependencies;
   const operator = [orgId, operatorId] as const;
-  const from = { ...caller, orgId };
+  const namedCaller = { ...caller, orgId };
   const proof = await proveOperator(dependencies, operator, { isAccepted });
   const ids = [world.ulid(now), world.ulid(now)] as const;
   const salts = [drawSalt(world), drawSalt(world)] as const;
@@ -169,7 +169,7 @@ export async function prepareErasure(
         if (unit.get<unknown>(kind, operator) !== null) unit.remove<unknown>(kind, operator);
       }
       const detail = { requested_at: new Date(now).toISOString(), basis, entries: records.entries };
-      const draft = { prefix: from.prefix, orgId, subject, at: now };
+      const draft = { prefix: namedCaller.prefix, orgId, subject, at: now };
       for (const statement of deletions(operator, records)) unit.execute(statement);
       const appended = unit.append(evidenceChain(orgId), {
         ...draft,
@@ -182,7 +182,7 @@ export async function prepareErasure(
       unit.append(adminChain(orgId), {
         ...draft,
         id: ids[1],
-        actor: from.actor,
+        actor: namedCaller.actor,
         eventType: "OPERATOR_ERASED",
         parts: [makePart("detail", salts[1], detail)],
       });

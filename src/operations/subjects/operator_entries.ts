@@ -63,7 +63,9 @@ export async function proveEntries(
     if (!(error instanceof AlteredError)) throw error;
   }
   const found = new Map<number, OwnEntry | null>();
-  for (const one of stored) found.set(one.seq, await acceptedEntry(own, one, checkpoint));
+  for (const storedText of stored) {
+    found.set(storedText.seq, await acceptedEntry(own, storedText, checkpoint));
+  }
   return found;
 }
 
@@ -74,10 +76,10 @@ async function provenEntries(
   checkpoint: KnownCheckpoint,
 ): Promise<ReadonlyMap<number, OwnEntry>> {
   const { crypto } = dependencies;
-  const entries = new Map(stored.map((one) => {
-    const entry = entryOf(chain, one);
-    if (entry.subject !== pseudonym) throw notTheirs(chain, one.seq);
-    return [one.seq, heldEntry(crypto, { chain, stored: one, entry, operatorId })];
+  const entries = new Map(stored.map((storedText) => {
+    const entry = entryOf(chain, storedText);
+    if (entry.subject !== pseudonym) throw foreignEntryError(chain, storedText.seq);
+    return [storedText.seq, heldEntry(crypto, { chain, stored: storedText, entry, operatorId })];
   }));
   const hashes = new Map([...entries].map(([seq, { hash }]) => [seq, fromHex(hash)]));
   await requireUnder(dependencies, { chain, hashes, checkpoint });
@@ -109,7 +111,7 @@ async function acceptedEntry(
 /** @throws {AlteredError} if the row of an entry holds no entry, or the entry of another place. */
 export function entryOf(chain: string, { seq, text }: StoredText): Entry {
   const entry = entrySchema.safeParse(orNull(() => JSON.parse(text))).data;
-  if (entry === undefined) throw notRecorded(chain, seq);
+  if (entry === undefined) throw alteredEntryError(chain, seq);
   requirePlace({ entry }, { chain, seq });
   return entry;
 }
@@ -124,9 +126,9 @@ export function heldEntry(
     readonly operatorId: string;
   },
 ): OwnEntry {
-  if (!parts.every((part) => isCommitted(crypto, entry, part))) throw notRecorded(chain, seq);
+  if (!parts.every((part) => isCommitted(crypto, entry, part))) throw alteredEntryError(chain, seq);
   const records = parts.filter(({ name }) => name !== "detail").map((part) => dataOf(part.text));
-  if (records.some((data) => data?.operator_id !== operatorId)) throw notTheirs(chain, seq);
+  if (records.some((data) => data?.operator_id !== operatorId)) throw foreignEntryError(chain, seq);
   const input = parts.find(({ name }) => name === "input");
   return {
     eventType: entry.event_type,
@@ -146,11 +148,11 @@ function nameIn(data: Readonly<Record<string, unknown>> | null): string | null {
   return typeof name === "string" ? name : null;
 }
 
-export function notRecorded(chain: string, seq: number): AlteredError {
+export function alteredEntryError(chain: string, seq: number): AlteredError {
   return new AlteredError(chain, `entry ${seq} of ${chain} or a part of it is not what was recorded`);
 }
 
-export function notTheirs(chain: string, seq: number): AlteredError {
+export function foreignEntryError(chain: string, seq: number): AlteredError {
   return new AlteredError(
     chain,
     `entry ${seq} of ${chain} is said to be of an operator, and its record names another`,

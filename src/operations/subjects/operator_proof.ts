@@ -30,10 +30,10 @@ import type { Need, UnitOfWork } from "../../store/unit_of_work.ts";
 import { originOf } from "../shared/deployment.ts";
 import { requireCutOff } from "../shared/gone.ts";
 import {
+  alteredEntryError,
   entryOf,
+  foreignEntryError,
   heldEntry,
-  notRecorded,
-  notTheirs,
   type OwnEntry,
   type Prior,
   type ProofDependencies,
@@ -129,7 +129,7 @@ export class OperatorProof {
     const present = new Set<string>();
     for (const [chain, seq] of JSON.parse(named.entries) as readonly EntryPlace[]) {
       const name = placeName(chain, seq);
-      if (!entries.has(name)) throw notTheirs(chain, seq);
+      if (!entries.has(name)) throw foreignEntryError(chain, seq);
       present.add(name);
     }
     const rows: readonly RowPlace[] = JSON.parse(named.rows);
@@ -158,7 +158,7 @@ export class OperatorProof {
     for (const stored of texts.toReversed()) {
       const hash = entryHash(this.#crypto, stored.text);
       const entry = entryOf(chain, stored);
-      if (!equalBytes(hash, next)) throw notRecorded(chain, stored.seq);
+      if (!equalBytes(hash, next)) throw alteredEntryError(chain, stored.seq);
       next = fromHex(entry.prev);
       if (entry.subject !== this.#pseudonym) continue;
       own.set(
@@ -248,13 +248,13 @@ export async function proveOperator(
       throw new AlteredError(family, `the row of ${chain} says that it is a chain of ${family}`);
     }
   }
-  const wanted = placesOf(epochs, { ...records!, isAccepted });
+  const places = placesToProve(epochs, { ...records!, isAccepted });
   const entries = new Map<string, OwnEntry | null>();
   for (const epoch of epochs) {
     const isStrict = !isAccepted && epoch === newest;
     const own = { dependencies, chain: epoch.chain, pseudonym: subject.pseudonym, operatorId };
     const checkpoint = await checkpointOf(dependencies, epoch.chain, { isStrict });
-    for (const seqs of piecesOf(wanted.get(epoch.chain) ?? [], ENTRIES_IN_PAGE)) {
+    for (const seqs of piecesOf(places.get(epoch.chain) ?? [], ENTRIES_IN_PAGE)) {
       for (const [seq, entry] of await proveEntries(own, { seqs, checkpoint, isStrict })) {
         entries.set(placeName(epoch.chain, seq), entry);
       }
@@ -264,14 +264,16 @@ export async function proveOperator(
   const isGone = [...entries.values()].some((entry) => entry?.eventType === "SUBJECT_ERASED");
   // An erased operator can only have a new pseudonym: with the old one, somebody put the row back.
   if (isGone && !isAccepted) throw new AlteredRows(family, "a row of subject");
-  const stated = state === undefined ? [] : [{ seq: state.prior_seq, entry_hash: hex(state.prior_hash) }];
-  const earlier = await earlierEntries(dependencies, epochs, { entries, stated });
+  const statePriors = state === undefined
+    ? []
+    : [{ seq: state.prior_seq, entry_hash: hex(state.prior_hash) }];
+  const earlier = await earlierEntries(dependencies, epochs, { entries, statePriors });
   const proven = { operator, isAccepted, epochs, pseudonym: subject.pseudonym, entries, earlier };
   return new OperatorProof(crypto, proven);
 }
 
 /** By chain, the ordered places of the pseudonym's entries; in accepted epochs also those that rows name. */
-function placesOf(
+function placesToProve(
   epochs: readonly StoredChain[],
   { entries, rows, isAccepted }: {
     readonly entries: string;
@@ -291,7 +293,9 @@ function placesOf(
     const end = position + Math.min(count, BATCH_MAX);
     for (let at = position; at < end; at += 1) places.get(epoch.chain)!.add(at - epoch.firstPosition);
   }
-  return new Map([...places].map(([chain, seqs]) => [chain, [...seqs].sort((one, other) => one - other)]));
+  return new Map(
+    [...places].map(([chain, seqs]) => [chain, [...seqs].sort((first, second) => first - second)]),
+  );
 }
 
 /** The service's own checkpoint that must cover the entries; null if an accepted chain has none. */
@@ -315,13 +319,13 @@ async function checkpointOf(
 async function earlierEntries(
   dependencies: ProofDependencies,
   epochs: readonly StoredChain[],
-  { entries, stated }: {
+  { entries, statePriors }: {
     readonly entries: ReadonlyMap<string, OwnEntry | null>;
-    readonly stated: readonly Prior[];
+    readonly statePriors: readonly Prior[];
   },
 ): Promise<ReadonlySet<string>> {
   const hashes = new Set([...entries.values()].map((entry) => entry?.hash));
-  const priors = [...[...entries.values()].flatMap((entry) => entry?.prior ?? []), ...stated];
+  const priors = [...[...entries.values()].flatMap((entry) => entry?.prior ?? []), ...statePriors];
   const unknown = new Map(priors.map((prior) => [prior.entry_hash, prior]));
   const earlier = new Set<string>();
   for (const prior of unknown.values()) {

@@ -11,7 +11,7 @@ import type { SubjectCopy, SubjectFormat, SubjectHead, SubjectRecord } from "../
 import { HISTORY_POINTS } from "../../domain/limits.ts";
 import { AlteredError } from "../../domain/errors.ts";
 import { adminChain, evidenceChain, parseChain } from "../../evidence/chain_name.ts";
-import { named, newestQuery, newestRowsQuery } from "../../store/interactions.ts";
+import { newestQuery, newestRowsQuery, operatorNamed } from "../../store/interactions.ts";
 import { operatorQuery, type StoredOperator } from "../../store/operators.ts";
 import { organizationQuery, type StoredOrganization } from "../../store/organizations.ts";
 import {
@@ -38,10 +38,16 @@ import type { Call, OrganizationCaller } from "../shared/call.ts";
 import { requireCurrentOperators } from "../scoring/current_operator.ts";
 import { operatorProfile } from "../reporting/operators.ts";
 import { requireSealed, requireWholeSet, snapshotWithHead } from "../shared/sealed_reads.ts";
-import { namelessOperator, requireNoOperator, unknownSubject } from "../shared/subjects.ts";
+import { missingSubjectError, requireNoOperator, unknownSubject } from "../shared/subjects.ts";
 import { subjectNotice } from "./subject_notice.ts";
-import { Documents, readRecords, type RecordWithRow, shownRecord, withRows } from "./subject_records.ts";
-import { tellAlteredRecord, type Watching } from "../shared/tampering.ts";
+import {
+  Documents,
+  readRecords,
+  readWithRows,
+  type RecordWithRow,
+  toSubjectRecord,
+} from "./subject_records.ts";
+import { reportAlteredRecord, type Watching } from "../shared/tampering.ts";
 
 /** The dependencies of these operations. */
 type Needs = Watching & Reading & Scoring & RetentionDays;
@@ -53,7 +59,7 @@ const PAGE = 32;
 const RECORDS_IN_SLICE = 8;
 
 /** A request for the copy of an operator. */
-interface Access {
+interface AccessRequest {
   readonly operatorId: string;
   readonly format: SubjectFormat;
   readonly call: Call;
@@ -63,7 +69,7 @@ interface Access {
 export async function openSubjectAccess(
   dependencies: Needs,
   caller: OrganizationCaller,
-  access: Access,
+  access: AccessRequest,
 ): Promise<SubjectCopy> {
   const { operatorId, call } = access;
   const name = { orgId: caller.orgId, operatorId };
@@ -96,7 +102,7 @@ interface Rows {
 async function readRows(dependencies: Needs, name: SubjectName): Promise<Rows> {
   const { orgId, operatorId } = name;
   const families = [evidenceChain(orgId), adminChain(orgId)];
-  const { head, found: [known, ofOrganization, rows, newest, chains, receivers, scores] } =
+  const { head, found: [known, organizationRows, rows, newest, chains, receivers, scores] } =
     await snapshotWithHead(
       dependencies,
       adminChain(orgId),
@@ -104,7 +110,7 @@ async function readRows(dependencies: Needs, name: SubjectName): Promise<Rows> {
         subjects.load(JSON.stringify([[orgId, operatorId]])),
         organizationQuery(orgId),
         operatorQuery(orgId, operatorId),
-        newestQuery(orgId, named(operatorId)),
+        newestQuery(orgId, operatorNamed(operatorId)),
         subjectChainsQuery(name, families),
         webhooksQuery(orgId),
         newestRowsQuery(orgId, { operatorId, limit: HISTORY_POINTS }),
@@ -112,7 +118,7 @@ async function readRows(dependencies: Needs, name: SubjectName): Promise<Rows> {
     );
   requireSealed(dependencies, subjects, known);
   requireWholeSet(dependencies, head, [
-    ...requireSealed(dependencies, organizations, ofOrganization),
+    ...requireSealed(dependencies, organizations, organizationRows),
     ...requireSealed(dependencies, webhooks, receivers),
   ]);
   requireCurrentOperators(dependencies, orgId, { rows, newest });
@@ -120,9 +126,9 @@ async function readRows(dependencies: Needs, name: SubjectName): Promise<Rows> {
     if (families.includes(parseChain(chain)?.family ?? "")) continue;
     throw new AlteredError(families[0]!, `${chain} is said to be a chain of ${orgId}`);
   }
-  const [[subject], [organization], [operator]] = [known, ofOrganization, rows];
+  const [[subject], [organization], [operator]] = [known, organizationRows, rows];
   if (subject === undefined) {
-    throw operator === undefined ? unknownSubject(operatorId) : namelessOperator(orgId);
+    throw operator === undefined ? unknownSubject(operatorId) : missingSubjectError(orgId);
   }
   return {
     subject,
@@ -165,7 +171,7 @@ function headOf(
 async function recordAccess(
   { writer, world }: Needs,
   caller: OrganizationCaller,
-  { operatorId, format, call }: Access,
+  { operatorId, format, call }: AccessRequest,
 ): Promise<void> {
   const operator = [caller.orgId, operatorId] as const;
   const draft = eventDraft(world, { type: "SUBJECT_ACCESS", caller, now: call.now, detail: { format } });
@@ -195,18 +201,18 @@ async function* recordsOf(
   now: number,
 ): AsyncGenerator<SubjectRecord> {
   const documents = new Documents(dependencies);
-  let isTold = false;
+  let isReported = false;
   for (const { chain, first_position: firstPosition, last_seq: last } of subject.chains) {
     for (let after = -1; after < last;) {
       const records = await readPage(dependencies, subject, { chain, firstPosition, after, last });
       for (const [index, record] of records.entries()) {
         if (index % RECORDS_IN_SLICE === 0) await nextTurn();
-        const shown = await shownRecord(record, documents);
+        const shown = await toSubjectRecord(record, documents);
         // One copy raises one alert, even if several of its records were altered.
-        if (shown.altered && !isTold) {
-          tellAlteredRecord(dependencies, { chain, seq: shown.seq, shown: "a person's copy", now });
+        if (shown.altered && !isReported) {
+          reportAlteredRecord(dependencies, { chain, seq: shown.seq, shown: "a person's copy", now });
         }
-        isTold ||= shown.altered;
+        isReported ||= shown.altered;
         yield shown;
       }
       after = records.at(-1)?.record.entry.seq ?? last;
@@ -228,7 +234,7 @@ async function readPage(
   const page = { chain, pseudonym: subject.pseudonym, after, last, limit: PAGE };
   const entries = await readSubjectEntries(database, subject, page);
   const records = entries && await readRecords(dependencies, chain, entries);
-  const found = records && await withRows(dependencies, subject, { chain, firstPosition, records });
+  const found = records && await readWithRows(dependencies, subject, { chain, firstPosition, records });
   // The operator was erased since the lookup.
   if (found === null) throw unknownSubject(subject.operatorId);
   return found;

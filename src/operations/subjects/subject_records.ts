@@ -66,18 +66,18 @@ export async function readRecords(
 ): Promise<readonly StoredRecord[]> {
   const { crypto } = dependencies;
   const hashes = new Map(entries.map(({ seq, text }) => [seq, entryHash(crypto, text)]));
-  const standing = await standingIn(dependencies, { chain, origin: originOf(dependencies, chain), hashes });
-  return entries.map((entry) => readRecord(crypto, entry, standing.has(entry.seq)));
+  const signedSeqs = await standingIn(dependencies, { chain, origin: originOf(dependencies, chain), hashes });
+  return entries.map((entry) => readRecord(crypto, entry, signedSeqs.has(entry.seq)));
 }
 
-/** @param stands whether the hash of the entry's text is in the signed tree. */
-function readRecord(crypto: Crypto, stored: SubjectEntry, stands: boolean): StoredRecord {
+/** @param isSigned whether the hash of the entry's text is in the signed tree. */
+function readRecord(crypto: Crypto, stored: SubjectEntry, isSigned: boolean): StoredRecord {
   const data = (name: PartName) => {
     const held = stored.parts.get(name);
     return held === undefined ? null : partData(held.text);
   };
   const parts = { input: data("input"), result: data("result"), detail: data("detail") };
-  const entry = stands ? entrySchema.parse(JSON.parse(stored.text)) : null;
+  const entry = isSigned ? entrySchema.parse(JSON.parse(stored.text)) : null;
   if (entry === null) return { entry: stored, parts, altered: true };
   // The entry's own text was signed; the columns beside it only repeat it.
   const { id, event_type: eventType, timestamp } = entry;
@@ -152,7 +152,7 @@ export interface RecordWithRow {
  * A record whose row is missing, or is not what was written for it, is marked as altered.
  * @returns null if the operator was erased meanwhile, together with its rows.
  */
-export async function withRows(
+export async function readWithRows(
   { database, seals }: Pick<Reading, "database" | "seals">,
   { orgId, operatorId, pseudonym }: SubjectName & { readonly pseudonym: string },
   { chain, firstPosition, records }: {
@@ -196,7 +196,7 @@ export async function withRows(
     const isOwn = row.position === firstPosition + seq && (row.operator_id ?? operatorId) === operatorId &&
       (kind.sealing === undefined || shareOf(seals, kind, row) !== null);
     return isOwn
-      ? { record, row: shownRow(eventType, row) }
+      ? { record, row: rowFields(eventType, row) }
       : { record: { ...record, altered: true }, row: NO_ROW };
   });
 }
@@ -210,7 +210,7 @@ function rowName({ entry, parts, altered }: StoredRecord): string | null {
   return typeof name === "string" ? name : null;
 }
 
-function shownRow(eventType: string, row: KeptRow): Row {
+function rowFields(eventType: string, row: KeptRow): Row {
   return {
     session_id: row.session_id ?? null,
     decision_id: row.decision_id ?? null,
@@ -228,7 +228,7 @@ function fullMode({ jis, low, high, d1, d2, d3, d4, d5, d6, d7 }: InteractionRow
 // ---- the values that a record moved -----------------------------------------------------------------------
 
 /** The record in the form of the copy. */
-export async function shownRecord(
+export async function toSubjectRecord(
   { record: { entry, parts, altered }, row }: RecordWithRow,
   documents: Documents,
 ): Promise<SubjectRecord> {

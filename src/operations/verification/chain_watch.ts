@@ -61,7 +61,7 @@ export class ChainWatch {
   #due(families: readonly string[], now: number): readonly string[] {
     const { tampered, world } = this.dependencies;
     const due = families.filter((family) => now - (this.#verifiedAt.get(family) ?? -Infinity) >= DAY_MS);
-    const suspects = due.filter((family) => tampered?.of(family) !== undefined);
+    const suspects = due.filter((family) => tampered?.get(family) !== undefined);
     const others = due.filter((family) => !suspects.includes(family));
     const start = Math.floor(world.random(1)[0]! / 256 * others.length);
     return [...suspects, ...others.slice(start), ...others.slice(0, start)];

@@ -11,10 +11,10 @@ import { orgCheckpointsSchema } from "../../evidence/structural.ts";
 import { loadChains, placesOfEvents, readEntry, type StoredChain } from "../../store/chains.ts";
 import { readModelDocuments } from "../../store/model_documents.ts";
 import { type ErasureEntry, readErasuresOfNames, readLadderRows } from "../../store/stored_rows.ts";
-import { readCauses, readLostCauses, type ToldBy } from "../../store/tombstones.ts";
+import { type GoneCause, readCauses, readLostCauses } from "../../store/tombstones.ts";
 import { readLostReports, readReports } from "../../store/reports.ts";
 import { originOf } from "../shared/deployment.ts";
-import { requireTold } from "../shared/gone.ts";
+import { requireGoneEntry } from "../shared/gone.ts";
 import type { OwnKeys } from "../chains/own_keys.ts";
 import { issuedReport } from "../reporting/reports.ts";
 import type { Cut } from "./row_check.ts";
@@ -83,7 +83,11 @@ async function checkReports(
 ): Promise<void> {
   for await (const row of readReports(dependencies.database, organizationOf(family)!)) {
     await rest();
-    await told(found, { code: "REPORT_MISMATCH", chain: family }, () => issuedReport(dependencies, row));
+    await addIfAltered(
+      found,
+      { code: "REPORT_MISMATCH", chain: family },
+      () => issuedReport(dependencies, row),
+    );
   }
   const { database } = dependencies;
   for (const { chain, seq } of await readLostReports(database, { orgId: organizationOf(family)!, family })) {
@@ -104,7 +108,7 @@ async function checkTombstones(
   for (const row of causes) {
     await rest();
     const at = { code: "TOMBSTONE_MISMATCH", chain: row.chain, seq: row.seq } as const;
-    await told(found, at, () => requireTold(dependencies, orgId, row));
+    await addIfAltered(found, at, () => requireGoneEntry(dependencies, orgId, row));
   }
   for (const { chain, seq } of forgottenErasures(erasures, causes)) {
     found.add("TOMBSTONE_MISMATCH", { chain, seq, detail: "the rows of tombstone are missing" });
@@ -117,7 +121,7 @@ async function checkTombstones(
  */
 function forgottenErasures(
   erasures: readonly ErasureEntry[],
-  causes: readonly ToldBy[],
+  causes: readonly GoneCause[],
 ): readonly ErasureEntry[] {
   const nameOf = ({ chain, seq }: Pick<ErasureEntry, "chain" | "seq">) => `${chain} ${seq}`;
   const named = new Set(causes.filter(({ reason }) => reason === "erased").map(nameOf));
@@ -129,17 +133,17 @@ function forgottenErasures(
 }
 
 /** Adds a finding if `look` finds an altered row. A row that was removed by rule meanwhile is no finding. */
-async function told(
+async function addIfAltered(
   found: FoundRows,
   { code, chain, seq = null }: {
     readonly code: "REPORT_MISMATCH" | "TOMBSTONE_MISMATCH";
     readonly chain: string;
     readonly seq?: number | null;
   },
-  look: () => Promise<unknown>,
+  check: () => Promise<unknown>,
 ): Promise<void> {
   try {
-    await look();
+    await check();
   } catch (error) {
     if (error instanceof AlteredError) found.add(code, { chain, seq, detail: error.what });
     else if (!isGone(error)) throw error;
@@ -158,10 +162,10 @@ async function checkSystemRows(
   for (const chain of await readLostCauses(database)) {
     found.add("TOMBSTONE_MISMATCH", { ...at, detail: `there is no chain ${chain}` });
   }
-  const taken = await readTakenIn(dependencies, rest);
+  const anchoredSizes = await readAnchoredSizes(dependencies, rest);
   for (const [chain, size] of anchored) {
     if (epochs.some((epoch) => epoch.chain === chain)) continue;
-    if (size > (taken.get(originOf(dependencies, chain)) ?? 0)) {
+    if (size > (anchoredSizes.get(originOf(dependencies, chain)) ?? 0)) {
       found.add("COLUMN_MISMATCH", { chain, seq: null, detail: "audit_chain.anchored_size" });
     }
   }
@@ -177,11 +181,11 @@ async function checkModels({ database, crypto }: Needs, found: FoundRows): Promi
 }
 
 /** By origin, the largest size of a checkpoint that the system chain holds. */
-async function readTakenIn(
+async function readAnchoredSizes(
   { database }: Needs,
   rest: () => Promise<void>,
 ): Promise<ReadonlyMap<string, number>> {
-  const taken = new Map<string, number>();
+  const anchoredSizes = new Map<string, number>();
   const eventType = "ORG_CHECKPOINTS";
   const places = await placesOfEvents(database, { family: SYSTEM_CHAIN, eventType });
   for (const place of places) {
@@ -191,8 +195,8 @@ async function readTakenIn(
     const text = stored.parts.get("detail")?.text ?? "null";
     const detail = orgCheckpointsSchema.safeParse(orNull(() => JSON.parse(text))).data;
     for (const { origin, size } of detail?.checkpoints ?? []) {
-      taken.set(origin, Math.max(size, taken.get(origin) ?? 0));
+      anchoredSizes.set(origin, Math.max(size, anchoredSizes.get(origin) ?? 0));
     }
   }
-  return taken;
+  return anchoredSizes;
 }

@@ -36,12 +36,12 @@ export class FrozenCheck<Place> {
   }
 
   /** Call it if a frozen call's row is wrong, which is a separate finding: the next call follows nothing. */
-  lost(operatorId: string): void {
+  forget(operatorId: string): void {
     this.#last.delete(operatorId);
   }
 
   /** The places of those last frozen calls with which the operator's row does not agree. */
-  async unheld(): Promise<readonly Place[]> {
+  async findContradicted(): Promise<readonly Place[]> {
     const { database, orgId } = this;
     const everything = { start: Number.MAX_SAFE_INTEGER, end: Number.MAX_SAFE_INTEGER };
     const [operators, newest] = await database.snapshot([
@@ -52,16 +52,16 @@ export class FrozenCheck<Place> {
     const sound = new Set(
       operators.filter((row) => isSame(row, rows.get(row.operator_id))).map((row) => row.operator_id),
     );
-    const unheld: Place[] = [];
+    const findContradicted: Place[] = [];
     for (const [operatorId, { place }] of this.#last) {
-      if (!sound.has(operatorId) && await this.isHeld(place)) unheld.push(place);
+      if (!sound.has(operatorId) && await this.isHeld(place)) findContradicted.push(place);
     }
-    return unheld;
+    return findContradicted;
   }
 }
 
 function isSame(row: LastFrozen, other: LastFrozen | undefined): boolean {
   if (other === undefined) return false;
-  const [one, expected] = [lastFrozen(row), lastFrozen(other)];
-  return Object.entries(one).every(([column, value]) => expected[column as keyof LastFrozen] === value);
+  const [actual, expected] = [lastFrozen(row), lastFrozen(other)];
+  return Object.entries(actual).every(([column, value]) => expected[column as keyof LastFrozen] === value);
 }

@@ -20,20 +20,20 @@ export async function* namedRowFindings(
   const erased = await readErased(database, [family, adminChain(orgId)]);
   const altered = <Row extends Sealed>(kind: SealedKind<Row>, row: Row) =>
     shareOf(seals, kind, row) === null ? `a row of ${kind.name} was altered` : null;
-  const looks = [
-    firstWrong(readSubjects(database, orgId), rest, (row) =>
+  const checks = [
+    firstFault(readSubjects(database, orgId), rest, (row) =>
       altered(subjects, row) ??
         // An operator who comes back after an erasure gets a new pseudonym.
         (erased.has(row.pseudonym) ? "a row of subject was put back after its erasure" : null)),
-    firstWrong(readBatches(database, orgId), rest, (row) =>
+    firstFault(readBatches(database, orgId), rest, (row) =>
       altered(scoreBatches, row) ??
         (row.scored === row.operator_id ? null : "a row of score_batch was put back")),
-    firstWrong(readKeyedCalls(database, orgId), rest, (row) =>
+    firstFault(readKeyedCalls(database, orgId), rest, (row) =>
       altered(keyedCalls, row) ??
         (row.operator_id === null || row.is_known === 1 ? null : "a row of keyed_call was put back")),
   ];
-  for (const look of looks) {
-    const detail = await look();
+  for (const check of checks) {
+    const detail = await check();
     if (detail !== null) yield { chain: family, seq: null, detail };
   }
   if (await hasNamelessOperator(database, orgId)) {
@@ -42,14 +42,14 @@ export async function* namedRowFindings(
 }
 
 /** A check of rows that ends at the first fault and returns its detail; null if there is none. */
-function firstWrong<Row>(
+function firstFault<Row>(
   pages: AsyncGenerator<readonly Row[]>,
   rest: () => Promise<void>,
-  wrong: (row: Row) => string | null,
+  faultOf: (row: Row) => string | null,
 ): () => Promise<string | null> {
   return async () => {
     for await (const page of pages) {
-      const found = page.map(wrong).find((detail) => detail !== null);
+      const found = page.map(faultOf).find((detail) => detail !== null);
       if (found !== undefined) return found;
       await rest();
     }

@@ -40,7 +40,7 @@ export async function* recordFindings(
   const check = new RecordCheck(dependencies, orgId, epochs);
   for (const { chain, firstPosition } of epochs) {
     for await (const parts of readHeldParts(database, { chain, first: 0 })) {
-      for (const { part, detail } of await check.look(parts, { chain, firstPosition })) {
+      for (const { part, detail } of await check.check(parts, { chain, firstPosition })) {
         // An erasure deletes record and row together: if the record still exists now, its row should have
         // existed, too.
         if (await isHeld(database, chain, part)) yield { chain, seq: part.seq, detail };
@@ -48,7 +48,7 @@ export async function* recordFindings(
       await rest();
     }
   }
-  for (const { chain, part: { seq } } of await check.frozen.unheld()) {
+  for (const { chain, part: { seq } } of await check.frozen.findContradicted()) {
     const detail = "a row of frozen_operator does not say what the operator's last frozen call says";
     yield { chain, seq, detail };
   }
@@ -61,7 +61,7 @@ export async function* recordFindings(
 }
 
 /** By event type, the fault of two entries for one session or decision. */
-const TWICE: Readonly<Record<string, string>> = {
+const DUPLICATE_FAULTS: Readonly<Record<string, string>> = {
   SCORE_COMPUTED: "two entries score one session",
   SCORE_SKIPPED: "two entries freeze one session",
   DRS_COMPUTED: "two entries decide under one id",
@@ -70,13 +70,13 @@ const TWICE: Readonly<Record<string, string>> = {
 };
 
 /** By kind of following record, the column of the score's row that holds the position of that record. */
-const FOLLOWS: ReadonlyMap<AnyKind, "commit_position" | "label_position"> = new Map<
+const POSITION_COLUMNS: ReadonlyMap<AnyKind, "commit_position" | "label_position"> = new Map<
   AnyKind,
   "commit_position" | "label_position"
 >([[scoreCommits, "commit_position"], [outcomeLabels, "label_position"]]);
 
 /** A fault of the row of a part's entry, or of the operator whom the part is about. */
-interface WrongPart {
+interface FaultyPart {
   readonly part: HeldPart;
   readonly detail: string;
 }
@@ -107,25 +107,25 @@ class RecordCheck {
   }
 
   /** @param parts in the order of their chain. */
-  async look(
+  async check(
     parts: readonly HeldPart[],
     { chain, firstPosition }: Pick<StoredChain, "chain" | "firstPosition">,
-  ): Promise<readonly WrongPart[]> {
+  ): Promise<readonly FaultyPart[]> {
     const rows = await this.#rowsOf(parts);
-    const altered = await this.#learn(parts);
-    const wrong: WrongPart[] = [];
+    const altered = await this.#loadSubjects(parts);
+    const faulty: FaultyPart[] = [];
     for (const part of parts) {
-      const row = isRecord(part) ? await this.#wrongRow(part, { rows, firstPosition }) : null;
-      const detail = row ?? await this.#wrongFreeze({ chain, part }, rows) ??
-        this.#wrongSubject(part, altered);
-      if (row !== null && isFreeze(part)) this.frozen.lost(part.operator_id!);
-      if (detail !== null) wrong.push({ part, detail });
+      const row = isRecord(part) ? await this.#rowFault(part, { rows, firstPosition }) : null;
+      const detail = row ?? await this.#freezeFault({ chain, part }, rows) ??
+        this.#subjectFault(part, altered);
+      if (row !== null && isFreeze(part)) this.frozen.forget(part.operator_id!);
+      if (detail !== null) faulty.push({ part, detail });
     }
-    return wrong;
+    return faulty;
   }
 
   /** The fault of a frozen call with a sound row that does not go on from the one before it; else null. */
-  async #wrongFreeze(place: PlacedPart, rows: PageRows): Promise<string | null> {
+  async #freezeFault(place: PlacedPart, rows: PageRows): Promise<string | null> {
     if (!isFreeze(place.part)) return null;
     const { name } = skippedInteractions;
     const row = rows.get(`${name} ${place.part.id}`) as SkippedInteractionRow;
@@ -134,13 +134,13 @@ class RecordCheck {
       : `a row of ${name} does not go on from the one before it`;
   }
 
-  async #wrongRow(
+  async #rowFault(
     record: HeldPart,
     { rows, firstPosition }: { readonly rows: PageRows; readonly firstPosition: number },
   ): Promise<string | null> {
     const { kind } = ROW_KINDS.get(record.event_type)!;
     const row = rows.get(`${kind.name} ${record.id}`) as RecordRow | undefined;
-    const column = FOLLOWS.get(kind);
+    const column = POSITION_COLUMNS.get(kind);
     const score = rows.get(`${interactions.name} ${record.id}`) as InteractionRow | undefined;
     // A score's retention ends before that of the records that follow it, and all its rows are deleted
     // together.
@@ -152,7 +152,7 @@ class RecordCheck {
     const position = firstPosition + record.seq;
     const isSealed = shareOf(this.#dependencies.seals, kind, row) !== null;
     if (isSealed && row.position !== position && await this.#hasRecord(record, row.position)) {
-      return TWICE[record.event_type]!;
+      return DUPLICATE_FAULTS[record.event_type]!;
     }
     const isOwn = row.position === position &&
       (row.operator_id ?? record.operator_id) === record.operator_id &&
@@ -175,7 +175,7 @@ class RecordCheck {
     return false;
   }
 
-  #wrongSubject({ subject, operator_id }: HeldPart, altered: ReadonlySet<string>): string | null {
+  #subjectFault({ subject, operator_id }: HeldPart, altered: ReadonlySet<string>): string | null {
     if (operator_id !== null && altered.has(operator_id)) return `a row of ${subjects.name} was altered`;
     const isKnown = operator_id === null
       ? this.#known.has(subject)
@@ -187,7 +187,7 @@ class RecordCheck {
    * Reads the rows of the parts' operators who are not known yet.
    * @returns the operators whose row was altered.
    */
-  async #learn(parts: readonly HeldPart[]): Promise<ReadonlySet<string>> {
+  async #loadSubjects(parts: readonly HeldPart[]): Promise<ReadonlySet<string>> {
     const { database, seals } = this.#dependencies;
     const names = parts.flatMap(({ operator_id, subject }) =>
       operator_id === null || this.#pseudonyms.get(operator_id) === subject ? [] : [operator_id]
@@ -198,18 +198,20 @@ class RecordCheck {
       found.push(...await database.read(subjects.load(JSON.stringify(keys))));
     }
     const altered = found.filter((row) => shareOf(seals, subjects, row) === null);
-    for (const row of found) if (!altered.includes(row)) this.#know(row);
-    const strange = parts.filter(({ operator_id, subject }) =>
+    for (const row of found) if (!altered.includes(row)) this.#addKnown(row);
+    const unknownPseudonyms = parts.filter(({ operator_id, subject }) =>
       operator_id === null && !this.#known.has(subject)
     ).map(({ subject }) => subject);
-    if (strange.length > 0) {
-      const others = await database.read(subjectsOfPseudonymsQuery(this.#orgId, [...new Set(strange)]));
-      for (const row of others) if (shareOf(seals, subjects, row) !== null) this.#know(row);
+    if (unknownPseudonyms.length > 0) {
+      const others = await database.read(
+        subjectsOfPseudonymsQuery(this.#orgId, [...new Set(unknownPseudonyms)]),
+      );
+      for (const row of others) if (shareOf(seals, subjects, row) !== null) this.#addKnown(row);
     }
     return new Set(altered.map(({ operator_id }) => operator_id));
   }
 
-  #know({ operator_id, pseudonym }: SubjectRow): void {
+  #addKnown({ operator_id, pseudonym }: SubjectRow): void {
     this.#pseudonyms.set(operator_id, pseudonym);
     this.#known.add(pseudonym);
   }

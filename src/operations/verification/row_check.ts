@@ -71,10 +71,10 @@ export class RowCheck {
   /** Checks all rows of the chain. @returns the cuts that its entries record. */
   async run(): Promise<readonly Cut[]> {
     const { chain, isNewest, base } = this.#whole;
-    await this.#walk();
-    if (isNewest && !this.#found.isFull) await this.#bounds();
-    this.#ownRow();
-    if (base <= chain.minIndex) await this.#firstPosition();
+    await this.#checkEntries();
+    if (isNewest && !this.#found.isFull) await this.#checkBounds();
+    this.#checkOwnRow();
+    if (base <= chain.minIndex) await this.#checkFirstPosition();
     return this.#cuts;
   }
 
@@ -82,12 +82,12 @@ export class RowCheck {
     this.#found.add(code, { chain: this.#whole.chain.chain, ...finding });
   }
 
-  #column(seq: number | null, column: string): void {
+  #addColumn(seq: number | null, column: string): void {
     this.#add("COLUMN_MISMATCH", { seq, detail: column });
   }
 
   /** Checks entry by entry: its columns, the hashes that it adds to the tree, and the checkpoint after it. */
-  async #walk(): Promise<void> {
+  async #checkEntries(): Promise<void> {
     const { database, crypto } = this.#dependencies;
     const { chain: { chain, minIndex }, base, size } = this.#whole;
     // Below a cut only the leaves are left of the entries.
@@ -105,12 +105,12 @@ export class RowCheck {
       const row = await entries.take((entry) => entry.seq === seq);
       const leaf = await nodes.peek();
       const hash: Uint8Array | undefined = row === null ? leaf?.hash : entryHash(crypto, row.body);
-      if (hash === undefined) return this.#node(seq, "is missing");
+      if (hash === undefined) return this.#addNode(seq, "is missing");
       const entry = row === null
         ? null
         : entrySchema.safeParse(orNull(() => JSON.parse(row.body))).data ?? null;
       if (row !== null && entry !== null) {
-        this.#columns(row, { entry, hash, previous });
+        this.#checkColumns(row, { entry, hash, previous });
         if (entry.event_type === "RETENTION_PRUNED") await this.#noteCut(seq);
       }
       previous = hash;
@@ -118,13 +118,13 @@ export class RowCheck {
       frontier = appended.frontier;
       for (const { index, hash } of appended.nodes) {
         const node = await nodes.take(({ idx }) => idx === index);
-        if (node === null) return this.#node(seq, `${index} is missing`);
-        if (!equalBytes(node.hash, hash)) this.#node(seq, `${index}`);
+        if (node === null) return this.#addNode(seq, `${index} is missing`);
+        if (!equalBytes(node.hash, hash)) this.#addNode(seq, `${index}`);
       }
       const checkpoint = await checkpoints.take((row) => row.size === frontier.size);
-      if (checkpoint !== null) await this.#checkpoint(checkpoint, frontier, entry);
+      if (checkpoint !== null) await this.#checkCheckpoint(checkpoint, frontier, entry);
       const step = await ladder.take((row) => row.size === frontier.size);
-      if (step !== null) this.#step(step, entry);
+      if (step !== null) this.#checkStep(step, entry);
     }
   }
 
@@ -144,11 +144,11 @@ export class RowCheck {
     return frontierFrom(size, (index) => nodes.get(index));
   }
 
-  #node(seq: number, what: string): void {
+  #addNode(seq: number, what: string): void {
     this.#add("NODE_MISMATCH", { seq, detail: `audit_node ${what}` });
   }
 
-  #columns(
+  #checkColumns(
     row: EntryRow,
     { entry, hash, previous }: {
       readonly entry: Entry;
@@ -157,13 +157,13 @@ export class RowCheck {
     },
   ): void {
     const { seq } = row;
-    if (row.id !== entry.id) this.#column(seq, "audit_entry.id");
-    if (row.event_type !== entry.event_type) this.#column(seq, "audit_entry.event_type");
-    if (row.ts !== entry.timestamp) this.#column(seq, "audit_entry.ts");
-    if (!equalBytes(row.entry_hash, hash)) this.#column(seq, "audit_entry.entry_hash");
+    if (row.id !== entry.id) this.#addColumn(seq, "audit_entry.id");
+    if (row.event_type !== entry.event_type) this.#addColumn(seq, "audit_entry.event_type");
+    if (row.ts !== entry.timestamp) this.#addColumn(seq, "audit_entry.ts");
+    if (!equalBytes(row.entry_hash, hash)) this.#addColumn(seq, "audit_entry.entry_hash");
     const isLinked = hex(row.prev_hash) === entry.prev &&
       (previous === null || equalBytes(row.prev_hash, previous));
-    if (!isLinked) this.#column(seq, "audit_entry.prev_hash");
+    if (!isLinked) this.#addColumn(seq, "audit_entry.prev_hash");
   }
 
   async #noteCut(seq: number): Promise<void> {
@@ -174,7 +174,7 @@ export class RowCheck {
     if (detail) this.#cuts.push({ origin: detail.origin, to: detail.to, lastTimestamp: detail.last_ts });
   }
 
-  async #checkpoint(row: CheckpointRow, { size, peaks }: Frontier, last: Entry | null): Promise<void> {
+  async #checkCheckpoint(row: CheckpointRow, { size, peaks }: Frontier, last: Entry | null): Promise<void> {
     const { crypto, signing } = this.#dependencies;
     const { chain: { chain } } = this.#whole;
     const origin = originOf(this.#dependencies, chain);
@@ -187,20 +187,20 @@ export class RowCheck {
     if (await signing.openOwn(row.note, origin) === null) {
       return this.#add("BAD_SIGNATURE", { seq, detail: "audit_checkpoint.note" });
     }
-    if (checkpoint.size !== size) this.#column(seq, "audit_checkpoint.size");
+    if (checkpoint.size !== size) this.#addColumn(seq, "audit_checkpoint.size");
     else if (!equalBytes(checkpoint.root, rootOf(crypto, peaks))) {
       this.#add("ROOT_MISMATCH", { seq, detail: "audit_checkpoint.note" });
     }
-    if (last !== null && row.ts !== last.timestamp) this.#column(seq, "audit_checkpoint.ts");
+    if (last !== null && row.ts !== last.timestamp) this.#addColumn(seq, "audit_checkpoint.ts");
   }
 
-  #step({ size, ts, has_checkpoint }: LadderRow & { has_checkpoint: number }, last: Entry | null): void {
-    if (has_checkpoint === 0) this.#column(size - 1, "audit_ladder.size");
-    if (last !== null && ts !== last.timestamp) this.#column(size - 1, "audit_ladder.ts");
+  #checkStep({ size, ts, has_checkpoint }: LadderRow & { has_checkpoint: number }, last: Entry | null): void {
+    if (has_checkpoint === 0) this.#addColumn(size - 1, "audit_ladder.size");
+    if (last !== null && ts !== last.timestamp) this.#addColumn(size - 1, "audit_ladder.ts");
   }
 
   /** Looks for rows beyond the chain's end, and for rows that would be in the way of its next entry. */
-  async #bounds(): Promise<void> {
+  async #checkBounds(): Promise<void> {
     const { chain: { chain } } = this.#whole;
     const bounds = await readRowBounds(this.#dependencies.database, chain);
     const { size } = bounds;
@@ -213,23 +213,25 @@ export class RowCheck {
     }
     const ladder = await readLadderRows(this.#dependencies.database, chain);
     if (ladder.some((step) => step.size > size || step.has_checkpoint === 0)) {
-      this.#column(null, "audit_ladder.size");
+      this.#addColumn(null, "audit_ladder.size");
     }
   }
 
   /** Checks the columns of the chain's row that follow from its name. */
-  #ownRow(): void {
+  #checkOwnRow(): void {
     const { chain } = this.#whole;
     const name = parseChain(chain.chain);
-    if (name?.family !== chain.family) this.#column(null, "audit_chain.family");
-    if (name?.epoch !== chain.epoch) this.#column(null, "audit_chain.epoch");
-    if (chain.origin !== originOf(this.#dependencies, chain.chain)) this.#column(null, "audit_chain.origin");
+    if (name?.family !== chain.family) this.#addColumn(null, "audit_chain.family");
+    if (name?.epoch !== chain.epoch) this.#addColumn(null, "audit_chain.epoch");
+    if (chain.origin !== originOf(this.#dependencies, chain.chain)) {
+      this.#addColumn(null, "audit_chain.origin");
+    }
   }
 
   /**
    * @param note newest checkpoint when the chain's row was read: the row names the newest key that signed.
    */
-  keyOrdinal(note: string): void {
+  checkKeyOrdinal(note: string): void {
     const { chain, keys } = this.#whole;
     const { crypto } = this.#dependencies;
     const { signatures } = parseNote(note);
@@ -237,11 +239,11 @@ export class RowCheck {
       const id = keyId(crypto, { name: chain.origin, publicKey });
       return signatures.some((line) => equalBytes(line.keyId, id));
     }).map(({ ordinal }) => ordinal);
-    if (Math.max(...ordinals) !== chain.keyOrdinal) this.#column(null, "audit_chain.key_ordinal");
+    if (Math.max(...ordinals) !== chain.keyOrdinal) this.#addColumn(null, "audit_chain.key_ordinal");
   }
 
   /** Checks that the chain begins at the position after the last one of the chain before it. */
-  async #firstPosition(): Promise<void> {
+  async #checkFirstPosition(): Promise<void> {
     const { chain, before } = this.#whole;
     const ends = [0];
     if (before !== null) {
@@ -252,7 +254,7 @@ export class RowCheck {
       if (signed !== null) ends.push(signed);
     }
     if (!ends.some((end) => chain.firstPosition === (before?.firstPosition ?? 0) + end)) {
-      this.#column(null, "audit_chain.first_position");
+      this.#addColumn(null, "audit_chain.first_position");
     }
   }
 }
@@ -280,9 +282,9 @@ class Rows<Row> {
   }
 
   /** Takes the next row if `isIt` accepts it; else leaves it and returns null. */
-  async take(isIt: (row: Row) => boolean): Promise<Row | null> {
+  async take(accepts: (row: Row) => boolean): Promise<Row | null> {
     const next = await this.peek();
-    if (next === null || !isIt(next)) return null;
+    if (next === null || !accepts(next)) return null;
     this.#next = undefined;
     return next;
   }

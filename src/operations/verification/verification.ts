@@ -26,7 +26,7 @@ import { loadChains, loadEpochs, newestCheckpoint, readNodes, type StoredChain }
 import { newestOwnCheckpoint, signaturesBy } from "../../store/proofs.ts";
 import { findUnsignedHeads, isSignedHead } from "../../store/signed_head.ts";
 import { readSigningKeys } from "../../store/signing_keys.ts";
-import { shownCheckpoint } from "../organizations/audit.ts";
+import { checkpointBody } from "../organizations/audit.ts";
 import { originOf, type RetentionDays, retentionOf } from "../shared/deployment.ts";
 import { SYSTEM_CHAIN } from "../../evidence/chain_name.ts";
 import { heldKeys, ownPins, readOwnKeys } from "../chains/own_keys.ts";
@@ -69,7 +69,7 @@ export interface Verification {
   readonly from_seq: number;
   readonly to_seq: number;
   readonly head: string;
-  readonly checkpoint: ReturnType<typeof shownCheckpoint> | null;
+  readonly checkpoint: ReturnType<typeof checkpointBody> | null;
   readonly first_bad: number | null;
   readonly code: string | null;
   readonly findings: readonly ShownFinding[];
@@ -84,7 +84,7 @@ export interface Verification {
 /** @throws {ServiceError} VALIDATION_FAILED if the chain does not reach `from` or `sinceSize`. */
 export async function verifyChain(
   dependencies: Needs,
-  { family, from, sinceSize, now, rest = giveWay }: VerificationOptions,
+  { family, from, sinceSize, now, rest = yieldToOthers }: VerificationOptions,
 ): Promise<Verification> {
   const { database, crypto, lock } = dependencies;
   const anchored = family === SYSTEM_CHAIN ? await readAnchored(dependencies) : new Map();
@@ -111,8 +111,8 @@ export async function verifyChain(
   const options = { parts: "all", retentionDays, now, software: "online" } as const;
   const pieces = base === null
     ? bundleFile(dependencies, { ...options, family })
-    : endedLines(bundleLines(dependencies, { ...options, chain, base }));
-  await feed(dependencies, { verifier, lines: pieces, rest });
+    : terminatedLines(bundleLines(dependencies, { ...options, chain, base }));
+  await feedVerifier(dependencies, { verifier, lines: pieces, rest });
 
   const reports = verifier.end();
   const heads = await headFindings(dependencies, chain);
@@ -132,11 +132,11 @@ export async function verifyChain(
     ...heads,
     ...rows,
     // The rows that a head holds are bound to it: an altered head tells nothing about them.
-    ...(base === null && heads.length === 0 ? await alteredRows(dependencies, family, rest) : []),
+    ...(base === null && heads.length === 0 ? await rowAlterations(dependencies, family, rest) : []),
   ];
   const fatal = findings.filter((finding) => finding.fatal);
   if (fatal.length > 0) {
-    told(dependencies, { family, fatal });
+    logFindings(dependencies, { family, fatal });
     const { chain, code, seq, sentence } = fatal[0]!;
     await raiseTampering(dependencies, { chain, code, seq, what: sentence }, now);
   } else if (base === null) dependencies.tampered?.clear(family);
@@ -152,7 +152,7 @@ export async function verifyChain(
     from_seq: first,
     to_seq: first + (own?.entries ?? 0) - 1,
     head: await headHash(dependencies, { chain, size: end?.size ?? chain.frontier.size }),
-    checkpoint: end === null ? null : shownCheckpoint(end.note),
+    checkpoint: end === null ? null : checkpointBody(end.note),
     first_bad: reports.find(({ firstBadSeq }) => firstBadSeq !== null)?.firstBadSeq ?? fatal[0]?.seq ?? null,
     code: fatal[0]?.code ?? null,
     findings,
@@ -254,7 +254,7 @@ async function rowFindings(
     }, rest.rest);
     cuts.push(...await check.run());
     const newest = await newestCheckpoint(dependencies.database, chain.chain);
-    if (newest !== null && newest.size === chain.frontier.size) check.keyOrdinal(newest.note);
+    if (newest !== null && newest.size === chain.frontier.size) check.checkKeyOrdinal(newest.note);
   }
   const isWhole = epochs.at(-1)?.chain === newestChain &&
     reports.every(({ findings }) => !findings.some(({ fatal }) => fatal));
@@ -263,12 +263,12 @@ async function rowFindings(
   return found.shown();
 }
 
-async function* endedLines(lines: AsyncGenerator<string>): AsyncGenerator<string> {
+async function* terminatedLines(lines: AsyncGenerator<string>): AsyncGenerator<string> {
   for await (const line of lines) yield `${line}\n`;
 }
 
 /** Ends the input at the first line that cannot be read: the verifier reports that it was cut short. */
-async function* readable(log: Log, lines: AsyncGenerator<string>): AsyncGenerator<string> {
+async function* untilUnreadable(log: Log, lines: AsyncGenerator<string>): AsyncGenerator<string> {
   try {
     yield* lines;
   } catch (error) {
@@ -277,7 +277,7 @@ async function* readable(log: Log, lines: AsyncGenerator<string>): AsyncGenerato
   }
 }
 
-async function feed(
+async function feedVerifier(
   { log }: Needs,
   { verifier, lines, rest }: {
     readonly verifier: BundleVerifier;
@@ -285,7 +285,7 @@ async function feed(
     readonly rest: () => Promise<void>;
   },
 ): Promise<void> {
-  const source = readable(log, lines);
+  const source = untilUnreadable(log, lines);
   let inSlice = 0;
   for await (const line of source) {
     verifier.push(utf8(line));
@@ -337,7 +337,7 @@ async function headFindings(
 const ALTERED_ROWS_MAX = 100;
 
 /** Answers are made from the rows beside the chain: they must be those that were written with its entries. */
-async function alteredRows(
+async function rowAlterations(
   dependencies: Needs,
   family: string,
   rest: () => Promise<void>,
@@ -371,7 +371,7 @@ async function headHash(
  * Rests, so that other work runs. A mere turn of the event loop is not enough: if a loop never rests, Deno
  * looks at the network only about every 60th turn, and every request would wait for as many slices.
  */
-function giveWay(): Promise<void> {
+function yieldToOthers(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0));
 }
 
@@ -393,7 +393,7 @@ async function namedKeys({ database }: Pick<BundleSource, "database">): Promise<
   }));
 }
 
-function told(
+function logFindings(
   { log }: Needs,
   { family, fatal }: { readonly family: string; readonly fatal: readonly ShownFinding[] },
 ): void {

@@ -10,19 +10,19 @@ import { WEBHOOK_ATTEMPTS, WEBHOOK_PROBE_MS } from "../../domain/limits.ts";
 import { unwrapSigningSecret } from "../../keys/webhook_secret.ts";
 import { errorFields } from "../../observability/log.ts";
 import type { Statement } from "../../store/database.ts";
-import { backlogOf } from "../../store/backlogs.ts";
+import { backlogQuery } from "../../store/backlogs.ts";
 import {
-  buryDeliveries,
   claimDeliveries,
-  claimedBy,
   type ClaimedDelivery,
   type DestinationRow,
   dueDeliveries,
   insertDeliveries,
   type Lease,
+  markDeliveriesDead,
   moveCursor,
   nextEvents,
   readClaimed,
+  readClaimsOf,
   readDestinations,
   readyDestinations,
   recordAttempt,
@@ -60,7 +60,7 @@ export interface Claimed {
 }
 
 /** The number of deliveries that a destination can take now. */
-export interface Want {
+export interface ClaimRequest {
   readonly destination: DestinationRow;
   readonly count: number;
 }
@@ -89,7 +89,7 @@ export function dispatchedDeliveries(
   dependencies: Needs,
 ): Dispatched<DestinationRow, Claimed, Outcome> {
   const { database, secretsKeys } = dependencies;
-  const isOurs = registeredOnly(dependencies);
+  const isRegisteredHere = registrationCheck(dependencies);
   return {
     async ready(now) {
       const ready: DestinationRow[] = [];
@@ -97,7 +97,7 @@ export function dispatchedDeliveries(
         const { wrapped_secret: wrapped, webhook_id: webhookId } = row;
         // If another process's secrets key wrapped the secret, that process sends the deliveries.
         const isOpened = unwrapSigningSecret(wrapped, { keys: secretsKeys, webhookId }) !== null;
-        if (isOpened && await isOurs(row)) ready.push(row);
+        if (isOpened && await isRegisteredHere(row)) ready.push(row);
       }
       return ready;
     },
@@ -116,9 +116,9 @@ export function dispatchedDeliveries(
  * Whether its organization has a destination registered now: nothing is sent to an address that nobody
  * registered, or that was removed. An altered row is logged once for each destination, and raises the alert.
  */
-function registeredOnly(dependencies: Needs): (row: DestinationRow) => Promise<boolean> {
+function registrationCheck(dependencies: Needs): (row: DestinationRow) => Promise<boolean> {
   const { log, deliveries: { clock } } = dependencies;
-  const told = new Set<string>();
+  const logged = new Set<string>();
   return async (row) => {
     try {
       requireSealed(dependencies, webhooks, [row]);
@@ -127,8 +127,8 @@ function registeredOnly(dependencies: Needs): (row: DestinationRow) => Promise<b
       if (isUnavailable(error)) return false;
       if (!(error instanceof AlteredError)) throw error;
       const { org_id, webhook_id } = row;
-      if (!told.has(webhook_id)) {
-        told.add(webhook_id);
+      if (!logged.has(webhook_id)) {
+        logged.add(webhook_id);
         log.error("a webhook's row was altered: nothing is sent to it", {
           audit: true,
           org_id,
@@ -142,7 +142,7 @@ function registeredOnly(dependencies: Needs): (row: DestinationRow) => Promise<b
   };
 }
 
-interface Candidate extends Want {
+interface Candidate extends ClaimRequest {
   readonly due: readonly string[];
   readonly events: readonly { readonly id: string; readonly sequence: number }[];
 }
@@ -153,7 +153,7 @@ interface Candidate extends Want {
  */
 async function claim(
   dependencies: Needs,
-  { wants, now }: { readonly wants: readonly Want[]; readonly now: number },
+  { wants, now }: { readonly wants: readonly ClaimRequest[]; readonly now: number },
 ): Promise<readonly Claimed[]> {
   const { database, world, writer } = dependencies;
   const lease = drawLease(dependencies, now);
@@ -175,8 +175,8 @@ async function claim(
       return () => undefined;
     },
   });
-  const got = await claimedBy(database, lease.token);
-  return got.map(({ delivery_id, webhook_id }) => ({
+  const claimed = await readClaimsOf(database, lease.token);
+  return claimed.map(({ delivery_id, webhook_id }) => ({
     deliveryId: delivery_id,
     webhookId: webhook_id,
     lease,
@@ -296,7 +296,7 @@ export async function settle(
 ): Promise<readonly DestinationRow[]> {
   const { database, writer, log } = dependencies;
   if (outcomes.length === 0) return [];
-  const statements = outcomes.flatMap((outcome) => settling(dependencies, outcome, now));
+  const statements = outcomes.flatMap((outcome) => settlingStatements(dependencies, outcome, now));
   await writer.submit<void>({
     needs: [],
     chains: [],
@@ -305,13 +305,13 @@ export async function settle(
       return () => undefined;
     },
   });
-  for (const outcome of outcomes) count(dependencies, outcome);
+  for (const outcome of outcomes) countAttempt(dependencies, outcome);
   const touched = [...new Set(outcomes.map(({ claimed: { webhookId } }) => webhookId))];
   const gone = new Set(outcomes.filter(isGone).map(({ claimed: { webhookId } }) => webhookId));
   const rows = await readDestinations(database, touched);
   for (const row of rows) {
     try {
-      await follow(dependencies, row, { now, isGone: gone.has(row.webhook_id) });
+      await updateDestination(dependencies, row, { now, isGone: gone.has(row.webhook_id) });
     } catch (error) {
       // The outcomes are written; the next attempt shows again that the destination must change.
       if (!isUnavailable(error)) log.error("a webhook's state could not be changed", errorFields(error));
@@ -324,13 +324,17 @@ function isGone(outcome: Outcome): boolean {
   return outcome.kind === "attempted" && outcome.result.status === GONE_STATUS;
 }
 
-function count({ deliveries: { counts } }: Needs, outcome: Outcome): void {
+function countAttempt({ deliveries: { counts } }: Needs, outcome: Outcome): void {
   if (outcome.kind !== "attempted") return;
   const ending = outcome.result.error ?? "delivered";
   counts.attempts.set(ending, (counts.attempts.get(ending) ?? 0) + 1);
 }
 
-function settling({ deliveries, world }: Needs, outcome: Outcome, now: number): readonly Statement[] {
+function settlingStatements(
+  { deliveries, world }: Needs,
+  outcome: Outcome,
+  now: number,
+): readonly Statement[] {
   const { claimed: { deliveryId, webhookId, lease: { token } } } = outcome;
   if (outcome.kind === "released") return [releaseDelivery({ deliveryId, token })];
   if (outcome.kind === "postponed") return [releaseDelivery({ deliveryId, token }, now + POSTPONED_MS)];
@@ -359,7 +363,7 @@ function settling({ deliveries, world }: Needs, outcome: Outcome, now: number): 
     nextAt: after.nextAt,
     finishedAt: after.status === "queued" ? null : now,
   };
-  const told = JSON.stringify({
+  const attempt = JSON.stringify({
     delivery_id: deliveryId,
     event: delivery.event,
     at: new Date(at).toISOString(),
@@ -368,14 +372,16 @@ function settling({ deliveries, world }: Needs, outcome: Outcome, now: number): 
   });
   return [
     settleDelivery({ deliveryId, token }, change),
-    ...(interrupted ? [] : [recordAttempt(webhookId, { at, failed: result.error !== null, told })]),
+    ...(interrupted
+      ? []
+      : [recordAttempt(webhookId, { at, failed: result.error !== null, lastDelivery: attempt })]),
   ];
 }
 
 const SYSTEM: Omit<Caller, "orgId"> = { actor: "system", prefix: null };
 
 /** Disables, pauses or resumes a destination if its attempts require it. */
-async function follow(
+async function updateDestination(
   dependencies: Needs,
   row: WebhookRow,
   { now, isGone }: { readonly now: number; readonly isGone: boolean },
@@ -383,31 +389,31 @@ async function follow(
   const { webhook_id: id } = row;
   if (row.active === 0) return;
   if (isGone) {
-    const [backlog] = await dependencies.database.read(backlogOf(id));
+    const [backlog] = await dependencies.database.read(backlogQuery(id));
     const waiting = backlog === undefined ? 0 : backlog.events + backlog.queued;
-    const disabled = await change(dependencies, row, {
+    const disabled = await changeDestination(dependencies, row, {
       type: "WEBHOOK_DISABLED",
       detail: { id, response_status: GONE_STATUS },
       now,
-      stands: ({ active }) => active === 1,
+      isStillNeeded: ({ active }) => active === 1,
       set: { active: 0, paused_at: null, probe_at: null },
-      also: [buryDeliveries(id, { now })],
+      extraStatements: [markDeliveriesDead(id, { now })],
     });
     if (disabled) dependencies.deliveries.counts.dropped += waiting;
   } else if (mustPause(row, now)) {
-    await change(dependencies, row, {
+    await changeDestination(dependencies, row, {
       type: "WEBHOOK_PAUSED",
       detail: { id },
       now,
-      stands: (present) => mustPause(present, now),
+      isStillNeeded: (present) => mustPause(present, now),
       set: { paused_at: now, probe_at: now + WEBHOOK_PROBE_MS },
     });
   } else if (mustResume(row)) {
-    await change(dependencies, row, {
+    await changeDestination(dependencies, row, {
       type: "WEBHOOK_RESUMED",
       detail: { id },
       now,
-      stands: mustResume,
+      isStillNeeded: mustResume,
       set: { paused_at: null, probe_at: null },
     });
   }
@@ -418,16 +424,16 @@ interface DestinationChange {
   readonly detail: Record<string, unknown>;
   readonly now: number;
   /** Whether the reason still holds: another process may have made the change first. */
-  stands(present: WebhookRow): boolean;
+  isStillNeeded(present: WebhookRow): boolean;
   readonly set: Partial<Pick<WebhookRow, "active" | "paused_at" | "probe_at">>;
-  readonly also?: readonly Statement[];
+  readonly extraStatements?: readonly Statement[];
 }
 
 /** Changes a destination and records the change, once. @returns whether this process made the change. */
-async function change(
+async function changeDestination(
   { world, writer, log }: Needs,
   { webhook_id: id, org_id: orgId }: WebhookRow,
-  { type, detail, now, stands, set, also = [] }: DestinationChange,
+  { type, detail, now, isStillNeeded, set, extraStatements = [] }: DestinationChange,
 ): Promise<boolean> {
   const chain = adminChain(orgId);
   const draft = eventDraft(world, { type, caller: { ...SYSTEM, orgId }, now, detail });
@@ -436,20 +442,20 @@ async function change(
     chains: [chain],
     plan(unit) {
       const present = unit.get(webhooks, [id]);
-      if (present === null || !stands(present)) return () => false;
+      if (present === null || !isStillNeeded(present)) return () => false;
       unit.put(webhooks, { ...present, ...set });
-      for (const statement of also) unit.execute(statement);
+      for (const statement of extraStatements) unit.execute(statement);
       unit.append(chain, draft);
       return () => true;
     },
   });
   if (!changed) return false;
-  const tell = type === "WEBHOOK_RESUMED" ? log.info : log.warn;
-  tell(TOLD[type], { org_id: orgId, webhook_id: id });
+  const write = type === "WEBHOOK_RESUMED" ? log.info : log.warn;
+  write(CHANGE_MESSAGES[type], { org_id: orgId, webhook_id: id });
   return true;
 }
 
-const TOLD: Readonly<Record<DestinationChange["type"], string>> = {
+const CHANGE_MESSAGES: Readonly<Record<DestinationChange["type"], string>> = {
   WEBHOOK_DISABLED: "a webhook answered that it is gone and is disabled",
   WEBHOOK_PAUSED: "a webhook fails for long and is paused; it is tried once a minute",
   WEBHOOK_RESUMED: "a paused webhook takes deliveries again",

@@ -15,18 +15,18 @@ import {
 import { DAY_MS } from "../../domain/time.ts";
 import {
   type Backlog,
-  backlogOf,
-  backlogs,
+  backlogQuery,
   deleteDeliveries,
   deleteEvents,
   destinationIds,
-  lagging,
   oldestQueued,
   pastDeliveries,
   pastEvents,
+  readBacklogs,
+  readLaggingCursors,
   webhookBacklogs,
 } from "../../store/backlogs.ts";
-import { buryDeliveries, insertDeliveries, moveCursor, nextEvents } from "../../store/outbox.ts";
+import { insertDeliveries, markDeliveriesDead, moveCursor, nextEvents } from "../../store/outbox.ts";
 import type { Database } from "../../store/database.ts";
 import { webhookDeliveries, webhooks } from "../../store/records.ts";
 import { eventDraft } from "../shared/drafts.ts";
@@ -47,20 +47,20 @@ const FORGOTTEN_AT_ONCE = 1_000;
 export async function dropOldEvents(dependencies: Needs, now: number): Promise<void> {
   const before = now - WEBHOOK_QUEUE_DAYS * DAY_MS;
   let longest = 0;
-  for (const backlog of await backlogs(dependencies.database)) {
+  for (const backlog of await readBacklogs(dependencies.database)) {
     const waiting = backlog.events + backlog.queued;
     if (backlog.paused_at === null) longest = Math.max(longest, waiting);
     if (waiting === 0) continue;
-    const aged = await drop(dependencies, backlog, { reason: "age", now, before });
-    if (waiting - aged > WEBHOOK_QUEUE_MAX) await drop(dependencies, backlog, { reason: "count", now });
+    const aged = await dropOldest(dependencies, backlog, { reason: "age", now, before });
+    if (waiting - aged > WEBHOOK_QUEUE_MAX) await dropOldest(dependencies, backlog, { reason: "count", now });
   }
   // Deliveries give way to requests, but not so long that events are lost.
   dependencies.deliveries.counts.urgent = longest > WEBHOOK_QUEUE_MAX / 2;
 }
 
 /** Moves cursors past events that a destination does not take: otherwise each read would find them again. */
-export async function passOver({ database, writer }: Needs): Promise<void> {
-  for (const row of await lagging(database)) {
+export async function skipUnsubscribedEvents({ database, writer }: Needs): Promise<void> {
+  for (const row of await readLaggingCursors(database)) {
     // If the cursor has moved meanwhile, nothing is left to do.
     const { mustChange: _, ...statement } = moveCursor(row, row.newest);
     await writer.execute(statement);
@@ -78,7 +78,7 @@ interface Drop {
  * Drops the oldest events: deliveries that were tried come before events that were not.
  * @returns how many.
  */
-async function drop(
+async function dropOldest(
   dependencies: Needs,
   { webhook_id: webhookId, org_id: orgId }: Backlog,
   { reason, now, before }: Drop,
@@ -92,8 +92,8 @@ async function drop(
     const ids = await oldestQueued(database, { webhookId, now, limit, ...older });
     const next = await nextEvents(database, { webhookId, limit: limit - ids.length });
     // Events are dropped in their order of delivery, even if the clock jumped meanwhile: none is skipped.
-    const fresh = before === undefined ? -1 : next.findIndex(({ at }) => at >= before);
-    const events = next.slice(0, fresh < 0 ? next.length : fresh)
+    const firstFresh = before === undefined ? -1 : next.findIndex(({ at }) => at >= before);
+    const events = next.slice(0, firstFresh < 0 ? next.length : firstFresh)
       .map(({ sequence }) => ({ id: drawUuid(world), sequence }));
     const count = ids.length + events.length;
     if (count === 0) break;
@@ -118,7 +118,7 @@ async function drop(
         if (events.length > 0 && row.cursor >= events[0]!.sequence) return () => false;
         const { events: untried, queued } = unit.get(webhookBacklogs, [webhookId])!;
         if (reason === "count" && untried + queued - count < WEBHOOK_QUEUE_MAX) return () => false;
-        if (ids.length > 0) unit.execute(buryDeliveries(webhookId, { now, only: ids }));
+        if (ids.length > 0) unit.execute(markDeliveriesDead(webhookId, { now, only: ids }));
         if (events.length > 0) {
           unit.execute(insertDeliveries(events, { webhookId, now, lease: null, status: "dead" }));
           unit.execute(moveCursor(row, events.at(-1)!.sequence));
@@ -140,7 +140,7 @@ async function drop(
 
 /** Number of events beyond those that may wait, at most as many as one commit drops. */
 async function excessOf(database: Database, webhookId: string): Promise<number> {
-  const [backlog] = await database.read(backlogOf(webhookId));
+  const [backlog] = await database.read(backlogQuery(webhookId));
   const waiting = backlog === undefined ? 0 : backlog.events + backlog.queued;
   return Math.max(0, Math.min(DROPPED_AT_ONCE, waiting - WEBHOOK_QUEUE_MAX));
 }
@@ -149,7 +149,7 @@ async function excessOf(database: Database, webhookId: string): Promise<number> 
 export async function forgetOldDeliveries({ database, writer }: Needs, now: number): Promise<void> {
   const limit = FORGOTTEN_AT_ONCE;
   for (const webhookId of await destinationIds(database)) {
-    for (const { days, ...bound } of KEPT) {
+    for (const { days, ...bound } of RETENTION_BOUNDS) {
       const before = now - days * DAY_MS;
       for (let full = true; full;) {
         const ids = await pastDeliveries(database, { ...bound, webhookId, before, limit });
@@ -165,7 +165,7 @@ export async function forgetOldDeliveries({ database, writer }: Needs, now: numb
   }
 }
 
-const KEPT = [
+const RETENTION_BOUNDS = [
   { statuses: ["delivered", "cancelled"], days: DELIVERED_DAYS, keep: DELIVERED_MAX },
   { statuses: ["dead"], days: DEAD_DAYS, keep: DEAD_MAX },
 ] as const;

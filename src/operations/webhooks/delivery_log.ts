@@ -9,7 +9,7 @@ import type { Reading, Secrets, Sending } from "../shared/capabilities.ts";
 import type { DELIVERY_STATUSES } from "../../domain/enums.ts";
 import { ServiceError, unavailable } from "../../domain/errors.ts";
 import { type DeliveryAttempt, PING } from "../../domain/webhook.ts";
-import { backlogOf } from "../../store/backlogs.ts";
+import { backlogQuery } from "../../store/backlogs.ts";
 import { newestDeliveriesQuery, readDelivery, readEventOfDelivery } from "../../store/deliveries.ts";
 import { type DeliveryRow, insertDeliveries, insertPing } from "../../store/outbox.ts";
 import { webhookDeliveries, type WebhookRow, webhooks } from "../../store/records.ts";
@@ -23,7 +23,7 @@ import type { IdempotentCall } from "../shared/idempotency.ts";
 import {
   KeyedCall,
   type KnownCall,
-  pastRetention,
+  pastRetentionError,
   type RepeatableAnswer,
   repeatedAnswer,
 } from "../shared/keyed_calls.ts";
@@ -32,7 +32,7 @@ import { requireWebhook } from "./webhooks.ts";
 /** The dependencies of these operations. */
 type Needs = Watching & Reading & Pick<Secrets, "secretsKeys"> & Sending & Remembering;
 
-interface About {
+interface WebhookCall {
   readonly id: string;
   readonly call: Call;
 }
@@ -44,7 +44,7 @@ interface DeliverySelection {
   readonly limit: number;
 }
 
-interface RepeatableAbout extends About {
+interface RepeatableWebhookCall extends WebhookCall {
   readonly idempotency?: IdempotentCall | null;
 }
 
@@ -52,7 +52,9 @@ interface RepeatableAbout extends About {
 export async function listDeliveries(
   { database, world, writer }: Needs,
   caller: OrganizationCaller,
-  { id, call: { now }, parameters: { status, limit } }: About & { readonly parameters: DeliverySelection },
+  { id, call: { now }, parameters: { status, limit } }: WebhookCall & {
+    readonly parameters: DeliverySelection;
+  },
 ): Promise<Record<string, unknown>> {
   const { orgId } = caller;
   const draft = eventDraft(world, { type: "WEBHOOK_LISTED", caller, now, detail: { id } });
@@ -67,7 +69,7 @@ export async function listDeliveries(
   });
   const [[webhook], [waiting], rows] = await database.snapshot([
     webhookQuery(id),
-    backlogOf(id),
+    backlogQuery(id),
     newestDeliveriesQuery(id, { status, limit }),
   ]);
   return {
@@ -77,12 +79,12 @@ export async function listDeliveries(
       paused_since: instant(webhook?.paused_at ?? null),
       waiting: webhook?.active === 1 ? waiting!.events + waiting!.queued : 0,
     },
-    deliveries: rows.map(told),
+    deliveries: rows.map(deliveryBody),
     count: rows.length,
   };
 }
 
-function told(row: DeliveryRow) {
+function deliveryBody(row: DeliveryRow) {
   return {
     delivery_id: row.delivery_id,
     event: row.event,
@@ -111,22 +113,22 @@ const TESTS_AT_ONCE = 100;
 export async function testWebhook(
   dependencies: Needs,
   caller: OrganizationCaller,
-  about: RepeatableAbout,
+  webhookCall: RepeatableWebhookCall,
 ): Promise<RepeatableAnswer> {
-  const { id, call, idempotency = null } = about;
+  const { id, call, idempotency = null } = webhookCall;
   const { orgId } = caller;
   const keyed = new KeyedCall(dependencies.installation, { orgId, idempotency, request: {}, call });
   const before = await keyed.lookUp(dependencies);
-  if (before !== null) return await testedBefore(dependencies, { id, known: before });
+  if (before !== null) return await readTestOutcome(dependencies, { id, known: before });
   const { tests } = dependencies.deliveries;
-  const name = `${caller.orgId} ${about.id}`;
+  const name = `${caller.orgId} ${webhookCall.id}`;
   if (tests.has(name)) {
     throw new ServiceError("CONFLICT", "This webhook is being tested: wait for that test's answer.");
   }
   if (tests.size >= TESTS_AT_ONCE) {
     throw unavailable("Too many webhooks are being tested; try again in a moment.");
   }
-  const test = sendPing(dependencies, caller, { ...about, keyed });
+  const test = sendPing(dependencies, caller, { ...webhookCall, keyed });
   tests.set(name, test);
   try {
     return await test;
@@ -138,7 +140,7 @@ export async function testWebhook(
 async function sendPing(
   dependencies: Needs,
   caller: OrganizationCaller,
-  { id, call, keyed }: About & { readonly keyed: KeyedCall },
+  { id, call, keyed }: WebhookCall & { readonly keyed: KeyedCall },
 ): Promise<RepeatableAnswer> {
   const { now, requestId } = call;
   const { world, writer, deliveries: { clock, stopping } } = dependencies;
@@ -155,7 +157,7 @@ async function sendPing(
     needs: [{ kind: webhooks, key: [id] }, ...keyed.needs],
     chains: [adminChain(orgId)],
     plan(unit) {
-      const before = keyed.known(unit);
+      const before = keyed.findEarlier(unit);
       if (before !== null) return () => before;
       requireActive(requireWebhook(unit, { orgId, id }));
       unit.execute(insertPing({ deliveryId, webhookId: id, requestId, now, lease }));
@@ -164,7 +166,7 @@ async function sendPing(
       return () => null;
     },
   });
-  if (known !== null) return await testedBefore(dependencies, { id, known });
+  if (known !== null) return await readTestOutcome(dependencies, { id, known });
   const claimed: Claimed = { deliveryId, webhookId: id, lease };
   const outcome = await attemptDelivery(dependencies, claimed, stopping);
   await settle(dependencies, { outcomes: [outcome], now: clock.now() });
@@ -190,12 +192,12 @@ async function sendPing(
  * @throws {ServiceError} CONFLICT if it is still going on, or nothing was sent; GONE if the log no longer
  *   holds it.
  */
-async function testedBefore(
+async function readTestOutcome(
   { database }: Needs,
   { id, known }: { readonly id: string; readonly known: KnownCall },
 ): Promise<RepeatableAnswer> {
   const row = await readDelivery(database, { webhookId: id, deliveryId: known.reference! });
-  if (row === null) throw pastRetention();
+  if (row === null) throw pastRetentionError();
   const [attempt] = JSON.parse(row.attempts) as DeliveryAttempt[];
   if (attempt === undefined) {
     throw new ServiceError(
@@ -220,7 +222,7 @@ async function testedBefore(
 export async function redeliver(
   dependencies: Needs,
   caller: OrganizationCaller,
-  { id, deliveryId, call, idempotency = null }: RepeatableAbout & { readonly deliveryId: string },
+  { id, deliveryId, call, idempotency = null }: RepeatableWebhookCall & { readonly deliveryId: string },
 ): Promise<RepeatableAnswer> {
   const { world, writer, installation } = dependencies;
   const { orgId } = caller;
@@ -243,7 +245,7 @@ export async function redeliver(
     ],
     chains: [adminChain(orgId)],
     plan(unit) {
-      const known = keyed.known(unit);
+      const known = keyed.findEarlier(unit);
       if (known !== null) return () => repeatedAnswer(known, queued(known.reference));
       const webhook = requireWebhook(unit, { orgId, id });
       const sequence = requireRepeatable(unit.get(webhookDeliveries, [deliveryId]), {
@@ -272,8 +274,8 @@ async function holdsBody(
   dependencies: Needs,
   { orgId, deliveryId }: { readonly orgId: string; readonly deliveryId: string },
 ): Promise<boolean> {
-  const told = await readEventOfDelivery(dependencies.database, { orgId, deliveryId });
-  return told !== null && await bodyOfEvent(dependencies, { ...told, delivery_id: deliveryId }) !== null;
+  const event = await readEventOfDelivery(dependencies.database, { orgId, deliveryId });
+  return event !== null && await bodyOfEvent(dependencies, { ...event, delivery_id: deliveryId }) !== null;
 }
 
 /** The sequence of a finished delivery's event. @throws {ServiceError} NOT_FOUND; CONFLICT; GONE. */

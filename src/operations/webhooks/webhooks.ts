@@ -50,9 +50,9 @@ export async function registerWebhook(
   const { installation, secretsKeys, world, writer } = dependencies;
   const { orgId } = caller;
   const { now } = call;
-  const { url, secret: shared, events = WEBHOOK_EVENTS } = request;
+  const { url, secret: sharedSecret, events = WEBHOOK_EVENTS } = request;
   const keyed = new KeyedCall(installation, { orgId, idempotency, request: { ...request, events }, call });
-  const registered = (known: KnownCall): RepeatableAnswer =>
+  const repeatedRegistration = (known: KnownCall): RepeatableAnswer =>
     repeatedAnswer(known, {
       id: known.reference,
       url,
@@ -63,10 +63,10 @@ export async function registerWebhook(
     });
   const before = await keyed.lookUp(dependencies);
   // A repeated call gets its answer, even if the host would be refused by now.
-  if (before !== null) return registered(before);
+  if (before !== null) return repeatedRegistration(before);
   await requireAllowed(dependencies, url);
   const id = world.ulid(now);
-  const secret = deriveSigningSecret(shared, { installationKey: installation.key, webhookId: id });
+  const secret = deriveSigningSecret(sharedSecret, { installationKey: installation.key, webhookId: id });
   const row: WebhookRow = {
     webhook_id: id,
     org_id: orgId,
@@ -92,8 +92,8 @@ export async function registerWebhook(
     needs: [{ kind: webhookCounts, key: [orgId] }, { kind: webhooks, key: [id] }, ...keyed.needs],
     chains: [adminChain(orgId)],
     plan(unit) {
-      const known = keyed.known(unit);
-      if (known !== null) return () => registered(known);
+      const known = keyed.findEarlier(unit);
+      if (known !== null) return () => repeatedRegistration(known);
       const count = unit.get(webhookCounts, [orgId])?.count ?? 0;
       if (count >= WEBHOOKS_MAX) {
         throw new ServiceError(
@@ -107,7 +107,7 @@ export async function registerWebhook(
       unit.append(adminChain(orgId), draft);
       keyed.remember(unit, { reference: id });
       return () => ({
-        body: { ...told(row), signing_secret: formatSigningSecret(secret) },
+        body: { ...webhookBody(row), signing_secret: formatSigningSecret(secret) },
         call,
         replayed: false,
       });
@@ -145,10 +145,13 @@ export async function listWebhooks(
     },
   });
   const { webhooks: rows } = await readRegistered(dependencies, orgId);
-  return { webhooks: rows.map((row) => ({ ...told(row), last_delivery: lastOf(row) })), count: rows.length };
+  return {
+    webhooks: rows.map((row) => ({ ...webhookBody(row), last_delivery: lastDeliveryOf(row) })),
+    count: rows.length,
+  };
 }
 
-function lastOf({ last_delivery: last }: WebhookRow): LastDelivery | null {
+function lastDeliveryOf({ last_delivery: last }: WebhookRow): LastDelivery | null {
   return last === null ? null : JSON.parse(last);
 }
 
@@ -185,7 +188,9 @@ export function requireWebhook(
   );
 }
 
-function told({ webhook_id: id, url, events, active, created_at }: WebhookRow): Record<string, unknown> {
+function webhookBody(
+  { webhook_id: id, url, events, active, created_at }: WebhookRow,
+): Record<string, unknown> {
   return {
     id,
     url,
