@@ -196,7 +196,7 @@ function stateMetrics(metrics: MetricRegistry, sources: MetricSources): void {
   );
   metrics.readGauge(
     "jiss_clock_refused",
-    "1: this machine's clock is too far ahead of where it was, and nothing is recorded",
+    "1: this machine's clock has jumped too far ahead, and nothing is recorded",
     () => Number(sources.isClockRefused()),
   );
   metrics.readGauge(

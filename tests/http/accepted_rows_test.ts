@@ -75,9 +75,7 @@ async function storedParts({ rows }: Scene, operator: string): Promise<number> {
 }
 
 function removed({ log }: Scene, table: string): unknown {
-  return log.findLast((line) =>
-    line.msg === "rows that no record tells of were removed" && line.table === table
-  )
+  return log.findLast((line) => line.msg === "rows without a record were removed" && line.table === table)
     ?.rows;
 }
 
@@ -184,7 +182,7 @@ Deno.test("an acknowledgement that can mend nothing is refused, and says what it
         await assert.rejects(scene.accept(), {
           code: "CONFLICT",
           message:
-            'There is nothing to acknowledge: the database is not older than what was issued, its chains end as they were signed, and the sealed rows beside them are those that were written. Entries, their parts, reports, older models and retention\'s columns were not looked at: jiss alerts list and GET /v1/audit/chain/verify tell of them. Put back from a backup what they find, or acknowledge the alert if that cannot be (docs/operate/troubleshooting.md, "A chain was altered", step 5).',
+            'There is nothing to acknowledge: the database is not older than what was issued, its chains end as they were signed, and the sealed rows beside them are those that were written. Entries, their parts, reports, older models and retention\'s columns were not checked: jiss alerts list and GET /v1/audit/chain/verify report their faults. Put back from a backup what they report, or acknowledge the alert if there is no backup (docs/operate/troubleshooting.md, "A chain was altered", step 5).',
         });
       });
     });

@@ -572,7 +572,7 @@ Deno.test("a webhook sends no altered record, and no record of another event", a
     harness.clock.advance(61_000);
   }
   const lines = harness.log.filter(({ msg }) =>
-    msg === "a delivery could not be made ready and is tried again"
+    msg === "a delivery could not be prepared and is tried again"
   );
   assert.equal(lines.length, 2);
   for (const { error } of lines) assert.match(String(error), /The database was altered: /);

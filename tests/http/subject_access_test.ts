@@ -415,7 +415,7 @@ Deno.test(
       /kept until the organization sets a retention, or until you are erased/,
     );
     assert.deepEqual(notice.recipients.list, []);
-    assert.match(notice.recipients.statement, /^None: this installation passes nothing of it on/);
+    assert.match(notice.recipients.statement, /^None: this installation passes none of it on/);
     assert.deepEqual(notice.contest.quote, { operator_id: "operator-1", pseudonym, request_id });
     assert.match(notice.contest.steps.join(" "), /Ask Organization acme to have a person review/);
     assert.match(notice.contest.steps.join(" "), /Article 16.*Article 17.*Article 77/);

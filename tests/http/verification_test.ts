@@ -429,7 +429,8 @@ embeddedTest(
           seq,
           range: null,
           detail: "the stored head",
-          sentence: "The end of the chain, as the database has it to go on from, is not what was signed.",
+          sentence:
+            "The stored end of the chain, after which the next entry is appended, is not what was signed.",
         }]);
       }
     }

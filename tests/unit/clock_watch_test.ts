@@ -131,9 +131,9 @@ Deno.test("a jump of more than a day is refused at once, until the clock is righ
   assert.equal(lock.clock()!.isRefused, false);
   assert.deepEqual(anomalies, []);
   assert.deepEqual(events, [
-    "this machine's clock is too far ahead of where it was: nothing is recorded",
+    "this machine's clock has jumped too far ahead: nothing is recorded",
     "resumed",
-    "this machine's clock is believed again, and entries are recorded",
+    "this machine's clock is accepted again: entries are recorded",
   ]);
 });
 
@@ -257,7 +257,7 @@ Deno.test("an anomaly that could not be recorded is recorded by the next look", 
   set(HOUR);
   failRecording(true);
   await look();
-  assert.deepEqual(events, ["what the clock did could not be recorded"]);
+  assert.deepEqual(events, ["an anomaly of the clock could not be recorded"]);
   failRecording(false);
   pass(SECOND);
   await look();

@@ -447,7 +447,7 @@ Deno.test(
       },
     });
     const lines = () =>
-      harness.log.filter(({ msg }) => String(msg).startsWith("the signing key was rotated and"));
+      harness.log.filter(({ msg }) => String(msg).startsWith("the signing key was rotated, but"));
     await scoreBy(behind);
     assert.deepEqual(lines(), []);
     readable = false;

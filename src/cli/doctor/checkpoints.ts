@@ -21,7 +21,7 @@ export async function checkpoints({ config, database }: Examined): Promise<Findi
       state: "wrong",
       what: `${lockFile} is not there: nobody here would notice a database that was put back`,
       mend:
-        "where it was lost, hold the database against checkpoints kept elsewhere (jiss verify), then start the service, which makes a new one",
+        "if lock.db was lost, compare the database with checkpoints that are kept elsewhere (jiss verify), then start the service, which makes a new one",
     };
   }
   const issued = readPlaces(lockFile);

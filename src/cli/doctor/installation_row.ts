@@ -34,6 +34,6 @@ export async function installationRow({ config, database }: Examined): Promise<F
   return {
     state: "wrong",
     what: "the installation's row was altered: a service that starts records nothing",
-    mend: "put the database back, or accept it as it stands: jiss restore --acknowledge REASON",
+    mend: "put the database back, or accept it as it is: jiss restore --acknowledge REASON",
   };
 }

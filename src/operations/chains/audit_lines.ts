@@ -80,7 +80,7 @@ export class AuditLines {
         this.#logEvent(JSON.parse(body), hashes.get(seq)!);
       } else if (!this.#loggedOf(chain).beyond.has(seq)) {
         altered ??= new AlteredError(chain, `entry ${seq} of ${chain} is not what was signed`);
-        this.log.error("an audit event in the database is not what was signed, and is not told", {
+        this.log.error("an audit event in the database is not what was signed: it is not logged", {
           audit: true,
           chain,
           seq,

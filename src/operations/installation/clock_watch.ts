@@ -105,7 +105,7 @@ export class ClockWatch {
   require(): void {
     if (!this.isRefused) return;
     throw unavailable(
-      "This machine's clock is too far ahead of where it was: nothing is recorded until it is right again, or an administrator accepts it with `jiss doctor --accept-clock`.",
+      "This machine's clock has jumped too far ahead: nothing is recorded until it is right again, or an administrator accepts it with `jiss doctor --accept-clock`.",
       ADMINISTRATOR_RETRY_SECONDS,
     );
   }
@@ -116,7 +116,7 @@ export class ClockWatch {
     this.#checking ??= this.#checkOnce(steps).catch((error) => {
       // The refusal was already logged.
       if (isUnavailable(error)) return;
-      this.#options.log.error("what the clock did could not be recorded", errorFields(error));
+      this.#options.log.error("an anomaly of the clock could not be recorded", errorFields(error));
     }).finally(() => this.#checking = null);
     return this.#checking;
   }
@@ -147,7 +147,7 @@ export class ClockWatch {
     if (this.#isRefused) {
       this.#isRefused = false;
       this.#storedAt = -Infinity;
-      this.#options.log.info("this machine's clock is believed again, and entries are recorded");
+      this.#options.log.info("this machine's clock is accepted again: entries are recorded");
     }
     if (reading.monotonic - this.#storedAt >= STORED_EVERY_MS) this.#storeReading();
   }
@@ -176,9 +176,9 @@ export class ClockWatch {
   #refuse(reading: ClockReading): void {
     const { lock, log, rule } = this.#options;
     this.#isRefused = true;
-    log.error("this machine's clock is too far ahead of where it was: nothing is recorded", {
+    log.error("this machine's clock has jumped too far ahead: nothing is recorded", {
       ...formatReading(reading),
-      mend: "set the clock; or, where it is right, run jiss doctor --accept-clock",
+      mend: "set the clock; or, if it is right, run jiss doctor --accept-clock",
     });
     if (rule.recordsClock) lock.recordClock({ at: reading.expectedAt, isRefused: true });
   }

@@ -146,9 +146,9 @@ const INSTALLATION_ROW = "the row of installation";
  */
 async function isRowUnaltered({ database, seals, lock, log }: InstallationOptions): Promise<boolean> {
   if (await matchesHeldSet({ database, seals }, SYSTEM_CHAIN)) return true;
-  log.error("the installation's row in the database was altered: nothing is recorded", {
+  log.error("the row of installation in the database was altered: nothing is recorded", {
     audit: true,
-    mend: "put the database back, or accept it as it stands: jiss restore --acknowledge REASON",
+    mend: "put the database back, or accept it as it is: jiss restore --acknowledge REASON",
   });
   const { epoch } = await headOf({ database }, SYSTEM_CHAIN);
   lock.suspect({ family: SYSTEM_CHAIN, epoch, altered: INSTALLATION_ROW });
@@ -173,7 +173,7 @@ async function requireSameLog(
     );
   }
   throw new StartError(
-    `JISS_LOG_NAME is not the name that this database's chains are signed under, which begin with ${
+    `JISS_LOG_NAME is not the name under which this database's chains are signed; they begin with ${
       prefix.slice(0, -end.length)
     }: put it back`,
   );
@@ -249,7 +249,7 @@ async function requireKnownSigner({ database, crypto, signing }: InstallationOpt
 
 function alteredKeysError(): StartError {
   return new StartError(
-    "rows of signing_key in the database were altered: the key in JISS_SIGNING_KEY_FILE signed its chains. Put the database back, or have the rows made anew: jiss restore --acknowledge REASON",
+    "rows of signing_key in the database were altered: the key in JISS_SIGNING_KEY_FILE signed its chains. Put the database back, or make the rows anew: jiss restore --acknowledge REASON",
   );
 }
 

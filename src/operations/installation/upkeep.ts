@@ -70,19 +70,19 @@ export class Upkeep {
     await this.#logOthers(now);
     await this.#attempt("following alerts", () => followTampering(this.dependencies));
     this.#watch?.start(now);
-    await this.#attempt("looking at usage", () => raiseUsageAlerts(this.dependencies, now));
-    await this.#attempt("forgetting breaches", () => forgetBreachWindows(this.dependencies, now));
+    await this.#attempt("checking usage", () => raiseUsageAlerts(this.dependencies, now));
+    await this.#attempt("deleting old breach windows", () => forgetBreachWindows(this.dependencies, now));
     await this.#attempt("bounding the outbox", () => dropOldEvents(this.dependencies, now));
-    await this.#attempt("passing over events", () => skipUnsubscribedEvents(this.dependencies));
+    await this.#attempt("moving webhook cursors", () => skipUnsubscribedEvents(this.dependencies));
     const hour = Math.floor(now / HOUR_MS);
     if (this.#deletedHour !== hour) {
-      await this.#attempt("forgetting deliveries", async () => {
+      await this.#attempt("deleting old deliveries", async () => {
         await forgetOldDeliveries(this.dependencies, now);
         this.#deletedHour = hour;
       });
     }
     // Overwrites the bytes of erasures that a reader kept from being overwritten.
-    await this.#attempt("emptying the log", () => this.dependencies.database.expunge());
+    await this.#attempt("overwriting erased bytes", () => this.dependencies.database.expunge());
     const day = Math.floor(now / DAY_MS);
     if (this.#prunedDay === day) return;
     await this.#attempt("retention", async () => {

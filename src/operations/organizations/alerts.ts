@@ -39,7 +39,7 @@ export async function acknowledgeAlert(
   if (known === null && system === undefined) {
     throw new ServiceError(
       "NOT_FOUND",
-      `There is no alert ${alertId}: \`jiss alerts list\` shows those that there are.`,
+      `There is no alert ${alertId}: \`jiss alerts list\` lists the alerts.`,
     );
   }
   const orgId = known?.org_id ?? null;

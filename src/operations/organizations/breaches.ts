@@ -55,8 +55,8 @@ interface Window {
 /** Advice if the breach is no attack. */
 const ADVICE: Readonly<Partial<Record<Breach["type"], string>>> = {
   AUTH_FAIL_RATE_LIMITED_IP:
-    "where the address is an application server's, raise JISS_RATE_LIMIT_IP; where it is a proxy's, name it in JISS_TRUSTED_PROXIES",
-  AUTH_FAIL_RATE_LIMITED_KEY: "where the organization needs more, raise JISS_RATE_LIMIT_KEY",
+    "if the address is an application server's, raise JISS_RATE_LIMIT_IP; if it is a proxy's, name it in JISS_TRUSTED_PROXIES",
+  AUTH_FAIL_RATE_LIMITED_KEY: "if the organization needs more, raise JISS_RATE_LIMIT_KEY",
 };
 
 export class BreachLog {

@@ -217,7 +217,7 @@ export async function removeStrayRows(dependencies: AcceptanceDependencies, fami
       await database.batch(deleteRowsOfTables(orgId, idsOf));
     }
     if (removed === 0) continue;
-    log.error("rows that no record tells of were removed", {
+    log.error("rows without a record were removed", {
       audit: true,
       chain: family,
       table: kind.name,

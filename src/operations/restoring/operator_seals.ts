@@ -84,7 +84,7 @@ export async function sealOperators(
   for (const [table, ids] of stray) {
     if (ids.length === 0) continue;
     const chain = evidenceChain(orgId);
-    log.error("rows that no record tells of were removed", { audit: true, chain, table, rows: ids.length });
+    log.error("rows without a record were removed", { audit: true, chain, table, rows: ids.length });
   }
   const held = rows.filter(isKept).map((row) => {
     const { position, domain, stateRow } = known.get(row.operator_id) ?? NOTHING_KNOWN;

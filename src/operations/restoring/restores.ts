@@ -52,8 +52,9 @@ export async function compareWithLock(follower: LockDependencies): Promise<reado
   const heads = await newestHeads(database);
   // A host that joins others has no issued checkpoints yet.
   if (issued.length === 0 && heads.size > 0 && !database.isShared) {
-    log.warn("lock.db is new beside a database that is not: nobody here knows what was issued before", {
-      mend: "where it was lost, hold the database against checkpoints kept elsewhere (jiss verify)",
+    log.warn("lock.db is new, but the database is not: this machine does not know what was issued before", {
+      mend:
+        "if lock.db was lost, compare the database with checkpoints that are kept elsewhere (jiss verify)",
     });
   }
   const behind: SuspectFamily[] = [];
@@ -116,7 +117,7 @@ function deploymentOf(origin: string): string | undefined {
 
 export function foreignLockError(): StartError {
   return new StartError(
-    "lock.db in JISS_DATA_DIR belongs to another database: put the database back that belongs to it, or move lock.db away if this directory was given a new one",
+    "lock.db in JISS_DATA_DIR belongs to another database: put back the database that belongs to it; or, if this directory was given a new database, move lock.db away",
   );
 }
 
@@ -200,7 +201,7 @@ export interface RestoreRecord {
 
 /** It says what was checked: a verification checks more, and finds damage that no acknowledgement repairs. */
 const NOTHING_TO_ACKNOWLEDGE =
-  'There is nothing to acknowledge: the database is not older than what was issued, its chains end as they were signed, and the sealed rows beside them are those that were written. Entries, their parts, reports, older models and retention\'s columns were not looked at: jiss alerts list and GET /v1/audit/chain/verify tell of them. Put back from a backup what they find, or acknowledge the alert if that cannot be (docs/operate/troubleshooting.md, "A chain was altered", step 5).';
+  'There is nothing to acknowledge: the database is not older than what was issued, its chains end as they were signed, and the sealed rows beside them are those that were written. Entries, their parts, reports, older models and retention\'s columns were not checked: jiss alerts list and GET /v1/audit/chain/verify report their faults. Put back from a backup what they report, or acknowledge the alert if there is no backup (docs/operate/troubleshooting.md, "A chain was altered", step 5).';
 
 /** The database is not behind anything, and no row that an acknowledgement accepts was altered. */
 export class NothingToAcknowledge extends ServiceError {

@@ -82,7 +82,7 @@ function repeatedSubmission(first: AssessmentRow, digest: Uint8Array): Submissio
   }
   throw new ServiceError(
     "CONFLICT",
-    `sessionId ${first.session_id} was used for other records: send the same again to get its answer, or use a new one.`,
+    `sessionId ${first.session_id} was used for other records: send the same records again to get their answer, or use a new sessionId.`,
   );
 }
 
@@ -147,7 +147,7 @@ export async function readAssessment(
   if (row === undefined || row.created_at <= oldestKept(assessmentRetentionDays, now)) {
     throw new ServiceError(
       "NOT_FOUND",
-      `There is no run ${sessionId}: it was never submitted, or is past its time.`,
+      `There is no run ${sessionId}: it was never submitted, or it was deleted after its retention.`,
     );
   }
   const explanations = await explainRun({ database, crypto, model }, row);

@@ -105,7 +105,7 @@ export async function answerUnlessGone<Answer>(
 ): Promise<Answer> {
   const attemptProven = () => verifyingGone(dependencies, orgId, attempt);
   const answer = await attemptProven() ?? await attemptProven();
-  if (answer === null) throw new Error("an answer that stands is not held");
+  if (answer === null) throw new Error("a stored answer is no longer held");
   return answer;
 }
 

@@ -175,7 +175,7 @@ export function requireSameId(known: KnownCall | null, id: string): void {
 export function pastRetentionError(): ServiceError {
   return new ServiceError(
     "GONE",
-    "What was done under this Idempotency-Key is past its retention: use a new key for a new request.",
+    "The result under this Idempotency-Key is past its retention: use a new key for a new request.",
   );
 }
 

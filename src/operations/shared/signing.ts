@@ -175,7 +175,7 @@ export class SigningKeys implements SigningSource {
       !this.#signers.some(({ publicKey }) => equalBytes(publicKey, newest.public_key));
     if (isLeftBehind && !this.#isLeftBehind) {
       this.#options.log.error(
-        "the signing key was rotated and JISS_SIGNING_KEY_FILE does not give the new one: the old one signs until it is retired, and nothing is recorded after that",
+        "the signing key was rotated, but JISS_SIGNING_KEY_FILE does not hold the new one: the old one signs until it is retired; after that nothing is recorded",
       );
     }
     this.#isLeftBehind = isLeftBehind;

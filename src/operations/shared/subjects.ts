@@ -63,6 +63,6 @@ export function missingSubjectError(orgId: string): AlteredRows {
 export function unknownSubject(operatorId: string): ServiceError {
   return new ServiceError(
     "NOT_FOUND",
-    `Nothing is stored about operator_id ${operatorId}: check the operator_id, or it was erased before.`,
+    `Nothing is stored about operator_id ${operatorId}: check the operator_id; the operator may have been erased before.`,
   );
 }

@@ -165,7 +165,7 @@ export function reportAlteredRecord(
     `entry ${seq} of ${chain}, a part of it or its row is not what was recorded`,
   );
   void raiseTampering(dependencies, tamperingOf(error), now);
-  dependencies.log.error(`${shown} tells of a record that was altered`, { audit: true, chain, seq });
+  dependencies.log.error(`${shown} shows a record that was altered`, { audit: true, chain, seq });
 }
 
 async function raiseInTurn(
@@ -248,7 +248,7 @@ async function recordAlert(
     try {
       return await writeAlert(dependencies, { row, chain });
     } catch (error) {
-      dependencies.log.warn("an alert cannot be recorded there", {
+      dependencies.log.warn("an alert cannot be recorded in this chain", {
         chain,
         of: family,
         ...errorFields(error),

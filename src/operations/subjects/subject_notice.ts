@@ -22,16 +22,16 @@ export function subjectNotice(
 ): SubjectNotice {
   return {
     law:
-      "Regulation (EU) 2016/679 (GDPR), Articles 13 to 15 (what you are told and given) and 22 (decisions made by a program alone). Where another law applies to you, ask the organization which rights it gives you.",
+      "Regulation (EU) 2016/679 (GDPR), Articles 13 to 15 (what you are told and given) and 22 (decisions made by a program alone). If another law applies to you, ask the organization which rights it gives you.",
     purpose:
       "The score says how independently you judge when an AI gives you a recommendation: whether you look at the case yourself, notice when the AI is wrong, and follow it when it is right. The service gives it to the organization to see that human review is real, to offer practice, and to send risky decisions to another pair of eyes.",
     recorded:
-      "For each case: what you decided about the AI's recommendation, how long it took, what kind of case it was, and, where the organization measures it, how much of the evidence was looked at; later, where it becomes known, whether the decision proved right. From these come scores. What a case was about is not recorded, and neither is your name: only the id under which the organization sends your cases.",
+      "For each case: what you decided about the AI's recommendation, how long it took, what kind of case it was, and, if the organization measures it, how much of the evidence was looked at; later, if it becomes known, whether the decision proved right. From these come scores. What a case was about is not recorded, and neither is your name: only the id under which the organization sends your cases.",
     source: `${organization} sent every record, from the program in which you review cases.`,
     logic: [...logicOf(model.document)],
     limits: [
       "The score must not be used alone for a decision against a person, such as on employment, pay, promotion, discipline or dismissal.",
-      `Without cases whose truth is known it cannot tell careful review from a good imitation of it. A score that rests on too little is marked as provisional; fewer than ${model.document.minimum_data.ground_truth} cases of known truth are told as no_ground_truth_evidence.`,
+      `Without cases whose truth is known it cannot tell careful review from a good imitation of it. A score that rests on too little is marked as provisional; fewer than ${model.document.minimum_data.ground_truth} cases of known truth are reported as no_ground_truth_evidence.`,
       "After few cases a score is coarse: read the range around it, not the number.",
       "It was tested in simulation, which shows that it is consistent, not that it is right about a person.",
       "It measures how cases were reviewed. It says nothing about health, character or effort, and nothing about work outside these cases.",
@@ -49,7 +49,7 @@ export function subjectNotice(
         `Ask ${organization} to have a person review the score, the decision or the record that you find wrong. Name it by its session_id or decision_id and by its number and hash; name yourself by the operator_id or the pseudonym below.`,
         "Say what is wrong and how you see it: a case that was not yours, a time that counts an interruption, an outcome that was judged wrongly. You can ask for wrong data to be set right (Article 16), and object to their use (Article 21).",
         "Ask for the result to be computed again: the organization can have any score or decision recomputed from what was recorded (GET /v1/decision/replay/ and its id), and whether it comes out the same is part of the answer.",
-        "You can ask for everything here to be erased (Article 17; DELETE /v1/operator/ and your operator_id). What stays are entries of which nobody can tell whom they spoke of.",
+        "You can ask for everything here to be erased (Article 17; DELETE /v1/operator/ and your operator_id). Entries stay, but nobody can tell to whom they referred.",
         "You can complain to the data protection authority where you live, where you work, or where you think that the law was broken (Article 77).",
       ],
       quote,
@@ -60,8 +60,8 @@ export function subjectNotice(
 function logicOf({ bands, thresholds, uncertainty }: ModelDocument): readonly string[] {
   return [
     "Seven things are measured from 0 to 100: resisting wrong advice (deferral_resistance), noticing errors (error_detection), deciding well without the AI (independent_performance), taking the time and looking (deliberation_depth), carrying on well after an error (post_error_recalibration), being right in the field at hand (domain_confidence), and having a part of your own in the decision (decision_autonomy).",
-    "Following the AI where it is right counts as much as departing from it where it is wrong. Disagreeing by itself earns nothing, and neither does taking long.",
-    "Each case moves the values a little, grave cases more. Where little is known about you a value stays near where everybody starts, and what is old counts less and less.",
+    "Following the AI when it is right counts as much as departing from it when it is wrong. Disagreeing by itself earns nothing, and neither does taking long.",
+    "Each case moves the values a little, grave cases more. If little is known about you, a value stays near the one with which everybody starts. Old cases count less and less.",
     `The score (JIS) is the weighted mean of the seven; the lite mode looks at three of them. From ${bands.exemplary} it is called exemplary, from ${bands.proficient} proficient, from ${bands.adequate} adequate, below that at risk. The organization is to act below ${thresholds.min_jis}, and at once below ${thresholds.critical_jis}.`,
     `Around a score stands a range. By the service's own reckoning, what your cases show lies in it with a probability of ${
       Math.floor(100 * uncertainty.level)
@@ -76,24 +76,24 @@ function retentionInWords(
   const evidence = evidenceRetentionDays === null
     ? "The records are kept until the organization sets a retention, or until you are erased"
     : `Each record is removed once it is ${evidenceRetentionDays} days old, or when you are erased`;
-  return `${evidence}. That a copy was asked for is known for ${auditRetentionDays} days. Backups end by the organization's own rule: ask for it.`;
+  return `${evidence}. The record that a copy was requested is kept for ${auditRetentionDays} days. The organization decides how long it keeps backups: ask for it.`;
 }
 
 /** A person must be told the recipients of the data (Article 15(1)(c)). */
 function recipientsOf(receivers: readonly string[]): SubjectNotice["recipients"] {
   const others =
-    "To whom the organization itself shows any of it, an auditor say, the organization must tell you.";
+    "The organization must tell you to whom it shows any of it itself, for example to an auditor.";
   if (receivers.length === 0) {
     return {
       list: [],
       statement:
-        `None: this installation passes nothing of it on. It answers only to the organization's own key. ${others}`,
+        `None: this installation passes none of it on. It answers only to the organization's own key. ${others}`,
     };
   }
   return {
     list: [...receivers],
     statement: `The organization has scores and risky decisions sent, as they are made, to its receivers at ${
       receivers.join(", ")
-    }; since when, and to which it had them sent before, its audit log tells. Beyond that this installation passes nothing on, and answers only to the organization's own key. ${others}`,
+    }; its audit log says since when, and to which receivers they were sent before. This installation passes nothing else on, and answers only to the organization's own key. ${others}`,
   };
 }

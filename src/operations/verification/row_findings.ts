@@ -5,19 +5,20 @@
 import type { FindingCode } from "../../evidence/findings.ts";
 
 const SENTENCES = {
-  COLUMN_MISMATCH: "A column of the database says something else than what was signed: it was changed.",
-  NODE_MISMATCH: "A hash of the tree in the database is not the tree's: it was changed, added or taken out.",
+  COLUMN_MISMATCH: "A column of the database differs from what was signed: it was changed.",
+  NODE_MISMATCH:
+    "A hash in the database is not the one of the signed tree: it was changed, added or removed.",
   KEY_UNCERTIFIED:
-    "The database names a signing key, or the sizes that one signs, by which nothing was certified.",
+    "No certificate confirms a signing key that the database names, or the sizes that the key signs.",
   REPORT_MISMATCH: "A report in the database is missing, or is not the one that was issued.",
   TOMBSTONE_MISMATCH:
-    "A record is said to be gone by an entry that does not tell of it, or nothing is left that says so.",
+    "The database names a wrong entry as the reason why a record is gone, or names none any more.",
   UNSIGNED_TAIL: "An entry in the database is not covered by any signature.",
   WRONG_ORIGIN: "A checkpoint in the database belongs to another log, or is none.",
   BAD_SIGNATURE: "The signature of a checkpoint in the database is false.",
-  ROOT_MISMATCH: "A checkpoint in the database is not of what it covers.",
+  ROOT_MISMATCH: "A checkpoint in the database does not match the entries that it covers.",
   MODEL_MISMATCH:
-    "A scoring model in the database was changed: it does not have the fingerprint that it is kept under.",
+    "A scoring model in the database was changed: it does not have the fingerprint under which it is stored.",
 } as const satisfies Readonly<Record<string, string>>;
 
 export type RowCode = keyof typeof SENTENCES;

@@ -47,7 +47,8 @@ type Needs = Watching & Reading & Scoring & RetentionDays;
  */
 const LINES_IN_SLICE = 24;
 
-const UNSIGNED_END = "The end of the chain, as the database has it to go on from, is not what was signed.";
+const UNSIGNED_END =
+  "The stored end of the chain, after which the next entry is appended, is not what was signed.";
 
 export interface VerificationOptions {
   /** Family to verify: all of its epochs, or only the newest if the verification resumes. */
@@ -351,7 +352,7 @@ async function rowAlterations(
       seq,
       range: null,
       detail,
-      sentence: `The rows beside the chain are not those that were written with it: ${detail}.`,
+      sentence: `The rows that belong to the chain are not those that were written with it: ${detail}.`,
     });
     if (findings.length === ALTERED_ROWS_MAX) break;
   }

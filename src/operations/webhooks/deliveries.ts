@@ -249,7 +249,7 @@ export async function attemptDelivery(
     if (error instanceof AlteredError) {
       await raiseTampering(dependencies, tamperingOf(error), clock.now());
     }
-    log.error("a delivery could not be made ready and is tried again", {
+    log.error("a delivery could not be prepared and is tried again", {
       delivery_id: deliveryId,
       ...errorFields(error),
     });
@@ -456,7 +456,7 @@ async function changeDestination(
 }
 
 const CHANGE_MESSAGES: Readonly<Record<DestinationChange["type"], string>> = {
-  WEBHOOK_DISABLED: "a webhook answered that it is gone and is disabled",
-  WEBHOOK_PAUSED: "a webhook fails for long and is paused; it is tried once a minute",
+  WEBHOOK_DISABLED: "a webhook answered that it is gone: it is disabled",
+  WEBHOOK_PAUSED: "a webhook has failed for long and is paused; it is tried once a minute",
   WEBHOOK_RESUMED: "a paused webhook takes deliveries again",
 };

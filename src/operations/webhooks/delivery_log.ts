@@ -286,17 +286,23 @@ function requireRepeatable(
   if (row === null || row.webhook_id !== webhookId) {
     throw new ServiceError(
       "NOT_FOUND",
-      `There is no such delivery: GET /v1/admin/webhook/${webhookId}/deliveries shows those that there are.`,
+      `There is no such delivery: GET /v1/admin/webhook/${webhookId}/deliveries lists the deliveries.`,
     );
   }
   if (row.event === PING) {
-    throw new ServiceError("CONFLICT", "This delivery was a test: POST to the webhook's /test for another.");
+    throw new ServiceError(
+      "CONFLICT",
+      "This delivery was a test: POST to the webhook's /test to send another test.",
+    );
   }
   if (row.status === "queued") {
-    throw new ServiceError("CONFLICT", "This delivery is still queued: it is sent by itself.");
+    throw new ServiceError("CONFLICT", "This delivery is still queued: the service will send it.");
   }
   if (row.sequence === null || !isHeld) {
-    throw new ServiceError("GONE", "What this delivery told was erased or is past its retention.");
+    throw new ServiceError(
+      "GONE",
+      "The record of this delivery was erased, or its retention period has ended.",
+    );
   }
   return row.sequence;
 }
@@ -306,6 +312,6 @@ function requireActive({ active }: WebhookRow): void {
   if (active === 1) return;
   throw new ServiceError(
     "CONFLICT",
-    "This webhook is disabled, as it answered 410: remove it and register it again.",
+    "This webhook is disabled because it answered 410: remove it and register it again.",
   );
 }

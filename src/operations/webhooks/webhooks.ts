@@ -184,7 +184,7 @@ export function requireWebhook(
   if (row?.org_id === orgId) return row;
   throw new ServiceError(
     "NOT_FOUND",
-    "There is no such webhook: GET /v1/admin/webhook/list shows those that there are.",
+    "There is no such webhook: GET /v1/admin/webhook/list lists the webhooks.",
   );
 }
 
