@@ -3,7 +3,7 @@
  * shape the memory that its parsed value takes and the estimate of `survey` for its text.
  */
 import { getHeapStatistics } from "node:v8";
-import { survey } from "../src/http/json_cost.ts";
+import { measureJson } from "../src/http/json_cost.ts";
 import { SHAPES } from "./heavy_bodies.ts";
 
 const { gc } = globalThis as unknown as { readonly gc: () => void };
@@ -23,6 +23,6 @@ for (const [shape, textOf] of Object.entries(SHAPES)) {
   kept[0] = JSON.parse(new TextDecoder().decode(encoded));
   const taken = used() - before;
   kept[0] = null;
-  measured.push({ shape, taken, cost: survey(encoded).cost });
+  measured.push({ shape, taken, cost: measureJson(encoded).cost });
 }
 console.log(JSON.stringify(measured));

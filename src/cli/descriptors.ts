@@ -4,7 +4,7 @@
  */
 import { CONNECTIONS_MAX, DESCRIPTOR_RESERVE } from "../domain/limits.ts";
 import type { Room } from "../http/connections.ts";
-import { DESCRIPTORS_OF_RELAYED } from "../http/tls_relay.ts";
+import { DESCRIPTORS_PER_RELAY } from "../http/tls_relay.ts";
 import { isOutOfDescriptors, MORE_DESCRIPTORS } from "../operations/shared/start_error.ts";
 import { CommandFailure, EXIT } from "./shell.ts";
 
@@ -50,7 +50,7 @@ export function requireDescriptors(): void {
 
 /** How many descriptors a connection takes. */
 export function descriptorsOf({ tls }: { readonly tls: unknown }): number {
-  return tls === null ? 1 : DESCRIPTORS_OF_RELAYED;
+  return tls === null ? 1 : DESCRIPTORS_PER_RELAY;
 }
 
 /**

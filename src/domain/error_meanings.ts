@@ -58,7 +58,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, ErrorMeaning>> = {
     },
   },
   NOT_FOUND: {
-    meaning: "There is nothing at this path, or nothing under this id in the organization.",
+    meaning: "There is no endpoint at this path, or nothing with this id in the organization.",
     remedy:
       "Check the path and the id. What belongs to another organization is answered like what does not exist.",
     retry: "no",
@@ -153,7 +153,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, ErrorMeaning>> = {
     retry: "no",
     example: {
       message:
-        "The admin dashboard is off on this installation: its administrator can set JISS_ADMIN_DASHBOARD=on.",
+        "The admin dashboard is disabled: the administrator can set JISS_ADMIN_DASHBOARD=on.",
     },
   },
   upstream_protocol_violation: {
@@ -170,6 +170,6 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, ErrorMeaning>> = {
     remedy:
       "Wait that long, then send the same again. The service is stopping, has too much to write, or is without its database, its disk or its counters; where it lasts, `jiss doctor` tells the administrator why.",
     retry: "wait",
-    example: { message: "The service is shutting down; send this again later." },
+    example: { message: "The service is shutting down: retry later." },
   },
 };

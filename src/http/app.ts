@@ -9,7 +9,7 @@ import { accepts } from "hono/accepts";
 import { ServiceError } from "../domain/errors.ts";
 import { BODY_MEMORY_BYTES } from "../domain/limits.ts";
 import { BodyMemory } from "./body_memory.ts";
-import { checkContentType, checkDeclaredLength, lateBody, parseJson, readBody } from "./body.ts";
+import { bodyTimeout, checkContentType, checkDeclaredLength, parseJson, readBody } from "./body.ts";
 import type { AppContext, AppEnvironment, AppOptions, Route, Services } from "./exchange.ts";
 import { checkIdempotencyKey } from "./idempotency_key.ts";
 import { AuthenticationFloor, requireKey, requireMaster } from "./middleware/authentication.ts";
@@ -35,7 +35,7 @@ export function createApp(options: AppOptions): App {
   };
   const app: App = new Hono<AppEnvironment>();
   const floor = new AuthenticationFloor(services.clock);
-  const guarded = (run: (context: AppContext) => Promise<Response>) => async (context: AppContext) => {
+  const catchErrors = (run: (context: AppContext) => Promise<Response>) => async (context: AppContext) => {
     try {
       return await run(context);
     } catch (error) {
@@ -49,24 +49,24 @@ export function createApp(options: AppOptions): App {
     app.on(
       route.method,
       routerPath(route.path),
-      guarded((context) => serve(services, { context, route, floor })),
+      catchErrors((context) => serve(services, { context, route, floor })),
     );
   }
   for (const path of new Set(ROUTES.map((route) => route.path))) {
-    app.all(routerPath(path), guarded((context) => serveOtherMethod(services, context, methodsOf(path))));
+    app.all(routerPath(path), catchErrors((context) => serveOtherMethod(services, context, methodsOf(path))));
   }
   const demo = demoPage({ keptDays: services.dependencies.assessmentRetentionDays });
   // Registered before the pages, because one of them matches every path below the console.
   for (const page of [...PAGES, demo]) {
-    if (isNamed(page)) app.get(`${page.path}/`, (context) => redirectTo(context, page));
+    if (hasTypedPath(page)) app.get(`${page.path}/`, (context) => redirectTo(context, page));
   }
   for (const page of [...PAGES, demo]) {
     app.get(page.path, (context) => servePage(context, page));
-    app.all(page.path, guarded((context) => serveOtherMethod(services, context, ["GET", "HEAD"])));
+    app.all(page.path, catchErrors((context) => serveOtherMethod(services, context, ["GET", "HEAD"])));
   }
-  app.notFound(guarded(async (context) => {
+  app.notFound(catchErrors(async (context) => {
     await admitAddress(services, context.var.exchange);
-    throw new ServiceError("NOT_FOUND", "There is nothing at this path: GET /v1 lists the endpoints.");
+    throw new ServiceError("NOT_FOUND", "There is no endpoint at this path: GET /v1 lists the endpoints.");
   }));
   return app;
 }
@@ -92,12 +92,12 @@ async function serve(
   if (route.body !== null) checkDeclaredLength(request, route.body.limitBytes);
 
   const presented = context.req.header("X-API-Key");
-  const early = await sent(context, () => readBodyKey(request, { route, exchange, presented }));
+  const earlyBody = await receive(context, () => readBodyKey(request, { route, exchange, presented }));
   if (route.auth.kind === "key") {
-    const key = presented ?? early?.key ?? undefined;
+    const key = presented ?? earlyBody?.key ?? undefined;
     exchange.caller = await requireKey(services, { floor, exchange, presented: key });
     exchange.body.holder = `organization ${exchange.caller.orgId}`;
-    if (early !== null) announceSunset(services, exchange);
+    if (earlyBody !== null) announceSunset(services, exchange);
     await allowOrigin(services, context);
     await admitKey(services, exchange);
   } else if (route.auth.kind === "master") {
@@ -109,8 +109,8 @@ async function serve(
   let json: unknown;
   if (route.body !== null) {
     const limit = route.body.limitBytes;
-    const bytes = early?.bytes ??
-      await sent(context, () => readBody(request, { limit, lease: exchange.body }));
+    const bytes = earlyBody?.bytes ??
+      await receive(context, () => readBody(request, { limit, lease: exchange.body }));
     checkContentType(request);
     requireIdempotencyKey(route, request);
     json = bytes.length === 0 && route.body.optional
@@ -139,15 +139,17 @@ function requireIdempotencyKey({ idempotent, honoursIdempotencyKey }: Route, req
  * Reads what the client still has to send. The client's time runs only while the service waits for it.
  * @throws {ServiceError} INVALID_JSON if it does not come in time, even on an otherwise active connection.
  */
-async function sent<Result>({ env }: AppContext, read: () => Promise<Result>): Promise<Result> {
-  env.isWaitedFor?.();
-  const late = Promise.withResolvers<never>();
-  const timer = env.bodyMs === undefined ? undefined : setTimeout(() => late.reject(lateBody()), env.bodyMs);
+async function receive<Result>({ env }: AppContext, read: () => Promise<Result>): Promise<Result> {
+  env.beginClientTurn?.();
+  const timeout = Promise.withResolvers<never>();
+  const timer = env.bodyMs === undefined
+    ? undefined
+    : setTimeout(() => timeout.reject(bodyTimeout()), env.bodyMs);
   try {
-    return await Promise.race([read(), late.promise]);
+    return await Promise.race([read(), timeout.promise]);
   } finally {
     clearTimeout(timer);
-    env.waits?.();
+    env.beginServiceTurn?.();
   }
 }
 
@@ -175,7 +177,7 @@ function servePage(context: AppContext, page: Page): Response {
 }
 
 /** Whether people may type the path of the page: false for assets and for the console's views. */
-function isNamed({ path, contentType }: Page): boolean {
+function hasTypedPath({ path, contentType }: Page): boolean {
   return contentType.startsWith("text/html") && !path.endsWith("*");
 }
 
@@ -188,7 +190,7 @@ function redirectTo(context: AppContext, { path }: Page): Response {
 function notImplemented(): ServiceError {
   return new ServiceError(
     "NOT_IMPLEMENTED",
-    "The admin dashboard is off on this installation: its administrator can set JISS_ADMIN_DASHBOARD=on.",
+    "The admin dashboard is disabled: the administrator can set JISS_ADMIN_DASHBOARD=on.",
   );
 }
 

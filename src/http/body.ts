@@ -5,7 +5,7 @@
 import { ServiceError } from "../domain/errors.ts";
 import { JSON_DEPTH_LIMIT } from "../domain/limits.ts";
 import type { BodyLease } from "./body_memory.ts";
-import { survey } from "./json_cost.ts";
+import { measureJson } from "./json_cost.ts";
 
 function tooLarge(limit: number, received: string): ServiceError {
   return new ServiceError("PAYLOAD_TOO_LARGE", `The body must be at most ${limit} bytes; ${received}.`);
@@ -41,7 +41,7 @@ function checkContentEncoding({ headers }: Request): void {
   if (codings.every((coding) => coding === "" || coding === "identity")) return;
   throw new ServiceError(
     "UNSUPPORTED_MEDIA_TYPE",
-    "Send the body as it is, without Content-Encoding: an encoded one is not unpacked.",
+    "Send the body without Content-Encoding: encoded bodies are not supported.",
     // RFC 9110, section 15.5.16.
     { headers: { "Accept-Encoding": "identity" } },
   );
@@ -63,14 +63,14 @@ export async function readBody(request: Request, reading: Reading): Promise<Uint
   try {
     const declared = declaredLength(request);
     const isSmall = declared !== null && declared <= Math.min(limit, FIRST_BYTES);
-    lease.take(WAITING_BYTES + (isSmall ? COUNTED * declared : 0));
+    lease.take(WAITING_BYTES + (isSmall ? MEMORY_FACTOR * declared : 0));
     // The server passes on no more than was declared. Reading all at once costs half of reading it in pieces.
     const body = isSmall ? await request.bytes() : await readGrowing(request, reading);
-    if (body.length > limit) throw receivedTooMuch(limit);
+    if (body.length > limit) throw receivedTooManyBytes(limit);
     lease.giveBack(WAITING_BYTES);
     return body;
   } catch (error) {
-    throw error instanceof ServiceError ? error : invalidJson("The body could not be read to its end.");
+    throw error instanceof ServiceError ? error : invalidJson("The body could not be read completely.");
   }
 }
 
@@ -97,7 +97,7 @@ function declaredLength({ headers }: Request): number | null {
  * Each allocated byte counts twice: for itself and for the text that is decoded from it. Otherwise
  * simultaneous bodies could fill the memory with their bytes alone, and none of them could be parsed.
  */
-const COUNTED = 2;
+const MEMORY_FACTOR = 2;
 
 /**
  * Reads the body as it comes, into one buffer that grows with the received bytes. So bytes that were declared
@@ -105,10 +105,10 @@ const COUNTED = 2;
  * once. (The pieces that a stream returns would keep 64 KiB each.)
  */
 async function readGrowing(request: Request, { limit, lease }: Reading): Promise<Uint8Array> {
-  const reader = comingReader(request);
+  const reader = unreadBodyReader(request);
   if (reader === null) {
     const whole = await request.bytes();
-    lease.take(COUNTED * whole.length);
+    lease.take(MEMORY_FACTOR * whole.length);
     return whole;
   }
   // It is not cancelled if this fails: Deno would close the connection before its client has the answer.
@@ -124,13 +124,13 @@ async function readInto(
   reader: ReadableStreamBYOBReader,
   { limit, lease, declared }: Reading & { readonly declared: number | null },
 ): Promise<Uint8Array> {
-  const most = Math.min(declared ?? limit, limit) + ROOM_BYTES;
+  const maxSize = Math.min(declared ?? limit, limit) + ROOM_BYTES;
   let buffer = new Uint8Array(0);
   let length = 0;
   for (;;) {
     if (buffer.length - length < ROOM_BYTES) {
-      const size = Math.min(Math.max(GROWTH * length, FIRST_BYTES), most);
-      lease.take(COUNTED * (size - buffer.length));
+      const size = Math.min(Math.max(GROWTH * length, FIRST_BYTES), maxSize);
+      lease.take(MEMORY_FACTOR * (size - buffer.length));
       buffer = new Uint8Array(buffer.buffer.transfer(size));
     }
     const { value, done } = await reader.read(buffer.subarray(length, length + READ_BYTES));
@@ -138,12 +138,12 @@ async function readInto(
     if (value !== undefined) buffer = new Uint8Array(value.buffer);
     if (done) return buffer.subarray(0, length);
     length += value.length;
-    if (length > limit) throw receivedTooMuch(limit);
+    if (length > limit) throw receivedTooManyBytes(limit);
   }
 }
 
 /** A reader for the bytes that are still to come; null if the body is whole already, as an empty one is. */
-function comingReader({ body }: Request): ReadableStreamBYOBReader | null {
+function unreadBodyReader({ body }: Request): ReadableStreamBYOBReader | null {
   try {
     return body?.getReader({ mode: "byob" }) ?? null;
   } catch (error) {
@@ -153,13 +153,13 @@ function comingReader({ body }: Request): ReadableStreamBYOBReader | null {
   }
 }
 
-function receivedTooMuch(limit: number): ServiceError {
+function receivedTooManyBytes(limit: number): ServiceError {
   return tooLarge(limit, "more than that was received");
 }
 
 /** The error for a client that does not send its whole body in time. */
-export function lateBody(): ServiceError {
-  return invalidJson("The body did not come to its end in time.");
+export function bodyTimeout(): ServiceError {
+  return invalidJson("The body was not received completely in time.");
 }
 
 function invalidJson(message: string): ServiceError {
@@ -172,12 +172,12 @@ function invalidJson(message: string): ServiceError {
  *   SERVICE_UNAVAILABLE if no memory is left.
  */
 export function parseJson(bytes: Uint8Array, lease: BodyLease): unknown {
-  const { depth, cost } = survey(bytes);
+  const { depth, cost } = measureJson(bytes);
   if (depth > JSON_DEPTH_LIMIT) {
     textOf(bytes);
     throw invalidJson(`The body must be nested at most ${JSON_DEPTH_LIMIT} deep.`);
   }
-  lease.takeParsed(Math.max(cost - (COUNTED - 1) * bytes.length, 0));
+  lease.takeParsed(Math.max(cost - (MEMORY_FACTOR - 1) * bytes.length, 0));
   const text = textOf(bytes);
   try {
     return JSON.parse(text);

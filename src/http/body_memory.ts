@@ -25,15 +25,15 @@ export class BodyMemory {
 
   /** @throws {ServiceError} SERVICE_UNAVAILABLE */
   take(bytes: number, holder: string): void {
-    const own = this.#heldBy.get(holder) ?? 0;
-    if (isOver(this.#held, bytes, this.limit)) {
-      throw unavailable("Too many large requests are in work; send this again in a moment.");
+    const ofHolder = this.#heldBy.get(holder) ?? 0;
+    if (exceeds(this.#held, bytes, this.limit)) {
+      throw unavailable("Too many large requests are being processed: retry in a moment.");
     }
-    if (isOver(own, bytes, this.limit / 2)) {
-      throw unavailable("Too many large requests of yours are in work; send this again in a moment.");
+    if (exceeds(ofHolder, bytes, this.limit / 2)) {
+      throw unavailable("Too many of your large requests are being processed: retry in a moment.");
     }
     this.#held += bytes;
-    this.#heldBy.set(holder, own + bytes);
+    this.#heldBy.set(holder, ofHolder + bytes);
   }
 
   /**
@@ -43,16 +43,16 @@ export class BodyMemory {
   takeParsed(bytes: number, lease: BodyLease): void {
     if (lease.taken + bytes <= this.limit / 2) return lease.take(bytes);
     if (this.#heaviest !== null) {
-      throw unavailable("Another request as heavy as this one is in work; send this again in a moment.");
+      throw unavailable("Another request as large as this one is being processed: retry in a moment.");
     }
     this.#heaviest = lease;
   }
 
-  giveParsed(lease: BodyLease): void {
+  giveBackParsed(lease: BodyLease): void {
     if (this.#heaviest === lease) this.#heaviest = null;
   }
 
-  give(bytes: number, holder: string): void {
+  giveBack(bytes: number, holder: string): void {
     this.#held -= bytes;
     const rest = this.#heldBy.get(holder)! - bytes;
     if (rest === 0) this.#heldBy.delete(holder);
@@ -60,14 +60,14 @@ export class BodyMemory {
   }
 }
 
-function isOver(held: number, bytes: number, limit: number): boolean {
+function exceeds(held: number, bytes: number, limit: number): boolean {
   return held > 0 && held + bytes > limit;
 }
 
 /** Memory that one request holds. */
 export class BodyLease {
   readonly #taken: { bytes: number; readonly holder: string }[] = [];
-  #isOver = false;
+  #isReleased = false;
   #isParsed = false;
 
   /** @param holder - the holder that further bytes count for. */
@@ -81,9 +81,9 @@ export class BodyLease {
   /** @throws {ServiceError} SERVICE_UNAVAILABLE */
   take(bytes: number): void {
     // The rest of an abandoned body may still come.
-    if (this.#isOver) throw unavailable("The request is answered already.");
+    if (this.#isReleased) throw unavailable("The request was already answered.");
     const taken = { bytes, holder: this.holder };
-    this.#orNothing(() => this.memory.take(bytes, taken.holder));
+    this.#takeOrRelease(() => this.memory.take(bytes, taken.holder));
     this.#taken.push(taken);
   }
 
@@ -93,7 +93,7 @@ export class BodyLease {
     // An abandoned body may have come to its end.
     if (first === undefined) return;
     first.bytes -= bytes;
-    this.memory.give(bytes, first.holder);
+    this.memory.giveBack(bytes, first.holder);
   }
 
   /**
@@ -102,12 +102,12 @@ export class BodyLease {
    */
   takeParsed(bytes: number): void {
     if (this.#isParsed) return;
-    this.#orNothing(() => this.memory.takeParsed(bytes, this));
+    this.#takeOrRelease(() => this.memory.takeParsed(bytes, this));
     this.#isParsed = true;
   }
 
   /** Gives everything back if refused, or simultaneous bodies could all be refused because of each other. */
-  #orNothing(take: () => void): void {
+  #takeOrRelease(take: () => void): void {
     try {
       take();
     } catch (error) {
@@ -118,8 +118,8 @@ export class BodyLease {
 
   /** Gives back everything that was taken; after this, nothing can be taken. */
   release(): void {
-    this.#isOver = true;
-    this.memory.giveParsed(this);
-    for (const { bytes, holder } of this.#taken.splice(0)) this.memory.give(bytes, holder);
+    this.#isReleased = true;
+    this.memory.giveBackParsed(this);
+    for (const { bytes, holder } of this.#taken.splice(0)) this.memory.giveBack(bytes, holder);
   }
 }

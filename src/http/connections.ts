@@ -7,7 +7,7 @@ import type { ServedConnection } from "./deno_connection.ts";
 import type { Client } from "./exchange.ts";
 
 /** The longest time between two checks for connections that have used up their time, in milliseconds. */
-const LOOK_MS = 1_000;
+const CHECK_INTERVAL_MS = 1_000;
 
 /** How many connections there may be at once. */
 export interface Room {
@@ -50,7 +50,7 @@ export class Connections {
   constructor(bounds: Bounds, counts: ConnectionCounts) {
     this.#bounds = bounds;
     this.#counts = counts;
-    const step = Math.min(LOOK_MS, bounds.firstRequestMs / 4, bounds.clientMs / 4);
+    const step = Math.min(CHECK_INTERVAL_MS, bounds.firstRequestMs / 4, bounds.clientMs / 4);
     this.bodyMs = bounds.clientMs + 2 * step;
     // Time is counted in these steps, so that no request has to ask a clock.
     this.#timer = setInterval(() => {
@@ -82,16 +82,16 @@ export class Connections {
    * Closes the connection that has used up the largest part of its time; settles once it is closed. null if
    * none can be closed.
    */
-  closeLongest(): Promise<void> | null {
-    let longest: Connection | null = null;
-    let most = -1;
+  closeMostOverdue(): Promise<void> | null {
+    let mostOverdue: Connection | null = null;
+    let largestShare = -1;
     for (const connection of this.#open) {
-      const impatience = this.#impatience(connection);
-      if (impatience > most) [longest, most] = [connection, impatience];
+      const share = this.#usedShareOfTime(connection);
+      if (share > largestShare) [mostOverdue, largestShare] = [connection, share];
     }
-    if (longest === null) return null;
-    this.#close(longest, "crowded");
-    return longest.served!.closed;
+    if (mostOverdue === null) return null;
+    this.#close(mostOverdue, "crowded");
+    return mostOverdue.served!.closed;
   }
 
   /** Closes each connection once its requests in flight are answered. */
@@ -104,7 +104,7 @@ export class Connections {
 
   #closeSilent(): void {
     for (const connection of this.#open) {
-      if (this.#impatience(connection) <= 1) continue;
+      if (this.#usedShareOfTime(connection) <= 1) continue;
       this.#close(connection, connection.isNew ? "no_request" : "silent");
     }
   }
@@ -113,10 +113,10 @@ export class Connections {
    * The part of its time that a client has used up; below 0 if it is the service's turn, or if the connection
    * is being closed.
    */
-  #impatience({ owed, isNew, since, isClosing }: Connection): number {
-    if (owed > 0 || isClosing) return -1;
+  #usedShareOfTime({ requestsInWork, isNew, turnChangedAt, isClosing }: Connection): number {
+    if (requestsInWork > 0 || isClosing) return -1;
     const { firstRequestMs, clientMs } = this.#bounds;
-    return (this.#now - since) / (isNew ? firstRequestMs : clientMs);
+    return (this.#now - turnChangedAt) / (isNew ? firstRequestMs : clientMs);
   }
 
   #close(connection: Connection, cause: ClosingCause): void {
@@ -138,53 +138,53 @@ export class Connection {
   isNew = true;
   isClosing = false;
   /** Number of its requests that the service is working on; an HTTP/2 client sends several at once. */
-  owed = 0;
+  requestsInWork = 0;
   /** When the turn last changed or the client last acted: milliseconds of {@link Connections.now}. */
-  since: number;
+  turnChangedAt: number;
   readonly #peer: string;
   readonly #connections: Connections;
 
   constructor(peer: string, connections: Connections) {
     this.#peer = peer;
     this.#connections = connections;
-    this.since = connections.now;
+    this.turnChangedAt = connections.now;
   }
 
   /** Call this when the head of a request has come. */
-  request(): Required<Client> {
+  beginRequest(): Required<Client> {
     this.isNew = false;
-    this.since = this.#connections.now;
+    this.turnChangedAt = this.#connections.now;
     return new RequestClient(this.#peer, this, this.#connections.bodyMs);
   }
 
   /** Call this when the client has taken a piece of an answer. */
-  took(): void {
-    if (!this.isNew) this.since = this.#connections.now;
+  onAnswerTaken(): void {
+    if (!this.isNew) this.turnChangedAt = this.#connections.now;
   }
 
-  turn(owed: 1 | -1): void {
-    this.owed += owed;
-    this.since = this.#connections.now;
+  changeRequestsInWork(change: 1 | -1): void {
+    this.requestsInWork += change;
+    this.turnChangedAt = this.#connections.now;
   }
 }
 
 class RequestClient implements Required<Client> {
   readonly #connection: Connection;
-  #waits = false;
+  #isServiceTurn = false;
 
   constructor(readonly peer: string, connection: Connection, readonly bodyMs: number) {
     this.#connection = connection;
   }
 
-  waits(): void {
-    if (this.#waits) return;
-    this.#waits = true;
-    this.#connection.turn(1);
+  beginServiceTurn(): void {
+    if (this.#isServiceTurn) return;
+    this.#isServiceTurn = true;
+    this.#connection.changeRequestsInWork(1);
   }
 
-  isWaitedFor(): void {
-    if (!this.#waits) return;
-    this.#waits = false;
-    this.#connection.turn(-1);
+  beginClientTurn(): void {
+    if (!this.#isServiceTurn) return;
+    this.#isServiceTurn = false;
+    this.#connection.changeRequestsInWork(-1);
   }
 }

@@ -45,7 +45,7 @@ type ServeOnConnection = (
 
 /** @throws {UnsuitableDeno} if this version of Deno lacks the function. */
 export function connectionServer(): ServeConnection {
-  const serveOn = inside()?.serveHttpOnConnection;
+  const serveOn = denoInternals()?.serveHttpOnConnection;
   if (typeof serveOn !== "function") {
     throw new UnsuitableDeno(
       `Deno ${Deno.version.deno} cannot serve single connections, as Deno 2.9.6 can: run JISS on that version`,
@@ -54,7 +54,7 @@ export function connectionServer(): ServeConnection {
   return (connection, handler) => serve(serveOn as ServeOnConnection, connection, handler);
 }
 
-function inside(): Record<string, unknown> | undefined {
+function denoInternals(): Record<string, unknown> | undefined {
   return Reflect.get(Deno, Reflect.get(Deno, "internal"));
 }
 

@@ -75,9 +75,9 @@ export interface Exchange {
 export interface Client {
   readonly peer: string;
   /** From now on the client waits for the service; this is also the state after the head of its request. */
-  waits?(): void;
+  beginServiceTurn?(): void;
   /** From now on the service waits for the client to send its body, or to take an answer or a piece of it. */
-  isWaitedFor?(): void;
+  beginClientTurn?(): void;
   /**
    * Milliseconds for a whole body, even if there are other requests on the connection. It is a little more
    * than a connection may be silent.

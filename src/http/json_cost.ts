@@ -14,7 +14,7 @@ const ITEM_COST = 24;
 /** Bytes of a string beyond its characters. */
 const STRING_COST = 32;
 
-export interface Survey {
+export interface JsonSize {
   /** Nesting depth of objects and arrays; the outermost counts as 1. */
   readonly depth: number;
   /** The most bytes that the parsed value takes. */
@@ -34,7 +34,7 @@ const CLOSE_BRACE = 0x7d;
 const LAST_ASCII = 0x7f;
 
 /** Surveys the bytes of a text, which may be no JSON at all. */
-export function survey(bytes: Uint8Array): Survey {
+export function measureJson(bytes: Uint8Array): JsonSize {
   let depth = 0;
   let deepest = 0;
   let structure = 0;

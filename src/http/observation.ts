@@ -20,12 +20,12 @@ export interface ObservationOptions {
   /** Whether so much of the stored data was altered that requests should not be sent here. */
   isAltered(): boolean;
   /** @throws if the database cannot be read. */
-  reach(): Promise<unknown>;
+  readDatabase(): Promise<unknown>;
 }
 
 /** `/healthz`: the process answers. `/readyz`: requests may be sent to it. `/metrics`: the metrics. */
 export function createObservation(
-  { metrics, log, newCall, isDraining, isClockRefused, isAltered, reach }: ObservationOptions,
+  { metrics, log, newCall, isDraining, isClockRefused, isAltered, readDatabase }: ObservationOptions,
 ): Hono<ObservationEnvironment> {
   const app = new Hono<ObservationEnvironment>();
   app.use(async (context, next) => {
@@ -36,17 +36,17 @@ export function createObservation(
     context.header("X-Content-Type-Options", "nosniff");
     context.header("Cache-Control", "no-store");
   });
-  app.get("/healthz", (context) => told(context, "ok"));
+  app.get("/healthz", (context) => statusReply(context, "ok"));
   app.get("/readyz", async (context) => {
-    if (isDraining()) return told(context, "draining", 503);
-    if (isClockRefused()) return told(context, "clock refused", 503);
-    if (isAltered()) return told(context, "chains altered", 503);
+    if (isDraining()) return statusReply(context, "draining", 503);
+    if (isClockRefused()) return statusReply(context, "clock refused", 503);
+    if (isAltered()) return statusReply(context, "chains altered", 503);
     try {
-      await reach();
-      return told(context, "ready");
+      await readDatabase();
+      return statusReply(context, "ready");
     } catch (error) {
-      log.error("the database cannot be read", { ...requestOf(context), ...errorFields(error) });
-      return told(context, "database away", 503);
+      log.error("the database cannot be read", { ...requestFields(context), ...errorFields(error) });
+      return statusReply(context, "database away", 503);
     }
   });
   app.get(
@@ -54,16 +54,16 @@ export function createObservation(
     async (context) => context.text(await metrics.text(), 200, { "Content-Type": metrics.contentType }),
   );
   app.notFound((context) =>
-    refused(
+    errorReply(
       context,
-      new ServiceError("NOT_FOUND", "There is nothing at this path but /metrics, /healthz and /readyz."),
+      new ServiceError("NOT_FOUND", "There is no endpoint at this path: use /metrics, /healthz or /readyz."),
     )
   );
   app.onError((error, context) => {
-    log.error("metrics cannot be read", { ...requestOf(context), ...errorFields(error) });
-    return refused(
+    log.error("metrics cannot be read", { ...requestFields(context), ...errorFields(error) });
+    return errorReply(
       context,
-      new ServiceError("INTERNAL_ERROR", "The service failed on this request: its log tells why."),
+      new ServiceError("INTERNAL_ERROR", "The service failed on this request: its log says why."),
     );
   });
   return app;
@@ -72,14 +72,14 @@ export function createObservation(
 type ObservationEnvironment = { Variables: { call: Call } };
 type ObservationContext = Context<ObservationEnvironment>;
 
-function told(context: ObservationContext, status: string, code: 200 | 503 = 200): Response {
+function statusReply(context: ObservationContext, status: string, code: 200 | 503 = 200): Response {
   return context.json({ status, ...envelope(context.var.call) }, code);
 }
 
-function refused(context: ObservationContext, error: ServiceError): Response {
+function errorReply(context: ObservationContext, error: ServiceError): Response {
   return context.json(errorBody(error, context.var.call), error.status);
 }
 
-function requestOf({ var: { call } }: ObservationContext) {
+function requestFields({ var: { call } }: ObservationContext) {
   return { request_id: call.requestId };
 }

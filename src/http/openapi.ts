@@ -20,7 +20,7 @@ import { methodsOf, ROUTE_GROUPS, ROUTES } from "./routes.ts";
 const errorSchema = z.object({
   error: z.object({
     code: z.enum(Object.keys(ERROR_STATUSES) as [ErrorCode, ...ErrorCode[]]),
-    message: z.string().meta({ description: "What to change." }),
+    message: z.string().meta({ description: "Says what is wrong and what to change." }),
     ...envelopeFields,
     details: z.union([
       z.array(z.object({ path: z.string(), message: z.string() })),
@@ -30,7 +30,7 @@ const errorSchema = z.object({
       }),
     ]).optional().meta({
       description:
-        "Each field that is wrong, the first 100 of them; of what is gone why, and the entry that tells of it.",
+        "For invalid input: the wrong fields, at most 100. For 410: the reason why the data is gone, and the entry that records it.",
     }),
   }),
 }).meta({ id: "Error" });
@@ -90,11 +90,12 @@ function parametersOf(route: Route) {
   const headers = Object.entries(route.parameterHeaders ?? {}).map(([name, header]) => [
     header,
     (shape[name] as z.ZodType).meta({
-      description: `Read where the query has no \`${name}\`; the query wins.`,
+      description: `Used if the query does not contain \`${name}\`.`,
     }),
   ]);
   const idempotency = z.string().min(1).max(IDEMPOTENCY_KEY_MAX_LENGTH).meta({
-    description: "Names the call: repeated within 30 days, it is answered without being done again.",
+    description:
+      "Identifies the call. If the call is repeated within 30 days, it gets the stored answer and is not done again.",
   });
   const path = Object.entries(route.pathParameters?.shape ?? {}).map(([name, schema]) => [
     name,
@@ -129,7 +130,7 @@ function securitySchemes() {
     const [secret] = masterSecretNames(scope);
     return [
       `masterKey_${scope}`,
-      scheme(`The master secret \`${secret}\`, for its own operation alone.`),
+      scheme(`The master secret \`${secret}\`, which is valid for one operation only.`),
     ] as const;
   });
   return { organizationKey: scheme("An organization's live key."), ...Object.fromEntries(masters) };
@@ -138,7 +139,9 @@ function securitySchemes() {
 const json = (schema: z.ZodType) => ({ "application/json": { schema } });
 
 const RETRY_AFTER = z.object({
-  "Retry-After": z.string().regex(/^[1-9][0-9]*$/).meta({ description: "Whole seconds, at least 1." }),
+  "Retry-After": z.string().regex(/^[1-9][0-9]*$/).meta({
+    description: "Seconds to wait before the next try; a whole number, at least 1.",
+  }),
 });
 
 /** The answer of a negotiated route to a client that prefers a page. */
@@ -160,13 +163,13 @@ const digits = (description: string) => z.string().regex(/^[0-9]+$/).meta({ desc
 /** Headers that a successful answer may carry. */
 function headersOf({ auth, method }: Route) {
   const rate = auth.kind !== "key" ? {} : {
-    "X-RateLimit-Limit": digits("Requests of this key in any 60 seconds."),
-    "X-RateLimit-Remaining": digits("Requests left in the present window."),
-    "X-RateLimit-Reset": digits("Whole seconds until one is free again, at least 1."),
+    "X-RateLimit-Limit": digits("Maximum number of requests with this key in any 60 seconds."),
+    "X-RateLimit-Remaining": digits("Number of requests left in the present window."),
+    "X-RateLimit-Reset": digits("Whole seconds until another request is allowed, at least 1."),
   };
   const replayed = method !== "POST" ? {} : {
     "Idempotency-Replayed": z.literal("true").optional().meta({
-      description: "Where a stored answer is given again.",
+      description: "Present if the answer is a stored one.",
     }),
   };
   const headers = { ...rate, ...replayed };
@@ -213,7 +216,8 @@ function operationOf(route: Route, tag: string): ZodOpenApiOperationObject {
 
 const PREFLIGHTS = {
   name: "Preflights",
-  description: "What a browser asks by itself before it calls from another origin. No key.",
+  description:
+    "The requests that a browser sends by itself before a call from another origin. No key is needed.",
 };
 
 /** The request of a browser before a cross-origin call; it needs no key and is the same on every path. */
@@ -224,7 +228,7 @@ function preflightOf(path: string, methods: readonly string[]): ZodOpenApiOperat
     operationId: ["preflight", ...names].join("_"),
     tags: [PREFLIGHTS.name],
     summary: `Preflight of ${methods.join(", ")}`,
-    description: "Granted when an active organization registered the origin; wildcards are never honoured.",
+    description: "Granted if an active organization registered the origin. Wildcards are not supported.",
     security: [],
     requestParams: {
       header: z.object({ Origin: z.string(), "Access-Control-Request-Method": z.string() }),
@@ -259,7 +263,7 @@ export function openApiDocument(baseUrl: string): Record<string, unknown> {
       title: "JISS: Judgment Independence Scoring Service",
       version: API_VERSION,
       description:
-        "Measures, for each human-AI interaction, whether the reviewer judges independently or rubber-stamps, and leaves signed, chained evidence. Every JSON body carries `request_id` and `timestamp`; errors carry them inside `error`. A request that is not valid HTTP (a bad request line, headers over the server's limit) is refused before the service sees it, without this envelope.",
+        "Scores each human-AI interaction by how independently the reviewer judged, and records signed, chained evidence. Each JSON body contains `request_id` and `timestamp`; errors contain them inside `error`. A request that is not valid HTTP (for example with a bad request line, or with headers over the server's limit) is refused before it reaches the service, and gets an answer without these fields.",
       contact: { name: "The administrator of this installation", url: `${baseUrl}/docs` },
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },

@@ -10,10 +10,10 @@ import { scoreResponseSchema } from "./routes/scores.ts";
 
 /** When each event is sent. */
 const WEBHOOKS: Readonly<Record<WebhookEvent | typeof PING, string>> = {
-  "score.committed": "A score is final: at once where it is not provisional, else at its commit.",
-  "drs.must_review": "A decision's final route is must_review.",
-  "drs.escalation": "A decision's final route is escalation.",
-  [PING]: "A test was asked for.",
+  "score.committed": "Sent when a score becomes final: at once if it is not provisional, else at its commit.",
+  "drs.must_review": "Sent if a decision's final route is must_review.",
+  "drs.escalation": "Sent if a decision's final route is escalation.",
+  [PING]: "Sent when a test of the webhook is requested.",
 };
 const EVENTS = Object.keys(WEBHOOKS) as (keyof typeof WEBHOOKS)[];
 
@@ -23,37 +23,41 @@ const DELIVERY_HEADERS = z.object({
   "X-SERVICE-Signature": text(
     "`sha256=` and the hex HMAC-SHA256 of timestamp, `.` and body, keyed with the signing secret.",
   ),
-  "X-SERVICE-Timestamp": text("Unix seconds of this attempt; refuse more than 300 either way."),
+  "X-SERVICE-Timestamp": text(
+    "Unix seconds of this attempt. Refuse a difference of more than 300 seconds from your own clock.",
+  ),
   "X-SERVICE-Idempotency-Key": text("The delivery's id, the same at each attempt."),
-  "webhook-id": text("The delivery's id, as Standard Webhooks has it."),
+  "webhook-id": text("The delivery's id, as Standard Webhooks defines it."),
   "webhook-timestamp": text("Unix seconds of this attempt."),
   "webhook-signature": text("`v1,` and the base64 HMAC-SHA256 of id, `.`, timestamp, `.` and body."),
 });
 
 const RESPONSES = {
-  "2XX": { description: "Taken, or already processed." },
-  "410": { description: "The destination is gone: it is disabled." },
-  default: { description: "Not taken: it is tried again, three times in all." },
+  "2XX": { description: "The delivery was accepted, or had been processed already." },
+  "410": { description: "The receiver wants no more deliveries: the destination is disabled." },
+  default: { description: "The delivery failed. It is tried at most three times in all." },
 };
 
 /** Fields that are added to the body of an event. */
-function addedTo<Event extends string>(event: Event) {
+function eventFields<Event extends string>(event: Event) {
   return {
     event: z.literal(event),
-    delivery_id: z.uuid().meta({ description: "Of `X-SERVICE-Idempotency-Key` and `webhook-id`." }),
+    delivery_id: z.uuid().meta({ description: "The id in `X-SERVICE-Idempotency-Key` and `webhook-id`." }),
   };
 }
 
 /** The bodies of deliveries. */
 const BODIES = {
-  "score.committed": scoreResponseSchema.extend(addedTo("score.committed")).meta({
+  "score.committed": scoreResponseSchema.extend(eventFields("score.committed")).meta({
     id: "ScoreCommittedEvent",
   }),
-  "drs.must_review": decisionResponseSchema.extend(addedTo("drs.must_review"))
+  "drs.must_review": decisionResponseSchema.extend(eventFields("drs.must_review"))
     .meta({ id: "DrsMustReviewEvent" }),
-  "drs.escalation": decisionResponseSchema.extend(addedTo("drs.escalation"))
+  "drs.escalation": decisionResponseSchema.extend(eventFields("drs.escalation"))
     .meta({ id: "DrsEscalationEvent" }),
-  [PING]: z.object({ ...addedTo(PING), webhook_id: z.string(), ...envelopeFields }).meta({ id: "PingEvent" }),
+  [PING]: z.object({ ...eventFields(PING), webhook_id: z.string(), ...envelopeFields }).meta({
+    id: "PingEvent",
+  }),
 } satisfies Readonly<Record<WebhookEvent | typeof PING, z.ZodType>>;
 
 function componentOf(event: keyof typeof WEBHOOKS): string {
@@ -78,7 +82,7 @@ export function webhookComponents(): ZodOpenApiComponentsObject["schemas"] {
   return {
     ...Object.fromEntries(bodies),
     WebhookEvent: {
-      description: "The body of a delivery; its `event` tells which.",
+      description: "The body of a delivery; `event` names its type.",
       oneOf: references.map(([, $ref]) => ({ $ref })),
       discriminator: { propertyName: "event", mapping: Object.fromEntries(references) },
     },
@@ -96,7 +100,7 @@ function delivery(
   return {
     operationId,
     summary,
-    description: `${description} Sent at least once.`,
+    description: `${description} It is delivered at least once.`,
     security: [],
     requestParams: { header: DELIVERY_HEADERS },
     requestBody: { required: true, content: { "application/json": { schema: referenceTo(component) } } },
@@ -126,7 +130,7 @@ export function deliveryCallbacks() {
         post: delivery({
           operationId: "receiveDelivery",
           summary: "A delivery",
-          description: "Any event of those that the destination was registered for, or a ping.",
+          description: "An event that the destination was registered for, or a ping.",
           component: "WebhookEvent",
         }),
       },

@@ -12,7 +12,7 @@ const MESSAGE_MAX_LENGTH = 1_000;
 export function parseWith<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw validationFailed(detailsOf(parsed.error, { of: value }));
+  throw validationFailed(detailsOf(parsed.error, { value }));
 }
 
 /**
@@ -28,7 +28,7 @@ export function parseEach<Output>(
 ): readonly Output[] {
   const parsed = values.map((value) => schemaOf(value).safeParse(value));
   const details = parsed.flatMap(({ error }, index) =>
-    error === undefined ? [] : detailsOf(error, { of: values[index], prefix: [path, index] })
+    error === undefined ? [] : detailsOf(error, { value: values[index], prefix: [path, index] })
   );
   if (details.length > 0) throw validationFailed(details);
   return parsed.map(({ data }) => data!);
@@ -50,25 +50,25 @@ const LIMIT_WORDS: Readonly<Record<string, string>> = {
 
 function detailsOf(
   { issues }: z.ZodError,
-  { of: value, prefix = [] }: { readonly of: unknown; readonly prefix?: readonly PropertyKey[] },
+  { value, prefix = [] }: { readonly value: unknown; readonly prefix?: readonly PropertyKey[] },
 ): readonly ErrorDetail[] {
   return issues.map(({ path, message }) => ({
-    path: shortened([...prefix, ...path].map(String).join("."), PATH_MAX_LENGTH),
-    message: shortened(
-      at(value, path) === undefined ? inWords(message, "is missing: it must be ") : inWords(message),
+    path: shorten([...prefix, ...path].map(String).join("."), PATH_MAX_LENGTH),
+    message: shorten(
+      valueAt(value, path) === undefined ? rephrase(message, "is missing: it must be ") : rephrase(message),
       MESSAGE_MAX_LENGTH,
     ),
   }));
 }
 
-function inWords(message: string, beginning?: string): string {
+function rephrase(message: string, beginning?: string): string {
   return message
     .replace(
       WRONG_TYPE,
       (_, expected: string, received: string) =>
         beginning === undefined
-          ? `must be ${named(expected)}, not ${named(received)}`
-          : beginning + named(expected),
+          ? `must be ${withArticle(expected)}, not ${withArticle(received)}`
+          : beginning + withArticle(expected),
     )
     .replace(WRONG_VALUE, (_, expected: string) => (beginning ?? "must be ") + expected)
     .replace(LIMIT, (_, verb: string, sign: string, limit: string, unit: string | undefined) => {
@@ -78,18 +78,18 @@ function inWords(message: string, beginning?: string): string {
 }
 
 /** A type with its article, as a sentence needs it. */
-function named(type: string): string {
+function withArticle(type: string): string {
   if (type === "null") return type;
   if (type === "int") return "an integer";
   return /^[aeiou]/i.test(type) ? `an ${type}` : `a ${type}`;
 }
 
 /** Shortens a text. A path may contain names of any length that the caller chose. */
-function shortened(text: string, length: number): string {
+function shorten(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length - 1).toWellFormed()}…`;
 }
 
-function at(value: unknown, path: readonly PropertyKey[]): unknown {
+function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>(
     (inner, key) => (inner as Record<PropertyKey, unknown> | undefined)?.[key],
     value,
@@ -99,10 +99,10 @@ function at(value: unknown, path: readonly PropertyKey[]): unknown {
 /** The error for invalid fields: shows the first {@link DETAILS_MAX} details, and says how many there are. */
 export function validationFailed(details: readonly ErrorDetail[]): ServiceError {
   const [first] = details;
-  const where = first === undefined || first.path === "" ? "the request" : first.path;
+  const subject = first === undefined || first.path === "" ? "the request" : first.path;
   return new ServiceError(
     "VALIDATION_FAILED",
-    `Change ${where}: ${first?.message ?? "it is not valid"}${moreThanFirst(details.length)}.`,
+    `Change ${subject}: ${first?.message ?? "it is not valid"}${moreThanFirst(details.length)}.`,
     { details: details.slice(0, DETAILS_MAX) },
   );
 }

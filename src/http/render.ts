@@ -42,15 +42,19 @@ export function renderPage({ text, contentType, headers }: Page): Response {
  */
 export function renderError(services: Services, context: AppContext, error: unknown): Response {
   const { exchange } = context.var;
-  if (error instanceof AlteredError || error instanceof BehindIssued) tellAltered(services, context, error);
-  const known = error instanceof ServiceError ? error : internalError(services, context, error);
-  for (const [name, value] of Object.entries(known.headers)) exchange.headers.set(name, value);
+  if (error instanceof AlteredError || error instanceof BehindIssued) reportAltered(services, context, error);
+  const serviceError = error instanceof ServiceError ? error : internalError(services, context, error);
+  for (const [name, value] of Object.entries(serviceError.headers)) exchange.headers.set(name, value);
   if (exchange.prefersPage) {
     exchange.headers.set("Content-Security-Policy", REFUSAL_PAGE_CSP);
-    const text = refusalPage({ error: known, path: context.req.path, requestId: exchange.call.requestId });
-    return respond(text, { status: known.status, contentType: "text/html; charset=utf-8" });
+    const text = refusalPage({
+      error: serviceError,
+      path: context.req.path,
+      requestId: exchange.call.requestId,
+    });
+    return respond(text, { status: serviceError.status, contentType: "text/html; charset=utf-8" });
   }
-  return json(errorBody(known, exchange.call), known.status);
+  return json(errorBody(serviceError, exchange.call), serviceError.status);
 }
 
 /** The specification's envelope for errors. */
@@ -58,7 +62,7 @@ export function errorBody({ code, message, details }: ServiceError, call: Call) 
   return { error: { code, message, ...envelope(call), ...(details === undefined ? {} : { details }) } };
 }
 
-function tellAltered(
+function reportAltered(
   { log, dependencies }: Services,
   context: AppContext,
   error: AlteredError | BehindIssued,
@@ -68,7 +72,7 @@ function tellAltered(
   raiseTampering(dependencies, tamperingOf(error), call.now);
   const isAltered = error instanceof AlteredError;
   log.error(
-    isAltered ? "what is stored was altered, and is not answered" : "the database is behind what was issued",
+    isAltered ? "stored data was altered: the request was refused" : "the database is older than what was issued: the request was refused",
     {
       audit: true,
       request_id: call.requestId,
@@ -116,12 +120,12 @@ function respond(
 const PIECE_BYTES = 16_384;
 
 /** Pieces that are sent together. */
-interface Gathered {
+interface Chunk {
   readonly text: string;
   readonly isLast: boolean;
 }
 
-async function gather(pieces: StreamReply["pieces"]): Promise<Gathered> {
+async function readChunk(pieces: StreamReply["pieces"]): Promise<Chunk> {
   let text = "";
   while (text.length < PIECE_BYTES) {
     const { done, value } = await pieces.next();
@@ -138,9 +142,9 @@ async function gather(pieces: StreamReply["pieces"]): Promise<Gathered> {
 async function stream(services: Services, context: AppContext, reply: StreamReply): Promise<Response> {
   const { exchange } = context.var;
   const { pieces, status, contentType, headers = {}, policy } = reply;
-  let first: Gathered | null;
+  let first: Chunk | null;
   try {
-    first = await gather(pieces);
+    first = await readChunk(pieces);
   } catch (error) {
     return renderError(services, context, error);
   }
@@ -148,18 +152,18 @@ async function stream(services: Services, context: AppContext, reply: StreamRepl
   const encoder = new TextEncoder();
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
-      context.env.waits?.();
+      context.env.beginServiceTurn?.();
       try {
-        const { text, isLast } = first ?? await gather(pieces);
+        const { text, isLast } = first ?? await readChunk(pieces);
         first = null;
         controller.enqueue(encoder.encode(text));
         if (isLast) controller.close();
       } catch (error) {
-        if (error instanceof AlteredError) tellAltered(services, context, error);
+        if (error instanceof AlteredError) reportAltered(services, context, error);
         else internalError(services, context, error);
         controller.error(error);
       } finally {
-        context.env.isWaitedFor?.();
+        context.env.beginClientTurn?.();
       }
     },
     async cancel() {

@@ -29,42 +29,43 @@ export interface RouteGroup {
 export const ROUTE_GROUPS: readonly RouteGroup[] = [
   {
     name: "Service",
-    description: "Health, self-description and this document. No key.",
+    description: "Health, self-description and this document. No key is needed.",
     routes: SERVICE_ROUTES,
   },
   {
     name: "Scoring",
-    description: "One interaction, a batch, a commit, the risk of a decision, and the replay of either.",
+    description:
+      "Scoring of one interaction or a batch, the commit of a score, the risk of a decision, and the replay of scores and decisions.",
     routes: [...SCORE_ROUTES, ...DECISION_ROUTES],
   },
   {
     name: "Operators",
-    description: "The reviewers who are scored, and the organization that they belong to.",
+    description: "The reviewers who are scored, and their organization.",
     routes: [...OPERATOR_ROUTES, ...ORGANIZATION_ROUTES, ...MAINTENANCE_ROUTES],
   },
   {
     name: "Compliance",
-    description: "What the records say of human oversight, for a deployer's own assessment.",
+    description: "Reports on human oversight, for a deployer's own assessment.",
     routes: REPORT_ROUTES,
   },
   {
     name: "Evidence",
-    description: "Signed, chained entries: append to them, verify them, carry them away.",
+    description: "Signed, chained entries: append, verify and export them.",
     routes: [...OWN_EVENT_ROUTES, ...EVIDENCE_ROUTES],
   },
   {
     name: "Your organization",
-    description: "With an organization's own key: the key itself, the audit log, webhooks.",
+    description: "The organization's own key, audit log and webhooks. They need the organization's key.",
     routes: [...OWN_KEY_ROUTES, ...AUDIT_LOG_ROUTES, ...WEBHOOK_ROUTES],
   },
   {
     name: "Administration",
-    description: "With a master key of its own for each operation: organizations, their keys, usage, alerts.",
+    description: "Organizations, their keys, usage and alerts. Each operation has its own master key.",
     routes: [...ADMIN_ORGANIZATION_ROUTES, ...ALERT_ROUTES],
   },
   {
     name: "Public demo",
-    description: "A visitor's run, which belongs to no organization. No key.",
+    description: "The runs of visitors, which belong to no organization. No key is needed.",
     routes: ASSESSMENT_ROUTES,
   },
 ];

@@ -14,10 +14,10 @@ const BACKLOG = 4_096;
 /** The longest wait before the next try if no descriptor was free, or no connection could be closed. */
 const RETRY_MS = 50;
 /** The shortest time between two reports of the same trouble. */
-const TELL_MS = 60_000;
+const REPORT_INTERVAL_MS = 60_000;
 
 /** The application that answers requests; it is told who sends them. */
-export interface Answering {
+export interface Application {
   readonly fetch: (request: Request, client: Client) => Response | Promise<Response>;
 }
 
@@ -49,7 +49,7 @@ export type ListenOptions = Address & AnswerOptions;
 export interface Claim {
   readonly url: string;
   /** Starts to answer. */
-  answer(app: Answering, options: AnswerOptions): Listener;
+  answer(app: Application, options: AnswerOptions): Listener;
   /** Gives up the address instead of answering. */
   release(): void;
 }
@@ -63,7 +63,7 @@ export interface Listener {
 }
 
 /** Claims the address and answers at once. @throws the same errors as {@link claim}. */
-export function listen(app: Answering, options: ListenOptions): Listener {
+export function listen(app: Application, options: ListenOptions): Listener {
   return claim(options).answer(app, options);
 }
 
@@ -74,24 +74,24 @@ export function listen(app: Answering, options: ListenOptions): Listener {
 export function claim({ host, port, tls }: Address): Claim {
   const serveConnection = connectionServer();
   const address = { hostname: host, port, tcpBacklog: BACKLOG };
-  let tellStranger = () => {};
+  let reportStranger = () => {};
   const acceptor = tls === null
     ? listenPlain(address)
-    : listenTls({ ...address, ...tls, onStranger: () => tellStranger() });
+    : listenTls({ ...address, ...tls, onStranger: () => reportStranger() });
   const name = host.includes(":") ? `[${host}]` : host;
   const url = `${tls === null ? "http" : "https"}://${name}:${acceptor.addr.port}`;
   return {
     url,
     answer(app, options) {
       const connections = new Connections(options.bounds, options.counts);
-      tellStranger = seldom(connections, options.onStranger);
+      reportStranger = limitReports(connections, options.onStranger);
       return answerOn(app, { acceptor, connections, serveConnection, url, options });
     },
     release: () => acceptor.close(),
   };
 }
 
-interface Answers {
+interface AnswerContext {
   readonly acceptor: Acceptor;
   readonly connections: Connections;
   readonly serveConnection: ServeConnection;
@@ -100,12 +100,12 @@ interface Answers {
 }
 
 function answerOn(
-  app: Answering,
-  { acceptor, connections, serveConnection, url, options }: Answers,
+  app: Application,
+  { acceptor, connections, serveConnection, url, options }: AnswerContext,
 ): Listener {
-  const tellFailure = seldom(connections, options.onFailure);
-  const tellCrowded = seldom(connections, options.onCrowded);
-  const tellStuck = seldom(connections, options.onStuck);
+  const reportFailure = limitReports(connections, options.onFailure);
+  const reportCrowded = limitReports(connections, options.onCrowded);
+  const reportStuck = limitReports(connections, options.onStuck);
   let inFlight = 0;
   let stopping = false;
   let closed = false;
@@ -113,29 +113,29 @@ function answerOn(
 
   const answer = async (request: Request, client: Required<Client>) => {
     inFlight += 1;
-    client.waits();
+    client.beginServiceTurn();
     try {
       return await app.fetch(request, client);
     } finally {
-      client.isWaitedFor();
+      client.beginClientTurn();
       inFlight -= 1;
       if (stopping && inFlight === 0) idle.resolve();
     }
   };
   const admit = async (accepted: Accepted) => {
     while (connections.isFull && !closed) {
-      const room = connections.closeLongest();
-      if (room === null) tellStuck();
-      else tellCrowded();
-      await soon(room);
+      const room = connections.closeMostOverdue();
+      if (room === null) reportStuck();
+      else reportCrowded();
+      await waitBriefly(room);
     }
     if (closed) return accepted.close();
     try {
       connections.add(accepted.hostname, (connection) =>
         accepted.serve(
           serveConnection,
-          (request) => answer(request, connection.request()),
-          () => connection.took(),
+          (request) => answer(request, connection.beginRequest()),
+          () => connection.onAnswerTaken(),
         ));
     } catch (error) {
       accepted.close();
@@ -149,8 +149,8 @@ function answerOn(
       } catch (error) {
         if (closed) return;
         if (isClientGone(error)) continue;
-        tellFailure(error);
-        await soon(isOutOfDescriptors(error) ? connections.closeLongest() : null);
+        reportFailure(error);
+        await waitBriefly(isOutOfDescriptors(error) ? connections.closeMostOverdue() : null);
       }
     }
   };
@@ -170,7 +170,7 @@ function answerOn(
 }
 
 /** Waits for `room`, but at most {@link RETRY_MS}; waits that long if `room` is null. */
-async function soon(room: Promise<void> | null): Promise<void> {
+async function waitBriefly(room: Promise<void> | null): Promise<void> {
   const late = Promise.withResolvers<void>();
   const timer = setTimeout(late.resolve, RETRY_MS);
   await (room === null ? late.promise : Promise.race([room, late.promise]));
@@ -183,15 +183,15 @@ function isClientGone(error: unknown): boolean {
     error instanceof Deno.errors.ConnectionAborted;
 }
 
-/** Limits a report to one in {@link TELL_MS}: the same trouble comes with each connection. */
-function seldom<Told extends unknown[]>(
+/** Limits a report to one in {@link REPORT_INTERVAL_MS}: the same trouble comes with each connection. */
+function limitReports<Details extends unknown[]>(
   connections: Connections,
-  tell: (...told: Told) => void,
-): (...told: Told) => void {
+  report: (...details: Details) => void,
+): (...details: Details) => void {
   let quietUntil = 0;
-  return (...told) => {
+  return (...details) => {
     if (connections.now < quietUntil) return;
-    quietUntil = connections.now + TELL_MS;
-    tell(...told);
+    quietUntil = connections.now + REPORT_INTERVAL_MS;
+    report(...details);
   };
 }

@@ -15,7 +15,7 @@ const BUFFER_LEAST = 2_048;
 const BUFFER_MOST = 65_536;
 
 /** File descriptors for one connection: the client's socket and both ends of the loopback connection. */
-export const DESCRIPTORS_OF_RELAYED = 3;
+export const DESCRIPTORS_PER_RELAY = 3;
 
 export interface TlsListenOptions {
   readonly hostname: string;
@@ -74,7 +74,7 @@ async function pairFrom(
     near = await Deno.connect({ hostname: LOOPBACK, port: (inner.addr as Deno.NetAddr).port });
     for (;;) {
       const far = await inner.accept();
-      if (isSame(far.remoteAddr, near.localAddr)) return [near, far];
+      if (isSameAddress(far.remoteAddr, near.localAddr)) return [near, far];
       closeQuietly(far);
       onStranger();
     }
@@ -86,7 +86,7 @@ async function pairFrom(
   }
 }
 
-function isSame(one: Deno.Addr, other: Deno.Addr): boolean {
+function isSameAddress(one: Deno.Addr, other: Deno.Addr): boolean {
   const [a, b] = [one, other] as [Deno.NetAddr, Deno.NetAddr];
   return a.hostname === b.hostname && a.port === b.port;
 }
@@ -113,14 +113,14 @@ function relay(client: Deno.TcpConn, near: Deno.TcpConn, far: Deno.TlsConn): Acc
     serve(serve, handler, taken) {
       onTaken = taken;
       let served: ServedConnection | null = null;
-      const over = far.handshake().then(() => {
+      const ended = far.handshake().then(() => {
         served = serve(far, handler);
         return served.closed;
       }).catch(() => closeQuietly(far));
       return {
         // The answer may still be on its way to the client, so the client must close first: a socket that is
         // closed with unread bytes discards what the client has not received yet (RFC 9112, section 9.6).
-        closed: over.then(() => relayed),
+        closed: ended.then(() => relayed),
         close() {
           served?.close();
           close();
@@ -128,7 +128,7 @@ function relay(client: Deno.TcpConn, near: Deno.TcpConn, far: Deno.TlsConn): Acc
         finish() {
           if (served === null) return close();
           served.finish();
-          over.then(() => sent).then(close);
+          ended.then(() => sent).then(close);
         },
       };
     },

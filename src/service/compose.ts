@@ -9,7 +9,7 @@ import deno from "../../deno.json" with { type: "json" };
 import { createApp } from "../http/app.ts";
 import { type ConnectionCounts, noConnections } from "../http/connections.ts";
 import { createObservation } from "../http/observation.ts";
-import type { Answering } from "../http/server.ts";
+import type { Application } from "../http/server.ts";
 import { parseNetworks } from "../limits/networks.ts";
 import type { Metrics } from "../observability/metrics.ts";
 import type { Dependencies } from "../operations/dependencies.ts";
@@ -66,9 +66,9 @@ export interface ComposeOptions extends StorageOptions, RecoveryOptions {
 
 /** The service, open but not yet listening. */
 export interface Service {
-  readonly app: Answering;
+  readonly app: Application;
   /** Answers at the listener for metrics; null if there is none. */
-  readonly observation: Answering | null;
+  readonly observation: Application | null;
   /** Counts of the main listener's connections; the listener keeps them up to date. */
   readonly connections: ConnectionCounts;
   readonly dependencies: Dependencies;
@@ -200,7 +200,7 @@ function observationOf(
   { clock, log, world }: ComposeOptions,
   { storage: { database }, recovered: { clockWatch, base: { tampered } } }: Stages,
   { metrics, isDraining }: Answerers & { readonly metrics: Metrics },
-): Answering {
+): Application {
   return createObservation({
     metrics,
     log,
@@ -211,7 +211,7 @@ function observationOf(
     isDraining,
     isClockRefused: () => clockWatch.isRefused,
     isAltered: () => tampered?.mustLeaveRotation ?? false,
-    reach: () => reachDatabase(database),
+    readDatabase: () => reachDatabase(database),
   });
 }
 

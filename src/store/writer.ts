@@ -158,7 +158,7 @@ export class Writer {
    */
   submit<Result>(job: WriteJob<Result>): Promise<Result> {
     if (this.#closed) {
-      return Promise.reject(unavailable("The service is shutting down; send this again later."));
+      return Promise.reject(unavailable("The service is shutting down: retry later."));
     }
     if (this.#queue.length >= WRITE_QUEUE_LIMIT) {
       return Promise.reject(unavailable("Too many writes are waiting; send this again in a moment."));

@@ -133,7 +133,7 @@ reference("the example of a read shows the API's own answer", async ({ service, 
   await page.fill("#api-key", key);
   assert.equal(await operation.getByText("No key is entered").count(), 0);
   await operation.locator("select[name=example]").selectOption({
-    label: "The weakest at-risk operators with their days",
+    label: "The at-risk operators with the lowest JIS, with sparklines",
   });
   assert.equal(await operation.locator(".notice").count(), 0);
   await operation.getByRole("button", { name: "Send" }).click();

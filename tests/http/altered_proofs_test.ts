@@ -588,7 +588,7 @@ Deno.test("the log has a line for each answer that is refused because the databa
   await whileAltered(harness.database, { tables: ["audit_node"], changes }, async () => {
     assertAltered(await ask["score s-1"]!(), "a score");
   });
-  const lines = harness.log.filter(({ msg }) => msg === "what is stored was altered, and is not answered");
+  const lines = harness.log.filter(({ msg }) => msg === "stored data was altered: the request was refused");
   assert.deepEqual(lines.map(({ level, audit, chain, route }) => [level, audit, chain, route]), [
     ["error", true, "org/acme", "POST /v1/score"],
   ]);

@@ -3,7 +3,7 @@ import { Buffer } from "node:buffer";
 import { type ClientHttp2Session, connect } from "node:http2";
 import assert from "node:assert/strict";
 import { noConnections } from "../../src/http/connections.ts";
-import { type Answering, listen, type Listener } from "../../src/http/server.ts";
+import { type Application, listen, type Listener } from "../../src/http/server.ts";
 import type { RateWindow } from "../../src/limits/admission.ts";
 import { memoryWindow, openHarness, scoreRequest } from "../harness.ts";
 import { until } from "../program.ts";
@@ -17,7 +17,7 @@ const BOUNDS = {
 const PIECE = new Uint8Array(16_384);
 
 async function listening(
-  fetch: Answering["fetch"],
+  fetch: Application["fetch"],
   test: (listener: Listener, closed: ReturnType<typeof noConnections>["closed"]) => Promise<void>,
   tls: { readonly cert: string; readonly key: string } | null = null,
 ): Promise<void> {
@@ -44,16 +44,16 @@ interface Stream {
 }
 
 /** Answers with `pieces` pieces, by default without end. */
-function streaming(stream: Stream, pieces = Infinity): Answering["fetch"] {
+function streaming(stream: Stream, pieces = Infinity): Application["fetch"] {
   return (_request, client) =>
     new Response(
       new ReadableStream<Uint8Array>({
         pull(controller) {
-          client.waits?.();
+          client.beginServiceTurn?.();
           stream.pulled += 1;
           controller.enqueue(PIECE);
           if (stream.pulled === pieces) controller.close();
-          client.isWaitedFor?.();
+          client.beginClientTurn?.();
         },
         cancel() {
           stream.cancelled = true;
@@ -131,7 +131,7 @@ bothWays(
 );
 
 bothWays("megabytes go both ways at once, byte for byte", async ({ authority, tls }) => {
-  const echo: Answering["fetch"] = (request) => new Response(request.body);
+  const echo: Application["fetch"] = (request) => new Response(request.body);
   await listening(echo, async (listener, closed) => {
     const body = new Uint8Array(8_388_608);
     for (let at = 0; at < body.length; at += 65_536) crypto.getRandomValues(body.subarray(at, at + 65_536));
@@ -194,7 +194,7 @@ Deno.test("a late body has its own time limit whatever else its client does on t
       await new Promise((next) => setTimeout(next, 100));
     }
     assert.equal(status, 400);
-    assert.match(text, /The body did not come to its end in time/);
+    assert.match(text, /The body was not received completely in time/);
     assert.ok(others > 1);
     assert.equal(closed.silent, 0);
     // Bytes that come after that take no memory from other requests.
@@ -307,8 +307,8 @@ Deno.test("clients that reset their connection at once cause no failure and keep
 });
 
 Deno.test("a client is not closed as silent while the service works on its request for long", async () => {
-  const answer: Answering["fetch"] = async (_request, client) => {
-    client.waits?.();
+  const answer: Application["fetch"] = async (_request, client) => {
+    client.beginServiceTurn?.();
     await new Promise((done) => setTimeout(done, 2 * BOUNDS.clientMs));
     return new Response(client.peer);
   };
@@ -322,8 +322,8 @@ Deno.test("if the service already works on as many requests as allowed, a newcom
   const reported: string[] = [];
   const release = Promise.withResolvers<void>();
   let begun = 0;
-  const fetching: Answering["fetch"] = async (_request, client) => {
-    client.waits?.();
+  const fetching: Application["fetch"] = async (_request, client) => {
+    client.beginServiceTurn?.();
     begun += 1;
     await release.promise;
     return new Response("hello");

@@ -4,7 +4,7 @@ import { ServiceError } from "../../src/domain/errors.ts";
 import { BATCH_BODY_LIMIT_BYTES, BODY_MEMORY_BYTES } from "../../src/domain/limits.ts";
 import { parseJson, readBody, WAITING_BYTES } from "../../src/http/body.ts";
 import { type BodyLease, BodyMemory } from "../../src/http/body_memory.ts";
-import { survey } from "../../src/http/json_cost.ts";
+import { measureJson } from "../../src/http/json_cost.ts";
 
 const LIMIT = 1000;
 const within = () => ({ limit: LIMIT, lease: new BodyMemory(1_000_000).lease("somebody") });
@@ -88,11 +88,11 @@ Deno.test("one holder's bodies take at most half of the memory, so that there is
     BodyLease,
   ];
   first.take(40);
-  assert.throws(() => memory.lease("a").take(11), /of yours/);
+  assert.throws(() => memory.lease("a").take(11), /of your large requests/);
   second.take(10);
   other.take(50);
   const third = memory.lease("c");
-  assert.throws(() => memory.lease("c").take(1), /^ServiceError: Too many large requests are in work/);
+  assert.throws(() => memory.lease("c").take(1), /^ServiceError: Too many large requests are being processed/);
   first.release();
   third.take(1);
   second.take(30);
@@ -100,7 +100,7 @@ Deno.test("one holder's bodies take at most half of the memory, so that there is
   // A single body is accepted at any size.
   const large = memory.lease("a");
   large.take(1_000);
-  assert.throws(() => memory.lease("b").take(1), /Too many large requests are in work/);
+  assert.throws(() => memory.lease("b").take(1), /Too many large requests are being processed/);
   large.release();
   memory.lease("b").take(100);
 });
@@ -121,7 +121,7 @@ Deno.test("memory is given back to the holder for whom it was taken, also if the
   lease.take(30);
   lease.holder = "organization";
   lease.take(50);
-  assert.throws(() => memory.lease("organization").take(1), /of yours/);
+  assert.throws(() => memory.lease("organization").take(1), /of your large requests/);
   memory.lease("address").take(20);
   lease.release();
   memory.lease("organization").take(50);
@@ -138,33 +138,33 @@ Deno.test("a body that counts for more than half of the memory has a place of it
   small.takeParsed(50);
   heavy.take(0);
   heavy.takeParsed(51);
-  assert.throws(() => memory.lease("b").takeParsed(51), /as heavy as this one/);
+  assert.throws(() => memory.lease("b").takeParsed(51), /as large as this one/);
   other.takeParsed(50);
   heavy.release();
   const next = memory.lease("b");
   next.takeParsed(1_000);
   // A refused body gives back nothing of another one.
   other.release();
-  assert.throws(() => memory.lease("c").takeParsed(51), /as heavy as this one/);
+  assert.throws(() => memory.lease("c").takeParsed(51), /as large as this one/);
 });
 
 Deno.test("the parsed value of a body counts once, however often it is parsed", () => {
   const memory = new BodyMemory(100);
   const bytes = new TextEncoder().encode("[]");
-  const { cost } = survey(bytes);
+  const { cost } = measureJson(bytes);
   const tight = new BodyMemory(2 * cost).lease("a");
   assert.deepEqual([parseJson(bytes, tight), parseJson(bytes, tight)], [[], []]);
   const lease = memory.lease("a");
   lease.takeParsed(50);
   lease.takeParsed(50);
   memory.lease("b").take(50);
-  assert.throws(() => memory.lease("c").take(1), /in work/);
+  assert.throws(() => memory.lease("c").take(1), /being processed/);
 });
 
 Deno.test("a body is refused before it is parsed if there is no room for its parsed value", () => {
   const memory = new BodyMemory(10_000);
   const objects = new TextEncoder().encode(`[${Array(50).fill("{}").join(",")}]`);
-  assert.ok(survey(objects).cost > 20 * objects.length);
+  assert.ok(measureJson(objects).cost > 20 * objects.length);
   const first = memory.lease("a");
   parseJson(objects, first);
   assert.throws(() => parseJson(objects, memory.lease("a")), { code: "SERVICE_UNAVAILABLE" });
@@ -173,9 +173,9 @@ Deno.test("a body is refused before it is parsed if there is no room for its par
 });
 
 Deno.test("brackets, commas and quotes in strings count as text", () => {
-  const costOf = (text: string) => survey(new TextEncoder().encode(text)).cost;
+  const costOf = (text: string) => measureJson(new TextEncoder().encode(text)).cost;
   assert.equal(costOf('["[{,:}]\\""]'), costOf('["xxxxxx\\""]'));
-  assert.deepEqual(survey(new TextEncoder().encode('[{"a":["]]"]},[]]')).depth, 3);
+  assert.deepEqual(measureJson(new TextEncoder().encode('[{"a":["]]"]},[]]')).depth, 3);
 });
 
 Deno.test("of too many bodies at once some are refused, which leaves room for the others", () => {
@@ -249,7 +249,7 @@ for (
     const late = await lateBodies(8, { head, memory });
     while (late.refused.length < 3) await new Promise((next) => setTimeout(next, 5));
     assert.deepEqual(late.refused, Array(3).fill("SERVICE_UNAVAILABLE"));
-    assert.throws(() => memory.lease("somebody").take(1), /of yours/);
+    assert.throws(() => memory.lease("somebody").take(1), /of your large requests/);
     memory.lease("another").take(each);
     await late.end();
     // All of it is free again.

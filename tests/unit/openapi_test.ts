@@ -94,7 +94,7 @@ Deno.test("each master key is a security scheme of its own, which names its secr
     ) => [
       `masterKey_${scope}`,
       "apiKey",
-      `The master secret \`MASTER_ADMIN_KEY_${scope}\`, for its own operation alone.`,
+      `The master secret \`MASTER_ADMIN_KEY_${scope}\`, which is valid for one operation only.`,
     ]),
   );
 });

@@ -68,7 +68,7 @@ Deno.test("the first example of an operation can be sent, or names what must sti
   ]);
   assert.deepEqual(exampleNames(operation("getOperators")), [
     "",
-    "The weakest at-risk operators with their days",
+    "The at-risk operators with the lowest JIS, with sparklines",
   ]);
 });
 

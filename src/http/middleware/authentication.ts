@@ -48,8 +48,8 @@ export class AuthenticationFloor {
 
   /** Refusals that leave at one instant share one timer. */
   #departure(at: number): Promise<void> {
-    const known = this.#departures.get(at);
-    if (known !== undefined) return known;
+    const existing = this.#departures.get(at);
+    if (existing !== undefined) return existing;
     const departure = this.clock.until(at).finally(() => this.#departures.delete(at));
     this.#departures.set(at, departure);
     return departure;

@@ -11,10 +11,10 @@ function seconds(milliseconds: number): number {
   return Math.max(1, Math.ceil(milliseconds / 1000));
 }
 
-function rateLimited({ limit, resetMs }: Admission, who: string): ServiceError {
+function rateLimited({ limit, resetMs }: Admission, subjectKind: string): ServiceError {
   return new ServiceError(
     "RATE_LIMITED",
-    `At most ${limit} requests in 60 seconds for one ${who}: wait and retry.`,
+    `At most ${limit} requests in 60 seconds for one ${subjectKind}: wait and retry.`,
     {
       headers: { "Retry-After": String(seconds(resetMs)) },
     },
@@ -23,7 +23,10 @@ function rateLimited({ limit, resetMs }: Admission, who: string): ServiceError {
 
 /** The error for a request that could not be counted: it is refused, but not recorded as a breach. */
 function notCounted({ resetMs }: Admission): ServiceError {
-  return unavailable("Requests cannot be counted just now, so none is let through: retry.", seconds(resetMs));
+  return unavailable(
+    "Requests cannot be counted at the moment, so all are refused: retry.",
+    seconds(resetMs),
+  );
 }
 
 /** Layer 1. @throws {ServiceError} RATE_LIMITED; SERVICE_UNAVAILABLE if the limiter cannot count. */

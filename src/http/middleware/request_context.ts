@@ -23,11 +23,11 @@ export function requestContext(services: Services): MiddlewareHandler<AppEnviron
       caller: null,
       prefersPage: false,
       headers: new Headers(),
-      body: services.bodies.lease("whoever has shown no key"),
+      body: services.bodies.lease("requests without a verified key"),
     };
     context.set("exchange", exchange);
     try {
-      await admitAtAll(services, exchange, context.req.header("Host"));
+      await requireAcceptable(services, exchange, context.req.header("Host"));
       await next();
     } catch (error) {
       context.res = renderError(services, context, error);
@@ -57,16 +57,16 @@ export function requestContext(services: Services): MiddlewareHandler<AppEnviron
 }
 
 /** @throws {ServiceError} if the service drains, or if the Host header is invalid. */
-async function admitAtAll(
+async function requireAcceptable(
   services: Services,
   exchange: Exchange,
   host: string | undefined,
 ): Promise<void> {
-  if (services.isDraining()) throw unavailable("The service is shutting down; send this again later.");
-  if (host === undefined || isHost(host)) return;
+  if (services.isDraining()) throw unavailable("The service is shutting down: retry later.");
+  if (host === undefined || isValidHost(host)) return;
   await admitAddress(services, exchange);
   // RFC 9110, section 7.2: an invalid Host field is answered 400.
-  throw new ServiceError("VALIDATION_FAILED", "Send a Host header that names a host and nothing else.", {
+  throw new ServiceError("VALIDATION_FAILED", "Send a Host header that contains only a host.", {
     status: 400,
   });
 }
@@ -74,7 +74,7 @@ async function admitAtAll(
 /**
  * Deno makes the URL, and so the path, from this header: one with more than a host must not choose a route.
  */
-function isHost(host: string): boolean {
+function isValidHost(host: string): boolean {
   return /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{0,5})?$/.test(host);
 }
 

@@ -80,10 +80,12 @@ const usageResponseSchema = z.object({
   tier: z.enum(TIERS),
   active: z.boolean(),
   interaction_count_current_period: z.int().min(0).meta({
-    description: "Scores in the period, batch items included; counted exactly at each call.",
+    description: "Number of scores in the period, including batch items; counted exactly at each call.",
   }),
   period_start: isoTimestamp,
-  period_end: isoTimestamp.meta({ description: `${USAGE_WINDOW_DAYS} days after period_start: now.` }),
+  period_end: isoTimestamp.meta({
+    description: `The time of the call, ${USAGE_WINDOW_DAYS} days after period_start.`,
+  }),
   tier_limit: z.int(),
   utilization_ratio: z.number().min(0),
   threshold_crossed: z.boolean(),
@@ -96,7 +98,7 @@ const getUsage: Route = {
   operationId: "getUsage",
   summary: "Usage of an organization",
   description:
-    "Scores of the last 30 days, counted exactly at each call. Crossing the limit never throttles.",
+    "Number of scores in the last 30 days, counted exactly at each call. An organization over its limit is not throttled.",
   auth: { kind: "master", scope: "ORG_USAGE_READ" },
   layer1: true,
   pathParameters: organizationPathSchema,
@@ -117,7 +119,7 @@ const getUsage: Route = {
 const emptyBodySchema = z.object({}).meta({ id: "EmptyBody" });
 
 /** Fields of a route of the payment component: the body has no fields and may be left out. */
-function billing(scope: MasterScope, operation: StateOperation) {
+function billingRoute(scope: MasterScope, operation: StateOperation) {
   return {
     ...MASTER_POST,
     auth: { kind: "master", scope },
@@ -147,11 +149,11 @@ const billingSuspendedSchema = z.object({
 }).meta({ id: "BillingSuspended" });
 
 const postBillingSuspension: Route = {
-  ...billing("BILLING_SUSPEND", suspendBilling),
+  ...billingRoute("BILLING_SUSPEND", suspendBilling),
   path: "/v1/admin/billing/org/{org_id}/suspend",
   operationId: "postBillingSuspension",
-  summary: "Suspend for want of payment",
-  description: "The organization's key is destroyed. A repeat changes nothing.",
+  summary: "Suspend for non-payment",
+  description: "Destroys the organization's key. A repeated call changes nothing.",
   success: { status: 200, description: "Suspended.", schema: billingSuspendedSchema },
   errors: ["NOT_FOUND", "IDEMPOTENCY_KEY_REUSED"],
 };
@@ -167,27 +169,27 @@ const organizationRotatedSchema = z.object({
 }).meta({ id: "OrganizationRotated" });
 
 const postBillingRotation: Route = {
-  ...billing("BILLING_ROTATE", rotateBilling),
+  ...billingRoute("BILLING_ROTATE", rotateBilling),
   path: "/v1/admin/billing/org/{org_id}/rotate",
   operationId: "postBillingRotation",
   summary: "Mint a new key after a payment",
   description:
-    "Lifts a suspension for want of payment, and a revocation by the organization itself. What an administrator decided stands: 409.",
+    "Mints a new key, and lifts a suspension for non-payment or a revocation by the organization itself. It does not lift what an administrator decided: the answer is then 409.",
   success: {
     status: 200,
-    description: "The new key; to a repeated call, that there is one.",
+    description: "The new key. The answer to a repeated call contains only its prefix.",
     schema: z.union([organizationRotatedSchema, alreadyProvisionedSchema]),
   },
   errors: ["NOT_FOUND", "CONFLICT", "IDEMPOTENCY_KEY_REUSED"],
 };
 
 const confirmedBodySchema = z.object({
-  confirm_org_id: orgIdSchema.meta({ description: "The organization of the path, once more." }),
+  confirm_org_id: orgIdSchema.meta({ description: "Repeats the org_id of the path." }),
   idempotency_key: idempotencyKeySchema,
 }).meta({ id: "ConfirmedCall" });
 
 /** Fields of a route of the admin dashboard: the body repeats the org_id and the idempotency key. */
-function confirmed(scope: MasterScope, operation: StateOperation) {
+function confirmedRoute(scope: MasterScope, operation: StateOperation) {
   return {
     ...MASTER_POST,
     auth: { kind: "master", scope },
@@ -225,11 +227,12 @@ const organizationSuspendedSchema = z.object({
 }).meta({ id: "OrganizationSuspended" });
 
 const postSuspension: Route = {
-  ...confirmed("ORG_SUSPEND", suspendOrganization),
+  ...confirmedRoute("ORG_SUSPEND", suspendOrganization),
   path: "/v1/admin/org/{org_id}/suspend",
   operationId: "postSuspension",
   summary: "Suspend an organization",
-  description: "Its key stops working until it is reactivated. A repeat changes nothing.",
+  description:
+    "Its key stops working until the organization is reactivated. A repeated call changes nothing.",
   success: { status: 200, description: "Suspended.", schema: organizationSuspendedSchema },
   errors: ["NOT_FOUND", "IDEMPOTENCY_KEY_REUSED", "NOT_IMPLEMENTED"],
 };
@@ -239,30 +242,31 @@ const organizationReactivatedSchema = z.object({
   org_id: orgIdSchema,
   reactivated_at: isoTimestamp,
   remaining: z.array(z.string()).optional().meta({
-    description: "Why the organization stays inactive, where there are other reasons.",
+    description: "The other reasons for which the organization stays inactive; left out if there are none.",
   }),
   ...envelopeFields,
 }).meta({ id: "OrganizationReactivated" });
 
 const postReactivation: Route = {
-  ...confirmed("ORG_REACTIVATE", reactivateOrganization),
+  ...confirmedRoute("ORG_REACTIVATE", reactivateOrganization),
   path: "/v1/admin/org/{org_id}/reactivate",
   operationId: "postReactivation",
   summary: "Lift an administrator's suspension",
-  description: "The key from before it works again, unless there are other reasons, which are named.",
+  description:
+    "The earlier key works again. If the organization is inactive for other reasons, it stays inactive, and `remaining` names them.",
   success: { status: 200, description: "Reactivated.", schema: organizationReactivatedSchema },
   errors: ["NOT_FOUND", "CONFLICT", "IDEMPOTENCY_KEY_REUSED", "NOT_IMPLEMENTED"],
 };
 
 const postForcedRotation: Route = {
-  ...confirmed("ORG_FORCE_ROTATE", forceRotate),
+  ...confirmedRoute("ORG_FORCE_ROTATE", forceRotate),
   path: "/v1/admin/org/{org_id}/force-rotate",
   operationId: "postForcedRotation",
   summary: "Replace an organization's key",
-  description: "Mints a new key, shown once; the one before it is revoked for good.",
+  description: "Mints a new key, shown once, and revokes the earlier key for good.",
   success: {
     status: 200,
-    description: "The new key; to a repeated call, that there is one.",
+    description: "The new key. The answer to a repeated call contains only its prefix.",
     schema: z.union([organizationRotatedSchema, alreadyProvisionedSchema]),
   },
   errors: [
@@ -275,11 +279,11 @@ const postForcedRotation: Route = {
 };
 
 const postForcedRevocation: Route = {
-  ...confirmed("ORG_FORCE_REVOKE", forceRevoke),
+  ...confirmedRoute("ORG_FORCE_REVOKE", forceRevoke),
   path: "/v1/admin/org/{org_id}/force-revoke",
   operationId: "postForcedRevocation",
   summary: "Revoke an organization's key",
-  description: "The key is destroyed and the organization inactive. A repeat changes nothing.",
+  description: "Destroys the key and makes the organization inactive. A repeated call changes nothing.",
   success: { status: 200, description: "Revoked.", schema: keyRevokedSchema },
   errors: ["NOT_FOUND", "IDEMPOTENCY_KEY_REUSED", "NOT_IMPLEMENTED"],
 };

@@ -34,12 +34,13 @@ const postAcknowledgement: Route = {
   path: "/v1/admin/alerts/{alert_id}/ack",
   operationId: "postAcknowledgement",
   summary: "Acknowledge an alert",
-  description: "A repeat changes nothing. `jiss alerts list` shows the alerts that are open.",
+  description:
+    "Marks the alert as seen. A repeated call changes nothing. `jiss alerts list` shows the open alerts.",
   auth: { kind: "master", scope: "ALERT_ACK" },
   pathParameters: alertPathSchema,
   body: { schema: acknowledgementBodySchema, limitBytes: BODY_LIMIT_BYTES },
   examples: [{
-    summary: "A rate that is out of the ordinary",
+    summary: "An alert about an unusual rate",
     path: { alert_id: "alert-of-the-example" },
     body: { idempotency_key: EXAMPLE_IDEMPOTENCY_KEY },
   }],

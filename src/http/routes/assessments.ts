@@ -12,7 +12,7 @@ import { OPEN } from "./shared.ts";
 const assessmentRequestSchema = z.object({
   sessionId: assessmentIdSchema,
   records: z.array(interactionSchema).min(1).max(ASSESSMENT_RECORDS_MAX).meta({
-    description: "Scored in this order, from a state of which nothing is known.",
+    description: "Scored in this order, starting from the state of a new operator.",
   }),
 }).meta({ id: "AssessmentRequest" });
 
@@ -28,12 +28,12 @@ const postAssessment: Route = {
   operationId: "postAssessment",
   summary: "Submit a run of the public demo",
   description:
-    "Scores 1 to 100 interactions of a visitor as those of one fresh reviewer, in the domain `general`. The first submission under a `sessionId` stands: the same again gets its answer, with `Idempotency-Replayed: true`; a different one is 409. It belongs to no organization, counts nowhere, and is deleted after some time.",
+    "Scores 1 to 100 interactions of a visitor as those of one new reviewer, in the domain `general`. Only the first submission under a `sessionId` is scored. If the same submission is repeated, it gets the stored answer, with `Idempotency-Replayed: true`; a different submission gets 409. The run belongs to no organization, does not count as usage, and is deleted after a number of days that the deployment sets.",
   layer1: true,
   body: { schema: assessmentRequestSchema, limitBytes: BODY_LIMIT_BYTES },
   success: {
     status: 200,
-    description: "The run is kept, and can be looked at.",
+    description: "The run was stored; `shareUrl` shows it.",
     schema: assessmentSubmittedSchema,
   },
   errors: ["CONFLICT", "SERVICE_UNAVAILABLE"],
@@ -80,7 +80,7 @@ const getAssessment: Route = {
   operationId: "getAssessment",
   summary: "A run of the public demo",
   description:
-    "The records as they were scored, the score after each of them with what moved it, and the summary after the last. With `Accept: text/html`, as browsers send it, the same figures as a page; failures are pages then, too.",
+    "Returns the scored records, the score after each record with the causes of its change, and the summary after the last record. With `Accept: text/html`, which browsers send, the answer is a page with the same figures; errors are then pages too.",
   layer1: true,
   pathParameters: assessmentPathSchema,
   success: {

@@ -15,14 +15,16 @@ const ROTATIONS = { since: "2026-11-01", event_type: "KEY_ROTATED" };
 
 const filters = {
   event_type: z.enum(AUDIT_LOG_EVENTS, { error: `must be one of ${AUDIT_LOG_EVENTS.join(", ")}` }).optional(),
-  since: instantSchema.optional().meta({ description: "Included." }),
-  until: instantSchema.optional().meta({ description: "Excluded; now where it is left out." }),
+  since: instantSchema.optional().meta({ description: "Start of the range, included." }),
+  until: instantSchema.optional().meta({
+    description: "End of the range, excluded. Default: the time of the call.",
+  }),
 };
 
 const auditLogParametersSchema = z.object({
   ...filters,
   limit: integerParameter({ min: 1, max: AUDIT_LOG_MAX, fallback: AUDIT_LOG_DEFAULT })
-    .meta({ description: "How many events at most: the newest." }),
+    .meta({ description: "Maximum number of events; the newest are returned." }),
 });
 
 const getAuditLog: Route = {
@@ -31,7 +33,7 @@ const getAuditLog: Route = {
   operationId: "getAuditLog",
   summary: "Read your audit log",
   description:
-    "What was done to the organization and its keys, newest first. That it was read is itself in the log.",
+    "Returns the actions on the organization and its keys, newest first. Each read of the log is itself logged.",
   parameters: auditLogParametersSchema,
   success: {
     status: 200,
@@ -42,17 +44,17 @@ const getAuditLog: Route = {
   async handler({ dependencies }, { context, exchange }) {
     const { event_type, since, until, limit } = parseParameters(context.req.raw, auditLogParametersSchema);
     const { call } = exchange;
-    const asked = { eventType: event_type ?? null, since: since ?? null, until: until ?? call.now };
-    const events = await readAuditLog(dependencies, selfServe(exchange), { ...asked, limit, call });
+    const query = { eventType: event_type ?? null, since: since ?? null, until: until ?? call.now };
+    const events = await readAuditLog(dependencies, selfServe(exchange), { ...query, limit, call });
     return {
       status: 200,
       body: {
         events,
         count: events.length,
         filters: {
-          event_type: asked.eventType,
-          since: asked.since === null ? null : new Date(asked.since).toISOString(),
-          until: new Date(asked.until).toISOString(),
+          event_type: query.eventType,
+          since: query.since === null ? null : new Date(query.since).toISOString(),
+          until: new Date(query.until).toISOString(),
           limit,
         },
       },
@@ -66,9 +68,9 @@ const getAuditLogExport: Route = {
   ...KEYED_READ,
   path: "/v1/admin/audit-log/export",
   operationId: "getAuditLogExport",
-  summary: "Carry your audit log away",
+  summary: "Export your audit log",
   description:
-    "Exactly the events of the audit log, all of them, one JSON object a line, newest first. The provable form is `jiss export --chain admin`.",
+    "Returns all events of the audit log, newest first, as one JSON object on each line. To export them with their proofs, run `jiss export --chain admin`.",
   parameters: auditLogExportParametersSchema,
   success: {
     status: 200,

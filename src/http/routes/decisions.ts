@@ -23,48 +23,52 @@ import { KEYED_POST, KEYED_READ } from "./shared.ts";
 export const decisionRequestSchema = interactionSchema.extend({
   decision_id: sessionIdSchema.optional().meta({
     description:
-      "One decision_id is one decision in an organization, and shares its name space with session_id; without one, one is generated.",
+      "Identifies the decision within the organization. A decision_id must not equal any session_id. If it is left out, one is generated.",
   }),
   operator_id: operatorIdSchema,
   domain: domainSchema,
   ai_confidence: z.number(ofType("must be a number or null")).min(0).max(1).nullable().default(null).meta({
-    description: "The AI's own confidence: recorded, not used.",
+    description: "The confidence that the AI reported. It is recorded but does not affect the score.",
   }),
   stakes: z.enum(STAKES).meta({ id: "Stakes" }).nullable().default(null).meta({
     description:
-      "How much hangs on the decision; beside a scenario_type the graver of the two counts for severity.",
+      "The stakes of the decision. If a scenario_type is given too, the more severe of the two determines the severity.",
   }),
-  interaction: z.undefined({ error: "must be left out: a decision's fields stand at top level" }).optional()
-    .meta({ override: { not: {} }, description: "Left out: a decision's fields stand at top level." }),
+  interaction: z.undefined({ error: "must be left out: send a decision's fields at top level" }).optional()
+    .meta({ override: { not: {} }, description: "Not allowed: send a decision's fields at top level." }),
 }).meta({ id: "DecisionRequest" });
 
 const policyTriggerSchema = z.object({
   policy: z.string(),
   triggered: z.boolean(),
   minimum_route: z.enum(ROUTES),
-  evidence: z.string().nullable().meta({ description: "One sentence; null where not triggered." }),
+  evidence: z.string().nullable().meta({
+    description: "One sentence about why the policy triggered; null if it did not.",
+  }),
 }).meta({ id: "PolicyTrigger" });
 
 const drsFactorSchema = z.object({
   name: z.enum(["likelihood", "severity", "process_evidence", "operator_jis"]),
   value: z.number(),
   weight: z.number().nullable().meta({
-    description: "Exponent in the score; null where it only feeds the likelihood.",
+    description: "Exponent of the factor in the score; null if the factor affects only the likelihood.",
   }),
 }).meta({ id: "DrsFactor" });
 
 export const decisionResponseSchema = z.object({
-  decision_id: sessionIdSchema.meta({ description: "The one that was sent, or that was generated." }),
+  decision_id: sessionIdSchema.meta({ description: "The id that was sent, or the generated one." }),
   operator_id: operatorIdSchema,
   domain: domainSchema,
-  decision_risk_score: z.number().min(0).max(1).meta({ description: "0 to 1, two decimals." }),
+  decision_risk_score: z.number().min(0).max(1).meta({
+    description: "Risk of the decision, 0 to 1, with two decimals.",
+  }),
   routing_decision: z.enum(ROUTES),
   policy_triggers: z.array(policyTriggerSchema).length(7),
   factors: z.array(drsFactorSchema),
   operator_uncertainty: uncertaintySchema.meta({
-    description: "The interval around the operator's JIS among the factors.",
+    description: "The uncertainty of the operator's JIS that is among the factors.",
   }),
-  audit_id: z.string().meta({ description: "Id of the entry in the organization's chain." }),
+  audit_id: z.string().meta({ description: "Id of the entry in the organization's evidence chain." }),
   model: modelReferenceSchema,
   evidence: evidenceSchema,
   ...envelopeFields,
@@ -76,16 +80,16 @@ const postDecision: Route = {
   operationId: "postDecision",
   summary: "Score the risk of one decision",
   description:
-    "The Decision Risk Score of one AI-assisted decision and where it should be routed, given the operator's record and the process behind it. Reads the record and changes nothing in it. Safe to repeat under its `decision_id`, which shares its name space with `session_id`.",
+    "Computes the Decision Risk Score of one AI-assisted decision and its route, from the operator's record and the decision process. The operator's record does not change. The call can be repeated safely under the same `decision_id`, which must not equal any `session_id`.",
   body: { schema: decisionRequestSchema, limitBytes: BODY_LIMIT_BYTES },
   success: {
     status: 200,
-    description: "The risk, the route, every policy with its evidence, and the factors.",
+    description: "The risk, the route, each policy with its evidence, and the factors.",
     schema: decisionResponseSchema,
   },
   errors: ["CONFLICT", "GONE"],
   examples: [{
-    summary: "A quick acceptance where much is at stake",
+    summary: "A quick acceptance with high stakes",
     body: {
       decision_id: "decision-2026-000301",
       operator_id: "reviewer-ada",
@@ -118,7 +122,7 @@ const postDecision: Route = {
 };
 
 const replayPathSchema = z.object({
-  id: sessionIdSchema.meta({ description: "A scored session_id or a decision_id." }),
+  id: sessionIdSchema.meta({ description: "A session_id of a score, or a decision_id." }),
 });
 
 const getReplay: Route = {
@@ -127,11 +131,12 @@ const getReplay: Route = {
   operationId: "getReplay",
   summary: "Replay a score or a decision",
   description:
-    "Recomputes a score (by `session_id`) or a decision (by `decision_id`) from its recorded input and the model document of its time, and explains for each dimension what moved it.",
+    "Recomputes a score (by `session_id`) or a decision (by `decision_id`) from its recorded input with the model document that was in use then, and explains for each dimension why it changed.",
   pathParameters: replayPathSchema,
   success: {
     status: 200,
-    description: "The recorded and the recomputed result, whether they match, and why it is what it is.",
+    description:
+      "The recorded result, the recomputed result, whether they match, and the explanation of the result.",
     schema: replayResponseSchema(evidenceSchema),
   },
   errors: ["NOT_FOUND", "GONE"],

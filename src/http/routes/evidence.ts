@@ -16,7 +16,8 @@ import { KEYED_READ, OPEN } from "./shared.ts";
 
 const chainParametersSchema = z.object({
   chain: z.enum(CHAIN_KINDS).default("evidence").meta({
-    description: "The chain of scores and decisions, or the audit log of the organization and its keys.",
+    description:
+      "`evidence`: the chain of scores and decisions. `admin`: the audit log of the organization and its keys.",
   }),
 });
 
@@ -28,10 +29,10 @@ const chainSizeFrom = (low: 0 | 1) =>
 
 const verifyParametersSchema = z.object({
   from: chainSizeFrom(0).optional().meta({
-    description: "Resumes at this entry: verification begins at the last checkpoint at or before it.",
+    description: "Verifies from this entry on. Verification begins at the last checkpoint at or before it.",
   }),
   since_size: chainSizeFrom(1).optional().meta({
-    description: "Adds the proof that the chain of this size is a beginning of the present one.",
+    description: "Adds a proof that the present chain continues the chain of this size.",
   }),
 });
 
@@ -39,7 +40,7 @@ const verifyParametersSchema = z.object({
 const range = z.array(z.int()).length(2).nullable();
 
 const findingSchema = z.object({
-  chain: z.string().meta({ description: "The epoch of the chain that it is about." }),
+  chain: z.string().meta({ description: "The epoch of the chain that the finding is about." }),
   code: z.string(),
   fatal: z.boolean(),
   seq: z.int().nullable(),
@@ -54,7 +55,9 @@ const signedCheckpoint = {
   origin: z.string(),
   size: z.int().min(1),
   root: hash32,
-  note: z.string().meta({ description: "The signed checkpoint: keep it, and no later one can deny it." }),
+  note: z.string().meta({
+    description: "The signed checkpoint. Keep it: it proves any later change of the entries that it covers.",
+  }),
 };
 
 const verifyResponseSchema = z.object({
@@ -70,7 +73,7 @@ const verifyResponseSchema = z.object({
   }),
   findings: z.array(findingSchema),
   consistency: z.object({ from: z.int(), to: z.int(), proof: z.array(hash32) }).optional().meta({
-    description: "RFC 6962 consistency proof, where `since_size` asks for it.",
+    description: "RFC 6962 consistency proof, if `since_size` was given.",
   }),
   ...envelopeFields,
 }).meta({ id: "ChainVerification" });
@@ -82,7 +85,7 @@ function verificationOf(kind: "evidence" | "admin") {
     parameters: verifyParametersSchema,
     success: {
       status: 200,
-      description: "What was found; `valid` is false where something is wrong.",
+      description: "The findings; `valid` is false if the chain is invalid.",
       schema: verifyResponseSchema,
     },
     examples: [
@@ -108,7 +111,7 @@ const getChainVerification: Route = {
   operationId: "getChainVerification",
   summary: "Verify the evidence chain",
   description:
-    "Every link, commitment, tree root and signature of the organization's scores and decisions, from the database. It works in slices and holds nobody up. Scores are replayed by `GET /v1/decision/replay/{id}` and, all of them, by `jiss verify`.",
+    "Verifies each link, commitment, tree root and signature of the organization's scores and decisions in the database. It works in slices, so that other requests do not wait. It does not recompute scores: `GET /v1/decision/replay/{id}` recomputes one score, and `jiss verify` recomputes all of them.",
 };
 
 const getAdminChainVerification: Route = {
@@ -116,18 +119,19 @@ const getAdminChainVerification: Route = {
   path: "/v1/admin/audit/verify-chain",
   operationId: "getAdminChainVerification",
   summary: "Verify the audit log's chain",
-  description: "As the evidence chain's, for what was done to the organization and its keys.",
+  description:
+    "Verifies the chain of the audit log in the same way as `GET /v1/audit/chain/verify` verifies the evidence chain.",
 };
 
 const exportParametersSchema = z.object({
   ...chainParametersSchema.shape,
   parts: z.enum(["all", "structural", "none"]).default("all").meta({
     description:
-      "all: everything, so that scores can be replayed. structural: only how the chain itself came about. none: hashes alone.",
+      "`all`: everything, so that scores can be recomputed. `structural`: only the contents about the chain itself. `none`: hashes only.",
   }),
   link: linkSchema.optional().meta({
     description:
-      "Sizes of checkpoints that were kept, separated by commas. Where entries up to there were removed by the retention rule, the bundle proves that what is left goes on from them.",
+      "Sizes of checkpoints that you kept, separated by commas. If the retention rule removed the entries that they cover, the bundle proves that the remaining entries continue from these checkpoints.",
     examples: ["120,480"],
   }),
 });
@@ -136,9 +140,9 @@ const getChainExport: Route = {
   ...KEYED_READ,
   path: "/v1/audit/chain/export",
   operationId: "getChainExport",
-  summary: "Carry a chain away",
+  summary: "Export a chain",
   description:
-    "A bundle for `jiss verify`, of the organization's scores and decisions or of its audit log: one canonical JSON object a line. It ends with a trailer; a file without one was cut short.",
+    "Returns a bundle for `jiss verify` with the organization's scores and decisions, or with its audit log: one canonical JSON object on each line. The last line is a trailer; a file without a trailer is incomplete.",
   parameters: exportParametersSchema,
   success: {
     status: 200,
@@ -149,7 +153,7 @@ const getChainExport: Route = {
   },
   examples: [
     { summary: "Everything" },
-    { summary: "Without anything personal", query: { parts: "structural" } },
+    { summary: "Without personal data", query: { parts: "structural" } },
     {
       summary: "The audit log, linked to a checkpoint of its first entry",
       query: { chain: "admin", link: "1" },
@@ -184,13 +188,13 @@ const getChainExport: Route = {
 };
 
 const proofPathSchema = z.object({
-  seq: chainSizeFrom(0).meta({ description: "The entry's place in its chain, from 0." }),
+  seq: chainSizeFrom(0).meta({ description: "The entry's index in its chain, counted from 0." }),
 });
 
 const proofResponseSchema = z.object({
   seq: z.int().min(0),
   entry_hash: hash32,
-  proof: z.string().meta({ description: "C2SP tlog-proof@v1 against the newest checkpoint." }),
+  proof: z.string().meta({ description: "C2SP tlog-proof@v1 for the newest checkpoint." }),
   ...envelopeFields,
 }).meta({ id: "InclusionProof" });
 
@@ -199,7 +203,7 @@ const getChainProof: Route = {
   path: "/v1/audit/chain/proof/{seq}",
   operationId: "getChainProof",
   summary: "Prove one entry",
-  description: "Proof that an entry stands under the newest checkpoint.",
+  description: "Returns a proof that the newest checkpoint covers the entry.",
   pathParameters: proofPathSchema,
   parameters: chainParametersSchema,
   success: { status: 200, description: "The proof.", schema: proofResponseSchema },
@@ -222,10 +226,10 @@ const getCheckpoint: Route = {
   operationId: "getCheckpoint",
   summary: "The newest checkpoint",
   description:
-    "Size and root of a chain, signed. Whoever keeps it can prove a later change of anything before it.",
+    "Returns the signed size and root of a chain. Keep the checkpoint: it proves any later change of the entries that it covers.",
   parameters: chainParametersSchema,
   success: { status: 200, description: "The checkpoint.", schema: checkpointResponseSchema },
-  examples: [{ summary: "Of the audit log", query: { chain: "admin" } }],
+  examples: [{ summary: "The audit log's", query: { chain: "admin" } }],
   async handler({ dependencies }, { context, exchange }) {
     const { chain } = parseParameters(context.req.raw, chainParametersSchema);
     return { status: 200, body: await currentCheckpoint(dependencies, exchange.caller!, chain) };
@@ -243,7 +247,11 @@ const jwksSchema = z.object({
     "x-jiss-from": z.int().nullable(),
     "x-jiss-until": z.int().nullable(),
   })),
-}).meta({ id: "JsonWebKeySet", description: "RFC 7517; ranges are sizes of the system chain." });
+}).meta({
+  id: "JsonWebKeySet",
+  description:
+    "A JSON Web Key Set (RFC 7517). `x-jiss-from` and `x-jiss-until` are sizes of the system chain.",
+});
 
 const getPublicKeys: Route = {
   ...OPEN,
@@ -252,7 +260,7 @@ const getPublicKeys: Route = {
   operationId: "getPublicKeys",
   summary: "The log's public keys",
   description:
-    "The keys that sign checkpoints, newest first, each with the sizes of the system chain between which it signs. Pin them out of band: a key that comes with what it signs proves nothing.",
+    "Returns the keys that sign checkpoints, newest first, each with the range of sizes of the system chain that it signs. Get the keys over a separate channel before you trust them: a key that comes together with its signatures proves nothing.",
   layer1: true,
   success: { status: 200, description: "A JSON Web Key Set.", schema: jwksSchema },
   errors: ["RATE_LIMITED"],

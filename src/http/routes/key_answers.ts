@@ -4,7 +4,7 @@ import { isoTimestamp } from "../../domain/instant.ts";
 import { orgIdSchema } from "../../domain/organization.ts";
 import { envelopeFields } from "../../domain/score.ts";
 
-export const newKeySchema = z.string().meta({ description: "Shown once, never again." });
+export const newKeySchema = z.string().meta({ description: "The new API key. It is shown only once." });
 
 export const keyPrefixSchema = z.string().length(8);
 
@@ -19,4 +19,4 @@ export const alreadyProvisionedSchema = z.object({
   prefix: keyPrefixSchema,
   already_provisioned: z.literal(true),
   ...envelopeFields,
-}).meta({ id: "AlreadyProvisioned", description: "The answer to a repeated call: without the key." });
+}).meta({ id: "AlreadyProvisioned", description: "The answer to a repeated call, without the key." });

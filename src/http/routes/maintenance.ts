@@ -20,7 +20,7 @@ const postMaintenance: Route = {
   operationId: "postMaintenance",
   summary: "Recommend exercises",
   description:
-    "What an operator should practise: the dimension whose lack costs most, and the exercises of the model's catalogue for it. Needs 50 interactions or 10 days of monitoring.",
+    "Recommends what an operator should practise: the dimension that lowers the score most, and the exercises for it from the model's catalogue. The operator needs 50 interactions or 10 days of monitoring.",
   body: { schema: maintenanceRequestSchema, limitBytes: BODY_LIMIT_BYTES },
   success: {
     status: 200,

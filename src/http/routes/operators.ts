@@ -28,7 +28,7 @@ const getProfile: Route = {
   operationId: "getProfile",
   summary: "An operator's profile",
   description:
-    "The operator's score with its interval, the seven dimensions, and the newest 100 points of the history. With include=projection also what follows from them, as in the answer to a score: the decay projection and the compliance block.",
+    "Returns the operator's score with its interval, the seven dimensions, and the newest 100 points of the history. With include=projection it also returns the decay projection and the compliance block, as the answer to a score does.",
   pathParameters: operatorPathSchema,
   parameters: profileParametersSchema,
   success: { status: 200, description: "The profile.", schema: profileResponseSchema },
@@ -62,12 +62,14 @@ const sparklineResponseSchema = z.object({
   operator_id: operatorIdSchema,
   days: z.int(),
   points: z.array(historyPointSchema).meta({
-    description: "The last score of each UTC day that has one, oldest first; the window ends with today.",
+    description: "The last score of each UTC day that has a score, oldest first. The window ends today.",
   }),
   min: points.nullable(),
   max: points.nullable(),
   current: points,
-  trend: z.number().meta({ description: "Recent minus longer-run JIS, points; negative is a decline." }),
+  trend: z.number().meta({
+    description: "Recent JIS minus long-term JIS, in points; negative if the JIS declines.",
+  }),
   uncertainty: uncertaintySchema,
   ...envelopeFields,
 }).meta({ id: "Sparkline" });
@@ -76,8 +78,8 @@ const getSparkline: Route = {
   ...KEYED_READ,
   path: "/v1/operator/{operator_id}/sparkline",
   operationId: "getSparkline",
-  summary: "An operator's days",
-  description: "One point for each UTC day that has a score, as JSON or as an accessible picture.",
+  summary: "An operator's sparkline",
+  description: "Returns one point for each UTC day that has a score, as JSON or as an accessible picture.",
   pathParameters: operatorPathSchema,
   parameters: sparklineParametersSchema,
   success: {
@@ -114,7 +116,7 @@ const getSparkline: Route = {
 
 const subjectParametersSchema = z.object({
   format: z.enum(SUBJECT_FORMATS).default("json").meta({
-    description: "html: a page in plain words for the person whom it is about.",
+    description: "`html` returns a page in plain words for the reviewer.",
   }),
 });
 
@@ -124,7 +126,7 @@ const getSubjectAccess: Route = {
   operationId: "getSubjectAccess",
   summary: "Everything about a reviewer, for the reviewer",
   description:
-    "Subject access: all that is stored about one reviewer, each score with what moved it, and what the law has the reviewer told: what for, how, how long, to whom, and how to contest. Also for one who was never scored, of whom there are frozen calls or decisions alone. It is sent as it is made; a body that ends early is no copy. Not in it are keyed digests, by which a repeated request is known and from which nothing can be read. That a copy was asked for is an entry of the audit log, which names the pseudonym.",
+    "Subject access: returns everything that is stored about one reviewer, each score with the causes of its change, and the information that the law requires: purposes, method, retention periods, recipients, and how to contest a score. It also works for a reviewer who was never scored and has only frozen calls or decisions. The body is streamed; a body that ends early is not a complete copy. It does not contain the keyed digests that identify repeated requests, because no data can be read from them. Each request for a copy is recorded in the audit log under the reviewer's pseudonym.",
   pathParameters: operatorPathSchema,
   parameters: subjectParametersSchema,
   success: {
@@ -169,10 +171,10 @@ const erasureResponseSchema = z.object({
   erased_at: isoTimestamp,
   physical: z.enum(PHYSICAL_ERASURES).meta({
     description:
-      "`done`: the bytes are overwritten. `pending`: a reader still holds them; they are overwritten as soon as it lets go. `server`: when, is for the database server's own log to say.",
+      "`done`: the bytes were overwritten. `pending`: a reader still uses them; they are overwritten when it has finished. `server`: the database server overwrites them, and only its own log tells when.",
   }),
   detail: z.record(z.string(), z.unknown()).meta({
-    description: "What the entry says, which the evidence covers: nothing of the person.",
+    description: "The content of the entry, which the evidence covers. It contains no personal data.",
   }),
   evidence: evidenceSchema,
   ...envelopeFields,
@@ -184,11 +186,11 @@ const deleteOperator: Route = {
   operationId: "deleteOperator",
   summary: "Erase a reviewer",
   description:
-    "Everything personal goes: what was sent and what came of it, the profile, and the tie between the operator_id and the entries. The entries stay, and the chain verifies. Session and decision ids stay used: 410. Usage figures and issued reports stay. The same operator_id may come back, as somebody new. It cannot be undone.",
+    "Erases all personal data: the inputs and results, the profile, and the link between the operator_id and the entries. The entries themselves stay, so the chain still verifies. Session ids and decision ids stay used: they are answered with 410. Usage figures and issued reports stay. If the same operator_id is sent again, it counts as a new operator. An erasure cannot be undone.",
   pathParameters: operatorPathSchema,
   success: {
     status: 200,
-    description: "What the SUBJECT_ERASED entry says, and its evidence.",
+    description: "The content of the SUBJECT_ERASED entry, and its evidence.",
     schema: erasureResponseSchema,
   },
   errors: ["NOT_FOUND"],

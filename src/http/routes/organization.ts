@@ -22,10 +22,12 @@ import { KEYED_READ } from "./shared.ts";
 
 const operatorsParametersSchema = z.object({
   band: z.enum(BANDS).optional(),
-  sort: z.enum(OPERATOR_SORTS).default("operator_id").meta({ description: "`-` is descending." }),
+  sort: z.enum(OPERATOR_SORTS).default("operator_id").meta({
+    description: "A leading `-` sorts in descending order.",
+  }),
   limit: integerParameter({ min: 1, max: OPERATORS_PAGE_MAX, fallback: OPERATORS_PAGE_DEFAULT }),
   cursor: z.string().max(1024).optional().meta({
-    description: "`next_cursor` of the page before, which had the same sort.",
+    description: "`next_cursor` of the previous page, which must have had the same sort.",
   }),
   include: z.enum(["sparkline"]).optional(),
 });
@@ -36,13 +38,13 @@ const getOperators: Route = {
   operationId: "getOperators",
   summary: "The organization's operators",
   description:
-    "A page of all operators, whenever they were last active. `next_cursor` starts the next page; it is null on the last.",
+    "Returns a page of all operators, regardless of when they were last active. `next_cursor` gets the next page; it is null on the last page.",
   parameters: operatorsParametersSchema,
   success: { status: 200, description: "A page of operators.", schema: operatorsResponseSchema },
   examples: [
     { summary: "The first page" },
     {
-      summary: "The weakest at-risk operators with their days",
+      summary: "The at-risk operators with the lowest JIS, with sparklines",
       query: { band: "at_risk", sort: "jis", limit: "20", include: "sparkline" },
     },
   ],
@@ -103,7 +105,7 @@ function decodeCursor(text: string): Cursor | null {
 }
 
 const decisionsParametersSchema = z.object({
-  kind: z.enum(RECORD_KINDS).optional().meta({ description: "Both where it is left out." }),
+  kind: z.enum(RECORD_KINDS).optional().meta({ description: "Default: both kinds." }),
   operator_id: operatorIdSchema.optional(),
   ...recordPage,
 });
@@ -112,9 +114,9 @@ const getDecisions: Route = {
   ...KEYED_READ,
   path: "/v1/organization/decisions",
   operationId: "getDecisions",
-  summary: "What was scored",
+  summary: "The organization's scores and decisions",
   description:
-    "A page of the organization's scores and decisions, newest first, of all operators or of one: `GET /v1/decision/replay/{id}` has each in full.",
+    "Returns a page of the scores and decisions of all operators or of one operator, newest first. `GET /v1/decision/replay/{id}` returns each in full.",
   parameters: decisionsParametersSchema,
   success: { status: 200, description: "A page of scores and decisions.", schema: decisionsResponseSchema },
   examples: [
@@ -148,7 +150,7 @@ const getDashboard: Route = {
   operationId: "getDashboard",
   summary: "The organization's dashboard",
   description:
-    "Figures over the operators with an interaction in the last 90 days, at the instant asked. `compliance_status` is `non_compliant` when more than 10 percent of high-risk operators have a JIS below 60, or any critical-decision operator has one below 40.",
+    "Returns figures, at the time of the call, about the operators with an interaction in the last 90 days. `compliance_status` is `non_compliant` if more than 10 percent of high-risk operators have a JIS below 60, or if any critical-decision operator has a JIS below 40.",
   success: { status: 200, description: "The dashboard.", schema: dashboardResponseSchema },
   examples: [{ summary: "Ask" }],
   async handler({ dependencies }, { exchange }) {
@@ -162,7 +164,7 @@ const jisDifference = z.number().min(-100).max(100);
 
 const directionCounts = z.object({ higher: count, lower: count, same: count });
 
-const standing = z.object({
+const placementSchema = z.object({
   jis: points,
   band: z.enum(BANDS),
   compliance_status: complianceSchema.shape.status,
@@ -172,16 +174,17 @@ const shadowResponseSchema = z.object({
   shadow: z.object({
     model: modelReferenceSchema,
     candidate: modelReferenceSchema,
-    since: isoTimestamp.meta({ description: "Start of this process, with which the comparison began." }),
+    since: isoTimestamp.meta({ description: "Start of this process, when the comparison began." }),
     interactions: z.object({
       compared: count,
       failed: count.meta({ description: "Scores and late labels on which the candidate failed." }),
       missed: count.meta({
-        description: "Scores and late labels that there was no room for, or too many waited before.",
+        description:
+          "Scores and late labels that were not compared because there was no room or too many others were waiting.",
       }),
       restarts: count.meta({
         description:
-          "How often an operator began anew from the stored state, after something was missed or another process recorded it.",
+          "Number of times that the comparison of an operator restarted from the stored state because something was missed or another process recorded it.",
       }),
     }),
     difference: z.object({
@@ -195,24 +198,27 @@ const shadowResponseSchema = z.object({
       max: jisDifference,
     }).nullable().meta({
       description:
-        "JIS of the candidate minus that of the model in use, points, over all interactions compared; the mean exact to two decimals, the others to one.",
+        "JIS of the candidate minus JIS of the model in use, in points, over all compared interactions. The mean is exact to two decimals, the other values to one.",
     }),
     operators: z.object({
       compared: count,
       band: directionCounts,
       compliance_status: directionCounts,
-    }).meta({ description: "Operators by where the candidate places them, as of their newest interaction." }),
+    }).meta({
+      description:
+        "Number of operators whom the candidate places higher, lower or the same at their newest interaction.",
+    }),
     most_different: z.array(z.object({
       operator_id: z.string(),
-      interactions: count.meta({ description: "Compared since the start." }),
+      interactions: count.meta({ description: "Number of interactions compared since the start." }),
       difference: jisDifference,
-      model: standing,
-      candidate: standing,
+      model: placementSchema,
+      candidate: placementSchema,
     })).meta({
       description:
-        `The ${SHADOW_REPORTED_OPERATORS} operators whose newest interaction differs most, the largest difference first.`,
+        `The ${SHADOW_REPORTED_OPERATORS} operators with the largest difference at their newest interaction, largest first.`,
     }),
-  }).nullable().meta({ description: "null: no candidate runs." }),
+  }).nullable().meta({ description: "null if no candidate model runs." }),
   ...envelopeFields,
 }).meta({ id: "Shadow" });
 
@@ -222,7 +228,7 @@ const getShadow: Route = {
   operationId: "getShadow",
   summary: "What a candidate model would change",
   description:
-    "Where the administrator lets a candidate model run in shadow: what it would have answered to the organization's interactions since the start of this process, beside what the model in use has answered. It changes no score, and is no evidence.",
+    "If the administrator runs a candidate model in shadow, this compares its scores with those of the model in use, for the organization's interactions since the start of this process. The comparison changes no score and is not evidence.",
   success: { status: 200, description: "The comparison, or null.", schema: shadowResponseSchema },
   examples: [{ summary: "Ask" }],
   async handler({ dependencies }, { exchange }) {

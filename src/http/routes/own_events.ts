@@ -45,13 +45,13 @@ const eventTypeSchema = z.string()
     } and is none of its names`,
   })
   .meta({
-    description: "Any name that is not reserved for the service's own events.",
+    description: "A name that is not reserved for the service's own events.",
     examples: ["REVIEW_POLICY_CHANGED"],
     // Many languages have no lookahead, so the pattern does not exclude the reserved names.
     override: { not: { pattern: RESERVED_NAME.source } },
   });
 
-interface Unsound {
+interface PayloadFault {
   readonly path: readonly string[];
   readonly message: string;
 }
@@ -60,48 +60,53 @@ interface Unsound {
  * The first fault in a value that must be the same in every language; null if there is none. A path is built
  * only for a fault: a payload may have half a million members.
  */
-function unsoundPlace(value: unknown): Unsound | null {
+function findFault(value: unknown): PayloadFault | null {
   if (typeof value === "number") {
     if (!Number.isFinite(value)) return { path: [], message: "must be a finite number" };
     const isExact = !Number.isInteger(value) || Number.isSafeInteger(value);
-    return isExact ? null : { path: [], message: "must be a whole number within 2^53: write it as text" };
+    return isExact ? null : {
+      path: [],
+      message: "must be a whole number below 2^53 in absolute value: send larger ones as text",
+    };
   }
   if (typeof value === "string") {
     return value.isWellFormed() ? null : { path: [], message: "must be well-formed Unicode" };
   }
   if (typeof value !== "object" || value === null) return null;
-  return Array.isArray(value) ? unsoundItem(value) : unsoundMember(value as Record<string, unknown>);
+  return Array.isArray(value) ? findFaultInArray(value) : findFaultInObject(value as Record<string, unknown>);
 }
 
-function unsoundItem(items: readonly unknown[]): Unsound | null {
+function findFaultInArray(items: readonly unknown[]): PayloadFault | null {
   for (let index = 0; index < items.length; index += 1) {
-    const place = unsoundPlace(items[index]);
-    if (place !== null) return below(String(index), place);
+    const fault = findFault(items[index]);
+    if (fault !== null) return prefixPath(String(index), fault);
   }
   return null;
 }
 
-function unsoundMember(members: Readonly<Record<string, unknown>>): Unsound | null {
+function findFaultInObject(members: Readonly<Record<string, unknown>>): PayloadFault | null {
   for (const name of Object.keys(members)) {
-    if (!name.isWellFormed()) return { path: [], message: "must have names of well-formed Unicode" };
-    const place = unsoundPlace(members[name]);
-    if (place !== null) return below(name, place);
+    if (!name.isWellFormed()) {
+      return { path: [], message: "must have member names that are well-formed Unicode" };
+    }
+    const fault = findFault(members[name]);
+    if (fault !== null) return prefixPath(name, fault);
   }
   return null;
 }
 
-function below(name: string, { path, message }: Unsound): Unsound {
+function prefixPath(name: string, { path, message }: PayloadFault): PayloadFault {
   return { path: [name, ...path], message };
 }
 
 const payloadSchema = z.record(z.string(), z.unknown(), { error: "must be an object" }).superRefine(
   (payload, context) => {
-    const place = unsoundPlace(payload);
-    if (place !== null) context.addIssue({ code: "custom", message: place.message, path: [...place.path] });
+    const fault = findFault(payload);
+    if (fault !== null) context.addIssue({ code: "custom", message: fault.message, path: [...fault.path] });
   },
 ).meta({
   description:
-    "What happened: an object of at most 65,536 bytes of canonical JSON. Put no personal data here: it is not erased with an operator.",
+    "Details of the event: an object of at most 65,536 bytes of canonical JSON. Do not send personal data: the payload is not erased when an operator is erased.",
 });
 
 const appendRequestSchema = z.object({ event_type: eventTypeSchema, payload: payloadSchema }).meta({
@@ -114,7 +119,7 @@ const appendResponseSchema = z.object({
   entry_hash: z.string(),
   entry: entrySchema,
   detail: z.record(z.string(), z.unknown()).meta({
-    description: "The payload as it was recorded, which the evidence covers.",
+    description: "The recorded payload, which the evidence covers.",
   }),
   evidence: evidenceSchema,
   ...envelopeFields,
@@ -126,7 +131,7 @@ const postAuditAppend: Route = {
   operationId: "postAuditAppend",
   summary: "Append an event of your own",
   description:
-    "An event that belongs beside the scores, a change of a review policy say, becomes an entry of the organization's evidence chain, for good.",
+    "Appends an event of the organization, for example a change of its review policy, to its evidence chain. The entry cannot be removed.",
   body: { schema: appendRequestSchema, limitBytes: BODY_LIMIT_BYTES },
   success: {
     status: 201,
@@ -144,16 +149,16 @@ const postAuditAppend: Route = {
     if (length > PAYLOAD_LIMIT_BYTES) {
       throw validationFailed([{
         path: "payload",
-        message: `must be at most ${PAYLOAD_LIMIT_BYTES} bytes of canonical JSON, it has ${length}`,
+        message: `must have at most ${PAYLOAD_LIMIT_BYTES} bytes of canonical JSON; it has ${length}`,
       }]);
     }
-    const { event, ...about } = await appendEvent(dependencies, exchange.caller!, {
+    const { event, ...metadata } = await appendEvent(dependencies, exchange.caller!, {
       eventType: event_type,
       payload,
       call: exchange.call,
       idempotency: idempotentCall(context),
     });
-    return { status: 201, body: { ...event }, ...about };
+    return { status: 201, body: { ...event }, ...metadata };
   },
 };
 

@@ -25,7 +25,7 @@ export const recordPage = {
   limit: integerParameter({ min: 1, max: RECORDS_PAGE_MAX, fallback: RECORDS_PAGE_DEFAULT }),
   cursor: z.string().regex(
     /^(?:0|[1-9][0-9]{0,14})$/,
-    "must be the next_cursor of the page before, unchanged",
+    "must be the next_cursor of the previous page, unchanged",
   )
-    .transform(Number).optional().meta({ description: "`next_cursor` of the page before." }),
+    .transform(Number).optional().meta({ description: "`next_cursor` of the previous page." }),
 };

@@ -34,9 +34,9 @@ const reportFormatSchema = z.object({ format: z.enum(["json", "html"]).default("
 const reportParametersSchema = z.object({
   period_start: instantSchema.optional().meta({
     description:
-      "Where the period starts, included. Given together with period_end; without both the period is the last full calendar quarter (UTC).",
+      "Start of the period, included. Give it together with period_end. If both are left out, the period is the last full calendar quarter (UTC).",
   }),
-  period_end: instantSchema.optional().meta({ description: "Where the period ends, not included." }),
+  period_end: instantSchema.optional().meta({ description: "End of the period, excluded." }),
   ...reportFormatSchema.shape,
 });
 
@@ -46,7 +46,7 @@ const getReport: Route = {
   operationId: "getReport",
   summary: "The report of a period",
   description:
-    "What the records of a period say of human oversight, provision by provision: evidence for a deployer's own assessment, no declaration of compliance. Without a period it is that of the last full calendar quarter (UTC); one bound alone is 422. Kept and citable; the same period over unchanged records is the same report, byte for byte in its `report` member.",
+    "Reports, for each legal provision, what the records of a period show about human oversight. It is evidence for a deployer's own assessment, not a declaration of compliance. Without a period, it covers the last full calendar quarter (UTC); a call with only one bound gets 422. The report is stored and can be cited. If the records have not changed, the same period gives the same report: its `report` member is identical byte for byte.",
   parameters: reportParametersSchema,
   success: reportSuccess,
   examples: [
@@ -62,7 +62,7 @@ const getReport: Route = {
     const { call } = exchange;
     const period = periodOf(bounds, call.now);
     const issued = await complianceReport(dependencies, exchange.caller!, { period, call });
-    return shown(dependencies, issued, format);
+    return renderReport(dependencies, issued, format);
   },
 };
 
@@ -99,7 +99,7 @@ const getStoredReport: Route = {
   path: "/v1/compliance/report/{report_id}",
   operationId: "getStoredReport",
   summary: "A report by its id",
-  description: "The report as it was issued.",
+  description: "Returns the report as it was issued.",
   pathParameters: reportPathSchema,
   parameters: reportFormatSchema,
   success: reportSuccess,
@@ -108,11 +108,11 @@ const getStoredReport: Route = {
   async handler({ dependencies }, { context, exchange }) {
     const { report_id } = parseWith(reportPathSchema, context.req.param());
     const { format } = parseParameters(context.req.raw, reportFormatSchema);
-    return shown(dependencies, await storedReport(dependencies, exchange.caller!, report_id), format);
+    return renderReport(dependencies, await storedReport(dependencies, exchange.caller!, report_id), format);
   },
 };
 
-function shown(
+function renderReport(
   { model }: Services["dependencies"],
   issued: IssuedReport,
   format: "json" | "html",
@@ -133,8 +133,9 @@ const getReports: Route = {
   ...KEYED_READ,
   path: "/v1/compliance/reports",
   operationId: "getReports",
-  summary: "The reports that were issued",
-  description: "A page of the organization's reports, newest first: what each is about and what it said.",
+  summary: "The issued reports",
+  description:
+    "Returns a page of the organization's reports, newest first, each with its period and its main results.",
   parameters: reportsParametersSchema,
   success: { status: 200, description: "A page of reports.", schema: reportsResponseSchema },
   examples: [{ summary: "The newest" }, { summary: "The newest five", query: { limit: "5" } }],
@@ -154,7 +155,7 @@ const getArticle14: Route = {
   operationId: "getArticle14",
   summary: "The measures of Article 14",
   description:
-    "What the records of the last 90 days say of each measure of Article 14(4) of the EU AI Act, at the instant asked.",
+    "Returns what the records of the last 90 days show about each measure of Article 14(4) of the EU AI Act, at the time of the call.",
   success: { status: 200, description: "The measures.", schema: article14ResponseSchema },
   examples: [{ summary: "Ask" }],
   async handler({ dependencies }, { exchange }) {

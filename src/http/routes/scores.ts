@@ -61,7 +61,10 @@ const flatScoreRequestSchema = interactionSchema.extend({
   session_id: sessionIdSchema.optional(),
   operator_id: operatorIdSchema,
   domain: domainSchema,
-}).meta({ id: "FlatScoreRequest", description: "The flat variant; without a session_id one is generated." });
+}).meta({
+  id: "FlatScoreRequest",
+  description: "The flat variant. If session_id is left out, one is generated.",
+});
 
 /**
  * Either form, for the OpenAPI document. The form of a request is determined before the request is validated.
@@ -88,7 +91,7 @@ const responseMode = z.enum(["standard", "lite"]).meta({ description: "`standard
 export const scoreResponseSchema = z.object({
   jis: points,
   displayed_jis: z.int().min(0).max(100).meta({
-    description: "A damped integer for people; decisions use jis.",
+    description: "A smoothed integer for display; decisions use jis.",
   }),
   band: z.enum(BANDS),
   dimensions: dimensionsSchema,
@@ -130,13 +133,13 @@ const postScore: Route = {
   operationId: "postScore",
   summary: "Score one interaction",
   description:
-    "Moves the operator's state, answers with the score and leaves signed, chained evidence. Safe to repeat: the same request under its `session_id` gets the stored answer, with `Idempotency-Replayed: true`; a different one is 409.",
+    "Updates the operator's state, returns the score and records signed, chained evidence. The call can be repeated safely: the same request under the same `session_id` gets the stored answer, with `Idempotency-Replayed: true`; a different request gets 409.",
   body: { schema: scoreCallSchema, limitBytes: BODY_LIMIT_BYTES },
   parameters: scoreParametersSchema,
   parameterHeaders: SCORE_HEADERS,
   success: {
     status: 200,
-    description: "The score, or with `incident_frozen` a skipped envelope.",
+    description: "The score. With `incident_frozen` the answer says that scoring was skipped.",
     schema: z.union([scoreResponseSchema, skippedResponseSchema]),
   },
   errors: ["CONFLICT", "GONE"],
@@ -207,7 +210,7 @@ const batchRequestSchema = z.object({
   operator_id: operatorIdSchema,
   domain: domainSchema,
   interactions: z.array(z.union([flatBatchItemSchema, nestedBatchItemSchema])).min(1).max(BATCH_MAX).meta({
-    description: "Applied in this order; a session_id may stand in it once.",
+    description: "Scored in this order. Each session_id may occur only once.",
   }),
 }).meta({ id: "BatchRequest" });
 
@@ -230,12 +233,12 @@ const postBatch: Route = {
   operationId: "postBatch",
   summary: "Score a batch",
   description:
-    "Scores 1 to 100 interactions of one operator in the order of the array, all or none. The same batch again gets the stored answer, with `Idempotency-Replayed: true`; a `session_id` that was used in any other way is 409, and nothing is written. It takes no parameters: every item is scored in full mode, whatever query or headers say.",
+    "Scores 1 to 100 interactions of one operator in the order of the array: all of them or none. If the same batch is repeated, it gets the stored answer, with `Idempotency-Replayed: true`. If a `session_id` was used in any other way, the answer is 409 and nothing is written. The call takes no parameters: each item is scored in full mode, regardless of query and headers.",
   body: { schema: batchRequestSchema, limitBytes: BATCH_BODY_LIMIT_BYTES },
   success: {
     status: 200,
     description:
-      "The scores, and compact evidence for each entry; an item's full result comes from its replay.",
+      "The scores, and compact evidence for each entry. The replay of an item returns its full result.",
     schema: batchResponseSchema,
   },
   errors: ["CONFLICT", "GONE"],
@@ -284,7 +287,7 @@ function refuseRepeated(items: readonly BatchItem[]): void {
       seen.add(session_id);
       return [];
     }
-    return [{ path: `interactions.${index}.session_id`, message: "must stand once in the batch" }];
+    return [{ path: `interactions.${index}.session_id`, message: "must occur only once in the batch" }];
   });
   if (details.length > 0) throw validationFailed(details);
 }
@@ -294,7 +297,7 @@ const commitPathSchema = z.object({ session_id: sessionIdSchema });
 const commitRequestSchema = z.object({
   outcome_correct: z.boolean("must be true, false or null").nullable().default(null).meta({
     description:
-      "The late label: whether the human's decision proved right. Once for a score that came without an outcome; null is the same as leaving it out.",
+      "The late label: whether the human's decision proved right. It can be given once, for a score without an outcome; null is the same as leaving it out.",
   }),
 }).meta({ id: "CommitRequest" });
 
@@ -304,12 +307,12 @@ const postCommit: Route = {
   operationId: "postCommit",
   summary: "Commit a score",
   description:
-    "Finalizes a provisional score; again is the same answer. With `outcome_correct` the score gets its late label, once: the recorded numbers never change, the operator's record learns, and the next score shows it. A label that contradicts what is known is 409.",
+    "Finalizes a provisional score; a repeated call gets the same answer. `outcome_correct` gives the score its late label, once: the recorded numbers do not change, but the operator's state does, and the next score reflects it. A label that contradicts the known outcome gets 409.",
   pathParameters: commitPathSchema,
   body: { schema: commitRequestSchema, limitBytes: BODY_LIMIT_BYTES, optional: true },
   success: {
     status: 200,
-    description: "The recorded score, committed, with the evidence of its commit.",
+    description: "The recorded score, now committed, with the evidence of its commit.",
     schema: scoreResponseSchema,
   },
   errors: ["NOT_FOUND", "CONFLICT", "GONE"],

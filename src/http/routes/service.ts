@@ -18,7 +18,7 @@ const getHealth: Route = {
   path: "/",
   operationId: "getHealth",
   summary: "Health check",
-  description: "Answers `ok` while the service runs. Never rate limited.",
+  description: "Returns `ok` while the service runs. It is never rate limited.",
   layer1: false,
   success: { status: 200, description: "The service answers.", schema: healthSchema },
   examples: [{ summary: "Ask" }],
@@ -33,24 +33,24 @@ const headHealth: Route = {
   method: "HEAD",
   operationId: "headHealth",
   summary: "Health check without body",
-  description: "Same status and content type as `GET /`.",
+  description: "Returns the same status and content type as `GET /`.",
   success: { ...getHealth.success, schema: null },
 };
 
 const selfDescriptionSchema = z.object({
   service: z.string(),
-  version: z.string().meta({ description: "Of the program." }),
-  api_version: z.string().meta({ description: "Of the interface." }),
+  version: z.string().meta({ description: "Version of the program." }),
+  api_version: z.string().meta({ description: "Version of the API." }),
   endpoints: z.array(
     z.object({ method: z.string(), path: z.string(), auth: z.string(), summary: z.string() }),
   ),
-  compliance: z.array(z.string()).meta({ description: "Names of the frameworks that reports speak to." }),
+  compliance: z.array(z.string()).meta({ description: "Names of the legal frameworks that reports cover." }),
   patent: z.object({
     status: z.string(),
     filed: z.string().nullable(),
     confirmation: z.string().nullable(),
     claims: z.int(),
-  }).meta({ description: "As the administrator states it." }),
+  }).meta({ description: "Patent information as configured by the administrator." }),
   ...envelopeFields,
 }).meta({ id: "SelfDescription" });
 
@@ -60,7 +60,7 @@ const getSelfDescription: Route = {
   path: "/v1",
   operationId: "getSelfDescription",
   summary: "Self-description",
-  description: "What the service is, its endpoints, and the frameworks that it speaks to.",
+  description: "Describes the service, its endpoints, and the legal frameworks that its reports cover.",
   layer1: true,
   success: { status: 200, description: "The catalogue.", schema: selfDescriptionSchema },
   errors: ["RATE_LIMITED"],
@@ -92,7 +92,7 @@ const getOpenApi: Route = {
   path: "/openapi.json",
   operationId: "getOpenApi",
   summary: "This document",
-  description: "The OpenAPI 3.1 document of the service.",
+  description: "Returns the OpenAPI 3.1 document of the service.",
   layer1: true,
   success: { status: 200, description: "An OpenAPI 3.1 document.", schema: null },
   errors: ["RATE_LIMITED"],

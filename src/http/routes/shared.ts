@@ -62,7 +62,7 @@ export const EXAMPLE_IDEMPOTENCY_KEY = "d6b1f0a2-5a37-4b0e-9f4e-2f1f5f6d7c11";
 
 /** The idempotency key in a body. */
 export const idempotencyKeySchema = z.string().min(1).max(IDEMPOTENCY_KEY_MAX_LENGTH).meta({
-  description: "The same as the Idempotency-Key header.",
+  description: "Must equal the Idempotency-Key header.",
 });
 
 /** The caller, with the actor that the audit log names on the routes of an organization's own key. */

@@ -27,11 +27,11 @@ const postWebhook: Route = {
   operationId: "postWebhook",
   summary: "Register a webhook",
   description:
-    "A destination for events, over https. The secret that deliveries are signed with is derived from the one that is sent, and shown once. At most 10. A host that does not resolve, as those of the examples, is 422: name one of yours.",
+    "Registers an https destination for events, at most 10 for each organization. The secret that signs deliveries is derived from the secret in the request, and is shown once. A host that does not resolve gets 422: replace the hosts of the examples with your own.",
   body: { schema: webhookRequestSchema, limitBytes: BODY_LIMIT_BYTES },
   success: {
     status: 201,
-    description: "The destination and its secret; to a repeated call, the destination.",
+    description: "The destination and its secret. The answer to a repeated call does not contain the secret.",
     schema: z.union([webhookRegisteredSchema, webhookAlreadyRegisteredSchema]),
   },
   errors: ["CONFLICT"],
@@ -39,7 +39,7 @@ const postWebhook: Route = {
     summary: "All events",
     body: { url: "https://review.acme.example/jiss", secret: "a-secret-of-the-receiver-2026" },
   }, {
-    summary: "Decisions that need somebody",
+    summary: "Decisions that a person must review",
     body: {
       url: "https://review.acme.example/risk",
       secret: "a-secret-of-the-receiver-2026",
@@ -62,7 +62,7 @@ const getWebhooks: Route = {
   path: "/v1/admin/webhook/list",
   operationId: "getWebhooks",
   summary: "Your webhooks",
-  description: "The oldest first, never with a secret.",
+  description: "Returns the registered destinations, oldest first, without their secrets.",
   success: { status: 200, description: "The destinations.", schema: webhookListSchema },
   examples: [{ summary: "All" }],
   async handler({ dependencies }, { exchange }) {
@@ -85,9 +85,9 @@ const deleteWebhook: Route = {
   path: "/v1/admin/webhook/{id}",
   operationId: "deleteWebhook",
   summary: "Remove a webhook",
-  description: "Nothing more is sent there.",
+  description: "Removes the destination. Nothing more is sent to it.",
   pathParameters: webhookPathSchema,
-  success: { status: 200, description: "It is gone.", schema: webhookRemovedSchema },
+  success: { status: 200, description: "Removed.", schema: webhookRemovedSchema },
   errors: ["NOT_FOUND"],
   examples: [{ summary: "One", path: { id: "webhook-of-the-example" } }],
   async handler({ dependencies }, { context, exchange }) {
@@ -104,10 +104,10 @@ const postWebhookTest: Route = {
   operationId: "postWebhookTest",
   summary: "Test a webhook",
   description:
-    "Sends a signed `ping`, once, and answers how that went. A paused destination that takes it is paused no more.",
+    "Sends one signed `ping` and returns the result. If a paused destination accepts it, the destination is no longer paused.",
   body: null,
   pathParameters: webhookPathSchema,
-  success: { status: 200, description: "How it went.", schema: webhookTestedSchema },
+  success: { status: 200, description: "The result of the test.", schema: webhookTestedSchema },
   errors: ["NOT_FOUND", "CONFLICT", "GONE"],
   examples: [{ summary: "One", path: { id: "webhook-of-the-example" } }],
   async handler({ dependencies }, { context, exchange }) {
@@ -132,7 +132,7 @@ const getDeliveries: Route = {
   operationId: "getDeliveries",
   summary: "A webhook's deliveries",
   description:
-    "The newest first, each with its attempts: when, with which status or class of error. Delivered ones are kept 7 days (1,000 at most), dead ones 30 days (100,000 at most).",
+    "Returns deliveries, newest first, each with the time and the status or class of error of its attempts. Delivered ones are kept for 7 days (at most 1,000), dead ones for 30 days (at most 100,000).",
   pathParameters: webhookPathSchema,
   parameters: deliveriesParametersSchema,
   success: { status: 200, description: "The deliveries.", schema: deliveriesSchema },
@@ -149,8 +149,8 @@ const getDeliveries: Route = {
     const { id } = parseWith(webhookPathSchema, context.req.param());
     const parameters = parseParameters(context.req.raw, deliveriesParametersSchema);
     const { call } = exchange;
-    const asked = { id, parameters, call };
-    return { status: 200, body: await listDeliveries(dependencies, selfServe(exchange), asked) };
+    const query = { id, parameters, call };
+    return { status: 200, body: await listDeliveries(dependencies, selfServe(exchange), query) };
   },
 };
 
@@ -165,10 +165,10 @@ const postRedelivery: Route = {
   operationId: "postRedelivery",
   summary: "Send a delivery again",
   description:
-    "Queues what a delivered or dead delivery told for a new one, with an id and an idempotency key of its own.",
+    "Queues the event of a delivered or dead delivery again, as a new delivery with its own id and idempotency key.",
   body: null,
   pathParameters: deliveryPathSchema,
-  success: { status: 200, description: "It is queued.", schema: redeliveredSchema },
+  success: { status: 200, description: "Queued.", schema: redeliveredSchema },
   errors: ["NOT_FOUND", "CONFLICT", "GONE"],
   examples: [{
     summary: "One",
