@@ -152,8 +152,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, ErrorMeaning>> = {
       "Its administrator can set `JISS_ADMIN_DASHBOARD=on`; `jiss org` suspends, reactivates and re-keys from a shell.",
     retry: "no",
     example: {
-      message:
-        "The admin dashboard is disabled: the administrator can set JISS_ADMIN_DASHBOARD=on.",
+      message: "The admin dashboard is disabled: the administrator can set JISS_ADMIN_DASHBOARD=on.",
     },
   },
   upstream_protocol_violation: {

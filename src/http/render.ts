@@ -72,7 +72,9 @@ function reportAltered(
   raiseTampering(dependencies, tamperingOf(error), call.now);
   const isAltered = error instanceof AlteredError;
   log.error(
-    isAltered ? "stored data was altered: the request was refused" : "the database is older than what was issued: the request was refused",
+    isAltered
+      ? "stored data was altered: the request was refused"
+      : "the database is older than what was issued: the request was refused",
     {
       audit: true,
       request_id: call.requestId,

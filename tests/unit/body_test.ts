@@ -92,7 +92,10 @@ Deno.test("one holder's bodies take at most half of the memory, so that there is
   second.take(10);
   other.take(50);
   const third = memory.lease("c");
-  assert.throws(() => memory.lease("c").take(1), /^ServiceError: Too many large requests are being processed/);
+  assert.throws(
+    () => memory.lease("c").take(1),
+    /^ServiceError: Too many large requests are being processed/,
+  );
   first.release();
   third.take(1);
   second.take(30);
