@@ -196,7 +196,7 @@ Deno.test(
 );
 
 Deno.test(
-  "of different runs sent at once under one sessionId one is kept: its repetitions get its answer, the others 409",
+  "if different runs are sent at once under one sessionId, one is kept: its repetitions get its answer, the others 409",
   withHarness(async (harness) => {
     const bodies = [run(), run({ records: [CARELESS] }), run(), run({ records: [CARELESS] }), run()];
     const answers = await Promise.all(bodies.map((body) => harness.send("/assessments", { body })));

@@ -435,7 +435,7 @@ Deno.test(
 );
 
 Deno.test(
-  "of two equal batches sent at once one runs, and both get its answer",
+  "if two equal batches are sent at once, one runs, and both get its answer",
   withHarness(async ({ send, organization, rowCounts }) => {
     const key = await organization("acme");
     const answers = await Promise.all(
@@ -513,7 +513,7 @@ Deno.test(
 );
 
 Deno.test(
-  "of two different batches sent at once that share a session one is scored, the other is 409 and writes nothing",
+  "if two different batches that share a session are sent at once, one is scored; the other is 409 and writes nothing",
   withHarness(async ({ send, organization, rowCounts }) => {
     const key = await organization("acme");
     const answers = await Promise.all([
@@ -532,7 +532,7 @@ Deno.test(
 );
 
 Deno.test(
-  "of a batch and a single score of one of its sessions sent at once one is scored, the other is 409",
+  "if a batch and a single score of one of its sessions are sent at once, one is scored, the other is 409",
   withHarness(async ({ send, organization, rowCounts }) => {
     const key = await organization("acme");
     const [batched, alone] = await Promise.all([

@@ -504,7 +504,7 @@ Deno.test(
 );
 
 Deno.test(
-  "of two contradicting labels sent at once one is applied, the other is 409 and writes nothing",
+  "if two contradicting labels are sent at once, one is applied; the other is 409 and writes nothing",
   withHarness(async (harness) => {
     const { post, commit } = await opened(harness);
     await post(unlabelled("session-1"));

@@ -705,7 +705,7 @@ Deno.test("sessions and decisions share one name space: a name used by one kind 
 });
 
 Deno.test(
-  "of a score or frozen call and a decision sent at once under one name one is stored, the other is 409",
+  "if a score or frozen call and a decision are sent at once under one name, one is stored, the other is 409",
   withHarness(async ({ send, organization, rowCounts }) => {
     const key = await organization("acme");
     for (const [name, path] of [["scored", "/v1/score"], ["frozen", FROZEN]] as const) {

@@ -458,7 +458,7 @@ Deno.test(
 
 for (const place of [0, 10, 20]) {
   Deno.test(
-    `of 20 scores sent at once with an erasure after ${place} of them, each is either erased or kept with all its rows`,
+    `if 20 scores are sent at once with an erasure after ${place} of them, each is either erased or kept with all its rows`,
     withHarness(async (harness) => {
       const key = await harness.organization("acme");
       await seed(harness, key);
@@ -583,7 +583,7 @@ Deno.test("over HTTP many repeated calls beside their operator's erasure get the
 });
 
 Deno.test(
-  "of two erasures sent at once one is 200 and the other 404, and each chain has one entry of it",
+  "if two erasures are sent at once, one is 200 and the other 404, and each chain has one entry of it",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     await seed(harness, key);

@@ -138,7 +138,7 @@ Deno.test(
 );
 
 Deno.test(
-  "of rotations sent at once with one key one is answered, the others are 401 after the floor like any refused key",
+  "if rotations are sent at once with one key, one is answered; the others are 401 after the floor like any refused key",
   withHarness(async (harness) => {
     const { send, clock } = harness;
     const old = await harness.organization("acme", { allowed_origins: [ORIGIN] });
@@ -302,7 +302,7 @@ Deno.test(
 );
 
 Deno.test(
-  "of two revocations sent at once one is answered and the other 401; of a rotation and a revocation likewise",
+  "if two revocations are sent at once, one is answered and the other 401; likewise a rotation and a revocation",
   withHarness(async (harness) => {
     const both = [[REVOKE, REVOKE], [ROTATE, REVOKE], [REVOKE, ROTATE]] as const;
     for (const [index, paths] of both.entries()) {

@@ -150,7 +150,7 @@ async function recordedBreaches({ database, verifierKey, dependencies: { writer 
 }
 
 Deno.test(
-  "of several processes over one database one records a subject's breach at once in a window, and all counts are recorded in the end",
+  "if several processes share a database, one records a subject's breach at once in a window, and all counts are recorded in the end",
   withHarness(async (harness) => {
     const { dependencies } = harness;
     const [one, other] = [new BreachLog(dependencies), new BreachLog(dependencies)];

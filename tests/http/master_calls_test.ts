@@ -768,7 +768,7 @@ Deno.test(
 );
 
 Deno.test(
-  "of twenty calls sent at once with one Idempotency-Key one runs, all are answered, and one key is minted",
+  "if twenty calls are sent at once with one Idempotency-Key, one runs, all are answered, and one key is minted",
   withHarness(async (harness) => {
     for (const scope of MUTATING) {
       const orgId = `org-${scope}`;
@@ -791,7 +791,7 @@ Deno.test(
   }, ON),
 );
 
-Deno.test("of calls sent at once to two services over one database with one Idempotency-Key one runs, and all are answered with its prefix", () =>
+Deno.test("if two services over one database get calls at once with one Idempotency-Key, one runs, and all are answered with its prefix", () =>
   withDirectory(async (directory) => {
     const files = { path: `${directory}/jiss.db`, lockPath: `${directory}/lock.db` };
     const first = await openHarness({ ...ON, ...files });

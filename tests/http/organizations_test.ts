@@ -113,7 +113,7 @@ Deno.test(
 );
 
 Deno.test(
-  "of three calls sent at once with one Idempotency-Key one runs, the others get its answer",
+  "if three calls are sent at once with one Idempotency-Key, one runs, and the others get its answer",
   withHarness(async (harness) => {
     const answers = await Promise.all([create(harness), create(harness), create(harness)]);
     assert.deepEqual(answers.map(({ status }) => status), [201, 201, 201]);
@@ -124,7 +124,7 @@ Deno.test(
 );
 
 Deno.test(
-  "of two calls sent at once for one org_id with different Idempotency-Keys one creates, the other is 409",
+  "if two calls are sent at once for one org_id with different Idempotency-Keys, one creates, the other is 409",
   withHarness(async (harness) => {
     const answers = await Promise.all([
       create(harness, { idempotencyKey: "a" }),

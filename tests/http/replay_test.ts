@@ -299,7 +299,7 @@ Deno.test(
 );
 
 Deno.test(
-  "what is scored, labelled and decided after the clock went back replays too",
+  "scores, labels and decisions made after the clock went back replay too",
   withHarness(async (harness) => {
     const { post, commit, replay } = await opened(harness);
     const { interaction } = scoreRequest({}, { outcome_correct: null });

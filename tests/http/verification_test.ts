@@ -321,7 +321,7 @@ const ALTERATIONS: readonly Alteration[] = [
     first: 0,
   },
   {
-    what: "where the chain begins, with nothing that tells of a removal",
+    what: "the chain's first index, with no record of a removal",
     sql: "UPDATE audit_chain SET min_index = 2 WHERE $own",
     code: "PRUNED_PREFIX_UNPROVEN",
     first: 0,

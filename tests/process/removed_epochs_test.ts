@@ -463,7 +463,7 @@ Deno.test("the service finds alterations of the kept first entry, and says which
 
 // ---- three epochs -----------------------------------------------------------------------------------------------------
 
-Deno.test("of three epochs of which two were removed each is linked to the rest, and an erasure stays an erasure", () =>
+Deno.test("two removed epochs of three are each linked to the rest, and an erasure stays an erasure", () =>
   withDeployment(async (deployment, directory) => {
     await deployment.score("a-1", "a-2");
     const first = await checkpointOf(deployment);

@@ -237,8 +237,8 @@ Deno.test(
       ]),
     };
     for (const bundles of [[acme], [sys, acme], [older, newer], [newer, older]]) {
-      // Whoever invented the restore may have invented the older answer too. So the auditor must pass it as
-      // kept.
+      // Somebody who invented the restore may have invented the older answer too, so the auditor must pass it
+      // as kept.
       assert.deepEqual(await judged(...bundles, ...lost), open);
       assert.deepEqual((await judged(...bundles, ...lost, kept)).code, 2);
       const { verdict, ...rest } = await judged(...bundles, ...lost, "--checkpoint", kept);

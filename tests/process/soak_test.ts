@@ -16,7 +16,7 @@ Deno.test("20 kill -9 under load, at a start, beside a rotation and a backup: no
   );
 });
 
-Deno.test("of over 40 refusals for each reason none is answered before the floor, all are equal to the byte, and latencies do not tell two reasons apart", async () => {
+Deno.test("over 40 refusals for each reason are all equal to the byte, none comes before the floor, and latencies do not tell two reasons apart", async () => {
   const { reasons, pairs, ...figures } = await refusalTiming({ refusals: 40, seed: "test" });
   assert.deepEqual([Object.keys(reasons).length, pairs], [13, 78]);
   const { below_floor, different_answers, told_apart } = figures;

@@ -115,7 +115,7 @@ Deno.test("an event that was committed and not delivered when the program was ki
     await receiver.close();
   }));
 
-Deno.test("of two services over one database each sends its own events; if one is killed the other sends what it had claimed, and no event is lost", () =>
+Deno.test("two services over one database send their own events; if one is killed the other sends what it had claimed, and no event is lost", () =>
   withProgram({ ...QUICK, JISS_WEBHOOK_TIMEOUT_MS: "1000" }, async (program) => {
     const EVENTS = 200;
     const receiver = await openReceiver(async () => {

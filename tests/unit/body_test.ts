@@ -181,7 +181,7 @@ Deno.test("brackets, commas and quotes in strings count as text", () => {
   assert.deepEqual(measureJson(new TextEncoder().encode('[{"a":["]]"]},[]]')).depth, 3);
 });
 
-Deno.test("of too many bodies at once some are refused, which leaves room for the others", () => {
+Deno.test("if too many bodies come at once, some are refused, which leaves room for the others", () => {
   const memory = new BodyMemory(100);
   const leases = Array.from({ length: 10 }, () => memory.lease("a"));
   const isTaken = leases.map(() => true);

@@ -254,7 +254,7 @@ function honest(cases: LabelledCases, { around, seed }: { readonly around: numbe
   });
 }
 
-Deno.test("of 24 simulated reviewers with 200 cases each the median time is estimated within 10 %", () => {
+Deno.test("the median time of 24 simulated reviewers with 200 cases each is estimated within 10 %", () => {
   for (const around of [8_000, 15_000, 60_000, 180_000]) {
     for (const seed of [1, 2, 3]) {
       const cases = new LabelledCases(model);
@@ -271,7 +271,7 @@ Deno.test("of 24 simulated reviewers with 200 cases each the median time is esti
   }
 });
 
-Deno.test("of 200 operators of each kind who approve or depart without judging none counts, of independent ones 90 %", () => {
+Deno.test("none of 200 operators who approve or depart without judging counts, and at least 90 % of independent ones do", () => {
   const judging = (kind: ArchetypeName) => {
     const cases = new LabelledCases(model);
     for (let index = 0; index < 200; index += 1) {

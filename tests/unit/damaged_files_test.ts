@@ -108,7 +108,7 @@ Deno.test("other faults of a cut-off file are reported, too", () => {
   assert.match(sentenceOn(changed), /^The file is cut off: .* Something else is wrong with it besides/);
 });
 
-Deno.test("of several files each one that is cut off within a line is named, and the next one is whole", () => {
+Deno.test("each of several files that is cut off within a line is named, and the next one is whole", () => {
   const text = someBundle();
   const verifier = new FilesVerifier(nodeCrypto, {
     pins: [buildWorld().pin()],
@@ -152,7 +152,7 @@ Deno.test("findings of one kind are one group with their count and places, inclu
   assert.equal(malformed!.others, "and 499 more of this kind: lines 3, 4, 5, 6, 7, 8, 9, 10 and others");
 });
 
-Deno.test("of very many bundles the worst are reported one by one, and the others counted", () => {
+Deno.test("the worst of very many bundles are reported one by one, and the others counted", () => {
   const intact = { verdict: "INTACT", exitCode: 0 } as const;
   const tampered = { verdict: "TAMPERED", exitCode: 1 } as const;
   const few = Array(TOLD_BUNDLES).fill(intact);

@@ -55,7 +55,7 @@ Deno.test("lines that cannot be written are left out, and their number is logged
   assert.deepEqual([lost.length, log.lost], [2, 3]);
 });
 
-Deno.test("of lines that were written together only those that the file did not take whole count as lost", async () => {
+Deno.test("if lines are written together, only those that the file did not take whole count as lost", async () => {
   const file = smallFile(8);
   const queue = new LineQueue({
     write: file.write,

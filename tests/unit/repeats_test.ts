@@ -34,7 +34,7 @@ Deno.test("any name gets each flag once, until it is forgotten", () => {
   assert.throws(() => names.add("a", 0), RangeError);
 });
 
-Deno.test("of 200,000 names each is known, none is mistaken for another, and each takes less than 20 bytes", () => {
+Deno.test("each of 200,000 names is known, none is mistaken for another, and each takes less than 20 bytes", () => {
   const names = new RecordNames(nodeCrypto, [3, 4]);
   let worst = 0;
   for (let count = 1; count <= 200_000; count += 1) {

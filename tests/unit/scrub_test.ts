@@ -59,7 +59,7 @@ async function openFilled(path: string) {
   return database;
 }
 
-Deno.test("of a page with rows only the bytes between its pointers and its content change", () => {
+Deno.test("only the bytes between the pointers and the content of a page with rows change", () => {
   const page = leafPage();
   const before = page.slice();
   assert.equal(clearUnused(page, { header: 0, usable: PAGE }), true);

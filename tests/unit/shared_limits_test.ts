@@ -43,7 +43,7 @@ Deno.test("layers that share a store do not count each other's subjects", () =>
     }
   }));
 
-Deno.test("of requests at once the first are admitted, up to the limit, in their order", () =>
+Deno.test("the first of simultaneous requests are admitted, up to the limit, in their order", () =>
   withStore(async (open) => {
     const side = sharedLimit(60, { open, clock: manualClock() });
     const answers = await Promise.all(Array.from({ length: 100 }, () => side.admit("a")));

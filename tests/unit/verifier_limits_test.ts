@@ -56,7 +56,7 @@ function fatalIn(lines: Iterable<string>): readonly string[] {
   );
 }
 
-Deno.test("of too many bundles the first are verified, and the others are reported as not read", () => {
+Deno.test("the first of too many bundles are verified, and the others are reported as not read", () => {
   const text = chainOf(1).bundle();
   const reports = verify(text.repeat(BUNDLE_LIMIT + 2));
   assert.equal(reports.length, BUNDLE_LIMIT + 1);

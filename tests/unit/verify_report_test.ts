@@ -230,7 +230,7 @@ Deno.test("withheld parts are in the verdict's words, and a key from the file it
   );
 });
 
-Deno.test("of several the worst comes first, then documents, then bundles, each with its own verdict", () => {
+Deno.test("a report on several begins with the worst verdict, then documents, then bundles, each with its own verdict", () => {
   const text = toldReport(outcome({
     bundles: [bundle(), bundle({ origin: "jiss.test/01J/sys", verdict: "INTACT, UNANCHORED" })],
     documents: [document({ place: "held" })],
