@@ -42,7 +42,7 @@ Deno.test("every example of the reference succeeds on a fresh service, in the or
           // Its host does not resolve, as its description says.
           assert.match(
             operation.description,
-            /A host that does not resolve, as those of the examples, is 422/,
+            /A host that does not resolve gets 422/,
           );
           assert.equal(answer.status, 422, what);
           continue;

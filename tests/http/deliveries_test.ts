@@ -295,7 +295,7 @@ Deno.test(
     for (const path of ["test", `deliveries/${deliveries[0].delivery_id}/redeliver`]) {
       const { status, text } = await harness.send(`/v1/admin/webhook/${id}/${path}`, { key, method: "POST" });
       assert.equal(status, 409, path);
-      assert.match(text, /disabled, as it answered 410/);
+      assert.match(text, /disabled because it answered 410/);
     }
     const events = await storedEvents(harness, "org/acme/admin");
     assert.deepEqual(

@@ -198,7 +198,7 @@ stoppedTest(
 
     for (const end of ["", "-wal", "-shm"]) await Deno.remove(path + end).catch(() => {});
     const again = await startService(["serve"], { env });
-    assert.equal(linesOf(again, /^lock\.db is new beside a database that is not/)[0]?.level, "warn");
+    assert.equal(linesOf(again, /^lock\.db is new, but the database is not/)[0]?.level, "warn");
     await acknowledged.assertKept(again);
     assert.equal((await acknowledged.score(again)).status, 200);
     assert.equal(await again.stop(), 0);
