@@ -18,7 +18,7 @@ import { acknowledgeRestore } from "../../src/operations/restoring/restores.ts";
 import { verifyChain } from "../../src/operations/verification/verification.ts";
 import { save, score, verifyProgram, withDirectory } from "../auditing.ts";
 import { EPOCH, type Harness, openHarness, scoreRequest, withHarness } from "../harness.ts";
-import { createOrganization, freshDeployment, type RunningService, startService } from "../program.ts";
+import { createOrganization, freshDeployment, type RunningService, startService, until } from "../program.ts";
 import { refuses } from "../scenario.ts";
 
 const VERIFY = "/v1/audit/chain/verify";
@@ -502,10 +502,11 @@ embeddedTest(
 
       const refused = await service.send(EXPORT, { key });
       assert.deepEqual([refused.status, refused.body.error.code], [500, "INTERNAL_ERROR"]);
-      assert.deepEqual(
-        service.log().filter(({ msg }) => msg === "request failed").map(({ route, error }) => [route, error]),
-        [[`GET ${EXPORT}`, "Error: org/acme has no checkpoint"]],
-      );
+      const failures = () => service.log().filter(({ msg }) => msg === "request failed");
+      await until(() => failures().length > 0);
+      assert.deepEqual(failures().map(({ route, error }) => [route, error]), [
+        [`GET ${EXPORT}`, "Error: org/acme has no checkpoint"],
+      ]);
 
       const after = await scored("s-2", other);
       assert.deepEqual([after.status, after.body.evidence.entry.seq], [200, 1]);
