@@ -11,14 +11,14 @@ import type { Database } from "../store/database.ts";
 import { openEmbedded } from "../store/embedded.ts";
 import { type LibsqlOptions, openLibsql, type ServerTrouble } from "../store/libsql.ts";
 import { requireFitServer, strengthen, UnfitServer } from "../store/libsql_server.ts";
-import { type Patience, patientFetch } from "../store/patience.ts";
+import { fetchWithTimeouts, type RequestTimeouts } from "../store/patience.ts";
 import { FAULT_TEXTS, type PassingFault, StorageFailure } from "../store/faults.ts";
 import { schemaVersionOf } from "../store/migrate.ts";
 import { StorageThread } from "../store/thread.ts";
 import { openThreaded, type Threaded } from "../store/threaded.ts";
 
 /** Time limits of requests to a database server. */
-const DATABASE_PATIENCE: Patience = { requestMs: 8_000, silentMs: 1_000 };
+const DATABASE_PATIENCE: RequestTimeouts = { requestMs: 8_000, silentMs: 1_000 };
 const SESSION_ID_BYTES = 16;
 
 interface Outside {
@@ -184,7 +184,7 @@ function serverOptions(
   return {
     url,
     authToken,
-    fetch: patientFetch(
+    fetch: fetchWithTimeouts(
       (resource, init) => fetch(resource, { ...init, client, redirect: "error" }),
       DATABASE_PATIENCE,
     ),

@@ -5,7 +5,7 @@
 import { type CompiledQuery, sql } from "kysely";
 import { type Database, query, type Statement } from "./database.ts";
 import { listed } from "./listed.ts";
-import { TAKEN } from "./outbox.ts";
+import { SUBSCRIBES } from "./outbox.ts";
 import type { RecordKind, WebhookRow } from "./records.ts";
 
 /**
@@ -25,7 +25,7 @@ const BACKLOGS = query.selectFrom("webhook").select((row) => [
   "paused_at",
   row.selectFrom("webhook_event as event").select((event) => event.fn.countAll<number>().as("count"))
     .whereRef("event.org_id", "=", "webhook.org_id").whereRef("event.sequence", ">", "webhook.cursor")
-    .where(TAKEN).$asScalar().$notNull().as("events"),
+    .where(SUBSCRIBES).$asScalar().$notNull().as("events"),
   row.selectFrom("webhook_delivery as delivery").select((own) => own.fn.countAll<number>().as("count"))
     .whereRef("delivery.webhook_id", "=", "webhook.webhook_id").where("status", "=", sql.lit("queued"))
     .$asScalar().$notNull().as("queued"),
@@ -61,7 +61,7 @@ export async function readLaggingCursors(
         row.not(row.exists(
           row.selectFrom("webhook_event as event").select("event.sequence")
             .whereRef("event.org_id", "=", "webhook.org_id").whereRef("event.sequence", ">", "webhook.cursor")
-            .where(TAKEN),
+            .where(SUBSCRIBES),
         ))
       ).compile(),
   );

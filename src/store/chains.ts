@@ -15,7 +15,7 @@ import { entryHash, type PartName } from "../evidence/hashes.ts";
 import { orNull } from "../evidence/or_null.ts";
 import { compileOnce } from "./compile_once.ts";
 import { type Database, query, type Statement } from "./database.ts";
-import { piecesOf, readPages } from "./paging.ts";
+import { chunksOf, readPages } from "./paging.ts";
 import type { SetPlace } from "./seals.ts";
 import type {
   AuditChainTable,
@@ -342,7 +342,7 @@ export function updateHeld(
 }
 
 /** A column with the set that the head of the organization's audit log holds, for each row of the table. */
-export function heldOf(table: "organization" | "webhook") {
+export function heldColumn(table: "organization" | "webhook") {
   return sql<Uint8Array | null>`(select held from audit_chain
     where family = 'org/' || ${sql.ref(`${table}.org_id`)} || '/admin' order by epoch desc limit 1)`.as(
     "held",
@@ -407,8 +407,8 @@ export async function notesOfHeads(
   heads: readonly StoredHead[],
 ): Promise<ReadonlyMap<string, string>> {
   const notes = new Map<string, string>();
-  for (const piece of piecesOf(heads, NOTES_TOGETHER)) {
-    const wanted = JSON.stringify(piece.map(({ chain, frontier: { size } }) => [chain, size]));
+  for (const chunk of chunksOf(heads, NOTES_TOGETHER)) {
+    const wanted = JSON.stringify(chunk.map(({ chain, frontier: { size } }) => [chain, size]));
     const rows = await database.read(
       sql<{ chain: string; note: string }>`select chain, note from json_each(${wanted}) as wanted
         cross join audit_checkpoint on chain = wanted.value ->> 0 and size = wanted.value ->> 1`.compile(
@@ -447,9 +447,9 @@ export async function readEntries(
       .where("e.chain", "=", chain).where("e.seq", ">=", first).where("e.seq", "<", first + count)
       .orderBy("e.seq").compile(),
   );
-  return [...Map.groupBy(rows, ({ seq }) => seq).values()].map((own) => {
-    const { body, entry_hash } = own[0]!;
-    const parts = own.flatMap(({ name, salt, data }) => {
+  return [...Map.groupBy(rows, ({ seq }) => seq).values()].map((entryRows) => {
+    const { body, entry_hash } = entryRows[0]!;
+    const parts = entryRows.flatMap(({ name, salt, data }) => {
       if (salt === null || data === null) return [];
       const part: Part = { name: name as PartName, salt, text: data };
       return [[part.name, part] as const];
@@ -495,15 +495,15 @@ export async function readEntry(
 export function requireIntact(crypto: Crypto, stored: StoredEntry): void {
   requireEntry(crypto, stored);
   const { entry, parts } = stored;
-  if (![...parts.values()].every((part) => isCommitted(crypto, entry, part))) throw notRecorded(stored);
+  if (![...parts.values()].every((part) => isCommitted(crypto, entry, part))) throw alteredEntryError(stored);
 }
 
 /** Like {@link requireIntact}, but without checking the parts. */
 export function requireEntry(crypto: Crypto, stored: StoredEntry): void {
-  if (!equalBytes(entryHash(crypto, stored.text), stored.hash)) throw notRecorded(stored);
+  if (!equalBytes(entryHash(crypto, stored.text), stored.hash)) throw alteredEntryError(stored);
 }
 
-function notRecorded({ entry: { chain, seq } }: StoredEntry): AlteredError {
+function alteredEntryError({ entry: { chain, seq } }: StoredEntry): AlteredError {
   return new AlteredError(chain, `entry ${seq} of ${chain} or a part of it is not what was recorded`);
 }
 

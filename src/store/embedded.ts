@@ -58,7 +58,7 @@ function runBatch(file: FileConnection, clearing: Clearing, statements: readonly
       const { changes } = file.prepare(sql).run(...parameters as never[]);
       if (/^delete /i.test(sql) && !impersonal) clearing.noteDeletion();
       if (mustChange !== undefined && Number(changes) !== mustChange) {
-        throw new WriteConflict(`changed ${changes} rows where it must change ${mustChange}`);
+        throw new WriteConflict(`changed ${changes} rows instead of ${mustChange}`);
       }
     }
   });

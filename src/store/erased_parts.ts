@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { type Database, query, type Statement } from "./database.ts";
 import { listed } from "./listed.ts";
 import type { EntryPlace } from "./operator_records.ts";
-import { piecesOf, readPages } from "./paging.ts";
+import { chunksOf, readPages } from "./paging.ts";
 
 /** Destroys the parts of some entries of a chain, with their salts. The entries stay. */
 export function destroyParts(chain: string, seqs: readonly number[]): Statement {
@@ -28,8 +28,8 @@ export async function* readHeldEntries(
   database: Database,
   { family, pseudonyms }: { readonly family: string; readonly pseudonyms: readonly string[] },
 ): AsyncGenerator<readonly EntryPlace[]> {
-  for (const piece of piecesOf(pseudonyms, PSEUDONYMS_TOGETHER)) {
-    const list = JSON.stringify(piece);
+  for (const chunk of chunksOf(pseudonyms, PSEUDONYMS_TOGETHER)) {
+    const list = JSON.stringify(chunk);
     const pages = readPages<HeldEntry>(
       database,
       (after, limit) =>

@@ -54,20 +54,20 @@ export const FAULT_TEXTS: Readonly<Record<Fault, readonly [what: string, mend: s
   full: ["its disk is full", "make room there"],
   read_only: [
     "its disk can only be read",
-    "copy the directory to where it can be written, or mount that disk for writing",
+    "copy the directory to a disk that can be written, or mount this disk for writing",
   ],
   unopened: [
-    "a file of it cannot be opened",
-    "run this as the user that the service runs as, with the service's JISS_DATA_DIR and enough file descriptors",
+    "one of its files cannot be opened",
+    "run this as the service's user, with the service's JISS_DATA_DIR and enough file descriptors",
   ],
   // SQLite calls a sector that cannot be read "malformed", too.
   damaged: [
     "it is damaged, or is no database, or its disk cannot read it",
-    "look at what the system says of the disk (dmesg), leave the file as it is, and put a backup back (jiss restore)",
+    "read what the system reports about the disk (dmesg), leave the file as it is, and put a backup back (jiss restore)",
   ],
   failed: [
     "its disk fails",
-    "look at what the system says of the disk (dmesg); replace it and put a backup back",
+    "read what the system reports about the disk (dmesg); replace the disk and put a backup back",
   ],
 };
 
@@ -134,22 +134,22 @@ export function asFailure(error: unknown, fault: Fault): StorageFailure {
 export function connectTo(
   path: string,
   options: DatabaseSyncOptions,
-  settingUp: readonly string[],
+  setUpStatements: readonly string[],
 ): DatabaseSync {
   let connection: DatabaseSync | null = null;
   try {
     connection = new DatabaseSync(path, options);
     // Prepared, because an error of `exec` carries no result code.
-    for (const text of settingUp) connection.prepare(text).all();
+    for (const text of setUpStatements) connection.prepare(text).all();
     return connection;
   } catch (error) {
     connection?.close();
-    throw told(error, path);
+    throw asStorageFailure(error, path);
   }
 }
 
 /** The error as a {@link StorageFailure} if it is about the file; any other error unchanged. */
-export function told(error: unknown, path: string): unknown {
+export function asStorageFailure(error: unknown, path: string): unknown {
   const fault = faultOf(error, path);
   return fault === null ? error : asFailure(error, fault);
 }
@@ -158,11 +158,11 @@ export function told(error: unknown, path: string): unknown {
 function unwritable(path: string): "full" | "read_only" | null {
   const folder = folderOf(path);
   if (isReadOnly(folder)) return "read_only";
-  const system = lookAt(folder);
+  const system = fileSystemOrNull(folder);
   return system !== null && system.free < FULL_BYTES ? "full" : null;
 }
 
-function lookAt(folder: string) {
+function fileSystemOrNull(folder: string) {
   try {
     return fileSystemOf(folder);
   } catch {

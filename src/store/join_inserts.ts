@@ -22,13 +22,13 @@ export function joinInserts(statements: readonly Statement[]): readonly Statemen
     let end = first + 1;
     while (end < statements.length && mustChange === undefined && statements[end]!.sql === sql) end += 1;
     const rows = statements.slice(first, end);
-    joined.push(...(rows.length === 1 ? rows : together(rows)));
+    joined.push(...(rows.length === 1 ? rows : joinRows(rows)));
     first = end;
   }
   return joined;
 }
 
-function together(rows: readonly Statement[]): readonly Statement[] {
+function joinRows(rows: readonly Statement[]): readonly Statement[] {
   const parts = ONE_ROW.exec(rows[0]!.sql);
   if (parts === null) return rows;
   const [, head, row, tail] = parts;

@@ -65,15 +65,15 @@ const CLOSED_CODES = /^(?:SQLITE_(?:FULL|READONLY|IOERR|CORRUPT|CANTOPEN)|BLOCKE
 /** The statuses with which a server, or a proxy before it, refuses the client. */
 const REFUSED_STATUSES = [401, 403, 404];
 
-/** The error of a failed guard, see {@link guarded}. */
+/** The error of a failed guard, see {@link withGuard}. */
 const GUARD_FAILED = /malformed JSON/;
 
 /**
  * Index in a batch of the guard that fails if the session's row was changed, and of the one that fails if the
  * server would not sync.
  */
-const PLACE = 1;
-const DURABILITY = 2;
+const SESSION_GUARD = 1;
+const DURABILITY_GUARD = 2;
 
 export interface LibsqlOptions {
   /** `http://`, `https://` or `libsql://`. */
@@ -104,16 +104,19 @@ export class ServerTrouble extends Error {
 
 /** The message of each trouble, and how to mend it. */
 const TROUBLES = {
-  unreachable: ["the database server does not answer", "see that it runs and can be reached"],
+  unreachable: ["the database server does not answer", "make sure that it runs and can be reached"],
   refused: [
     "the database server refuses this service",
-    "set JISS_DATABASE_AUTH_TOKEN to one that is good for the namespace, and restart",
+    "set JISS_DATABASE_AUTH_TOKEN to a token that is valid for the namespace, and restart",
   ],
-  shut: ["the database server cannot be read", "see block_reads of its namespace, and the server's disk"],
-  closed: ["the database server takes no writes", "see block_writes of its namespace, and the server's disk"],
+  shut: ["the database server cannot be read", "check block_reads of its namespace, and the server's disk"],
+  closed: [
+    "the database server takes no writes",
+    "check block_writes of its namespace, and the server's disk",
+  ],
   weak: [
     "the database server lost its durability: it would not keep what it confirms, so nothing is written to it",
-    "set durability_mode of its namespace to strong over its admin API, or let JISS_DATABASE_ADMIN_URL name that and restart",
+    "set durability_mode of its namespace to strong over its admin API, or set JISS_DATABASE_ADMIN_URL to that API and restart",
   ],
 } as const;
 type Trouble = keyof typeof TROUBLES;
@@ -148,7 +151,7 @@ class NoAnswer extends Error {
   override readonly name = "NoAnswer";
 }
 
-interface Waiting {
+interface WaitingRead {
   readonly compiled: CompiledQuery<unknown>;
   readonly rows: Promise<readonly unknown[]>;
   resolve(rows: readonly unknown[]): void;
@@ -165,7 +168,7 @@ class LibsqlSession {
   #last: string | null = null;
   #trouble: Trouble | null = null;
   /** By the identity of the query. */
-  readonly #waiting = new Map<string | symbol, Waiting>();
+  readonly #waiting = new Map<string | symbol, WaitingRead>();
   #reading = 0;
 
   constructor(options: LibsqlOptions) {
@@ -185,11 +188,16 @@ class LibsqlSession {
    * sent once.
    */
   read<Row>(compiled: CompiledQuery<Row>): Promise<readonly Row[]> {
-    const asked = identityOf(compiled);
-    const same = this.#waiting.get(asked);
+    const identity = identityOf(compiled);
+    const same = this.#waiting.get(identity);
     if (same !== undefined) return same.rows as Promise<readonly Row[]>;
     const { promise, resolve, reject } = Promise.withResolvers<readonly Row[]>();
-    this.#waiting.set(asked, { compiled, rows: promise, resolve: resolve as Waiting["resolve"], reject });
+    this.#waiting.set(identity, {
+      compiled,
+      rows: promise,
+      resolve: resolve as WaitingRead["resolve"],
+      reject,
+    });
     if (this.#reading < READS_AT_ONCE) this.#readWaiting();
     return promise;
   }
@@ -197,20 +205,20 @@ class LibsqlSession {
   async #readWaiting(): Promise<void> {
     this.#reading += 1;
     while (this.#waiting.size > 0) {
-      const group = this.#taken(READS_TOGETHER);
+      const group = this.#takeWaiting(READS_TOGETHER);
       await (group.length === 1 ? this.#readAlone(group[0]!) : this.#readTogether(group));
     }
     this.#reading -= 1;
   }
 
   /** Takes up to `most` waiting reads. An equal read that comes later is sent again. */
-  #taken(most: number): readonly Waiting[] {
-    const taken = [...this.#waiting.entries().take(most)];
-    for (const [asked] of taken) this.#waiting.delete(asked);
-    return taken.map(([, waiting]) => waiting);
+  #takeWaiting(limit: number): readonly WaitingRead[] {
+    const entries = [...this.#waiting.entries().take(limit)];
+    for (const [identity] of entries) this.#waiting.delete(identity);
+    return entries.map(([, waiting]) => waiting);
   }
 
-  async #readTogether(group: readonly Waiting[]): Promise<void> {
+  async #readTogether(group: readonly WaitingRead[]): Promise<void> {
     try {
       const found = await this.snapshot(group.map(({ compiled }) => compiled));
       group.forEach(({ resolve }, index) => resolve(found[index]!));
@@ -221,10 +229,10 @@ class LibsqlSession {
     }
   }
 
-  async #readAlone(waiting: Waiting): Promise<void> {
+  async #readAlone(waiting: WaitingRead): Promise<void> {
     const { compiled, resolve } = waiting;
     try {
-      const [rows] = await this.#read(() => this.#answers([compiled]));
+      const [rows] = await this.#read(() => this.#readRows([compiled]));
       resolve(rows!);
     } catch (error) {
       this.#refuse([waiting], error);
@@ -235,19 +243,19 @@ class LibsqlSession {
    * Refuses these reads. If the server does not answer, all other waiting reads are refused too: they would
    * get no answer either.
    */
-  #refuse(group: readonly Waiting[], error: unknown): void {
-    const refused = error instanceof DatabaseUnavailable ? [...group, ...this.#taken(Infinity)] : group;
+  #refuse(group: readonly WaitingRead[], error: unknown): void {
+    const refused = error instanceof DatabaseUnavailable ? [...group, ...this.#takeWaiting(Infinity)] : group;
     for (const { reject } of refused) reject(error);
   }
 
   async snapshot<Rows extends readonly unknown[]>(
     queries: { readonly [Index in keyof Rows]: CompiledQuery<Rows[Index]> },
   ): Promise<{ readonly [Index in keyof Rows]: readonly Rows[Index][] }> {
-    return await this.#read(() => this.#answers(queries)) as never;
+    return await this.#read(() => this.#readRows(queries)) as never;
   }
 
   /** The rows of each query, all of one state. */
-  async #answers(queries: readonly CompiledQuery<unknown>[]): Promise<readonly (readonly unknown[])[]> {
+  async #readRows(queries: readonly CompiledQuery<unknown>[]): Promise<readonly (readonly unknown[])[]> {
     try {
       const [only] = queries;
       const results = queries.length === 1
@@ -256,18 +264,20 @@ class LibsqlSession {
       return results.map(rowsOf);
     } catch (error) {
       if (!isTooLarge(error)) throw error;
-      return await this.#inPages(queries);
+      return await this.#readRowsInPages(queries);
     }
   }
 
   /** Like `#answers`, for answers that are larger than the server sends at once. */
-  async #inPages(queries: readonly CompiledQuery<unknown>[]): Promise<readonly (readonly unknown[])[]> {
+  async #readRowsInPages(
+    queries: readonly CompiledQuery<unknown>[],
+  ): Promise<readonly (readonly unknown[])[]> {
     const transaction = await this.#client.transaction("read");
     try {
       // If the first statement fails, the transaction ends; this one cannot fail for its size.
       await transaction.execute("SELECT 1");
       const answers: (readonly unknown[])[] = [];
-      for (const compiled of queries) answers.push(await allPages(transaction, compiled));
+      for (const compiled of queries) answers.push(await readAllPages(transaction, compiled));
       return answers;
     } finally {
       transaction.close();
@@ -278,37 +288,39 @@ class LibsqlSession {
   async commit(statements: readonly Statement[]): Promise<void> {
     const { time, newId } = this.#options;
     const batch = newId();
-    const inputs = statements.flatMap(guarded);
+    const inputs = statements.flatMap(withGuard);
     let lostAt: number | null = null;
     let strengthened = false;
     for (;;) {
       try {
-        this.#last ??= await this.#takePart();
-        await this.#ask(() => this.#client.batch([...this.#place(batch, this.#last!), ...inputs], "write"));
+        this.#last ??= await this.#joinSession();
+        await this.#send(() =>
+          this.#client.batch([...this.#sessionStatements(batch, this.#last!), ...inputs], "write")
+        );
         this.#last = batch;
-        this.#found(null);
+        this.#setTrouble(null);
         return;
       } catch (error) {
-        if (failedGuard(error) === DURABILITY && !strengthened && await this.#strengthen()) {
+        if (failedGuard(error) === DURABILITY_GUARD && !strengthened && await this.#strengthen()) {
           strengthened = true;
           continue;
         }
-        const isPlaceTaken = failedGuard(error) === PLACE;
-        if (!isPlaceTaken && !(error instanceof NoAnswer)) {
+        const isSessionChanged = failedGuard(error) === SESSION_GUARD;
+        if (!isSessionChanged && !(error instanceof NoAnswer)) {
           // A refused statement is not written. A batch that failed as a whole, or was sent before, may be.
           const isUnsure = lostAt !== null || !(error instanceof LibsqlBatchError);
           if (isUnsure && await this.#isCommitted(batch)) return;
-          throw this.#translated(error, "write");
+          throw this.#translate(error, "write");
         }
         lostAt ??= time.monotonic();
-        const last = await this.#lookUp().catch(() => undefined);
+        const last = await this.#readLastBatch().catch(() => undefined);
         if (last !== undefined) this.#last = last;
         if (last === batch) return;
         if (time.monotonic() - lostAt >= LOST_ANSWER_MS) {
           // The caller must be able to rely on the error that nothing was written, if the server can be asked
           // at all.
           if (await this.#isCommitted(batch).catch(() => false)) return;
-          throw this.#translated(new NoAnswer("the batch was given up"), "write");
+          throw this.#translate(new NoAnswer("the batch was given up"), "write");
         }
         await time.wait(RETRY_MS);
       }
@@ -327,7 +339,7 @@ class LibsqlSession {
       await strengthen();
       return true;
     } catch (error) {
-      this.#found("weak", error);
+      this.#setTrouble("weak", error);
       return false;
     }
   }
@@ -336,19 +348,19 @@ class LibsqlSession {
    * Statements that replace the id of the batch before in the session's row. They fail if the row has another
    * id, or if the server would not sync the batch.
    */
-  #place(batch: string, before: string): readonly InStatement[] {
+  #sessionStatements(batch: string, before: string): readonly InStatement[] {
     const update = sql`UPDATE write_session SET batch = ${batch}, used_at = unixepoch()
       WHERE session = ${this.#name} AND batch = ${before}`.compile(query);
     return [
-      ...guarded({ ...update, mustChange: 1 }),
+      ...withGuard({ ...update, mustChange: 1 }),
       `SELECT json(iif(synchronous >= ${SYNCHRONOUS_FULL}, '1', 'weak')) FROM pragma_synchronous`,
     ];
   }
 
   /** Creates this session's row, and deletes those of processes that ended. */
-  async #takePart(): Promise<string> {
+  async #joinSession(): Promise<string> {
     const batch = this.#options.newId();
-    await this.#ask(() =>
+    await this.#send(() =>
       this.#client.batch([
         WRITE_SESSION_TABLE,
         { sql: "DELETE FROM write_session WHERE used_at < unixepoch() - ?", args: [SESSION_SECONDS] },
@@ -359,11 +371,11 @@ class LibsqlSession {
         },
       ], "write")
     );
-    return await this.#lookUp() ?? batch;
+    return await this.#readLastBatch() ?? batch;
   }
 
   /** The last batch of this session that committed; null if it has no row. */
-  async #lookUp(): Promise<string | null> {
+  async #readLastBatch(): Promise<string | null> {
     const [row] = await this.read(
       sql<{ batch: string }>`SELECT batch FROM write_session WHERE session = ${this.#name}`.compile(query),
     );
@@ -372,16 +384,16 @@ class LibsqlSession {
 
   /** Whether a batch has committed. If it has not, another id takes its place, so that it never will. */
   async #isCommitted(batch: string): Promise<boolean> {
-    this.#last = await this.#lookUp();
+    this.#last = await this.#readLastBatch();
     if (this.#last === batch || this.#last === null) return this.#last === batch;
     const fence = this.#options.newId();
     try {
-      await this.#ask(() => this.#client.batch([...this.#place(fence, this.#last!)], "write"));
+      await this.#send(() => this.#client.batch([...this.#sessionStatements(fence, this.#last!)], "write"));
       this.#last = fence;
       return false;
     } catch (error) {
-      if (failedGuard(error) !== PLACE) throw this.#translated(error, "write");
-      this.#last = await this.#lookUp();
+      if (failedGuard(error) !== SESSION_GUARD) throw this.#translate(error, "write");
+      this.#last = await this.#readLastBatch();
       return this.#last === batch;
     }
   }
@@ -389,35 +401,35 @@ class LibsqlSession {
   /** Asks twice before it fails: the server may have closed a connection that was idle for a while. */
   async #read<Answer>(send: () => Promise<Answer>): Promise<Answer> {
     try {
-      if (ENDED_BY_ANSWER.includes(this.#trouble)) return await this.#ask(send);
+      if (ENDED_BY_ANSWER.includes(this.#trouble)) return await this.#send(send);
       const first = await send().catch((error) => {
         if (isAnswer(error)) throw error;
         return null;
       });
-      return first ?? await this.#ask(send);
+      return first ?? await this.#send(send);
     } catch (error) {
-      const told = this.#translated(error, "read");
+      const translated = this.#translate(error, "read");
       // A read has nothing to plan again.
-      throw told instanceof DatabaseBusy
+      throw translated instanceof DatabaseBusy
         ? unavailable("The database is busy; send this again in a moment.")
-        : told;
+        : translated;
     }
   }
 
   /** @throws {NoAnswer} if the server did not answer; otherwise the error that it answered. */
-  async #ask<Answer>(send: () => Promise<Answer>): Promise<Answer> {
+  async #send<Answer>(send: () => Promise<Answer>): Promise<Answer> {
     try {
       const answer = await send();
-      if (ENDED_BY_ANSWER.includes(this.#trouble)) this.#found(null);
+      if (ENDED_BY_ANSWER.includes(this.#trouble)) this.#setTrouble(null);
       return answer;
     } catch (error) {
       if (isAnswer(error)) throw error;
-      this.#found("unreachable", error);
+      this.#setTrouble("unreachable", error);
       throw new NoAnswer("the server did not answer", { cause: error });
     }
   }
 
-  #found(trouble: Trouble | null, cause?: unknown): void {
+  #setTrouble(trouble: Trouble | null, cause?: unknown): void {
     // `closed` is no news while the trouble is `shut`: a database that cannot be read takes no writes either.
     if (trouble === this.#trouble || (trouble === "closed" && this.#trouble === "shut")) return;
     this.#trouble = trouble;
@@ -427,19 +439,19 @@ class LibsqlSession {
     onTrouble(new ServerTrouble(message, mend, cause === undefined ? undefined : { cause }));
   }
 
-  #translated(error: unknown, asked: "read" | "write"): unknown {
+  #translate(error: unknown, operation: "read" | "write"): unknown {
     if (error instanceof NoAnswer) {
       return new DatabaseUnavailable("The database server does not answer; send this again in a moment.");
     }
     if (!(error instanceof LibsqlError)) return error;
     if (isRefused(error)) {
-      this.#found("refused", error);
+      this.#setTrouble("refused", error);
       return new DatabaseUnavailable(
         "The database server refuses this service; its administrator must mend that.",
       );
     }
-    if (failedGuard(error) === DURABILITY) {
-      this.#found("weak");
+    if (failedGuard(error) === DURABILITY_GUARD) {
+      this.#setTrouble("weak");
       return new DatabaseUnavailable(
         "The database server does not keep what it confirms; its administrator must mend that.",
       );
@@ -451,9 +463,9 @@ class LibsqlSession {
     if (message.includes(HEAD_CONFLICT)) return new WriteConflict(message);
     if (BUSY_CODES.test(code)) return new DatabaseBusy(message);
     if (CLOSED_CODES.test(code)) {
-      this.#found(asked === "read" ? "shut" : "closed", error);
+      this.#setTrouble(operation === "read" ? "shut" : "closed", error);
       return new DatabaseUnavailable(
-        asked === "read"
+        operation === "read"
           ? "The database cannot be read at the moment; try again later."
           : "The database takes no writes at the moment; try again later.",
       );
@@ -471,7 +483,7 @@ function identityOf({ sql, parameters }: CompiledQuery<unknown>): string | symbo
 /**
  * The rows of a query, with a request for each page, all of one state since they are read in one transaction.
  */
-async function allPages(
+async function readAllPages(
   transaction: Transaction,
   { sql, parameters }: CompiledQuery<unknown>,
 ): Promise<readonly unknown[]> {
@@ -488,7 +500,9 @@ async function allPages(
       if (page.length < limit) return rows;
     } catch (error) {
       if (!isTooLarge(error)) throw error;
-      if (limit === 1) throw new AnswerTooLarge(`the database server gives no row as large as of: ${sql}`);
+      if (limit === 1) {
+        throw new AnswerTooLarge(`the database server cannot send a row as large as one of: ${sql}`);
+      }
       limit = Math.ceil(limit / PAGE_SHRINKS);
     }
   }
@@ -523,7 +537,7 @@ function failedGuard(error: unknown): number | null {
 }
 
 /** A statement. If it must change a number of rows, a second one follows that fails unless it did. */
-function guarded(statement: Statement): readonly InStatement[] {
+function withGuard(statement: Statement): readonly InStatement[] {
   const { mustChange } = statement;
   if (mustChange === undefined) return [inputOf(statement)];
   // Only an error can stop a batch that is one request; no other statement raises this error.

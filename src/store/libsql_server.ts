@@ -36,7 +36,7 @@ export async function requireFitServer(
     if ((await onStream(server, durabilityOf)).isStrong) return;
   }
   throw new UnfitServer(
-    `JISS_DATABASE_URL names a namespace (${before.namespace}) that does not bring what it confirms to the disk: set its durability_mode to strong over the server's admin API, or let JISS_DATABASE_ADMIN_URL name that, so that the start does`,
+    `JISS_DATABASE_URL names a namespace (${before.namespace}) that does not sync what it confirms to the disk: set its durability_mode to strong over the server's admin API, or set JISS_DATABASE_ADMIN_URL to that API, so that the start sets it`,
   );
 }
 
@@ -75,7 +75,7 @@ async function requirePrimary(stream: Stream, newId: () => string): Promise<void
   await stream.run([`DELETE FROM write_session WHERE session = ?`, [session]]);
   if (changes === 1) return;
   throw new UnfitServer(
-    "JISS_DATABASE_URL names a read replica, whose answers can be behind: name the primary, so that a key that was revoked fails everywhere at once",
+    "JISS_DATABASE_URL names a read replica, whose answers can be out of date: name the primary, so that a revoked key fails everywhere at once",
   );
 }
 
@@ -101,21 +101,23 @@ export async function syncsCommits(database: Database): Promise<boolean> {
 export async function strengthen(server: Server, adminUrl: string): Promise<void> {
   const { namespace } = await onStream(server, durabilityOf);
   const address = `${adminUrl}/v1/namespaces/${encodeURIComponent(namespace)}/config`;
-  const failed = `JISS_DATABASE_ADMIN_URL could not set the durability of the namespace ${namespace}`;
-  const answered = async (method: "GET" | "POST", body?: string) => {
+  const failureText = `JISS_DATABASE_ADMIN_URL could not set the durability of the namespace ${namespace}`;
+  const request = async (method: "GET" | "POST", body?: string) => {
     const headers = { "Content-Type": "application/json" };
     const answer = await server.fetch(address, { method, headers, ...(body === undefined ? {} : { body }) })
       .catch((error) => {
-        throw new DatabaseUnavailable(`${failed} (${reasonOf(error)}): check it, and that the server runs`);
+        throw new DatabaseUnavailable(
+          `${failureText} (${reasonOf(error)}): check the address, and that the server runs`,
+        );
       });
     const text = await answer.text();
     if (answer.ok) return text;
-    const told = `${failed} (${method} answered ${answer.status})`;
-    throw answer.status >= 500 ? new DatabaseUnavailable(told) : new UnfitServer(told);
+    const message = `${failureText} (${method} answered ${answer.status})`;
+    throw answer.status >= 500 ? new DatabaseUnavailable(message) : new UnfitServer(message);
   };
-  const configuration = configurationOf(await answered("GET"));
-  if (configuration === null) throw new UnfitServer(`${failed} (GET answered something else)`);
-  await answered("POST", JSON.stringify({ ...configuration, durability_mode: "strong" }));
+  const configuration = configurationOf(await request("GET"));
+  if (configuration === null) throw new UnfitServer(`${failureText} (GET answered no configuration)`);
+  await request("POST", JSON.stringify({ ...configuration, durability_mode: "strong" }));
 }
 
 function configurationOf(text: string): Record<string, unknown> | null {

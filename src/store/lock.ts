@@ -10,8 +10,8 @@ import type { ErasedOperator, IssuedCheckpoint, IssuedPlace, StoredClock, Suspec
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { ADMINISTRATOR_RETRY_SECONDS, BehindIssued, unavailable } from "../domain/errors.ts";
 import type { StoredHead } from "./chains.ts";
-import { connectTo, told } from "./faults.ts";
-import { GatheredEntries, type LockEntries } from "./lock_entries.ts";
+import { asStorageFailure, connectTo } from "./faults.ts";
+import { type LockEntries, PendingLockEntries } from "./lock_entries.ts";
 import { AlteredRows } from "./seals.ts";
 
 export interface CheckpointLock {
@@ -127,7 +127,7 @@ class FileLock implements CheckpointLock {
   /** The kinds of work that failed and have not succeeded since. */
   readonly #troubles = new Set<Work>();
   /** Entries that could not be written. Each later write and each sync tries them again. */
-  readonly #owed = new GatheredEntries();
+  readonly #unwritten = new PendingLockEntries();
   #isUnsynced = false;
   #suspected: SuspectFamily | null = null;
   /** The families that were found behind what was issued, and not current since. */
@@ -141,15 +141,15 @@ class FileLock implements CheckpointLock {
   }
 
   issued(): readonly IssuedCheckpoint[] {
-    return this.#look(() => this.#statements.issued.all() as unknown as readonly IssuedCheckpoint[]);
+    return this.#read(() => this.#statements.issued.all() as unknown as readonly IssuedCheckpoint[]);
   }
 
   record(issued: readonly IssuedCheckpoint[]): void {
-    this.#follow({ issued });
+    this.#writeEntries({ issued });
   }
 
   issuedOf(families: readonly string[]): ReadonlyMap<string, IssuedPlace> {
-    return this.#look(() =>
+    return this.#read(() =>
       new Map(families.flatMap((family) => {
         const place = this.#statements.place.get(family) as unknown as IssuedPlace | undefined;
         return place === undefined ? [] : [[family, place]];
@@ -185,27 +185,27 @@ class FileLock implements CheckpointLock {
   }
 
   erased(): readonly ErasedOperator[] {
-    return this.#look(() => this.#statements.erased.all() as unknown as readonly ErasedOperator[]);
+    return this.#read(() => this.#statements.erased.all() as unknown as readonly ErasedOperator[]);
   }
 
   recordErased(erased: ErasedOperator): void {
-    this.#follow({ erased: [erased] });
+    this.#writeEntries({ erased: [erased] });
   }
 
   forgetErased(before: number): void {
-    this.#follow({ forgetBefore: before });
+    this.#writeEntries({ forgetBefore: before });
   }
 
   clock(): StoredClock | null {
-    return this.#look(() => selectStoredClock(this.#connection));
+    return this.#read(() => selectStoredClock(this.#connection));
   }
 
   recordClock(clock: StoredClock): void {
-    this.#follow({ clock });
+    this.#writeEntries({ clock });
   }
 
   sync(): Promise<void> {
-    this.#follow();
+    this.#writeEntries();
     if (this.#isUnsynced) {
       this.#attempt("syncing", () => {
         const row = this.#statements.emptyLog.get() as { busy: number };
@@ -226,17 +226,17 @@ class FileLock implements CheckpointLock {
    * Writes these entries and those owed. A failure is reported and keeps nothing else from going on: the
    * database has committed.
    */
-  #follow(entries: Partial<LockEntries> = {}): void {
-    this.#owed.add(entries);
-    if (this.#owed.isEmpty) return;
-    const taken = this.#owed.take();
+  #writeEntries(entries: Partial<LockEntries> = {}): void {
+    this.#unwritten.add(entries);
+    if (this.#unwritten.isEmpty) return;
+    const pending = this.#unwritten.takeAll();
     this.#attempt("writing", () => {
       try {
-        this.#write(taken);
+        this.#write(pending);
         this.#isUnsynced = true;
       } catch (error) {
         if (this.#connection.isTransaction) this.#connection.exec("ROLLBACK");
-        this.#owed.add(taken);
+        this.#unwritten.add(pending);
         throw error;
       }
     });
@@ -255,16 +255,16 @@ class FileLock implements CheckpointLock {
   }
 
   /** Runs the work and reports a failure. @returns whether it succeeded. */
-  #attempt(what: Work, work: () => void): boolean {
+  #attempt(kind: Work, work: () => void): boolean {
     const { path, onTrouble } = this.#options;
     try {
       work();
     } catch (error) {
-      this.#troubles.add(what);
-      onTrouble(told(error, path));
+      this.#troubles.add(kind);
+      onTrouble(asStorageFailure(error, path));
       return false;
     }
-    if (this.#troubles.delete(what) && this.#troubles.size === 0) onTrouble(null);
+    if (this.#troubles.delete(kind) && this.#troubles.size === 0) onTrouble(null);
     return true;
   }
 
@@ -272,11 +272,11 @@ class FileLock implements CheckpointLock {
    * Reads. If the lock cannot be read, nobody knows whether the database is older than what was issued.
    * @throws {ServiceError} if it cannot be read.
    */
-  #look<Found>(read: () => Found): Found {
+  #read<Found>(read: () => Found): Found {
     let found: Found;
     if (this.#attempt("reading", () => found = read())) return found!;
     throw unavailable(
-      "What this installation has issued cannot be read: nothing is recorded until an administrator has looked at lock.db.",
+      "lock.db, which records what this installation has issued, cannot be read: nothing is recorded until an administrator has mended it.",
       ADMINISTRATOR_RETRY_SECONDS,
     );
   }
@@ -284,7 +284,7 @@ class FileLock implements CheckpointLock {
 
 /** Instructions for an administrator whose lock is damaged. */
 export const MEND_LOCK =
-  "hold the database against checkpoints kept elsewhere (jiss verify), then put lock.db with its -wal and -shm aside; the start makes a new one";
+  "compare the database with checkpoints that are kept elsewhere (jiss verify), then move lock.db with its -wal and -shm away; the start makes a new one";
 
 /**
  * The place up to which each family was issued, read from a lock's file, which stays as it is.
@@ -331,7 +331,7 @@ function reading<Result>(path: string, read: (connection: DatabaseSync) => Resul
   try {
     return read(connection);
   } catch (error) {
-    throw told(error, path);
+    throw asStorageFailure(error, path);
   } finally {
     connection.close();
   }

@@ -13,7 +13,7 @@ export interface LockEntries {
   readonly clock: StoredClock | null;
 }
 
-export class GatheredEntries {
+export class PendingLockEntries {
   #issued = new Map<string, IssuedCheckpoint>();
   #erased: ErasedOperator[] = [];
   #forgetBefore: number | null = null;
@@ -26,8 +26,8 @@ export class GatheredEntries {
 
   add({ issued = [], erased = [], forgetBefore = null, clock = null }: Partial<LockEntries>): void {
     for (const checkpoint of issued) {
-      const gathered = this.#issued.get(checkpoint.family);
-      if (gathered === undefined || isFurther(checkpoint, gathered)) {
+      const pending = this.#issued.get(checkpoint.family);
+      if (pending === undefined || isFurther(checkpoint, pending)) {
         this.#issued.set(checkpoint.family, checkpoint);
       }
     }
@@ -37,7 +37,7 @@ export class GatheredEntries {
   }
 
   /** Returns all entries and leaves none. */
-  take(): LockEntries {
+  takeAll(): LockEntries {
     const entries = {
       issued: [...this.#issued.values()],
       erased: this.#erased,

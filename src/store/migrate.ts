@@ -60,9 +60,9 @@ export async function migrate(
       if (error instanceof WriteConflict && await schemaVersion(database) !== current) continue;
       if (isOfStorage(error)) throw error;
       throw new SchemaRefused(
-        `the database calls itself schema version ${current}, and the step to version ${next.version} fails (${
+        `the database names its schema version ${current}, but the step to version ${next.version} fails (${
           (error as Error).message
-        }), so that its tables are others: put the database, or a backup of it, back`,
+        }): its tables are not those of that version. Put the database, or a backup of it, back`,
       );
     }
   }

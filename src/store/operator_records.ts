@@ -139,12 +139,12 @@ function heldParts(rows: readonly PartRow[]): readonly Part[] {
 }
 
 /** The entries of a chain's end, oldest first. */
-export function entriesOfTail({ entries, parts }: ChainTailRow): readonly StoredText[] {
+export function tailEntries({ entries, parts }: ChainTailRow): readonly StoredText[] {
   const texts: readonly (readonly [number, string])[] = JSON.parse(entries);
   const rows = (JSON.parse(parts) as readonly (readonly [number, string, string, string])[]).map(
     ([seq, name, salt, data]) => ({ seq, name, salt: Uint8Array.fromHex(salt), data }),
   );
   const partsOf = Map.groupBy(rows, ({ seq }) => seq);
-  return texts.toSorted(([one], [other]) => one - other)
+  return texts.toSorted(([first], [second]) => first - second)
     .map(([seq, text]) => ({ seq, text, parts: heldParts(partsOf.get(seq) ?? []) }));
 }

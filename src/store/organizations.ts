@@ -1,6 +1,6 @@
 /** Reads over organizations, and the origins that they registered. */
 import type { CompiledQuery, Selectable } from "kysely";
-import { heldOf } from "./chains.ts";
+import { heldColumn } from "./chains.ts";
 import { compileOnce } from "./compile_once.ts";
 import { type Database, query, type Statement } from "./database.ts";
 import type { OrganizationTable } from "./schema.ts";
@@ -30,7 +30,7 @@ export async function readKeyHolder(database: Database, prefix: string): Promise
 }
 
 const keyHolderQuery = compileOnce(({ prefix }: { readonly prefix: string }) =>
-  query.selectFrom("organization").selectAll().select(heldOf("organization"))
+  query.selectFrom("organization").selectAll().select(heldColumn("organization"))
     .where("prefix", "=", prefix).compile()
 );
 

@@ -6,7 +6,7 @@
 import { type Insertable, type Selectable, sql } from "kysely";
 import type { WebhookEvent } from "../domain/enums.ts";
 import { PING } from "../domain/webhook.ts";
-import { heldOf } from "./chains.ts";
+import { heldColumn } from "./chains.ts";
 import { compileOnce } from "./compile_once.ts";
 import { type Database, query, type Statement } from "./database.ts";
 import { listed } from "./listed.ts";
@@ -21,7 +21,7 @@ export const insertEvent = compileOnce((
 ) => query.insertInto("webhook_event").values(event).compile());
 
 /** Condition on `webhook` and `event`: the webhook takes the event. */
-export const TAKEN = sql<boolean>`instr(' ' || webhook.events || ' ', ' ' || event.event || ' ') > 0`;
+export const SUBSCRIBES = sql<boolean>`instr(' ' || webhook.events || ' ', ' ' || event.event || ' ') > 0`;
 
 /** Condition on `webhook`: its organization is active. Events wait while it is not. */
 const OF_ACTIVE_ORGANIZATION = sql<
@@ -52,7 +52,7 @@ export async function readyDestinations(
   now: number,
 ): Promise<readonly DestinationRow[]> {
   return await database.read(
-    query.selectFrom("webhook").selectAll().select(heldOf("webhook")).where("active", "=", 1).where(
+    query.selectFrom("webhook").selectAll().select(heldColumn("webhook")).where("active", "=", 1).where(
       OF_ACTIVE_ORGANIZATION,
     )
       .where((row) => row.or([row("paused_at", "is", null), row("probe_at", "<=", now)]))
@@ -71,7 +71,7 @@ export async function readyDestinations(
                 ">",
                 "webhook.cursor",
               )
-              .where(TAKEN),
+              .where(SUBSCRIBES),
           ),
         ])
       ).compile(),
@@ -99,7 +99,9 @@ export async function nextEvents(
   return await database.read(
     query.selectFrom("webhook_event as event").innerJoin("webhook", "webhook.org_id", "event.org_id")
       .select(["event.sequence", "event.at"]).where("webhook_id", "=", webhookId)
-      .whereRef("event.sequence", ">", "webhook.cursor").where(TAKEN).orderBy("event.sequence").limit(limit)
+      .whereRef("event.sequence", ">", "webhook.cursor").where(SUBSCRIBES).orderBy("event.sequence").limit(
+        limit,
+      )
       .compile(),
   );
 }
@@ -327,7 +329,7 @@ export async function readDestinations(
   ids: readonly string[],
 ): Promise<readonly DestinationRow[]> {
   return await database.read(
-    query.selectFrom("webhook").selectAll().select(heldOf("webhook"))
+    query.selectFrom("webhook").selectAll().select(heldColumn("webhook"))
       .where("webhook_id", "in", listed<string>(ids)).compile(),
   );
 }

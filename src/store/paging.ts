@@ -29,7 +29,7 @@ export async function* readPages<Row>(
 }
 
 /** Cuts a list into pieces of at most `most` items. */
-export function piecesOf<Item>(items: readonly Item[], most: number): readonly (readonly Item[])[] {
+export function chunksOf<Item>(items: readonly Item[], most: number): readonly (readonly Item[])[] {
   return Array.from(
     { length: Math.ceil(items.length / most) },
     (_, index) => items.slice(index * most, (index + 1) * most),

@@ -112,7 +112,7 @@ export async function proveHashes(
 ): Promise<ReadonlyMap<number, InclusionProof>> {
   const seqs = [...hashes.keys()];
   const beyond = seqs.find((seq) => seq >= size);
-  if (beyond !== undefined) throw notCovered(chain, { size, seq: beyond });
+  if (beyond !== undefined) throw notCoveredError(chain, { size, seq: beyond });
   const indexes = seqs.flatMap((seq) => inclusionNodeIndexes(seq, size));
   const nodes = await readNodes(database, { chain, indexes });
   const read = nodesOf(chain, nodes);
@@ -126,7 +126,7 @@ export async function proveHashes(
   }));
 }
 
-function notCovered(
+function notCoveredError(
   chain: string,
   { size, seq }: { readonly size: number; readonly seq: number },
 ): AlteredError {

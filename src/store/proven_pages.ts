@@ -101,25 +101,25 @@ export async function requireUnder(
  * Which of these entries are in the signed tree. Used for data that is shown although some of it was altered:
  * if the entries cannot be proven together, each is proven by itself.
  */
-export async function standingIn(
+export async function findInTree(
   source: ProofSource,
   { hashes, ...place }: Hashes,
 ): Promise<ReadonlySet<number>> {
-  const checkpoint = await heldOrNull(() => newestOwnCheckpoint(source, place));
+  const checkpoint = await nullIfAltered(() => newestOwnCheckpoint(source, place));
   if (hashes.size === 0 || checkpoint === null) return new Set();
   const prove = (some: Hashes["hashes"]) =>
-    heldOrNull(async () => {
+    nullIfAltered(async () => {
       await requireUnder(source, { ...place, checkpoint, hashes: some });
       return [...some.keys()];
     });
-  const together = await prove(hashes);
-  if (together !== null) return new Set(together);
-  const standing: number[] = [];
-  for (const one of hashes) standing.push(...await prove(new Map([one])) ?? []);
-  return new Set(standing);
+  const all = await prove(hashes);
+  if (all !== null) return new Set(all);
+  const inTree: number[] = [];
+  for (const single of hashes) inTree.push(...await prove(new Map([single])) ?? []);
+  return new Set(inTree);
 }
 
-async function heldOrNull<Result>(run: () => Promise<Result>): Promise<Result | null> {
+async function nullIfAltered<Result>(run: () => Promise<Result>): Promise<Result | null> {
   try {
     return await run();
   } catch (error) {

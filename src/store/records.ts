@@ -63,7 +63,7 @@ function keyIn(columns: readonly string[], keys: string) {
 }
 
 /** The `load` of a kind, from the query for a JSON array of keys. */
-function loading<Row>(build: (keys: string) => CompiledQuery<Row>): (keys: string) => CompiledQuery<Row> {
+function loadOnce<Row>(build: (keys: string) => CompiledQuery<Row>): (keys: string) => CompiledQuery<Row> {
   const bind = compileOnce(({ keys }: { readonly keys: string }) => build(keys));
   return (keys) => bind({ keys });
 }
@@ -75,7 +75,7 @@ export const INSTALLATION_KEY: Key = ["1"];
 
 export const installations: RecordKind<InstallationRow> = {
   name: "installation",
-  load: loading((keys) =>
+  load: loadOnce((keys) =>
     query.selectFrom("installation").selectAll()
       .where(sql<boolean>`id in (select cast(value ->> 0 as integer) from json_each(${keys}))`).compile()
   ),
@@ -109,7 +109,7 @@ export type ModelDocumentRow = Selectable<ModelDocumentTable>;
 export const modelDocuments: RecordKind<ModelDocumentRow> = {
   name: "model_document",
   isReferredTo: true,
-  load: loading((keys) =>
+  load: loadOnce((keys) =>
     query.selectFrom("model_document").selectAll().where(keyIn(["sha256"], keys)).compile()
   ),
   keyOf: (row) => [row.sha256],
@@ -143,7 +143,7 @@ const auditLog = ({ org_id }: { readonly org_id: string }) => `org/${org_id}/adm
 export const organizations: RecordKind<OrganizationRow> = {
   name: "organization",
   isReferredTo: true,
-  load: loading((keys) =>
+  load: loadOnce((keys) =>
     query.selectFrom("organization").select(ORGANIZATION_COLUMNS).where(keyIn(["org_id"], keys)).compile()
   ),
   keyOf: (row) => [row.org_id],
@@ -189,7 +189,7 @@ export interface TakenPrefix {
 
 export const takenPrefixes: RecordKind<TakenPrefix> = {
   name: "prefix",
-  load: loading((keys) =>
+  load: loadOnce((keys) =>
     query.selectFrom("organization").select("prefix").where(keyIn(["prefix"], keys)).compile()
   ),
   keyOf: (row) => [row.prefix!],
@@ -199,7 +199,7 @@ export type AlertRow = Selectable<AlertTable>;
 
 export const alerts: RecordKind<AlertRow> = {
   name: "alert",
-  load: loading((keys) => query.selectFrom("alert").selectAll().where(keyIn(["alert_id"], keys)).compile()),
+  load: loadOnce((keys) => query.selectFrom("alert").selectAll().where(keyIn(["alert_id"], keys)).compile()),
   keyOf: (row) => [row.alert_id],
   save: compileOnce((row) =>
     query.insertInto("alert").values(row).onConflict((conflict) =>
@@ -217,7 +217,7 @@ export type AlertDay = Pick<AlertRow, "alert_id" | "org_id" | "kind" | "day">;
 
 export const alertDays: RecordKind<AlertDay> = {
   name: "alert_day",
-  load: loading((keys) =>
+  load: loadOnce((keys) =>
     query.selectFrom("alert").select(["alert_id", "org_id", "kind", "day"])
       .where(
         sql<boolean>`(org_id, kind, day) in
@@ -231,7 +231,7 @@ export type AssessmentRow = Selectable<AssessmentTable>;
 
 export const assessments: RecordKind<AssessmentRow> = {
   name: "assessment",
-  load: loading((keys) =>
+  load: loadOnce((keys) =>
     query.selectFrom("assessment").selectAll().where(keyIn(["session_id"], keys)).compile()
   ),
   keyOf: (row) => [row.session_id],
@@ -240,7 +240,7 @@ export const assessments: RecordKind<AssessmentRow> = {
 
 export const breachWindows: RecordKind<Selectable<BreachWindowTable>> = {
   name: "breach_window",
-  load: loading((keys) =>
+  load: loadOnce((keys) =>
     query.selectFrom("breach_window").selectAll().where(keyIn(["subject"], keys)).compile()
   ),
   keyOf: (row) => [row.subject],
@@ -255,7 +255,7 @@ export type WebhookRow = Omit<Selectable<WebhookTable>, "seal"> & Pick<Insertabl
 
 export const webhooks: RecordKind<WebhookRow> = {
   name: "webhook",
-  load: loading((keys) =>
+  load: loadOnce((keys) =>
     query.selectFrom("webhook").selectAll().where(keyIn(["webhook_id"], keys)).compile()
   ),
   keyOf: (row) => [row.webhook_id],
@@ -289,7 +289,7 @@ export const webhooks: RecordKind<WebhookRow> = {
 
 export const webhookDeliveries: RecordKind<Selectable<WebhookDeliveryTable>> = {
   name: "webhook_delivery",
-  load: loading((keys) =>
+  load: loadOnce((keys) =>
     query.selectFrom("webhook_delivery").selectAll().where(keyIn(["delivery_id"], keys)).compile()
   ),
   keyOf: (row) => [row.delivery_id],
@@ -304,7 +304,7 @@ export interface Subscriptions {
 
 export const subscriptions: RecordKind<Subscriptions> = {
   name: "subscriptions",
-  load: loading((keys) =>
+  load: loadOnce((keys) =>
     query.selectFrom("webhook").select(["org_id", sql<string>`group_concat(events, ' ')`.as("events")])
       .where(keyIn(["org_id"], keys)).where("active", "=", 1).groupBy("org_id").compile()
   ),
@@ -319,7 +319,7 @@ export interface WebhookCount {
 
 export const webhookCounts: RecordKind<WebhookCount> = {
   name: "webhook_count",
-  load: loading((keys) =>
+  load: loadOnce((keys) =>
     query.selectFrom("webhook").select((row) => ["org_id", row.fn.countAll<number>().as("count")])
       .where(keyIn(["org_id"], keys)).groupBy("org_id").compile()
   ),
@@ -337,7 +337,7 @@ interface UsedSubject extends SubjectRow {
 export const subjects: RecordKind<SubjectRow> = {
   name: "subject",
   isReferredTo: true,
-  load: loading((keys) =>
+  load: loadOnce((keys) =>
     query.selectFrom("subject").selectAll().select(
       sql<number>`exists (select 1 from audit_entry as e indexed by audit_entry_erased
         where e.subject = subject.pseudonym and e.event_type = 'SUBJECT_ERASED')`.as("erased"),
@@ -367,7 +367,7 @@ export type OperatorFigures = Omit<
 
 export const operators: RecordKind<OperatorRow> = {
   name: "operator",
-  load: loading((keys) =>
+  load: loadOnce((keys) =>
     query.selectFrom("operator").selectAll().where(keyIn(["org_id", "operator_id"], keys)).compile()
   ),
   keyOf: (row) => [row.org_id, row.operator_id],
@@ -427,7 +427,7 @@ export function newestPosition(orgId: RawBuilder<unknown>, operatorId: RawBuilde
 
 export const newestInteractions: RecordKind<NewestInteraction> = {
   name: "newest_interaction",
-  load: loading((keys) =>
+  load: loadOnce((keys) =>
     sql<NewestInteraction>`select value ->> 0 as org_id, value ->> 1 as operator_id,
       ${newestPosition(sql`value ->> 0`, sql`value ->> 1`)} as position from json_each(${keys})`.compile(
       query,
@@ -472,7 +472,7 @@ export type InteractionRow =
 export const interactions: RecordKind<InteractionRow> = {
   name: "interaction",
   isReferredTo: true,
-  load: loading((keys) =>
+  load: loadOnce((keys) =>
     query.selectFrom("interaction").selectAll().where(keyIn(["org_id", "session_id"], keys)).compile()
   ),
   keyOf: (row) => [row.org_id, row.session_id],
@@ -523,10 +523,10 @@ export const interactions: RecordKind<InteractionRow> = {
 /** The same rows, saved with the position of a later commit or label. */
 export const followedInteractions: RecordKind<InteractionRow> = {
   ...interactions,
-  save: (row) => ({ ...saveFollowed(row), mustChange: 1 }),
+  save: (row) => ({ ...updateFollowed(row), mustChange: 1 }),
 };
 
-const saveFollowed = compileOnce((row: InteractionRow) =>
+const updateFollowed = compileOnce((row: InteractionRow) =>
   query.updateTable("interaction")
     .set({ commit_position: row.commit_position, label_position: row.label_position, seal: row.seal })
     .where("org_id", "=", row.org_id).where("session_id", "=", row.session_id).compile()
@@ -543,7 +543,7 @@ export interface FollowingEntries {
 /** By organization and session. Reads only the operator's entries since the score. */
 export const followingEntries: RecordKind<FollowingEntries> = {
   name: "following_entries",
-  load: loading((keys) =>
+  load: loadOnce((keys) =>
     sql<FollowingEntries>`select i.org_id, i.session_id,
         max(c.first_position + e.seq) filter (where e.event_type = 'SCORE_COMMITTED') as commit_position,
         max(c.first_position + e.seq) filter (where e.event_type = 'OUTCOME_LABELLED') as label_position
@@ -577,7 +577,7 @@ export type SkippedInteractionRow =
 
 export const skippedInteractions: RecordKind<SkippedInteractionRow> = {
   name: "skipped_interaction",
-  load: loading((keys) =>
+  load: loadOnce((keys) =>
     query.selectFrom("skipped_interaction").selectAll().where(keyIn(["org_id", "session_id"], keys))
       .compile()
   ),
@@ -599,7 +599,7 @@ export type FrozenOperatorRow =
  */
 export const frozenOperators: RecordKind<FrozenOperatorRow> = {
   name: "frozen_operator",
-  load: loading((keys) =>
+  load: loadOnce((keys) =>
     query.selectFrom("frozen_operator").selectAll().where(keyIn(["org_id", "operator_id"], keys)).compile()
   ),
   keyOf: (row) => [row.org_id, row.operator_id],
@@ -627,7 +627,7 @@ export type ScoreCommitRow = Insertable<ScoreCommitTable>;
 
 export const scoreCommits: RecordKind<ScoreCommitRow> = {
   name: "score_commit",
-  load: loading((keys) =>
+  load: loadOnce((keys) =>
     query.selectFrom("score_commit").selectAll().where(keyIn(["org_id", "session_id"], keys)).compile()
   ),
   keyOf: (row) => [row.org_id, row.session_id],
@@ -647,7 +647,7 @@ export type OutcomeLabelRow = Insertable<OutcomeLabelTable>;
 
 export const outcomeLabels: RecordKind<OutcomeLabelRow> = {
   name: "outcome_label",
-  load: loading((keys) =>
+  load: loadOnce((keys) =>
     query.selectFrom("outcome_label").selectAll().where(keyIn(["org_id", "session_id"], keys)).compile()
   ),
   keyOf: (row) => [row.org_id, row.session_id],
@@ -668,7 +668,7 @@ export type ScoreBatchRow = Insertable<ScoreBatchTable>;
 
 export const scoreBatches: RecordKind<ScoreBatchRow> = {
   name: "score_batch",
-  load: loading((keys) =>
+  load: loadOnce((keys) =>
     query.selectFrom("score_batch").selectAll().where(keyIn(["org_id", "request_digest"], keys)).compile()
   ),
   keyOf: (row) => [row.org_id, row.request_digest],
@@ -690,7 +690,7 @@ export type DecisionRow = Insertable<DecisionTable>;
 
 export const decisions: RecordKind<DecisionRow> = {
   name: "decision",
-  load: loading((keys) =>
+  load: loadOnce((keys) =>
     query.selectFrom("decision").selectAll().where(keyIn(["org_id", "decision_id"], keys)).compile()
   ),
   keyOf: (row) => [row.org_id, row.decision_id],
@@ -703,7 +703,7 @@ export type ComplianceReportRow = Selectable<ComplianceReportTable>;
 /** Reports by the hash of their content, which includes the period: the same content is the same report. */
 export const complianceReports: RecordKind<ComplianceReportRow> = {
   name: "compliance_report",
-  load: loading((keys) =>
+  load: loadOnce((keys) =>
     query.selectFrom("compliance_report").selectAll()
       .where(keyIn(["org_id", "content_sha256"], keys)).compile()
   ),
@@ -715,7 +715,7 @@ export type IdempotencyRow = Selectable<IdempotencyTable>;
 
 export const idempotencyRecords: RecordKind<IdempotencyRow> = {
   name: "idempotency",
-  load: loading((keys) =>
+  load: loadOnce((keys) =>
     query.selectFrom("idempotency").selectAll().where(keyIn(["endpoint", "idempotency_key"], keys)).compile()
   ),
   keyOf: (row) => [row.endpoint, row.idempotency_key],
@@ -739,7 +739,7 @@ export type KeyedCallRow =
 
 export const keyedCalls: RecordKind<KeyedCallRow> = {
   name: "keyed_call",
-  load: loading((keys) =>
+  load: loadOnce((keys) =>
     query.selectFrom("keyed_call").selectAll()
       .where(sql<boolean>`name in (select unhex(value ->> 0) from json_each(${keys}))`).compile()
   ),
@@ -800,7 +800,7 @@ export interface OperatorCalls {
 
 export const operatorCalls: RecordKind<OperatorCalls> = {
   name: "operator_calls",
-  load: loading((keys) =>
+  load: loadOnce((keys) =>
     sql<OperatorCalls>`select value ->> 0 as org_id, value ->> 1 as operator_id, (
         select json_group_array(
           json_array(hex(name), hex(request_digest), reference, request_id, at, hex(seal)))
@@ -817,7 +817,7 @@ export type TombstoneRow = Selectable<TombstoneTable>;
 /** Tombstones of used names, by the HMAC that stands for the name. */
 export const tombstones: RecordKind<TombstoneRow> = {
   name: "tombstone",
-  load: loading((keys) =>
+  load: loadOnce((keys) =>
     query.selectFrom("tombstone").selectAll()
       .where(sql<boolean>`name in (select unhex(value ->> 0) from json_each(${keys}))`).compile()
   ),

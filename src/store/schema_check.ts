@@ -43,20 +43,20 @@ export async function schemaTrouble(
 ): Promise<SchemaTrouble | null> {
   const found = await readSchema(database);
   const lost = lostFaults(found, expected);
-  const strange = [...found].filter(([key, object]) => !expected.has(key) && isRefused(object, expected))
+  const foreign = [...found].filter(([key, object]) => !expected.has(key) && isRefused(object, expected))
     .map(([, object]) => object);
-  const strangeFaults = strange.map((object) =>
+  const foreignFaults = foreign.map((object) =>
     object.type === "view"
-      ? `${told(object)} is not this program's`
-      : `${told(object)} on ${plain(object.table)} is not this program's`
+      ? `${objectName(object)} is not this program's`
+      : `${objectName(object)} on ${quoteName(object.table)} is not this program's`
   );
-  const faults = [...lost, ...strangeFaults];
+  const faults = [...lost, ...foreignFaults];
   if (faults.length === 0) return null;
-  const drops = strange.map(({ type, name }) => `DROP ${type.toUpperCase()} ${plain(name)}`);
+  const drops = foreign.map(({ type, name }) => `DROP ${type.toUpperCase()} ${quoteName(name)}`);
   const mend = "put the database, or a backup of it, back";
   return {
-    what: `the database's schema was altered (${someOf(faults)})`,
-    mend: lost.length === 0 ? `${mend}, or remove what is not this program's (${someOf(drops)})` : mend,
+    what: `the database's schema was altered (${firstFew(faults)})`,
+    mend: lost.length === 0 ? `${mend}, or remove what is not this program's (${firstFew(drops)})` : mend,
   };
 }
 
@@ -75,7 +75,7 @@ function lostFaults(found: SchemaObjects, expected: SchemaObjects): readonly str
     const words = found.get(key)?.words;
     if (words === object.words) return [];
     if (object.type !== "table" && !found.has(keyOf("table", object.table))) return [];
-    return [`${told(object)} is ${words === undefined ? "missing" : "another one"}`];
+    return [`${objectName(object)} ${words === undefined ? "is missing" : "was changed"}`];
   });
 }
 
@@ -88,22 +88,22 @@ function isRefused({ type, table, words }: SchemaObject, expected: SchemaObjects
   return words.startsWith("create unique index") && expected.has(keyOf("table", table));
 }
 
-function told({ type, name }: SchemaObject): string {
-  return `the ${type} ${plain(name)}`;
+function objectName({ type, name }: SchemaObject): string {
+  return `the ${type} ${quoteName(name)}`;
 }
 
 const PLAIN_NAME = /^\w+$/;
 
 /** A name in a form that fits on a line: somebody else may have chosen it. */
-function plain(name: string): string {
+function quoteName(name: string): string {
   return PLAIN_NAME.test(name) ? name : JSON.stringify(name);
 }
 
-const TOLD = 8;
+const SHOWN_FAULTS = 8;
 
-function someOf(texts: readonly string[]): string {
-  const rest = texts.length - TOLD;
-  return texts.slice(0, TOLD).join("; ") + (rest > 0 ? `; and ${rest} more` : "");
+function firstFew(texts: readonly string[]): string {
+  const rest = texts.length - SHOWN_FAULTS;
+  return texts.slice(0, SHOWN_FAULTS).join("; ") + (rest > 0 ? `; and ${rest} more` : "");
 }
 
 /** Reads the schema without SQLite's own objects, which have no text, or a name that nobody else may use. */

@@ -101,10 +101,10 @@ function textOf(kind: string, values: readonly SealedValue[]): string {
 export const EMPTY_SET: Uint8Array = new Uint8Array(HALF);
 
 /** The XOR of two byte arrays of the same length. */
-export function xor(one: Uint8Array, other: Uint8Array): Uint8Array {
-  const both = new Uint8Array(one.length);
-  for (let index = 0; index < one.length; index += 1) both[index] = one[index]! ^ other[index]!;
-  return both;
+export function xor(first: Uint8Array, second: Uint8Array): Uint8Array {
+  const result = new Uint8Array(first.length);
+  for (let index = 0; index < first.length; index += 1) result[index] = first[index]! ^ second[index]!;
+  return result;
 }
 
 /** The hash of a set of rows, from their shares. */
@@ -144,9 +144,9 @@ export interface SealedRow<Row> {
 }
 
 export function sealed<Row>(seals: Seals, { name, sealing }: SealedKind<Row>, row: Row): SealedRow<Row> {
-  const whole = sealing!.derived === undefined ? row : { ...row, ...sealing!.derived(row, seals) };
-  const mac = seals.macOf(name, sealing!.values(whole, seals));
-  return { row: { ...whole, seal: mac.slice(0, HALF) }, share: mac.subarray(HALF) };
+  const completed = sealing!.derived === undefined ? row : { ...row, ...sealing!.derived(row, seals) };
+  const mac = seals.macOf(name, sealing!.values(completed, seals));
+  return { row: { ...completed, seal: mac.slice(0, HALF) }, share: mac.subarray(HALF) };
 }
 
 /** A row's share in the hash of its set; null if this installation did not write the row. */

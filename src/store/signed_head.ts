@@ -12,7 +12,7 @@ import type { KnownCheckpoint } from "../evidence/kept.ts";
 import { rootOf, storedNodeIndex } from "../evidence/merkle.ts";
 import type { StoredHead } from "./chains.ts";
 import { query } from "./database.ts";
-import { piecesOf } from "./paging.ts";
+import { chunksOf } from "./paging.ts";
 import type { ProofSource } from "./proofs.ts";
 
 /**
@@ -30,9 +30,9 @@ export async function findUnsignedHeads(
   heads: readonly StoredHead[],
 ): Promise<readonly StoredHead[]> {
   const unsigned: StoredHead[] = [];
-  for (const piece of piecesOf(heads, HEADS_TOGETHER)) {
-    const found = await database.snapshot(piece.flatMap(endQueries));
-    for (const [index, head] of piece.entries()) {
+  for (const chunk of chunksOf(heads, HEADS_TOGETHER)) {
+    const found = await database.snapshot(chunk.flatMap(endQueries));
+    for (const [index, head] of chunk.entries()) {
       const [[signed], [node], [last], [pruned]] = found.slice(index * QUERIES_OF_END) as unknown as End;
       const isNamed = chainPrefix(head.origin, head.chain) !== null;
       const checkpoint = signed === undefined || !isNamed
@@ -46,7 +46,7 @@ export async function findUnsignedHeads(
 }
 
 /** The error for a head that nobody signed. */
-export function notSigned({ family }: StoredHead): AlteredError {
+export function unsignedHeadError({ family }: StoredHead): AlteredError {
   return new AlteredError(family, `the chain ${family} does not end as it was signed`);
 }
 

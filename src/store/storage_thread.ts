@@ -61,13 +61,13 @@ let lock: CheckpointLock;
 
 scope.onmessage = async ({ data: { id, request } }) => {
   try {
-    scope.postMessage({ id, expunged: await carryOut(request) });
+    scope.postMessage({ id, expunged: await execute(request) });
   } catch (error) {
     scope.postMessage({ id, failure: failureOf(error) });
   }
 };
 
-async function carryOut(request: ThreadRequest): Promise<Expunged | null> {
+async function execute(request: ThreadRequest): Promise<Expunged | null> {
   switch (request.kind) {
     case "open":
       database = openEmbedded({

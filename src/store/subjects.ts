@@ -181,7 +181,7 @@ export async function readSubjectEntries(
     eventType: event_type,
     timestamp: ts,
     text: body,
-    parts: heldOf(partsOf.get(seq) ?? []),
+    parts: heldParts(partsOf.get(seq) ?? []),
   }));
 }
 
@@ -196,7 +196,7 @@ export function storedSeqsQuery(
 
 type PartRow = Pick<Selectable<AuditPartTable>, "name" | "salt" | "data">;
 
-function heldOf(parts: readonly PartRow[]): SubjectEntry["parts"] {
+function heldParts(parts: readonly PartRow[]): SubjectEntry["parts"] {
   return new Map(
     parts.flatMap(({ name, salt, data }) =>
       salt === null || data === null ? [] : [[name as PartName, { salt, text: data }] as const]

@@ -12,14 +12,14 @@ import type { SentFailure, SentStatement, ThreadAnswer, ThreadRequest } from "./
 /** Maximum number of SQL texts that are known by a number; the service has some hundred. */
 const TEXTS_MAX = 10_000;
 
-interface Asked {
+interface PendingRequest {
   resolve(answer: Expunged | null): void;
   reject(error: unknown): void;
 }
 
 export class StorageThread {
   readonly #worker: Worker;
-  readonly #asked = new Map<number, Asked>();
+  readonly #pending = new Map<number, PendingRequest>();
   readonly #texts = new Map<string, number>();
   #nextId = 0;
   /** Called if `lock.db` could not be written, and with null once it has caught up. */
@@ -39,14 +39,14 @@ export class StorageThread {
       else if ("passing" in data) this.onPassing(data.passing);
       else if ("lockTrouble" in data) {
         this.onLockTrouble(data.lockTrouble === null ? null : errorOf(data.lockTrouble));
-      } else this.#answered(data);
+      } else this.#settle(data);
     };
     worker.onerror = (event) => {
       event.preventDefault();
       const error = new StorageFailure(`the thread that writes ended: ${event.message}`, "failed");
       this.#failure = error;
-      for (const { reject } of this.#asked.values()) reject(error);
-      this.#asked.clear();
+      for (const { reject } of this.#pending.values()) reject(error);
+      this.#pending.clear();
       onFatal(error);
     };
   }
@@ -56,7 +56,7 @@ export class StorageThread {
     const { promise, resolve, reject } = Promise.withResolvers<Expunged | null>();
     const id = this.#nextId++;
     this.#worker.postMessage({ id, request });
-    this.#asked.set(id, { resolve, reject });
+    this.#pending.set(id, { resolve, reject });
     return promise;
   }
 
@@ -64,25 +64,25 @@ export class StorageThread {
   batch(statements: readonly Statement[]): Promise<Expunged | null> {
     // From here on, new texts replace those that the thread knows by the same numbers.
     if (this.#texts.size >= TEXTS_MAX) this.#texts.clear();
-    const fresh = new Map<string, number>();
+    const newTexts = new Map<string, number>();
     const numbered = statements.map(({ sql, ...rest }): SentStatement => {
-      let text = this.#texts.get(sql) ?? fresh.get(sql);
+      let text = this.#texts.get(sql) ?? newTexts.get(sql);
       if (text === undefined) {
-        text = this.#texts.size + fresh.size;
-        fresh.set(sql, text);
+        text = this.#texts.size + newTexts.size;
+        newTexts.set(sql, text);
       }
-      return { ...rest, parameters: rest.parameters.map(alone), text };
+      return { ...rest, parameters: rest.parameters.map(detached), text };
     });
-    const texts = [...fresh].map(([sql, text]) => [text, sql] as const);
-    const answered = this.ask({ kind: "batch", texts, statements: numbered });
+    const texts = [...newTexts].map(([sql, text]) => [text, sql] as const);
+    const reply = this.ask({ kind: "batch", texts, statements: numbered });
     // The texts are remembered only once they were sent.
-    for (const [sql, text] of fresh) this.#texts.set(sql, text);
-    return answered;
+    for (const [sql, text] of newTexts) this.#texts.set(sql, text);
+    return reply;
   }
 
-  #answered(answer: Extract<ThreadAnswer, { readonly id: number }>): void {
-    const { resolve, reject } = this.#asked.get(answer.id)!;
-    this.#asked.delete(answer.id);
+  #settle(answer: Extract<ThreadAnswer, { readonly id: number }>): void {
+    const { resolve, reject } = this.#pending.get(answer.id)!;
+    this.#pending.delete(answer.id);
     if ("failure" in answer) reject(errorOf(answer.failure));
     else resolve(answer.expunged);
   }
@@ -93,7 +93,7 @@ export class StorageThread {
 }
 
 /** A copy if the bytes are part of a larger buffer: a message would copy the whole buffer. */
-function alone(value: unknown): unknown {
+function detached(value: unknown): unknown {
   return value instanceof Uint8Array && value.byteLength !== value.buffer.byteLength ? value.slice() : value;
 }
 

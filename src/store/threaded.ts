@@ -30,20 +30,20 @@ export async function openThreaded(
   { path, onFatal, onPassing, startThread }: ThreadedOptions,
 ): Promise<Threaded> {
   let isFatal = false;
-  const tellOnce = (error: StorageFailure) => {
+  const reportFatalOnce = (error: StorageFailure) => {
     if (!isFatal) onFatal(error);
     isFatal = true;
   };
   let isPassing = false;
-  const tellPassing = (fault: PassingFault | null) => {
+  const reportPassing = (fault: PassingFault | null) => {
     if (fault !== null || isPassing) onPassing(fault);
     isPassing = fault !== null;
   };
-  const reader = openEmbedded({ path, onFatal: tellOnce, onPassing: tellPassing });
+  const reader = openEmbedded({ path, onFatal: reportFatalOnce, onPassing: reportPassing });
   let thread: StorageThread | null = null;
   try {
-    thread = new StorageThread(startThread(), tellOnce);
-    thread.onPassing = tellPassing;
+    thread = new StorageThread(startThread(), reportFatalOnce);
+    thread.onPassing = reportPassing;
     await thread.ask({ kind: "open", path });
   } catch (error) {
     thread?.end();
@@ -56,7 +56,7 @@ export async function openThreaded(
     snapshot: (queries) => reader.snapshot(queries),
     batch: async (statements) => {
       await thread.batch(statements);
-      tellPassing(null);
+      reportPassing(null);
     },
     expunge: async () => (await thread.ask({ kind: "expunge" }))!,
     async close() {

@@ -4,11 +4,11 @@
  * for which writes are gathered; it never leads.
  */
 import { type CheckpointLock, type LockOptions, openLock } from "./lock.ts";
-import { GatheredEntries, type LockEntries } from "./lock_entries.ts";
+import { type LockEntries, PendingLockEntries } from "./lock_entries.ts";
 import type { StorageThread } from "./thread.ts";
 
 /** Milliseconds for which writes are gathered, so that not every commit wakes the thread. */
-const GATHERED_MS = 20;
+const COLLECTED_MS = 20;
 
 /**
  * Opens the lock and creates it if it is missing.
@@ -26,7 +26,7 @@ export async function openThreadedLock(
     await local.close();
     throw error;
   }
-  const gathered = new GatheredEntries();
+  const collected = new PendingLockEntries();
   let timer: ReturnType<typeof setTimeout> | null = null;
   let syncing: Promise<void> | null = null;
   /**
@@ -35,26 +35,26 @@ export async function openThreadedLock(
    */
   let nextSync: Promise<void> | null = null;
 
-  const ask = async (kind: "sync_lock" | "close_lock") => {
-    send();
+  const sendRequest = async (kind: "sync_lock" | "close_lock") => {
+    sendCollected();
     await thread.ask({ kind }).catch(onTrouble);
   };
 
-  function gather(entries: Partial<LockEntries>): void {
-    gathered.add(entries);
-    if (!gathered.isEmpty) timer ??= setTimeout(send, GATHERED_MS);
+  function collect(entries: Partial<LockEntries>): void {
+    collected.add(entries);
+    if (!collected.isEmpty) timer ??= setTimeout(sendCollected, COLLECTED_MS);
   }
 
-  function send(): void {
+  function sendCollected(): void {
     if (timer === null) return;
     clearTimeout(timer);
     timer = null;
-    thread.ask({ kind: "lock", entries: gathered.take() }).catch(onTrouble);
+    thread.ask({ kind: "lock", entries: collected.takeAll() }).catch(onTrouble);
   }
 
   function sync(): Promise<void> {
     if (syncing === null) {
-      syncing = ask("sync_lock").finally(() => syncing = null);
+      syncing = sendRequest("sync_lock").finally(() => syncing = null);
       return syncing;
     }
     nextSync ??= syncing.then(() => {
@@ -72,14 +72,14 @@ export async function openThreadedLock(
     suspected: () => local.suspected(),
     behind: () => local.behind(),
     erased: () => local.erased(),
-    record: (issued) => gather({ issued }),
-    recordErased: (erased) => gather({ erased: [erased] }),
-    forgetErased: (forgetBefore) => gather({ forgetBefore }),
+    record: (issued) => collect({ issued }),
+    recordErased: (erased) => collect({ erased: [erased] }),
+    forgetErased: (forgetBefore) => collect({ forgetBefore }),
     clock: () => local.clock(),
-    recordClock: (clock) => gather({ clock }),
+    recordClock: (clock) => collect({ clock }),
     sync,
     async close() {
-      await ask("close_lock");
+      await sendRequest("close_lock");
       await local.close();
     },
   };

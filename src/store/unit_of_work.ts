@@ -80,11 +80,11 @@ export class UnitOfWork {
   constructor(private readonly tools: UnitTools, private readonly scope: Scope | null = null) {}
 
   /** Stores a row as the database held it before any job of the commit planned. */
-  loaded(need: Need, row: unknown, share?: Uint8Array | null): void {
+  setLoaded(need: Need, row: unknown, share?: Uint8Array | null): void {
     this.#cells.set(needKey(need), { ...need, row, ...(share === undefined ? {} : { share }) });
   }
 
-  loadedHead(family: string, head: StoredHead | null): void {
+  setLoadedHead(family: string, head: StoredHead | null): void {
     this.#heads.set(family, head);
   }
 
@@ -111,19 +111,19 @@ export class UnitOfWork {
   put<Row>(kind: RecordKind<Row>, row: Row): void {
     const key = kind.keyOf(row);
     if (kind.sealing === undefined) return this.#change({ kind, key, row });
-    const { row: whole, share } = sealed(this.tools.seals, kind, row);
-    this.#hold(kind, key, { row, share });
-    this.#change({ kind, key, row: whole, share });
+    const { row: sealedRow, share } = sealed(this.tools.seals, kind, row);
+    this.#updateSet(kind, key, { row, share });
+    this.#change({ kind, key, row: sealedRow, share });
   }
 
   /** Deletes the row of a key. */
   remove<Row>(kind: RecordKind<Row>, key: Key): void {
-    this.#hold(kind, key, null);
+    this.#updateSet(kind, key, null);
     this.#change({ kind, key, row: null });
   }
 
   /** Removes the old row from the set that its chain's head holds, and adds the new one. */
-  #hold<Row>(
+  #updateSet<Row>(
     kind: RecordKind<Row>,
     key: Key,
     after: { readonly row: Row; readonly share: Uint8Array } | null,
@@ -179,7 +179,7 @@ export class UnitOfWork {
   }
 
   /** Signs the chain with this key from this commit on; its newest entry has named the key. */
-  signedBy(family: string, keyOrdinal: number): void {
+  setSigningKey(family: string, keyOrdinal: number): void {
     this.#heads.set(family, { ...this.head(family)!, keyOrdinal });
   }
 
@@ -208,11 +208,11 @@ export class UnitOfWork {
   statements(): readonly Statement[] {
     const cells = [...this.#dirty].map((name) => this.#cells.get(name)!);
     const kinds = Map.groupBy(cells, ({ kind }) => kind);
-    const inOrder = [...kinds].sort(([one], [other]) =>
-      Number(isReferredTo(other)) - Number(isReferredTo(one))
+    const orderedKinds = [...kinds].sort(([first], [second]) =>
+      Number(isReferredTo(second)) - Number(isReferredTo(first))
     );
-    const rows = inOrder.flatMap(([kind, own]) =>
-      own.flatMap(({ key, row }) => {
+    const rows = orderedKinds.flatMap(([kind, cellsOfKind]) =>
+      cellsOfKind.flatMap(({ key, row }) => {
         if (row === null) return [kind.remove!(key)];
         return kind.save === undefined ? [] : [kind.save(row)];
       })

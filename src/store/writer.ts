@@ -38,7 +38,7 @@ import type { IssuedCheckpoint } from "./issued.ts";
 import type { OwnSignatures } from "./proofs.ts";
 import type { SigningKeyRow } from "./records.ts";
 import { AlteredRows, EMPTY_SET, type Seals, shareOf, xor } from "./seals.ts";
-import { findUnsignedHeads, notSigned } from "./signed_head.ts";
+import { findUnsignedHeads, unsignedHeadError } from "./signed_head.ts";
 import { nextTurn } from "./turn.ts";
 import { type Need, needKey, type PlacedEntry, type Scope, UnitOfWork } from "./unit_of_work.ts";
 
@@ -126,7 +126,7 @@ export interface WriterOptions {
   readonly onCommitted?: (committed: Committed) => void;
 }
 
-interface Waiting {
+interface QueuedJob {
   readonly job: WriteJob<unknown>;
   /** True if it must be the only job of its commit, or was in a commit with others that failed. */
   readonly alone: boolean;
@@ -135,13 +135,13 @@ interface Waiting {
 }
 
 interface Planned {
-  readonly waiting: Waiting;
+  readonly queued: QueuedJob;
   readonly finish: (receipts: Receipts) => unknown;
 }
 
 export class Writer {
   readonly #options: WriterOptions;
-  #queue: Waiting[] = [];
+  #queue: QueuedJob[] = [];
   #running: Promise<void> | null = null;
   #closed = false;
   /** By family: the head that is known to be signed, and the set that it holds. */
@@ -208,12 +208,12 @@ export class Writer {
   }
 
   /** The waiting jobs up to one that must be alone. */
-  #nextGroup(): readonly Waiting[] {
-    return this.#queue[0]!.alone ? this.#queue.splice(0, 1) : this.#joined([]);
+  #nextGroup(): readonly QueuedJob[] {
+    return this.#queue[0]!.alone ? this.#queue.splice(0, 1) : this.#withWaiting([]);
   }
 
   /** A group, extended by the jobs that wait behind it. */
-  #joined(group: readonly Waiting[]): readonly Waiting[] {
+  #withWaiting(group: readonly QueuedJob[]): readonly QueuedJob[] {
     if (group.some(({ alone }) => alone)) return group;
     let jobs = group.length;
     let needs = group.reduce((sum, { job }) => sum + job.needs.length, 0);
@@ -226,7 +226,7 @@ export class Writer {
   }
 
   /** Commits a group, and plans it again if another writer was first. Never throws. */
-  async #commit(first: readonly Waiting[]): Promise<void> {
+  async #commit(first: readonly QueuedJob[]): Promise<void> {
     const { monotonic, backoff } = this.#options;
     let group = first;
     let busy = 0;
@@ -238,17 +238,17 @@ export class Writer {
       } catch (error) {
         if (error instanceof DatabaseBusy) {
           busy += 1;
-          if (busy >= BUSY_ATTEMPTS || this.#closed) return refuse(group, held());
+          if (busy >= BUSY_ATTEMPTS || this.#closed) return refuse(group, busyError());
         } else if (!(error instanceof WriteConflict)) return this.#fail(group, error);
         const cause = error instanceof DatabaseBusy ? "busy" : "conflict";
         await backoff({ attempt, tookMs: monotonic() - started, cause });
-        group = this.#joined(group);
+        group = this.#withWaiting(group);
       }
     }
-    this.#fail(group, new WriteConflict("planned anew too often"));
+    this.#fail(group, new WriteConflict("planned again too often"));
   }
 
-  #fail(group: readonly Waiting[], error: unknown): void {
+  #fail(group: readonly QueuedJob[], error: unknown): void {
     // Each of the waiting jobs would wait for the database in turn, and be refused then.
     if (error instanceof DatabaseUnavailable) return refuse([...group, ...this.#queue.splice(0)], error);
     if (group.length > 1 && !(error instanceof ServiceError)) {
@@ -256,31 +256,31 @@ export class Writer {
       this.#queue.unshift(...group.map((waiting) => ({ ...waiting, alone: true })));
       return;
     }
-    const told = error instanceof WriteConflict
+    const reason = error instanceof WriteConflict
       ? unavailable("Other writers kept changing the same data; send this again.")
       : error;
-    refuse(group, told);
+    refuse(group, reason);
   }
 
-  async #attempt(group: readonly Waiting[]): Promise<void> {
+  async #attempt(group: readonly QueuedJob[]): Promise<void> {
     const { database, crypto, seals, monotonic, onCommitted } = this.#options;
     const started = monotonic();
     const unit = new UnitOfWork({ crypto, seals });
     const { heads, keys, sets } = await this.#load(unit, group);
     const signing = group[0]!.job.signing ?? this.#options.signing.update(keys);
     const planned: Planned[] = [];
-    const failed: (readonly [Waiting, unknown])[] = [];
+    const failed: (readonly [QueuedJob, unknown])[] = [];
     for (const waiting of group) {
-      const own = new UnitOfWork({ crypto, seals }, scopeOf(waiting.job, unit));
+      const jobUnit = new UnitOfWork({ crypto, seals }, scopeOf(waiting.job, unit));
       try {
         requireSets(waiting.job, { heads, sets });
-        planned.push({ waiting, finish: waiting.job.plan(own) });
-        own.merge();
+        planned.push({ queued: waiting, finish: waiting.job.plan(jobUnit) });
+        jobUnit.merge();
       } catch (error) {
         failed.push([waiting, error]);
       }
     }
-    takeUpKeys(unit, signing);
+    appendRotations(unit, signing);
     const { receipts, first, statements, issued, held } = this.#close(unit, { before: heads, sets, signing });
     const answers = planned.map(({ finish }) => finish(receipts));
     const batch = joinInserts([...first, ...unit.statements(), ...statements]);
@@ -291,7 +291,7 @@ export class Writer {
     this.#options.lock.record(issued);
     for (const [head, set] of held) this.#remember(head, set);
     for (const [waiting, error] of failed) waiting.reject(error);
-    planned.forEach(({ waiting }, index) => waiting.resolve(answers[index]));
+    planned.forEach(({ queued: waiting }, index) => waiting.resolve(answers[index]));
   }
 
   /**
@@ -299,7 +299,7 @@ export class Writer {
    * for each kind. A later change by another process moves one of the heads, and the commit then fails as a
    * conflict.
    */
-  async #load(unit: UnitOfWork, group: readonly Waiting[]): Promise<Loaded> {
+  async #load(unit: UnitOfWork, group: readonly QueuedJob[]): Promise<Loaded> {
     const { database, lock, signing } = this.#options;
     const chains = group.flatMap(({ job }) => job.chains);
     const suspect = lock.suspected();
@@ -310,7 +310,7 @@ export class Writer {
         ...(chains.length === 0 ? [] : lock.behind()),
       ]),
     ];
-    for (const family of families) unit.loadedHead(family, null);
+    for (const family of families) unit.setLoadedHead(family, null);
     // The lock is read first: it never leads, so a concurrent write of another process cannot make a head
     // look old.
     const issued = lock.issuedOf(families);
@@ -320,7 +320,7 @@ export class Writer {
       const name = needKey(need);
       if (seen.has(name)) continue;
       seen.add(name);
-      unit.loaded(need, null);
+      unit.setLoaded(need, null);
       const list = byKind.get(need.kind.name);
       if (list === undefined) byKind.set(need.kind.name, [need]);
       else list.push(need);
@@ -335,7 +335,7 @@ export class Writer {
       ],
     );
     const heads = headRows.map(headOf);
-    for (const head of heads) unit.loadedHead(head.family, head);
+    for (const head of heads) unit.setLoadedHead(head.family, head);
     if (!group[0]!.job.restores) {
       lock.requireCurrent(issued, heads);
       await this.#requireSigned(heads);
@@ -343,7 +343,7 @@ export class Writer {
     for (const [index, kind] of kinds.entries()) {
       for (const row of found[index]!) {
         const share = kind.sealing === undefined ? undefined : shareOf(this.#options.seals, kind, row);
-        unit.loaded({ kind, key: kind.keyOf(row) }, row, share);
+        unit.setLoaded({ kind, key: kind.keyOf(row) }, row, share);
       }
     }
     return {
@@ -365,10 +365,10 @@ export class Writer {
    * known; all others are checked.
    */
   async #requireSigned(heads: readonly StoredHead[]): Promise<void> {
-    const strange = heads.filter((head) => this.#known.get(head.family)?.identity !== identityOf(head));
-    const [unsigned] = await findUnsignedHeads(this.#options, strange);
-    if (unsigned !== undefined) throw notSigned(unsigned);
-    for (const head of strange) this.#remember(head, null);
+    const unknownHeads = heads.filter((head) => this.#known.get(head.family)?.identity !== identityOf(head));
+    const [unsigned] = await findUnsignedHeads(this.#options, unknownHeads);
+    if (unsigned !== undefined) throw unsignedHeadError(unsigned);
+    for (const head of unknownHeads) this.#remember(head, null);
   }
 
   #remember(head: StoredHead, set: Uint8Array | null): void {
@@ -397,20 +397,20 @@ export class Writer {
     const issued: IssuedCheckpoint[] = [];
     const held: (readonly [StoredHead, Uint8Array])[] = [];
     /** The head with the set that it holds after the commit. */
-    const holding = (bare: StoredHead): StoredHead => {
-      const change = unit.heldChanges.get(bare.family) ?? EMPTY_SET;
-      const set = xor(sets.get(bare.family) ?? EMPTY_SET, change);
-      const head = { ...bare, held: seals.closeSet(placeOfHead(bare), set) };
+    const withSet = (unsealed: StoredHead): StoredHead => {
+      const change = unit.heldChanges.get(unsealed.family) ?? EMPTY_SET;
+      const set = xor(sets.get(unsealed.family) ?? EMPTY_SET, change);
+      const head = { ...unsealed, held: seals.closeSet(placeOfHead(unsealed), set) };
       held.push([head, set]);
       return head;
     };
     const grown = new Set(unit.appended.map((appended) => appended.family));
     for (const family of unit.heldChanges.keys()) {
       const head = unit.head(family)!;
-      if (!grown.has(family)) statements.push(updateHeld(holding(head), head));
+      if (!grown.has(family)) statements.push(updateHeld(withSet(head), head));
     }
     for (const family of grown) {
-      const head = holding(unit.head(family)!);
+      const head = withSet(unit.head(family)!);
       const { origin, frontier: { size, peaks } } = head;
       const root = rootOf(crypto, peaks);
       const note = signNote(
@@ -488,7 +488,7 @@ function requireSets(
  * @throws {ServiceError} SERVICE_UNAVAILABLE if a chain was signed by a key that this process does not have
  * yet.
  */
-function takeUpKeys(unit: UnitOfWork, signing: Signing): void {
+function appendRotations(unit: UnitOfWork, signing: Signing): void {
   for (const family of new Set(unit.appended.map((appended) => appended.family))) {
     const head = unit.head(family)!;
     if (head.keyOrdinal > signing.ordinal) {
@@ -496,7 +496,7 @@ function takeUpKeys(unit: UnitOfWork, signing: Signing): void {
     }
     if (head.keyOrdinal === signing.ordinal) continue;
     for (const draft of signing.rotations(head)) unit.append(family, draft);
-    unit.signedBy(family, signing.ordinal);
+    unit.setSigningKey(family, signing.ordinal);
   }
 }
 
@@ -509,11 +509,11 @@ function mustBeAlone({ alone, signing, restores }: WriteJob<unknown>): boolean {
   return alone === true || signing !== undefined || restores === true;
 }
 
-function refuse(group: readonly Waiting[], error: unknown): void {
+function refuse(group: readonly QueuedJob[], error: unknown): void {
   for (const waiting of group) waiting.reject(error);
 }
 
-function held(): ServiceError {
+function busyError(): ServiceError {
   return new DatabaseUnavailable("Another process holds the database; send this again in a moment.");
 }
 

@@ -190,11 +190,11 @@ stoppedTest(
       const { code, stderr, stdout } = await serve(site);
       assert.equal(code, 78);
       assert.match(stderr, /^jiss: cannot start: [^\n]*lock\.db[^\n]*\n$/);
-      assert.match(stderr + stdout, /put lock\.db with its -wal and -shm aside/);
+      assert.match(stderr + stdout, /move lock\.db with its -wal and -shm away/);
     }
     const doctor = await runProgram(["doctor"], { env });
     assert.deepEqual([doctor.code, doctor.stderr], [1, ""]);
-    assert.match(doctor.stdout, /^wrong +checkpoints +.*lock\.db cannot be read.*put lock\.db .* aside/m);
+    assert.match(doctor.stdout, /^wrong +checkpoints +.*lock\.db cannot be read.*move lock\.db .* away/m);
 
     for (const end of ["", "-wal", "-shm"]) await Deno.remove(path + end).catch(() => {});
     const again = await startService(["serve"], { env });

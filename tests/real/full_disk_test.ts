@@ -174,7 +174,7 @@ smallDiskTest(
     for (const args of [["export", "--org", "acme"], ["doctor"], ["checkpoint"], ["org", "list"]]) {
       const { code, stderr, stdout } = await runProgram(args, { env });
       assert.deepEqual([code, stdout], [78, ""], stderr);
-      assert.match(stderr, /its disk can only be read .*: copy the directory to where it can be written/);
+      assert.match(stderr, /its disk can only be read .*: copy the directory to a disk that can be written/);
     }
     const { code, stdout } = await runProgram(["verify", bundle, "--key", keys]);
     assert.deepEqual([code, /INTACT/.test(stdout)], [0, true], stdout);

@@ -12,7 +12,7 @@ import {
 } from "../../src/store/database.ts";
 import { type LibsqlOptions, openLibsql, type ServerTrouble } from "../../src/store/libsql.ts";
 import { requireFitServer, strengthen, UnfitServer } from "../../src/store/libsql_server.ts";
-import { type Patience, patientFetch } from "../../src/store/patience.ts";
+import { fetchWithTimeouts, type RequestTimeouts } from "../../src/store/patience.ts";
 import { rowsOf } from "../earlier_schema.ts";
 import { openFront } from "../front.ts";
 import { type Fate, openLossyProxy } from "../lossy_proxy.ts";
@@ -29,7 +29,7 @@ interface OpenOptions {
   readonly adminUrl?: string | null;
   /** How far its clock advances each time that it is read. */
   readonly stepMs?: number;
-  readonly patience?: Patience;
+  readonly patience?: RequestTimeouts;
 }
 
 const optionsOf = (url: string): LibsqlOptions => ({
@@ -51,7 +51,7 @@ function open(url: string, { adminUrl = null, stepMs = 0, patience }: OpenOption
   const server = {
     url,
     authToken: null,
-    fetch: patience === undefined ? fetch : patientFetch(fetch, patience),
+    fetch: patience === undefined ? fetch : fetchWithTimeouts(fetch, patience),
     newId: () => randomUUID(),
   };
   const database = openLibsql({

@@ -1,6 +1,6 @@
 /** The time for which a server that does not answer is waited for. */
 import assert from "node:assert/strict";
-import { patientFetch } from "../../src/store/patience.ts";
+import { fetchWithTimeouts } from "../../src/store/patience.ts";
 
 const ADDRESS = "http://server.example";
 const FULL = { requestMs: 400, silentMs: 40 };
@@ -43,7 +43,7 @@ const settled = () => new Promise((resolve) => setTimeout(resolve, FULL.requestM
 
 Deno.test("a server that became silent is waited for less, until an answer comes", async () => {
   const delays = [null, null, null, 0, 100, null];
-  const send = patientFetch(answeringAfter(() => delays.shift()!), FULL);
+  const send = fetchWithTimeouts(answeringAfter(() => delays.shift()!), FULL);
   const between = (FULL.requestMs + FULL.silentMs) / 2;
   assert.deepEqual(await outcomeOf(send, between), { isAnswered: false, isAfter: true });
   for (let time = 0; time < 2; time += 1) {
@@ -57,7 +57,7 @@ Deno.test("a server that became silent is waited for less, until an answer comes
 
 Deno.test("an answer after the short time gives a server its full time again", async () => {
   const delays = [null, 120, 120];
-  const send = patientFetch(answeringAfter(() => delays.shift()!), FULL);
+  const send = fetchWithTimeouts(answeringAfter(() => delays.shift()!), FULL);
   assert.ok(!await isAnswered(send));
   assert.ok(!await isAnswered(send));
   await new Promise((resolve) => setTimeout(resolve, 150));
@@ -68,7 +68,7 @@ Deno.test("an answer after the short time gives a server its full time again", a
 Deno.test("a connection that is refused or breaks does not shorten the time for the next answer", async () => {
   let isBroken = true;
   const slow = answeringAfter(() => 100);
-  const send = patientFetch((resource, init) => {
+  const send = fetchWithTimeouts((resource, init) => {
     if (isBroken) return Promise.reject(new TypeError("connection refused"));
     return slow(resource, init);
   }, FULL);

@@ -538,7 +538,7 @@ Deno.test("a database without its record of steps is refused, and left as it is"
     migrate(database, { migrations: MIGRATIONS, now: EPOCH }),
     (error: unknown) =>
       error instanceof SchemaRefused &&
-      /calls itself schema version 4, .* put the database, or a backup of it, back$/.test(error.message),
+      /names its schema version 4, .* Put the database, or a backup of it, back$/.test(error.message),
   );
   assert.deepEqual(await select(database, "SELECT name, sql FROM sqlite_schema ORDER BY name"), schema);
   await database.close();
@@ -553,7 +553,7 @@ Deno.test("a step that fails leaves nothing of itself, and the steps before it s
   };
   await assert.rejects(
     migrate(database, { migrations: [...MIGRATIONS, broken], now: EPOCH }),
-    /the step to version \d+ fails \(.*NOT.*\), so that its tables are others/,
+    /the step to version \d+ fails \(.*NOT.*\): its tables are not those of that version/,
   );
   assert.deepEqual(await select(database, "SELECT name FROM sqlite_schema WHERE name = 'half'"), []);
   assert.equal(await count(database, "schema_migration"), MIGRATIONS.length);
@@ -950,8 +950,8 @@ function ownUnit(parent: UnitOfWork): UnitOfWork {
 
 Deno.test("reading a row that was not declared as a need throws, on a job's own unit too", () => {
   const unit = new UnitOfWork(TOOLS);
-  unit.loaded(NEED, null);
-  unit.loadedHead("sys", null);
+  unit.setLoaded(NEED, null);
+  unit.setLoadedHead("sys", null);
   for (const reader of [unit, ownUnit(unit)]) {
     assert.equal(reader.get(organizations, ["acme"]), null);
     assert.equal(reader.head("sys"), null);
@@ -968,10 +968,10 @@ Deno.test("reading a row that was not declared as a need throws, on a job's own 
 
 Deno.test("a row that only another job of the same commit declared cannot be read", () => {
   const unit = new UnitOfWork(TOOLS);
-  unit.loaded(NEED, null);
-  unit.loaded({ kind: organizations, key: ["other"] }, organization("other"));
-  unit.loadedHead("sys", null);
-  unit.loadedHead("org/other", null);
+  unit.setLoaded(NEED, null);
+  unit.setLoaded({ kind: organizations, key: ["other"] }, organization("other"));
+  unit.setLoadedHead("sys", null);
+  unit.setLoadedHead("org/other", null);
   const own = ownUnit(unit);
   assert.throws(() => own.get(organizations, ["other"]), /organization\s+5:other was not declared as a need/);
   assert.throws(() => own.head("org/other"), /chain org\/other was not declared as a need/);
@@ -979,9 +979,9 @@ Deno.test("a row that only another job of the same commit declared cannot be rea
 
 Deno.test("keys of two kinds, and keys that are equal when joined, are kept apart", () => {
   const unit = new UnitOfWork(TOOLS);
-  unit.loaded({ kind: subjects, key: ["a", "b,c"] }, { pseudonym: "1" });
-  unit.loaded({ kind: subjects, key: ["a,b", "c"] }, { pseudonym: "2" });
-  unit.loaded({ kind: operators, key: ["a", "b,c"] }, { state: "3" });
+  unit.setLoaded({ kind: subjects, key: ["a", "b,c"] }, { pseudonym: "1" });
+  unit.setLoaded({ kind: subjects, key: ["a,b", "c"] }, { pseudonym: "2" });
+  unit.setLoaded({ kind: operators, key: ["a", "b,c"] }, { state: "3" });
   assert.equal(unit.get(subjects, ["a", "b,c"])!.pseudonym, "1");
   assert.equal(unit.get(subjects, ["a,b", "c"])!.pseudonym, "2");
   assert.equal(unit.get(operators, ["a", "b,c"])!.state, "3");
@@ -989,8 +989,8 @@ Deno.test("keys of two kinds, and keys that are equal when joined, are kept apar
 
 Deno.test("the plan of a unit belongs to it alone until it is merged, and to its parent from then on", () => {
   const parent = new UnitOfWork(TOOLS);
-  parent.loaded(NEED, null);
-  parent.loadedHead("sys", null);
+  parent.setLoaded(NEED, null);
+  parent.setLoadedHead("sys", null);
   const failed = ownUnit(parent);
   failed.put(organizations, organization("acme"));
   failed.openChain(newChain("sys"));
@@ -1018,7 +1018,7 @@ Deno.test("the plan of a unit belongs to it alone until it is merged, and to its
 
 Deno.test("a row that was put twice is written once, with its last values", () => {
   const unit = new UnitOfWork(TOOLS);
-  unit.loaded(NEED, null);
+  unit.setLoaded(NEED, null);
   unit.put(organizations, organization("acme", { name: "First" }));
   unit.put(organizations, organization("acme", { name: "Second" }));
   const statements = unit.statements();

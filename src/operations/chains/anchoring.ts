@@ -6,7 +6,7 @@ import { hex } from "../../evidence/crypto.ts";
 import { rootOf } from "../../evidence/merkle.ts";
 import { raiseAnchoredSize } from "../../store/chain_rows.ts";
 import { readGrownChains } from "../../store/chains.ts";
-import { findUnsignedHeads, notSigned } from "../../store/signed_head.ts";
+import { findUnsignedHeads, unsignedHeadError } from "../../store/signed_head.ts";
 import { eventDraft } from "../shared/drafts.ts";
 import { SYSTEM_CHAIN } from "../../evidence/chain_name.ts";
 import { raiseTampering, tamperingOf, type Watching } from "../shared/tampering.ts";
@@ -24,7 +24,9 @@ export async function anchorChains(dependencies: Watching, now: number): Promise
   for (;;) {
     const found = await readGrownChains(database, { except: SYSTEM_CHAIN, limit: CHECKPOINTS_IN_ENTRY });
     const unsigned = new Set(await findUnsignedHeads(dependencies, found));
-    for (const head of unsigned) await raiseTampering(dependencies, tamperingOf(notSigned(head)), now);
+    for (const head of unsigned) {
+      await raiseTampering(dependencies, tamperingOf(unsignedHeadError(head)), now);
+    }
     const grown = found.filter((head) => !unsigned.has(head));
     if (grown.length === 0) return;
     const draft = eventDraft(world, {

@@ -9,7 +9,7 @@ import { entryHash } from "../../evidence/hashes.ts";
 import type { Log } from "../../observability/log.ts";
 import { type ChainSize, readBodies, readChainSizes } from "../../store/chains.ts";
 import type { Database } from "../../store/database.ts";
-import { standingIn } from "../../store/proven_pages.ts";
+import { findInTree } from "../../store/proven_pages.ts";
 import type { PlacedEntry } from "../../store/unit_of_work.ts";
 import { originOf } from "../shared/deployment.ts";
 import { isEvidenceChain } from "../../evidence/chain_name.ts";
@@ -68,7 +68,7 @@ export class AuditLines {
     const { database, crypto } = dependencies;
     const bodies = await readBodies(database, { chain, first, end });
     const hashes = new Map(bodies.map(({ seq, body }) => [seq, entryHash(crypto, body)]));
-    const signedSeqs = await standingIn(dependencies, {
+    const signedSeqs = await findInTree(dependencies, {
       chain,
       origin: originOf(dependencies, chain),
       hashes,

@@ -15,7 +15,7 @@ import { loadEpochs, placesOfEvents, type StoredChain } from "../../store/chains
 import type { Statement } from "../../store/database.ts";
 import { destroyParts, readHeldEntries } from "../../store/erased_parts.ts";
 import { readEntriesAt, type RecordTable } from "../../store/operator_records.ts";
-import { piecesOf } from "../../store/paging.ts";
+import { chunksOf } from "../../store/paging.ts";
 import { requireUnder } from "../../store/proven_pages.ts";
 import { type AnyKind, deleteRowsOfTables, readRecordRows, type RecordRow } from "../../store/record_rows.ts";
 import { decisions, interactions, skippedInteractions } from "../../store/records.ts";
@@ -155,7 +155,7 @@ async function provenErasures(
   const places = await placesOfEvents(database, { family, eventType: "SUBJECT_ERASED" });
   const erasures = new Map<string, Cause>();
   for (const [chain, own] of Map.groupBy(places, ({ chain }) => chain)) {
-    for (const piece of piecesOf(own, ERASURES_TOGETHER)) {
+    for (const piece of chunksOf(own, ERASURES_TOGETHER)) {
       const stored = await readEntriesAt(database, { chain, seqs: piece.map(({ seq }) => seq) });
       const proven = await chains.get(chain)?.entries(
         stored,

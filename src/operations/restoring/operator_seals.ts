@@ -6,7 +6,7 @@ import type { Logging, Reading } from "../shared/capabilities.ts";
 import type { Database, Statement } from "../../store/database.ts";
 import { frozenOperatorsQuery } from "../../store/interactions.ts";
 import { deleteOperators, operatorsQuery } from "../../store/operators.ts";
-import { piecesOf } from "../../store/paging.ts";
+import { chunksOf } from "../../store/paging.ts";
 import { frozenOperators, type OperatorRow, operators, subjects } from "../../store/records.ts";
 import { sealed, shareOf } from "../../store/seals.ts";
 import { deleteSubjects, replaceSubject, subjectsQuery } from "../../store/subjects.ts";
@@ -98,7 +98,7 @@ export async function sealOperators(
   });
   const statements = [
     ...stray.flatMap(([, ids, remove]) =>
-      piecesOf(ids, OPERATORS_IN_WRITE).map((piece) => remove(orgId, piece))
+      chunksOf(ids, OPERATORS_IN_WRITE).map((piece) => remove(orgId, piece))
     ),
     ...[...pseudonyms].map(([operator_id, pseudonym]) =>
       replaceSubject(sealed(seals, subjects, { org_id: orgId, operator_id, pseudonym }).row)
@@ -131,7 +131,7 @@ export async function sealFrozenOperators(
 }
 
 async function writeInPieces(database: Database, statements: readonly Statement[]): Promise<void> {
-  for (const piece of piecesOf(statements, OPERATORS_IN_WRITE)) await database.batch(piece);
+  for (const piece of chunksOf(statements, OPERATORS_IN_WRITE)) await database.batch(piece);
 }
 
 /** New rows for the operators who have none and whose records give their state. */

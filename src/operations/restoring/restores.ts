@@ -15,7 +15,7 @@ import { newestHeads, notesOfHeads, readNodes, type StoredHead } from "../../sto
 import type { Database } from "../../store/database.ts";
 import { type CheckpointLock, isBehind } from "../../store/lock.ts";
 import type { IssuedCheckpoint, SuspectFamily } from "../../store/issued.ts";
-import { piecesOf } from "../../store/paging.ts";
+import { chunksOf } from "../../store/paging.ts";
 import type { ProofSource } from "../../store/proofs.ts";
 import type { SubjectRow } from "../../store/records.ts";
 import { findUnsignedHeads } from "../../store/signed_head.ts";
@@ -75,7 +75,7 @@ export async function compareWithLock(follower: LockDependencies): Promise<reado
       },
     );
   };
-  for (const piece of piecesOf(issued, COMPARED_TOGETHER)) {
+  for (const piece of chunksOf(issued, COMPARED_TOGETHER)) {
     const isCurrent = await Promise.all(piece.map(async (checkpoint) => {
       const head = heads.get(checkpoint.family);
       if (head !== undefined && isOfAnotherDeployment(head, checkpoint)) {

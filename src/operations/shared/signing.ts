@@ -296,7 +296,7 @@ export async function takeInKey(
     signing: { signers: [next, old!], ordinal, rotations: current.rotations },
     plan(unit) {
       const { position } = unit.append(SYSTEM_CHAIN, draft);
-      unit.signedBy(SYSTEM_CHAIN, ordinal);
+      unit.setSigningKey(SYSTEM_CHAIN, ordinal);
       unit.execute(
         insertSigningKey({
           ordinal,

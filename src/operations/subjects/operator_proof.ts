@@ -15,13 +15,13 @@ import type { KnownCheckpoint } from "../../evidence/kept.ts";
 import { loadEpochs, type StoredChain } from "../../store/chains.ts";
 import {
   chainTails,
-  entriesOfTail,
   type EntryPlace,
   operatorRecords,
   type RecordTable,
   type RowPlace,
+  tailEntries,
 } from "../../store/operator_records.ts";
-import { piecesOf } from "../../store/paging.ts";
+import { chunksOf } from "../../store/paging.ts";
 import { leafHash, newestOwnCheckpoint } from "../../store/proofs.ts";
 import { operators, subjects } from "../../store/records.ts";
 import { AlteredRows } from "../../store/seals.ts";
@@ -151,7 +151,7 @@ export class OperatorProof {
    */
   #tailEntries(unit: UnitOfWork): ReadonlyMap<string, OwnEntry> {
     const { chain, frontier: { size } } = this.#epochs.at(-1)!;
-    const texts = entriesOfTail(unit.get(chainTails, this.#tail.key)!);
+    const texts = tailEntries(unit.get(chainTails, this.#tail.key)!);
     const head = unit.head(evidenceChain(this.#operator[0]))!;
     let next = head.previous;
     const own = new Map<string, OwnEntry>();
@@ -254,7 +254,7 @@ export async function proveOperator(
     const isStrict = !isAccepted && epoch === newest;
     const own = { dependencies, chain: epoch.chain, pseudonym: subject.pseudonym, operatorId };
     const checkpoint = await checkpointOf(dependencies, epoch.chain, { isStrict });
-    for (const seqs of piecesOf(places.get(epoch.chain) ?? [], ENTRIES_IN_PAGE)) {
+    for (const seqs of chunksOf(places.get(epoch.chain) ?? [], ENTRIES_IN_PAGE)) {
       for (const [seq, entry] of await proveEntries(own, { seqs, checkpoint, isStrict })) {
         entries.set(placeName(epoch.chain, seq), entry);
       }

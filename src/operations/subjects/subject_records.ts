@@ -25,7 +25,7 @@ import {
 } from "../../scoring/explain.ts";
 import { errorFields } from "../../observability/log.ts";
 import type { ModelDocument } from "../../scoring/model.ts";
-import { standingIn } from "../../store/proven_pages.ts";
+import { findInTree } from "../../store/proven_pages.ts";
 import {
   decisions,
   type InteractionRow,
@@ -66,7 +66,7 @@ export async function readRecords(
 ): Promise<readonly StoredRecord[]> {
   const { crypto } = dependencies;
   const hashes = new Map(entries.map(({ seq, text }) => [seq, entryHash(crypto, text)]));
-  const signedSeqs = await standingIn(dependencies, { chain, origin: originOf(dependencies, chain), hashes });
+  const signedSeqs = await findInTree(dependencies, { chain, origin: originOf(dependencies, chain), hashes });
   return entries.map((entry) => readRecord(crypto, entry, signedSeqs.has(entry.seq)));
 }
 
