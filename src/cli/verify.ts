@@ -6,7 +6,7 @@
  * of a chain and the anchors of the system chain are compared across files.
  */
 import { parseChain, splitName } from "../evidence/chain_name.ts";
-import { KeptElsewhere, placeOf } from "../evidence/elsewhere.ts";
+import { KeptElsewhere, placeOf } from "../evidence/other_deployments.ts";
 import type { FileReport } from "../evidence/files.ts";
 import type { KeptCheckpoint, KnownCheckpoint } from "../evidence/kept.ts";
 import type { KeyHolders } from "../evidence/key_holders.ts";

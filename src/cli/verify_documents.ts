@@ -3,7 +3,7 @@ import { hasTooManyValues } from "../evidence/answer_size.ts";
 import { equalBytes } from "../evidence/crypto.ts";
 import { type DocumentReport, verifyDocument } from "../evidence/document.ts";
 import { hasDuplicateMembers } from "../evidence/duplicate_members.ts";
-import { type KeptElsewhere, placeOf } from "../evidence/elsewhere.ts";
+import { type KeptElsewhere, placeOf } from "../evidence/other_deployments.ts";
 import { checkpointsIn, identityOf, type KeptCheckpoint, type KnownCheckpoint } from "../evidence/kept.ts";
 import { isMembers } from "../evidence/line_shapes.ts";
 import { nodeCrypto } from "../evidence/node_crypto.ts";

@@ -6,7 +6,7 @@ import type { DocumentReport } from "../evidence/document.ts";
 import type { FileFinding } from "../evidence/files.ts";
 import { groupFindings } from "../evidence/finding_groups.ts";
 import { type EntryRange, sentenceOf } from "../evidence/findings.ts";
-import { choose } from "../evidence/told.ts";
+import { choose } from "../evidence/shown_reports.ts";
 import { printable, printableLine } from "./printable.ts";
 import {
   isIntact,

@@ -10,11 +10,11 @@
 import type { Anchor } from "./anchors.ts";
 import type { ClosedBundle } from "./closed_bundle.ts";
 import type { Crypto } from "./crypto.ts";
-import { KeptElsewhere, placeOf } from "./elsewhere.ts";
+import { KeptElsewhere, placeOf } from "./other_deployments.ts";
 import { historiesOf, RootNames } from "./histories.ts";
 import { identityOf, type KeptCheckpoint, type KnownCheckpoint } from "./kept.ts";
 import type { KeyHolders } from "./key_holders.ts";
-import { answerOf, Owed } from "./owed.ts";
+import { answerOf, Owed } from "./expected_roots.ts";
 import type { Uncompared } from "./uncompared.ts";
 
 /** Data on chains from earlier visits, and from sources beside the bundles. */

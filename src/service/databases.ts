@@ -11,7 +11,7 @@ import type { Database } from "../store/database.ts";
 import { openEmbedded } from "../store/embedded.ts";
 import { type LibsqlOptions, openLibsql, type ServerTrouble } from "../store/libsql.ts";
 import { requireFitServer, strengthen, UnfitServer } from "../store/libsql_server.ts";
-import { fetchWithTimeouts, type RequestTimeouts } from "../store/patience.ts";
+import { fetchWithTimeouts, type RequestTimeouts } from "../store/request_timeouts.ts";
 import { FAULT_TEXTS, type PassingFault, StorageFailure } from "../store/faults.ts";
 import { schemaVersionOf } from "../store/migrate.ts";
 import { StorageThread } from "../store/thread.ts";

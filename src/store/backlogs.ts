@@ -4,7 +4,7 @@
  */
 import { type CompiledQuery, sql } from "kysely";
 import { type Database, query, type Statement } from "./database.ts";
-import { listed } from "./listed.ts";
+import { listed } from "./value_list.ts";
 import { SUBSCRIBES } from "./outbox.ts";
 import type { RecordKind, WebhookRow } from "./records.ts";
 

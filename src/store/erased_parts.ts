@@ -1,7 +1,7 @@
 /** Destroys parts of erased operators, and finds those that somebody put back. */
 import { sql } from "kysely";
 import { type Database, query, type Statement } from "./database.ts";
-import { listed } from "./listed.ts";
+import { listed } from "./value_list.ts";
 import type { EntryPlace } from "./operator_records.ts";
 import { chunksOf, readPages } from "./paging.ts";
 

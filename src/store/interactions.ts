@@ -2,7 +2,7 @@
 import { type CompiledQuery, type RawBuilder, sql } from "kysely";
 import type { Period } from "../domain/report.ts";
 import { type Database, query } from "./database.ts";
-import { listed } from "./listed.ts";
+import { listed } from "./value_list.ts";
 import {
   type FrozenOperatorRow,
   type InteractionRow,

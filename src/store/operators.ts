@@ -5,7 +5,7 @@ import { type CompiledQuery, type Selectable, sql } from "kysely";
 import type { OperatorSort } from "../domain/operator.ts";
 import { query, type Statement } from "./database.ts";
 import type { OperatorNames } from "./interactions.ts";
-import { listed } from "./listed.ts";
+import { listed } from "./value_list.ts";
 import type { OperatorFigures } from "./records.ts";
 import type { OperatorTable } from "./schema.ts";
 

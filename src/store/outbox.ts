@@ -9,7 +9,7 @@ import { PING } from "../domain/webhook.ts";
 import { heldColumn } from "./chains.ts";
 import { compileOnce } from "./compile_once.ts";
 import { type Database, query, type Statement } from "./database.ts";
-import { listed } from "./listed.ts";
+import { listed } from "./value_list.ts";
 import type { WebhookRow } from "./records.ts";
 import type { WebhookDeliveryTable, WebhookEventTable } from "./schema.ts";
 

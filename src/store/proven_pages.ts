@@ -10,7 +10,7 @@ import type { KnownCheckpoint } from "../evidence/kept.ts";
 import { nodesBesideLeaves, rootFromLeaves } from "../evidence/merkle.ts";
 import { readNodes } from "./chains.ts";
 import { query } from "./database.ts";
-import { listed } from "./listed.ts";
+import { listed } from "./value_list.ts";
 import { type NamedChain, newestOwnCheckpoint, nodesOf, type ProofSource } from "./proofs.ts";
 
 /** A proven entry, with those of its parts that are held. The entry commits to each of them. */

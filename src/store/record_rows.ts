@@ -4,7 +4,7 @@ import { organizationOf } from "../evidence/chain_name.ts";
 import type { PartName } from "../evidence/hashes.ts";
 import { headOf, type HeadRow, headsQuery, type StoredHead } from "./chains.ts";
 import { type Database, query, type Statement } from "./database.ts";
-import { listed } from "./listed.ts";
+import { listed } from "./value_list.ts";
 import type { RecordTable } from "./operator_records.ts";
 import { readPages } from "./paging.ts";
 import {

@@ -2,7 +2,7 @@
 import { type CompiledQuery, sql } from "kysely";
 import { placesOfEventsQuery, type PositionedPlace } from "./chains.ts";
 import { type Database, query } from "./database.ts";
-import { listed } from "./listed.ts";
+import { listed } from "./value_list.ts";
 import type { ComplianceReportRow } from "./records.ts";
 
 /** The row of a report; null if there is none. Does not check whether it is intact. */

@@ -5,7 +5,7 @@
 import { type CompiledQuery, type Selectable, sql } from "kysely";
 import type { PartName } from "../evidence/hashes.ts";
 import { type Database, query, type Statement } from "./database.ts";
-import { listed } from "./listed.ts";
+import { listed } from "./value_list.ts";
 import { readPages } from "./paging.ts";
 import type { SubjectRow } from "./records.ts";
 import type { AuditPartTable, SubjectTable } from "./schema.ts";

@@ -12,7 +12,7 @@ import {
 } from "../../src/store/database.ts";
 import { type LibsqlOptions, openLibsql, type ServerTrouble } from "../../src/store/libsql.ts";
 import { requireFitServer, strengthen, UnfitServer } from "../../src/store/libsql_server.ts";
-import { fetchWithTimeouts, type RequestTimeouts } from "../../src/store/patience.ts";
+import { fetchWithTimeouts, type RequestTimeouts } from "../../src/store/request_timeouts.ts";
 import { rowsOf } from "../earlier_schema.ts";
 import { openFront } from "../front.ts";
 import { type Fate, openLossyProxy } from "../lossy_proxy.ts";

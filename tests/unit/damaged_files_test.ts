@@ -5,7 +5,7 @@ import { FilesVerifier } from "../../src/evidence/files.ts";
 import { groupFindings } from "../../src/evidence/finding_groups.ts";
 import { nodeCrypto } from "../../src/evidence/node_crypto.ts";
 import { sentenceOfVerdict } from "../../src/evidence/report.ts";
-import { choose, TOLD_BUNDLES } from "../../src/evidence/told.ts";
+import { choose, TOLD_BUNDLES } from "../../src/evidence/shown_reports.ts";
 import { buildWorld } from "../bundle_builder.ts";
 import { verify } from "../verification.ts";
 

@@ -10,7 +10,7 @@ import { isMembers } from "../../evidence/line_shapes.ts";
 import { checkpointsIn } from "../../evidence/kept.ts";
 import { seedOf } from "../../evidence/keyed_hash.ts";
 import { sentenceOfVerdict, verdictWords } from "../../evidence/report.ts";
-import { choose } from "../../evidence/told.ts";
+import { choose } from "../../evidence/shown_reports.ts";
 import { parsePins } from "../../evidence/trust.ts";
 import { browserCrypto } from "./browser_crypto.ts";
 import type { Question, Told, Unusable, VerifiedBundle } from "./messages.ts";

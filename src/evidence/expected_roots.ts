@@ -5,7 +5,7 @@
  */
 import type { Lost, NamedRoot, Uncompared, UncomparedReason } from "./uncompared.ts";
 import type { ClosedBundle } from "./closed_bundle.ts";
-import type { Place } from "./elsewhere.ts";
+import type { Place } from "./other_deployments.ts";
 import { identityOf, type KnownCheckpoint } from "./kept.ts";
 import { hasLost, type Restored } from "./restored.ts";
 

@@ -1,6 +1,6 @@
 /** The time for which a server that does not answer is waited for. */
 import assert from "node:assert/strict";
-import { fetchWithTimeouts } from "../../src/store/patience.ts";
+import { fetchWithTimeouts } from "../../src/store/request_timeouts.ts";
 
 const ADDRESS = "http://server.example";
 const FULL = { requestMs: 400, silentMs: 40 };
