@@ -237,20 +237,20 @@ const BEGUN_ROWS: readonly SeveralRow[] = [
   {
     name: "keys of one key file count as one owner's without a certificate",
     text: BEGUN,
-    options: { pins: BOTH_PINS, together: [keysOf(BOTH_PINS)], known: [KNOWN_ORG] },
+    options: { pins: BOTH_PINS, holderKeys: [keysOf(BOTH_PINS)], known: [KNOWN_ORG] },
     ...OF_ANOTHER_DEPLOYMENT,
   },
   {
     name: "a certificate leads on from a key of such a file",
     text: THIRD + BEGUN_WITH_THIRD,
-    options: { pins: THREE_PINS, together: [keysOf(BOTH_PINS)], known: [KNOWN_ORG] },
+    options: { pins: THREE_PINS, holderKeys: [keysOf(BOTH_PINS)], known: [KNOWN_ORG] },
     reports: [INTACT, BEGUN_REPORT],
     overall: NOT_COMPARED_OVERALL,
   },
   {
     name: "keys of two files that no certificate joins count as two owners'",
     text: BEGUN,
-    options: { pins: BOTH_PINS, together: BOTH_PINS.map((pin) => keysOf([pin])), known: [KNOWN_ORG] },
+    options: { pins: BOTH_PINS, holderKeys: BOTH_PINS.map((pin) => keysOf([pin])), known: [KNOWN_ORG] },
     reports: [INTACT],
     overall: UNANCHORED,
   },
@@ -259,7 +259,7 @@ const BEGUN_ROWS: readonly SeveralRow[] = [
     text: ROTATED_SYSTEM + ROTATED_ORG + vendor.text + ROTATED_ORG,
     options: {
       pins: [...BOTH_PINS, ...vendor.pins],
-      together: [keysOf(BOTH_PINS), keysOf(vendor.pins)],
+      holderKeys: [keysOf(BOTH_PINS), keysOf(vendor.pins)],
       known: [KNOWN_ORG, KNOWN_SYSTEM],
     },
     reports: [KEPT_INTACT, KEPT_INTACT, INTACT, KEPT_INTACT],

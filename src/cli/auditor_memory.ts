@@ -10,7 +10,7 @@ import {
   type KnownCheckpoint,
   type Memory,
   memorySchema,
-  recalled,
+  recallCheckpoints,
   remember,
 } from "../evidence/kept.ts";
 import { exists } from "./init.ts";
@@ -77,7 +77,7 @@ export class AuditorMemory implements Disposable {
   }
 
   get checkpoints(): readonly KnownCheckpoint[] {
-    return recalled(this.#memory);
+    return recallCheckpoints(this.#memory);
   }
 
   /** Adds findings to the memory; they are on the disk when this returns. */
@@ -99,7 +99,7 @@ function read(path: string): Memory {
   if (!exists(path)) return emptyMemory();
   try {
     const memory = memorySchema.parse(JSON.parse(Deno.readTextFileSync(path)));
-    recalled(memory);
+    recallCheckpoints(memory);
     return memory;
   } catch (error) {
     const reason = error instanceof SyntaxError ? error.message : "It is not a memory of this program.";

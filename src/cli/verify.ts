@@ -145,7 +145,9 @@ function remember(
   if (!isIntact(judge(outcome))) {
     // Both keys signed the certificate that joins them, whatever it came with: it must not be forgotten.
     const isOpen = judge(outcome).verdict === "INTACT, NOT COMPARED";
-    if (isOpen && memory.keys.length > 0) memory.remember({ keys: [], together, checkpoints: [] });
+    if (isOpen && memory.keys.length > 0) {
+      memory.remember({ keys: [], holderKeys: together, checkpoints: [] });
+    }
     return;
   }
   const found = reports.flatMap(({ checkpoint }) => checkpoint === null ? [] : [checkpoint]);
@@ -164,7 +166,7 @@ function remember(
     const others = all.prefixesBeside({ place, keys: trust.signersOf(one) });
     return [...others].map((other) => [place.prefix, other] as const);
   });
-  memory.remember({ keys, superseded, together, beside, checkpoints });
+  memory.remember({ keys, superseded, holderKeys: together, beside, checkpoints });
 }
 
 /**

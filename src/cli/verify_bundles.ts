@@ -40,11 +40,17 @@ export async function verifyBundles(
 ): Promise<VerifiedBundles> {
   if (inputs.length === 0) return { reports: [], holders: new KeyHolders(together) };
   const expected = proven.flatMap(({ report: { origin, entries }, isCurrent }) =>
-    entries.map(({ seq, entryHash, says }) => ({ origin: origin!, seq, entryHash, says, isCurrent }))
+    entries.map(({ seq, entryHash, statedScore: says }) => ({
+      origin: origin!,
+      seq,
+      entryHash,
+      says,
+      isCurrent,
+    }))
   );
   const verifier = new FilesVerifier(nodeCrypto, {
     pins,
-    together,
+    holderKeys: together,
     known,
     expected,
     proven: proven.filter(({ isCurrent }) => isCurrent).map(({ report }) => report.checkpoint!),

@@ -109,7 +109,9 @@ export function heldAgainst(
   const compared = reports.filter((report) => report.origin === origin).flatMap((report) =>
     report.comparedScores
   );
-  const said = entries.map(({ seq, says }) => compared.filter((one) => one.seq === seq && one.says === says));
+  const said = entries.map(({ seq, statedScore: says }) =>
+    compared.filter((one) => one.seq === seq && one.statedScore === says)
+  );
   // The bundle has another entry: a document that only a former key signed does not contradict it.
   const isRefuted = reports.some((report) =>
     report.origin === origin && isWhole(report) &&

@@ -63,7 +63,7 @@ function bundleJson(bundle: VerifiedBundle, replay: boolean) {
     findings_dropped: bundle.dropped,
     untrusted_kept: bundle.untrustedKept.map(checkpointJson),
     contradicted: bundle.contradicted.map(checkpointJson),
-    uncompared: bundle.uncompared.map(({ why, checkpoint, anchor }) => ({
+    uncompared: bundle.uncompared.map(({ reason: why, checkpoint, anchor }) => ({
       why,
       checkpoint: checkpointJson(checkpoint),
       anchor: rootJson(anchor),

@@ -6,7 +6,7 @@ import type { DocumentReport } from "../evidence/document.ts";
 import type { FileFinding } from "../evidence/files.ts";
 import { groupFindings } from "../evidence/finding_groups.ts";
 import { type EntryRange, sentenceOf } from "../evidence/findings.ts";
-import { choose } from "../evidence/shown_reports.ts";
+import { chooseReports } from "../evidence/shown_reports.ts";
 import { printable, printableLine } from "./printable.ts";
 import {
   isIntact,
@@ -25,7 +25,7 @@ const NAMED_ENTRIES = 8;
 /** The whole report, without a line feed at its end. */
 export function toldReport(outcome: Outcome): string {
   const { bundles, documents, replay } = outcome;
-  const { told, others } = choose(bundles);
+  const { shown: told, others } = chooseReports(bundles);
   const blocks = [
     ...documents.map((document) => block(judgeDocument(document), documentDetails(document))),
     ...told.map((bundle) => block(judgeBundle(bundle), bundleDetails(bundle, replay))),

@@ -21,7 +21,7 @@ class LineEnds {
   #lines = 0;
   #foreign = 0;
 
-  note({ bytes }: ReadLine): void {
+  countLine({ bytes }: ReadLine): void {
     this.#lines += 1;
     if (bytes.at(-1) === CARRIAGE_RETURN) this.#foreign += 1;
   }
@@ -39,11 +39,11 @@ export class BundleCheck {
   readonly #lineEnds = new LineEnds();
   #isOver = false;
   #isAbandoned = false;
-  #cut: Damage | null = null;
+  #cutDamage: Damage | null = null;
 
   constructor(crypto: Crypto, header: BundleHeader, line: ReadLine, options: CheckOptions) {
-    this.#lineEnds.note(line);
-    this.#checks = openChecks(crypto, header, { line, options });
+    this.#lineEnds.countLine(line);
+    this.#checks = openChecks(crypto, header, { line: line, options });
     this.#preamble = new Preamble(this.#checks);
     this.#entries = new EntryLines(this.#checks);
   }
@@ -69,24 +69,24 @@ export class BundleCheck {
   }
 
   /** Takes the next line; `digest` gives the SHA-256 of the bundle before it, once. */
-  line(line: ReadLine, digest: () => Uint8Array): void {
+  takeLine(line: ReadLine, digest: () => Uint8Array): void {
     const { number, value } = line;
     const { log } = this.#checks;
-    this.#lineEnds.note(line);
+    this.#lineEnds.countLine(line);
     if (!line.isCanonical) log.add("NON_CANONICAL_LINE", { line: number, seq: seqOf(value) });
     switch (value.kind) {
       case undefined:
         return this.#entryLine(line);
       case "jis.part/1":
-        return this.#entries.part(line);
+        return this.#entries.takePart(line);
       case "jis.checkpoint/1":
         return this.#checkpointLine(line);
       case "jis.model/1":
-        return this.#preamble.model(line);
+        return this.#preamble.takeModel(line);
       case "jis.ladder/1":
-        return this.#preamble.ladder(line);
+        return this.#preamble.takeLadder(line);
       case "jis.beginning/1":
-        return this.#preamble.beginning(line);
+        return this.#preamble.takeBeginning(line);
       case "jis.trailer/1":
         return this.#trailerLine(line, digest);
       default:
@@ -95,15 +95,15 @@ export class BundleCheck {
   }
 
   /** Takes a line that is not even JSON: it may have been any line that can stand at this place. */
-  unreadable(number: number, detail: string): void {
-    if (this.#preamble.isOver) this.#entries.unreadable(number, detail);
+  takeUnreadable(number: number, detail: string): void {
+    if (this.#preamble.isOver) this.#entries.takeUnreadable(number, detail);
     else malformed(this.#checks.log, number, detail);
   }
 
   /** Ends the bundle without its trailer: the input ended, or another bundle began. */
-  cut(damage: Extract<Damage, `cut${string}`>): void {
+  cutOff(damage: Extract<Damage, `cut${string}`>): void {
     const { chain, log } = this.#checks;
-    this.#cut = damage;
+    this.#cutDamage = damage;
     const detail = damage === "cut off" ? "no trailer" : "the file ends within a line";
     this.#entries.close();
     chain.finish();
@@ -118,7 +118,7 @@ export class BundleCheck {
     const { compared, refuted, provesFork, isAnchored, knownSize, agreed } = kept;
     const { known } = options;
     return new ClosedBundle({
-      told: {
+      reportFields: {
         origin: header.origin,
         chain: header.chain,
         base: header.base.size,
@@ -129,7 +129,7 @@ export class BundleCheck {
         erased: parts.erased,
         replayed: replay?.replayed ?? 0,
         selfTrusted: options.pins === null,
-        damage: this.#lineEnds.damage ?? this.#cut,
+        damage: this.#lineEnds.damage ?? this.#cutDamage,
         keptCount: known.length,
         comparedScores: compared,
         refuted,
@@ -140,7 +140,7 @@ export class BundleCheck {
       root: chain.root,
       place: options.index,
       isAbandoned: this.#isAbandoned,
-      signatures: signatures.left,
+      signatures: signatures.facts,
       knownSize,
       beyond: checkpoints.beyond,
       restored: structure.restored,
@@ -150,7 +150,7 @@ export class BundleCheck {
       agreed,
       // A bundle with a fatal finding is not examined further.
       signers: log.fatal.size === 0 ? signatures.signers : [],
-      hidesAnchors: header.base.size > 0 || structure.anchors.hides,
+      hidesAnchors: header.base.size > 0 || structure.anchors.hasHidden,
       provesFork,
       replay: options.replay,
     });
@@ -164,7 +164,7 @@ export class BundleCheck {
       return;
     }
     this.#preamble.end();
-    this.#entries.entry(line);
+    this.#entries.takeEntry(line);
   }
 
   #checkpointLine(line: ReadLine): void {
@@ -172,7 +172,7 @@ export class BundleCheck {
     const parsed = parseLine(log, line, checkpointLineSchema);
     if (parsed === null) return;
     if (!this.#preamble.isOver) return malformed(log, line.number, "a checkpoint before any entry");
-    this.#entries.checkpoint(parsed.note, line.number);
+    this.#entries.takeCheckpoint(parsed.note, line.number);
   }
 
   #trailerLine(line: ReadLine, digest: () => Uint8Array): void {
@@ -182,7 +182,7 @@ export class BundleCheck {
     this.#preamble.end();
     this.#entries.close();
     chain.finish();
-    checkpoints.last(trailer.checkpoint, line.number);
+    checkpoints.takeLast(trailer.checkpoint, line.number);
     if (trailer.size !== chain.next && !chain.isUncertain) {
       log.add("TRAILER_SIZE_MISMATCH", { seq: chain.next, detail: `size ${trailer.size}` });
     }

@@ -39,9 +39,9 @@ export class ChainCheck {
   #frontier: Frontier | null;
   #gaps: readonly Gap[] = [];
   #unreadable = 0;
-  #inOrder = true;
-  #linked = true;
-  #rootMismatched = false;
+  #isInOrder = true;
+  #isLinked = true;
+  #hasRootMismatch = false;
   #provenSize = 0;
 
   constructor(crypto: Crypto, log: FindingLog, start: ChainStart) {
@@ -65,7 +65,7 @@ export class ChainCheck {
 
   /** Whether every entry is in its place and names the one before it, and no signed root contradicts them. */
   get isUnbroken(): boolean {
-    return this.#inOrder && this.#linked && !this.#rootMismatched;
+    return this.#isInOrder && this.#isLinked && !this.#hasRootMismatch;
   }
 
   /** Whether lines were skipped since the last entry: one of them may have been the next entry. */
@@ -75,7 +75,7 @@ export class ChainCheck {
 
   /** The root of all entries up to here; null if it is not the root of {@link next} entries, at least 1. */
   get root(): Uint8Array | null {
-    return this.#inOrder && this.#frontier !== null && this.#next > 0
+    return this.#isInOrder && this.#frontier !== null && this.#next > 0
       ? rootOf(this.#crypto, this.#frontier.peaks)
       : null;
   }
@@ -85,7 +85,7 @@ export class ChainCheck {
     this.#unreadable += 1;
   }
 
-  entry(entry: Entry, { hash, line }: { readonly hash: Uint8Array; readonly line: number }): void {
+  takeEntry(entry: Entry, { hash, line }: { readonly hash: Uint8Array; readonly line: number }): void {
     const { seq, timestamp } = entry;
     if (seq < this.#next) return this.#takeLate(entry, { hash, line });
     if (seq > this.#next) this.#skipTo(seq);
@@ -114,15 +114,15 @@ export class ChainCheck {
   /**
    * Compares the tree with a checkpoint in its place, signed by a trusted key. True if the roots are equal.
    */
-  holdRoot({ size, root }: Checkpoint, line: number): boolean {
+  compareRoot({ size, root }: Checkpoint, line: number): boolean {
     if (this.#frontier === null || this.#frontier.peaks.length === 0) return false;
     if (equalBytes(rootOf(this.#crypto, this.#frontier.peaks), root)) {
       this.prove(size);
       return true;
     }
     // One changed entry changes all roots after it, so only the first mismatch is reported.
-    if (this.#rootMismatched) return false;
-    this.#rootMismatched = true;
+    if (this.#hasRootMismatch) return false;
+    this.#hasRootMismatch = true;
     this.#log.add("ROOT_MISMATCH", {
       seq: this.#provenSize,
       range: [this.#provenSize, size - 1],
@@ -145,17 +145,17 @@ export class ChainCheck {
 
   #checkLink({ seq, prev }: Entry): void {
     if (this.#previous === null || prev === hex(this.#previous)) return;
-    this.#linked = false;
-    const commits = `entry ${seq} commits to ${prev.slice(0, 12)}…`;
+    this.#isLinked = false;
+    const named = `entry ${seq} commits to ${prev.slice(0, 12)}…`;
     if (seq === 0) {
-      this.#log.add("GENESIS_MISMATCH", { seq, detail: `${commits}, not to this origin` });
+      this.#log.add("GENESIS_MISMATCH", { seq, detail: `${named}, not to this origin` });
       return;
     }
     // A chain alone cannot say which of the two was changed; if a root proves the earlier one, it is the
     // later one.
-    const bad = this.#provenSize === seq ? seq : seq - 1;
-    const hashes = `entry ${seq - 1} hashes to ${hex(this.#previous).slice(0, 12)}…`;
-    this.#log.add("LINK_BROKEN", { seq: bad, detail: `${commits}, ${hashes}` });
+    const badSeq = this.#provenSize === seq ? seq : seq - 1;
+    const actual = `entry ${seq - 1} hashes to ${hex(this.#previous).slice(0, 12)}…`;
+    this.#log.add("LINK_BROKEN", { seq: badSeq, detail: `${named}, ${actual}` });
   }
 
   #appendLeaf(hash: Uint8Array): void {
@@ -168,7 +168,7 @@ export class ChainCheck {
     this.#next = seq;
     this.#previous = null;
     this.#frontier = null;
-    this.#inOrder = false;
+    this.#isInOrder = false;
   }
 
   #openGap(gap: Gap): void {
@@ -178,7 +178,7 @@ export class ChainCheck {
 
   /** Takes an entry out of a gap; the rest stays open. The last gap is reported if there are too many. */
   #fill(gap: Gap | undefined, seq: number): void {
-    const gaps = this.#gaps.flatMap((open) => open === gap ? without(open, seq) : [open]);
+    const gaps = this.#gaps.flatMap((open) => open === gap ? splitGap(open, seq) : [open]);
     this.#gaps = gaps.slice(0, GAP_LIMIT);
     for (const { first, last } of gaps.slice(GAP_LIMIT)) this.#reportMissing(first, last);
   }
@@ -191,7 +191,7 @@ export class ChainCheck {
   #takeLate(entry: Entry, { hash, line }: { readonly hash: Uint8Array; readonly line: number }): void {
     const { seq } = entry;
     const gap = this.#gaps.find(({ first, last }) => first <= seq && seq <= last);
-    this.#inOrder = false;
+    this.#isInOrder = false;
     if (gap !== undefined || seq < this.#base) {
       this.#fill(gap, seq);
       this.#log.add("REORDERED", {
@@ -210,6 +210,6 @@ export class ChainCheck {
   }
 }
 
-function without({ first, last }: Gap, seq: number): readonly Gap[] {
+function splitGap({ first, last }: Gap, seq: number): readonly Gap[] {
   return [{ first, last: seq - 1 }, { first: seq + 1, last }].filter((gap) => gap.first <= gap.last);
 }

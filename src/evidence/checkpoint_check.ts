@@ -21,14 +21,14 @@ export class CheckpointCheck {
   readonly #log: FindingLog;
   readonly #options: CheckpointCheckOptions;
   /** The checkpoint that was read last, signed by any key. */
-  #read: Pick<KnownCheckpoint, "size" | "note"> | null;
+  #lastRead: Pick<KnownCheckpoint, "size" | "note"> | null;
   #newest: KnownCheckpoint | null;
   #beyond: Beyond | null = null;
 
   constructor(log: FindingLog, options: CheckpointCheckOptions) {
     this.#log = log;
     this.#options = options;
-    this.#read = options.base;
+    this.#lastRead = options.base;
     this.#newest = options.base;
   }
 
@@ -43,23 +43,23 @@ export class CheckpointCheck {
   }
 
   /** Takes a checkpoint among the entries: it must come once, directly after the entries that it counts. */
-  inside(note: string, line: number): void {
+  takeInside(note: string, line: number): void {
     const { chain } = this.#options;
     const signed = this.#open(note, line);
     if (signed === null) return;
     const { checkpoint: { size }, fault } = signed;
     // A checkpoint that was signed over more entries shows that some are missing before it.
     if (size > chain.next && fault === null) chain.reach(size);
-    if (size !== chain.next || size === this.#read?.size) {
+    if (size !== chain.next || size === this.#lastRead?.size) {
       const detail = `a checkpoint of size ${size} after ${chain.next} entries`;
       return this.#log.add("MALFORMED_LINE", { line, detail });
     }
-    this.#read = { size, note };
-    this.#hold(signed, line);
+    this.#lastRead = { size, note };
+    this.#compareRoot(signed, line);
   }
 
   /** Takes the trailer's checkpoint, and finds the kept checkpoints beyond it. */
-  last(note: string, line: number): void {
+  takeLast(note: string, line: number): void {
     const { chain, kept } = this.#options;
     const signed = this.#open(note, line);
     if (signed === null) return;
@@ -67,7 +67,7 @@ export class CheckpointCheck {
     const { next } = chain;
     // No digest covers this line. All its signatures, also those by unknown keys, must be those that were
     // read before.
-    if (size === this.#read?.size && note !== this.#read.note) {
+    if (size === this.#lastRead?.size && note !== this.#lastRead.note) {
       this.#log.add("MALFORMED_LINE", { line, detail: "not the checkpoint before it" });
     }
     if (chain.lacks(size)) {
@@ -76,7 +76,7 @@ export class CheckpointCheck {
       const range = [size, next - 1] as const;
       this.#log.add("UNSIGNED_TAIL", { seq: size, range, detail: `signed size ${size}` });
     } else if (size === next) {
-      this.#hold(signed, line);
+      this.#compareRoot(signed, line);
     }
     this.#beyond = kept.finish(fault === null ? Math.max(size, next) : next);
   }
@@ -98,7 +98,7 @@ export class CheckpointCheck {
     return signed;
   }
 
-  #hold({ checkpoint, fault }: SignedCheckpoint, line: number): void {
-    if (fault === null && this.#options.chain.holdRoot(checkpoint, line)) this.#newest = checkpoint;
+  #compareRoot({ checkpoint, fault }: SignedCheckpoint, line: number): void {
+    if (fault === null && this.#options.chain.compareRoot(checkpoint, line)) this.#newest = checkpoint;
   }
 }

@@ -157,8 +157,8 @@ function treeChecks({ crypto, options, header, line, log, name, genesis }: Opene
   });
   const isWhole = base.size === 0;
   const prefix = isWhole ? null : provePrefix(crypto, header, { log, signatures, line });
-  const known = options.known.filter((checkpoint) => signatures.vouchesFor(checkpoint));
-  const isVouchedFor = new Set(known);
+  const known = options.known.filter((checkpoint) => signatures.isSignedByTrusted(checkpoint));
+  const isTrusted = new Set(known);
   const kept = new KeptCheck(crypto, log, {
     base: base.size,
     known,
@@ -177,7 +177,7 @@ function treeChecks({ crypto, options, header, line, log, name, genesis }: Opene
     signatures,
     prefix,
     known,
-    untrusted: options.known.filter((checkpoint) => !isVouchedFor.has(checkpoint)),
+    untrusted: options.known.filter((checkpoint) => !isTrusted.has(checkpoint)),
     kept,
     chain,
     checkpoints: new CheckpointCheck(log, { origin, signatures, chain, kept, base: prefix }),

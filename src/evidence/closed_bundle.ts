@@ -10,10 +10,10 @@ import type { Uncompared } from "./uncompared.ts";
 import { type BundleReport, isDivergence, verdictOf } from "./report.ts";
 import type { Restored } from "./restored.ts";
 import type { RemovalRecords, UnrecordedPrefix } from "./retention_check.ts";
-import type { SignaturesLeft } from "./signature_check.ts";
+import type { SignatureFacts } from "./signature_check.ts";
 
 /** The members that the report takes over unchanged. */
-type Told = Omit<
+type ReportFields = Omit<
   BundleReport,
   | "verdict"
   | "exitCode"
@@ -38,7 +38,7 @@ const OPEN_CODES = [
 ] as const;
 
 interface ClosedBundleFacts {
-  readonly told: Told;
+  readonly reportFields: ReportFields;
   readonly log: FindingLog;
   readonly family: Family;
   /** Root of all its entries; null if it is not the root of as many entries as were counted. */
@@ -47,7 +47,7 @@ interface ClosedBundleFacts {
   readonly place: number;
   /** Whether reading stopped at an entry of an unknown version. */
   readonly isAbandoned: boolean;
-  readonly signatures: SignaturesLeft;
+  readonly signatures: SignatureFacts;
   /** The largest size at which a root known from elsewhere agrees; saved documents do not count. */
   readonly knownSize: number;
   /** Kept checkpoints beyond the bundle's end; null if there are none. */
@@ -68,14 +68,14 @@ interface ClosedBundleFacts {
 }
 
 /** The report members of a bundle that answers for everything that was kept. */
-type Answered = Pick<BundleReport, "isOfKeptFamily" | "isOfKeptSystem" | "lost">;
+type AnsweredFields = Pick<BundleReport, "isOfKeptFamily" | "isOfKeptSystem" | "lost">;
 
 export class ClosedBundle {
   readonly #facts: ClosedBundleFacts;
   #newestKey: string | null;
   #restore: Restored | null = null;
   #uncompared: readonly Uncompared[] = [];
-  #answered: Answered = { isOfKeptFamily: false, isOfKeptSystem: false, lost: null };
+  #answered: AnsweredFields = { isOfKeptFamily: false, isOfKeptSystem: false, lost: null };
 
   constructor(facts: ClosedBundleFacts) {
     this.#facts = facts;
@@ -83,17 +83,17 @@ export class ClosedBundle {
   }
 
   get origin(): string {
-    return this.#facts.told.origin;
+    return this.#facts.reportFields.origin;
   }
 
   /** The number of the chain's entries up to the bundle's end. */
   get size(): number {
-    return this.#facts.told.size;
+    return this.#facts.reportFields.size;
   }
 
   /** The number of the chain's entries before the bundle's first. */
   get base(): number {
-    return this.#facts.told.base;
+    return this.#facts.reportFields.base;
   }
 
   get root(): Uint8Array | null {
@@ -136,7 +136,7 @@ export class ClosedBundle {
 
   /** The newest checkpoint that a trusted key signed and that the entries agree with. */
   get checkpoint(): KnownCheckpoint | null {
-    return this.#facts.told.checkpoint;
+    return this.#facts.reportFields.checkpoint;
   }
 
   get agreed(): readonly Root[] {
@@ -157,22 +157,22 @@ export class ClosedBundle {
   }
 
   /** Notes that a later chain of the input, which a restore began, goes on from this one's end. */
-  endedBy(restore: Restored): void {
+  setRestore(restore: Restored): void {
     this.#restore = restore;
   }
 
   /**
    * Notes that the bundle answers for all that the auditor kept, by itself or through chains after restores.
    */
-  answers(answered: Answered): void {
-    this.#answered = answered;
+  setAnswered(fields: AnsweredFields): void {
+    this.#answered = fields;
   }
 
   /** Notes what the auditor kept of its family, or of another deployment, and could not compare with it. */
-  leavesOpen(uncompared: readonly Uncompared[]): void {
+  setUncompared(uncompared: readonly Uncompared[]): void {
     this.#uncompared = uncompared;
-    for (const [why, code] of OPEN_CODES) {
-      const first = uncompared.find((one) => one.why === why)?.checkpoint;
+    for (const [reason, code] of OPEN_CODES) {
+      const first = uncompared.find((item) => item.reason === reason)?.checkpoint;
       if (first !== undefined) this.log.add(code, { detail: `${first.origin}, size ${first.size}` });
     }
   }
@@ -191,12 +191,12 @@ export class ClosedBundle {
   }
 
   report(): BundleReport {
-    const { told, log, signatures, isAnchored, provesFork, replay } = this.#facts;
-    const { withheld, selfTrusted, untrustedKept, damage } = told;
+    const { reportFields, log, signatures, isAnchored, provesFork, replay } = this.#facts;
+    const { withheld, selfTrusted, untrustedKept, damage } = reportFields;
     const sawTrusted = this.#newestKey !== null;
     const uncompared = this.#uncompared;
     return {
-      ...told,
+      ...reportFields,
       ...verdictOf({
         log,
         sawTrusted,

@@ -54,7 +54,7 @@ export class CommitCheck {
   readonly #log: FindingLog;
   readonly #options: CommitCheckOptions;
   readonly #pages = new Map<number, Page>();
-  #follows = true;
+  #isFollowing = true;
   #uncompared = 0;
   #firstUncompared = 0;
 
@@ -69,37 +69,37 @@ export class CommitCheck {
     { seq, id }: Pick<Entry, "seq" | "id">,
     { hash, result }: { hash: Uint8Array; result: Result },
   ): void {
-    const { page, slot } = this.#take(seq, 0);
+    const { page, slot } = this.#assignSlot(seq, 0);
     page.hashAt(slot).set(this.#hash({ hash, id, result }));
   }
 
   /** Notes a score that could not be computed anew, or whose parts are not given. */
-  lose(seq: number, { isReported }: { readonly isReported: boolean }): void {
-    this.#take(seq, isReported ? LOST.reported : LOST.absent);
+  markLost(seq: number, { isReported }: { readonly isReported: boolean }): void {
+    this.#assignSlot(seq, isReported ? LOST.reported : LOST.absent);
   }
 
   /** Stops comparing: the chain is broken, so a score that a commit refers to may be missing. */
   stopFollowing(): void {
-    this.#follows = false;
+    this.#isFollowing = false;
   }
 
   /** Compares a commit with the score that it refers to. `reference` is null if it is not in the file. */
   compare(seq: number, { reference, result }: { reference: CommitReference | null; result: Result }): void {
-    if (!this.#follows) return;
+    if (!this.#isFollowing) return;
     if (reference === null) return this.#countUncompared(seq);
     const { ref_seq, ref_id, ref_entry_hash } = reference;
     const { number, slot } = placeOf(ref_seq);
     const page = this.#pages.get(number);
-    const held = (page?.places[slot] ?? 0) - 1;
+    const rememberedSeq = (page?.places[slot] ?? 0) - 1;
     const isHere = ref_seq >= this.#options.first && !this.#options.isLaterEpoch;
-    if (page !== undefined && held === ref_seq) {
+    if (page !== undefined && rememberedSeq === ref_seq) {
       if (page.lost[slot] === LOST.reported) return;
       if (page.lost[slot] === LOST.absent) return this.#countUncompared(seq);
       if (equalBytes(page.hashAt(slot), this.#hash({ hash: fromHex(ref_entry_hash), id: ref_id, result }))) {
         return;
       }
       if (this.#options.isLaterEpoch) return this.#countUncompared(seq);
-    } else if (!isHere || held > ref_seq) return this.#countUncompared(seq);
+    } else if (!isHere || rememberedSeq > ref_seq) return this.#countUncompared(seq);
     const detail = `not the score that entry ${ref_seq} recorded`;
     this.#log.add("SCORE_MISMATCH", { seq, part: "result", detail });
   }
@@ -111,7 +111,7 @@ export class CommitCheck {
   }
 
   /** Gives a score its slot. */
-  #take(seq: number, lost: number): { readonly page: Page; readonly slot: number } {
+  #assignSlot(seq: number, lost: number): { readonly page: Page; readonly slot: number } {
     const { number, slot } = placeOf(seq);
     let page = this.#pages.get(number);
     if (page === undefined) this.#pages.set(number, page = new Page());

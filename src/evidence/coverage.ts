@@ -14,11 +14,11 @@ import { KeptElsewhere, placeOf } from "./other_deployments.ts";
 import { historiesOf, RootNames } from "./histories.ts";
 import { identityOf, type KeptCheckpoint, type KnownCheckpoint } from "./kept.ts";
 import type { KeyHolders } from "./key_holders.ts";
-import { answerOf, Owed } from "./expected_roots.ts";
+import { ExpectedRoot, findAnswer } from "./expected_roots.ts";
 import type { Uncompared } from "./uncompared.ts";
 
 /** Data on chains from earlier visits, and from sources beside the bundles. */
-export interface KeptOfAll {
+export interface KnownRoots {
   readonly known: readonly KeptCheckpoint[];
   /**
    * Checkpoints of saved documents. Bundles have to answer for them, but they do not count as kept: a person
@@ -33,20 +33,20 @@ export interface KeptOfAll {
 /** The known checkpoints of all chains for which bundles have to answer. */
 export class Coverage {
   /** The checkpoints that were kept, and those that documents prove, by family. */
-  readonly #kept: ReadonlyMap<string, readonly Owed[]>;
-  readonly #documents: ReadonlyMap<string, readonly Owed[]>;
+  readonly #kept: ReadonlyMap<string, readonly ExpectedRoot[]>;
+  readonly #documents: ReadonlyMap<string, readonly ExpectedRoot[]>;
   /** The anchors that kept checkpoints of system chains pin, by family. */
   readonly #pinned = new Map<string, { readonly origin: string; readonly anchor: Anchor }[]>();
   readonly #elsewhere: KeptElsewhere;
 
-  constructor(crypto: Crypto, { known, documents, holders }: KeptOfAll) {
-    this.#kept = byFamily(known, "kept");
-    this.#documents = byFamily(documents, "document");
+  constructor(crypto: Crypto, { known, documents, holders }: KnownRoots) {
+    this.#kept = rootsByFamily(known, "kept");
+    this.#documents = rootsByFamily(documents, "document");
     this.#elsewhere = KeptElsewhere.of(crypto, { kept: known, holders });
   }
 
   /** Whether there is no known checkpoint for which a bundle would have to answer. */
-  get isOfNothing(): boolean {
+  get isEmpty(): boolean {
     return this.#kept.size === 0 && this.#documents.size === 0;
   }
 
@@ -63,52 +63,57 @@ export class Coverage {
 
   /** Tells each sound bundle what it does not answer for. Call it once, after all other settling. */
   settle(bundles: readonly ClosedBundle[]): void {
-    if (this.isOfNothing) return;
+    if (this.isEmpty) return;
     const names = new RootNames();
     const sound = bundles.filter(({ isSound }) => isSound);
     // If a chain's own bundle is not sound, the verdict on that bundle says more.
-    const told = new Set(bundles.filter(({ isSound }) => !isSound).map(({ origin }) => origin));
-    const lines = historiesOf(sound, names).map((line) => ({ line, place: placeOf(line[0]!.origin) }));
+    const unsoundOrigins = new Set(bundles.filter(({ isSound }) => !isSound).map(({ origin }) => origin));
+    const histories = historiesOf(sound, names).map((history) => ({
+      line: history,
+      place: placeOf(history[0]!.origin),
+    }));
     /** Prefixes of system chains in the input that agree with kept ones and give all that they anchored. */
     const systems = new Set<string>();
-    const inOrder = lines.toSorted((a, b) => Number(isOfSystem(b)) - Number(isOfSystem(a)));
-    for (const { line, place } of inOrder) {
+    const systemsFirst = histories.toSorted((a, b) => Number(isOfSystem(b)) - Number(isOfSystem(a)));
+    for (const { line: history, place } of systemsFirst) {
       if (place === null) continue;
       const { family, prefix, organization } = place;
       const pinned = this.#pinnedOf(family);
       const own = this.#kept.get(family) ?? [];
-      const owed = [...own, ...pinned, ...this.#documents.get(family) ?? []];
-      const agreed = agreedBy(line, { names, owed });
-      const { open, lost, isWhole } = answerOf(line, { owed, agreed, told });
+      const expected = [...own, ...pinned, ...this.#documents.get(family) ?? []];
+      const agreed = agreedIdentities(history, { names, expected });
+      const { open, lost, isWhole } = findAnswer(history, { expected, agreed, unsoundOrigins });
       const isOfKeptFamily = own.some(({ identity }) => agreed.has(identity));
       const system = own.length > 0 || organization === null || systems.has(prefix)
         ? null
         : this.#elsewhere.systemOf(prefix);
       const isOfKeptSystem = system === null && pinned.some(({ identity }) => agreed.has(identity));
       let isOpen = false;
-      for (const bundle of line) {
+      for (const bundle of history) {
         const more = [
-          ...because("deployment", this.#elsewhere.find({ place, keys: bundle.signers })),
-          ...because("system", system),
+          ...uncomparedFor("deployment", this.#elsewhere.find({ place, keys: bundle.signers })),
+          ...uncomparedFor("system", system),
         ];
-        const all = [...open, ...more];
-        isOpen ||= all.length > 0;
-        if (all.length > 0) bundle.leavesOpen(all);
-        else bundle.answers({ isOfKeptFamily, isOfKeptSystem, lost });
+        const uncompared = [...open, ...more];
+        isOpen ||= uncompared.length > 0;
+        if (uncompared.length > 0) bundle.setUncompared(uncompared);
+        else bundle.setAnswered({ isOfKeptFamily, isOfKeptSystem, lost });
       }
-      const pinsAll = isWhole && line.every(({ hidesAnchors }) => !hidesAnchors);
+      const pinsAll = isWhole && history.every(({ hidesAnchors }) => !hidesAnchors);
       if (organization === null && isOfKeptFamily && pinsAll && !isOpen) systems.add(prefix);
     }
   }
 
-  #pinnedOf(family: string): readonly Owed[] {
+  #pinnedOf(family: string): readonly ExpectedRoot[] {
     const pinned = (this.#pinned.get(family) ?? []).flatMap(({ origin, anchor }) => {
       const [place, { size, root, pinnedBy: checkpoint }] = [placeOf(origin), anchor];
       if (place === null || checkpoint === null) return [];
       const { isSettled = false } = checkpoint;
-      return [new Owed({ place, root: { origin, size, root }, source: "anchor", checkpoint, isSettled })];
+      return [
+        new ExpectedRoot({ place, root: { origin, size, root }, source: "anchor", checkpoint, isSettled }),
+      ];
     });
-    return [...new Map(pinned.map((one) => [one.identity, one])).values()];
+    return [...new Map(pinned.map((item) => [item.identity, item])).values()];
   }
 }
 
@@ -116,34 +121,39 @@ function isOfSystem({ place }: { readonly place: ReturnType<typeof placeOf> }): 
   return place !== null && place.organization === null;
 }
 
-function because(why: Uncompared["why"], checkpoint: KnownCheckpoint | null): readonly Uncompared[] {
-  return checkpoint === null ? [] : [{ why, checkpoint, anchor: null }];
+function uncomparedFor(
+  reason: Uncompared["reason"],
+  checkpoint: KnownCheckpoint | null,
+): readonly Uncompared[] {
+  return checkpoint === null ? [] : [{ reason, checkpoint, anchor: null }];
 }
 
-function byFamily(
+function rootsByFamily(
   checkpoints: readonly KeptCheckpoint[],
   source: "kept" | "document",
-): ReadonlyMap<string, readonly Owed[]> {
-  const settled = new Set(checkpoints.filter((one) => one.isSettled).map(identityOf));
-  const placed = checkpoints.flatMap((checkpoint) => {
+): ReadonlyMap<string, readonly ExpectedRoot[]> {
+  const settled = new Set(checkpoints.filter((item) => item.isSettled).map(identityOf));
+  const located = checkpoints.flatMap((checkpoint) => {
     const place = placeOf(checkpoint.origin);
     if (place === null) return [];
     const isSettled = settled.has(identityOf(checkpoint));
-    const owed = new Owed({ place, root: checkpoint, source, checkpoint, isSettled });
-    return [{ family: place.family, owed }];
+    const expected = new ExpectedRoot({ place, root: checkpoint, source, checkpoint, isSettled });
+    return [{ family: place.family, owed: expected }];
   });
-  const families = Map.groupBy(placed, ({ family }) => family);
-  return new Map([...families].map(([family, ones]) => [family, ones.map(({ owed }) => owed)]));
+  const families = Map.groupBy(located, ({ family }) => family);
+  return new Map(
+    [...families].map(([family, items]) => [family, items.map(({ owed: expected }) => expected)]),
+  );
 }
 
 /** Identities of the roots owed by a family that agree with the bundles of one history. */
-function agreedBy(
-  line: readonly ClosedBundle[],
-  { names, owed }: { readonly names: RootNames; readonly owed: readonly Owed[] },
+function agreedIdentities(
+  history: readonly ClosedBundle[],
+  { names, expected }: { readonly names: RootNames; readonly expected: readonly ExpectedRoot[] },
 ): ReadonlySet<string> {
-  const identities = new Set(owed.map(({ identity }) => identity));
+  const identities = new Set(expected.map(({ identity }) => identity));
   const agreed = new Set<string>();
-  for (const bundle of line) {
+  for (const bundle of history) {
     for (const root of bundle.agreed) {
       const name = names.of(bundle.origin, root);
       if (identities.has(name)) agreed.add(name);

@@ -23,7 +23,7 @@ import {
 } from "./envelope.ts";
 import { entryHash, partCommitment } from "./hashes.ts";
 import { type KnownCheckpoint, knownCheckpointOrNull } from "./kept.ts";
-import type { SaidScore } from "./kept_check.ts";
+import type { StatedScore } from "./kept_check.ts";
 import { isMembers } from "./line_shapes.ts";
 import { rootFromInclusion } from "./merkle.ts";
 import { parseNote, type VerifierKey, verifyNote } from "./note.ts";
@@ -51,7 +51,7 @@ export interface DocumentEntry {
   /** The session id in the document; null if the entry is not a score. */
   readonly sessionId: string | null;
   /** The score that a sound batch states, which its evidence does not prove; null if there is none. */
-  readonly says: SaidScore | null;
+  readonly statedScore: StatedScore | null;
 }
 
 /** The content of a document. It is proven only if `fault` is null. */
@@ -121,7 +121,7 @@ function verifySingle(crypto: Crypto, document: EvidencedBody, trust: Trust): Do
       seq: entry.seq,
       entryHash: entry_hash,
       sessionId: textOrNull(covered?.part.session_id),
-      says: null,
+      statedScore: null,
     }],
   };
 }
@@ -215,7 +215,7 @@ function verifyBatch(
   const proofs = items.map((item) => ({ ...item, path: orNull(() => parsePath(item.path)) }));
   const isWhole = checkpoint !== null && items.length > 0 && proofs.every(({ path }) => path !== null);
   const fault = (isWhole ? null : "MALFORMED") ??
-    (namesTheSame(body, items) ? null : "RESULT_MISMATCH") ??
+    (hasMatchingResults(body, items) ? null : "RESULT_MISMATCH") ??
     firstFault(
       proofs,
       ({ index, path, entry_hash }) =>
@@ -225,7 +225,7 @@ function verifyBatch(
           checkpoint!,
         ),
     ) ??
-    (followOneAnother(items) ? null : "RESULT_MISMATCH") ??
+    (areConsecutive(items) ? null : "RESULT_MISMATCH") ??
     signatureFault(crypto, checkpoint!, trust);
   return {
     kind: "batch",
@@ -236,7 +236,7 @@ function verifyBatch(
       seq: index,
       entryHash: entry_hash,
       sessionId: session_id,
-      says: fault !== null || body.results === undefined ? null : {
+      statedScore: fault !== null || body.results === undefined ? null : {
         session_id,
         operator_id: body.operator_id,
         jis: (body.results as Body[])[at]!.jis,
@@ -248,12 +248,12 @@ function verifyBatch(
 const BATCH_MEMBERS = ["results", "count", "operator_id", "evidence", "request_id", "timestamp"];
 
 /** Whether the items name consecutive entries, each once: the entries of one batch stand in a row. */
-function followOneAnother(items: BatchEvidence["items"]): boolean {
+function areConsecutive(items: BatchEvidence["items"]): boolean {
   return items.every(({ index }, at) => index === items[0]!.index + at);
 }
 
 /** Whether a batch has known members only, and its results, if any, name the sessions of its evidence. */
-function namesTheSame(body: Body, items: BatchEvidence["items"]): boolean {
+function hasMatchingResults(body: Body, items: BatchEvidence["items"]): boolean {
   const { results, count } = body;
   if (Object.keys(body).some((name) => !BATCH_MEMBERS.includes(name))) return false;
   if (results === undefined) return true;

@@ -21,7 +21,7 @@ export class EntryLines {
   }
 
   /** Takes the line of an entry, and checks the entry before it. */
-  entry({ number, bytes, value }: ReadLine): void {
+  takeEntry({ number, bytes, value }: ReadLine): void {
     const { crypto, chain, kept, log, parts } = this.#checks;
     if (!isEntry(value)) {
       this.close();
@@ -34,15 +34,15 @@ export class EntryLines {
     checkOwner(this.#checks, value, number);
     this.#count += 1;
     this.#hash = entryHashOfBytes(crypto, bytes);
-    chain.entry(value, { hash: this.#hash, line: number });
-    kept.entry(value.seq, this.#hash);
+    chain.takeEntry(value, { hash: this.#hash, line: number });
+    kept.compareEntry(value.seq, this.#hash);
     kept.compare(chain);
     if (!chain.isUnbroken) this.#stopFollowing();
     parts.open(value, number);
   }
 
   /** Takes the line of a part of the open entry. */
-  part({ number, bytes, value, isCanonical }: ReadLine): void {
+  takePart({ number, bytes, value, isCanonical }: ReadLine): void {
     const { chain, log, parts } = this.#checks;
     if (!isPart(value)) {
       parts.skipUnreadable();
@@ -56,13 +56,13 @@ export class EntryLines {
   }
 
   /** Takes the text of a checkpoint among the entries. */
-  checkpoint(note: string, line: number): void {
+  takeCheckpoint(note: string, line: number): void {
     this.close();
-    this.#checks.checkpoints.inside(note, line);
+    this.#checks.checkpoints.takeInside(note, line);
   }
 
   /** Takes a line that is not even JSON: it may have been an entry or one of the open entry's parts. */
-  unreadable(number: number, detail: string): void {
+  takeUnreadable(number: number, detail: string): void {
     const { chain, log, parts } = this.#checks;
     malformed(log, number, detail, parts.isIncomplete ? parts.entry!.seq : chain.next);
     parts.skipUnreadable();
@@ -72,26 +72,26 @@ export class EntryLines {
   /** Checks the open entry, if there is one: all its parts are read. */
   close(): void {
     const { parts, repeats, replay, structure } = this.#checks;
-    const { entry } = parts;
+    const { entry: entry } = parts;
     if (entry === null) return;
     parts.close();
-    structure.entry(entry);
+    structure.checkEntry(entry);
     this.#continueFamily(entry);
     this.#compareScore(entry);
-    repeats?.entry(entry);
-    replay?.entry(entry, this.#hash);
+    repeats?.checkEntry(entry);
+    replay?.checkEntry(entry, this.#hash);
   }
 
   /** Notes from which chain a chain goes on that a restore began: its first entry says so. */
   #continueFamily({ seq }: Entry): void {
     const { name, options, structure } = this.#checks;
-    if (seq === 0 && name !== null && name.epoch > 1) options.family.goOn(structure.restored);
+    if (seq === 0 && name !== null && name.epoch > 1) options.family.continueFrom(structure.restored);
   }
 
   #compareScore({ seq }: Entry): void {
     const { kept, parts } = this.#checks;
     if (parts.stateOf("result") !== "given") return;
-    kept.score(seq, { hash: this.#hash, result: parts.dataOf("result") });
+    kept.compareScore(seq, { hash: this.#hash, result: parts.dataOf("result") });
   }
 
   /** Ends the checks that need every entry before the one at hand. */

@@ -12,7 +12,7 @@ import { hasLost, type Restored } from "./restored.ts";
 /** The source of an owed root: the auditor, a saved document, or the kept system chain. */
 type Source = "kept" | "document" | "anchor";
 
-interface OwedFacts {
+interface ExpectedRootFacts {
   readonly place: Place;
   readonly root: NamedRoot;
   readonly source: Source;
@@ -22,7 +22,7 @@ interface OwedFacts {
 }
 
 /** A root for which bundles owe an answer. */
-export class Owed {
+export class ExpectedRoot {
   readonly #checkpoint: KnownCheckpoint;
   readonly #uncompared = new Map<UncomparedReason, Uncompared>();
   readonly root: NamedRoot;
@@ -31,7 +31,7 @@ export class Owed {
   readonly epoch: number;
   readonly identity: string;
 
-  constructor({ place, root, source, checkpoint, isSettled }: OwedFacts) {
+  constructor({ place, root, source, checkpoint, isSettled }: ExpectedRootFacts) {
     this.#checkpoint = checkpoint;
     this.root = root;
     this.source = source;
@@ -48,12 +48,12 @@ export class Owed {
   }
 
   /** The record for bundles that do not answer for it, made once for all of them. */
-  uncompared(why: UncomparedReason): Uncompared {
-    const known = this.#uncompared.get(why);
+  uncompared(reason: UncomparedReason): Uncompared {
+    const known = this.#uncompared.get(reason);
     if (known !== undefined) return known;
     const anchor = this.source === "anchor" ? this.root : null;
-    const uncompared = { why, checkpoint: this.#checkpoint, anchor };
-    this.#uncompared.set(why, uncompared);
+    const uncompared = { reason, checkpoint: this.#checkpoint, anchor };
+    this.#uncompared.set(reason, uncompared);
     return uncompared;
   }
 }
@@ -74,12 +74,12 @@ class Extent {
   readonly #bases = new Map<string, number>();
   readonly #restores: readonly Restored[];
 
-  constructor(line: readonly ClosedBundle[]) {
-    for (const { origin, size, base } of line) {
+  constructor(history: readonly ClosedBundle[]) {
+    for (const { origin, size, base } of history) {
       this.#ends.set(origin, Math.min(this.#ends.get(origin) ?? Infinity, size));
       this.#bases.set(origin, Math.min(this.#bases.get(origin) ?? Infinity, base));
     }
-    this.#restores = line.flatMap(({ restored }) => {
+    this.#restores = history.flatMap(({ restored }) => {
       const isHere = restored !== null && this.#ends.has(restored.previousOrigin);
       return isHere ? [restored] : [];
     });
@@ -100,7 +100,7 @@ class Extent {
 
   /** Whether a later epoch records that a restore lost it. */
   isLost(root: NamedRoot): boolean {
-    return (this.isBeyond(root) || !this.has(root)) && this.#restores.some((one) => hasLost(one, root));
+    return (this.isBeyond(root) || !this.has(root)) && this.#restores.some((item) => hasLost(item, root));
   }
 
   /** The number of entries of its chain that were lost with it. */
@@ -112,46 +112,50 @@ class Extent {
 /**
  * Finds which owed roots of their family the bundles of one history leave open, and which ones restores lost.
  */
-export function answerOf(
-  line: readonly ClosedBundle[],
-  { owed, agreed, told }: {
-    readonly owed: readonly Owed[];
+export function findAnswer(
+  history: readonly ClosedBundle[],
+  { expected, agreed, unsoundOrigins }: {
+    readonly expected: readonly ExpectedRoot[];
     /** Identities of the roots that agree with these bundles. */
     readonly agreed: ReadonlySet<string>;
     /** Origins of chains with a bundle that is not sound: its own verdict says more. */
-    readonly told: ReadonlySet<string>;
+    readonly unsoundOrigins: ReadonlySet<string>;
   },
 ): Answer {
-  const extent = new Extent(line);
-  const agreeing = owed.filter(({ identity, isKept }) => isKept && agreed.has(identity));
-  const oldest = mostOf(agreeing, (one, than) => isLater(than, one));
-  const newest = mostOf(agreeing.filter(({ isSettled }) => isSettled), isLater);
-  const isAnswered = ({ identity, source, root, ...one }: Owed) => {
+  const extent = new Extent(history);
+  const agreeing = expected.filter(({ identity, isKept }) => isKept && agreed.has(identity));
+  const oldest = firstBy(agreeing, (item, other) => isLater(other, item));
+  const newest = firstBy(agreeing.filter(({ isSettled }) => isSettled), isLater);
+  const isAnswered = ({ identity, source, root, ...item }: ExpectedRoot) => {
     if (agreed.has(identity)) return true;
-    if (extent.isLost(root)) return oldest !== null && isLater({ root, ...one }, oldest);
+    if (extent.isLost(root)) return oldest !== null && isLater({ root, ...item }, oldest);
     // If a document lies beyond the end of the bundle, the document's own verdict says so.
     return source === "document" && extent.isBeyond(root);
   };
-  const stands = (one: Owed) => one.isSettled && newest !== null && isLater(newest, one);
-  const open = owed.filter((one) => !told.has(one.root.origin) && !isAnswered(one) && !stands(one));
+  const isSuperseded = (item: ExpectedRoot) => item.isSettled && newest !== null && isLater(newest, item);
+  const open = expected.filter((item) =>
+    !unsoundOrigins.has(item.root.origin) && !isAnswered(item) && !isSuperseded(item)
+  );
   // A settled root stands for those before it.
   const settled = open.filter(({ isSettled }) => isSettled);
-  const latest = mostOf(settled, isLater);
-  const last = settled.filter((one) => !isLater(latest!, one));
+  const latest = firstBy(settled, isLater);
+  const last = settled.filter((item) => !isLater(latest!, item));
   return {
-    open: [...last, ...open.filter(({ isSettled }) => !isSettled)].map((one) =>
-      one.uncompared(reasonOf(one, extent))
+    open: [...last, ...open.filter(({ isSettled }) => !isSettled)].map((item) =>
+      item.uncompared(reasonOf(item, extent))
     ),
-    lost: lostOf(owed.filter((one) => isLostNews(one)), { extent, agreeing }),
-    isWhole: owed.every(({ source, root }) => source !== "kept" || extent.has(root) || extent.isLost(root)),
+    lost: lostOf(expected.filter((item) => isNewlyLost(item)), { extent, agreeing }),
+    isWhole: expected.every(({ source, root }) =>
+      source !== "kept" || extent.has(root) || extent.isLost(root)
+    ),
   };
 
-  function isLostNews(one: Owed): boolean {
-    return one.isKept && !agreed.has(one.identity) && !stands(one) && extent.isLost(one.root);
+  function isNewlyLost(item: ExpectedRoot): boolean {
+    return item.isKept && !agreed.has(item.identity) && !isSuperseded(item) && extent.isLost(item.root);
   }
 }
 
-function reasonOf({ root }: Owed, extent: Extent): UncomparedReason {
+function reasonOf({ root }: ExpectedRoot, extent: Extent): UncomparedReason {
   if (extent.isLost(root)) return "restore";
   if (!extent.has(root)) return "epoch";
   if (extent.isBeyond(root)) return "behind";
@@ -160,29 +164,35 @@ function reasonOf({ root }: Owed, extent: Extent): UncomparedReason {
 }
 
 function lostOf(
-  lost: readonly Owed[],
-  { extent, agreeing }: { readonly extent: Extent; readonly agreeing: readonly Owed[] },
+  lost: readonly ExpectedRoot[],
+  { extent, agreeing }: { readonly extent: Extent; readonly agreeing: readonly ExpectedRoot[] },
 ): Lost | null {
-  const [first, newest] = [mostOf(lost, (one, than) => isLater(than, one)), mostOf(lost, isLater)];
+  const [first, newest] = [firstBy(lost, (item, other) => isLater(other, item)), firstBy(lost, isLater)];
   if (first === null) return null;
-  const agreed = mostOf(agreeing.filter((one) => isLater(first, one)), isLater);
+  const agreed = firstBy(agreeing.filter((item) => isLater(first, item)), isLater);
   if (agreed === null) return null;
   const byChain = Map.groupBy(lost, ({ root }) => root.origin);
   const entries = [...byChain.values()].reduce(
-    (sum, ones) => sum + Math.max(...ones.map(({ root }) => extent.lostWith(root))),
+    (sum, rootsOfChain) => sum + Math.max(...rootsOfChain.map(({ root }) => extent.lostWith(root))),
     0,
   );
   return { entries, newest: newest!.root, agreed: agreed.root };
 }
 
-type Ranked = Pick<Owed, "epoch" | "root">;
+type Ranked = Pick<ExpectedRoot, "epoch" | "root">;
 
 /** The item before which no other goes; null if there is none. */
-function mostOf(owed: readonly Owed[], goesBefore: (one: Owed, than: Owed) => boolean): Owed | null {
-  return owed.reduce<Owed | null>((most, one) => most === null || goesBefore(one, most) ? one : most, null);
+function firstBy(
+  expected: readonly ExpectedRoot[],
+  goesBefore: (item: ExpectedRoot, other: ExpectedRoot) => boolean,
+): ExpectedRoot | null {
+  return expected.reduce<ExpectedRoot | null>(
+    (first, item) => first === null || goesBefore(item, first) ? item : first,
+    null,
+  );
 }
 
 /** Whether the root is of a later epoch, or of the same epoch and larger. */
-function isLater(one: Ranked, than: Ranked): boolean {
-  return one.epoch === than.epoch ? one.root.size > than.root.size : one.epoch > than.epoch;
+function isLater(item: Ranked, other: Ranked): boolean {
+  return item.epoch === other.epoch ? item.root.size > other.root.size : item.epoch > other.epoch;
 }

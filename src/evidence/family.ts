@@ -47,7 +47,7 @@ export class Family {
    * Begins a chain after a restore. It keeps the states if the last chain is unbroken and ends where the
    * restore says.
    */
-  goOn(restored: Restored | null): void {
+  continueFrom(restored: Restored | null): void {
     const last = this.#last;
     const isNext = restored !== null && last?.origin === restored.previousOrigin && last.isUnbroken;
     if (!isNext || !endsAsRestored(last, restored)) this.begin({ isOpen: true });

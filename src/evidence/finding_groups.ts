@@ -14,7 +14,7 @@ export interface FindingGroup<Found extends Finding> {
 }
 
 /** The most places that are named for the other findings of one kind. */
-const NAMED = 8;
+const NAMED_PLACES = 8;
 
 /**
  * Groups findings by kind, in the order in which each was first found; kinds with no kept finding come last.
@@ -44,7 +44,7 @@ export function groupFindings<Found extends Finding & { readonly file?: string |
  * Text that names the places of the others: entries, or lines of one file; empty if neither fits them all.
  */
 function placesOf(others: readonly (Finding & { readonly file?: string | null })[], more: number): string {
-  const named = others.slice(0, NAMED);
+  const named = others.slice(0, NAMED_PLACES);
   const rest = more > named.length ? " and others" : "";
   const list = (what: string, numbers: readonly (number | null)[]) =>
     named.length === 0 || numbers.includes(null) ? null : `: ${what} ${numbers.join(", ")}${rest}`;

@@ -37,9 +37,9 @@ export function historiesOf(
     }
     return leader;
   };
-  const join = (one: ClosedBundle, other: ClosedBundle | undefined) => {
-    if (other === undefined) return;
-    const [a, b] = [leaderOf(one), leaderOf(other)];
+  const join = (first: ClosedBundle, second: ClosedBundle | undefined) => {
+    if (second === undefined) return;
+    const [a, b] = [leaderOf(first), leaderOf(second)];
     if (a !== b) leaders.set(a, b);
   };
   const ends = new Map<string, ClosedBundle>();

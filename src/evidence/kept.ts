@@ -149,12 +149,14 @@ export function emptyMemory(): Memory {
  * The checkpoints in a memory; those of one origin stand together, smallest first.
  * @throws {SyntaxError} if a note is not a checkpoint of the origin and size under which it is stored.
  */
-export function recalled(memory: Memory): readonly KeptCheckpoint[] {
-  const pairs = (memory.beside ?? []).flatMap(([one, other]) => [{ one, other }, { one: other, other: one }]);
-  const byPrefix = Map.groupBy(pairs, ({ one }) => one);
+export function recallCheckpoints(memory: Memory): readonly KeptCheckpoint[] {
+  const pairs = (memory.beside ?? []).flatMap((
+    [first, second],
+  ) => [{ one: first, other: second }, { one: second, other: first }]);
+  const byPrefix = Map.groupBy(pairs, ({ one: first }) => first);
   return Object.entries(memory.checkpoints).flatMap(([origin, kept]) => {
     const prefix = splitName(origin)?.prefix ?? "";
-    const beside = new Set((byPrefix.get(prefix) ?? []).map(({ other }) => other));
+    const beside = new Set((byPrefix.get(prefix) ?? []).map(({ other: second }) => second));
     return kept.map(({ size, note, alone = false }) => {
       const checkpoint = knownCheckpointOrNull(note);
       if (checkpoint?.origin === origin && checkpoint.size === size) {
@@ -171,16 +173,16 @@ export function recalled(memory: Memory): readonly KeptCheckpoint[] {
  * The memory with keys and checkpoints added. No checkpoint is ever removed or replaced: of two notes with
  * the same size and root the first stays; of two roots at one size, which prove a forked log, both stay. A
  * settled checkpoint stays settled. Keys of one holder stay together, even if they are no longer trusted.
- * @throws {SyntaxError} like {@link recalled}.
+ * @throws {SyntaxError} like {@link recallCheckpoints}.
  */
 export function remember(
   memory: Memory,
-  { keys, superseded = [], together = [], beside = [], checkpoints }: {
+  { keys, superseded = [], holderKeys = [], beside = [], checkpoints }: {
     readonly keys: readonly Uint8Array[];
     /** Keys that one of these replaced: its certificate makes them trusted, so they are no longer pinned. */
     readonly superseded?: readonly Uint8Array[];
     /** Sets of keys, each of one holder. */
-    readonly together?: readonly (readonly Uint8Array[])[];
+    readonly holderKeys?: readonly (readonly Uint8Array[])[];
     /** Pairs of prefixes: deployments under one holder's keys that were accepted beside each other. */
     readonly beside?: readonly (readonly [string, string])[];
     readonly checkpoints: readonly KeptCheckpoint[];
@@ -188,20 +190,20 @@ export function remember(
 ): Memory {
   const gone = new Set(superseded.map(hex));
   const known = new Map<string, KeptCheckpoint>();
-  for (const checkpoint of [...recalled(memory), ...checkpoints]) {
+  for (const checkpoint of [...recallCheckpoints(memory), ...checkpoints]) {
     const identity = identityOf(checkpoint);
     const before = known.get(identity) ?? checkpoint;
     const isSettled = before.isSettled || checkpoint.isSettled;
     known.set(identity, { ...before, ...(isSettled === undefined ? {} : { isSettled }) });
   }
-  const inOrder = [...known.values()].sort((a, b) =>
+  const sorted = [...known.values()].sort((a, b) =>
     a.origin < b.origin ? -1 : a.origin > b.origin ? 1 : a.size - b.size
   );
-  const byOrigin = Map.groupBy(inOrder, ({ origin }) => origin);
-  const holders = holdersOf([...(memory.holders ?? []).map((holder) => holder.map(fromHex)), ...together]);
+  const byOrigin = Map.groupBy(sorted, ({ origin }) => origin);
+  const holders = holdersOf([...(memory.holders ?? []).map((holder) => holder.map(fromHex)), ...holderKeys]);
   const accepted = new Map(
-    [...memory.beside ?? [], ...beside].map(([one, other]): [string, [string, string]] => {
-      const pair: [string, string] = one < other ? [one, other] : [other, one];
+    [...memory.beside ?? [], ...beside].map(([first, second]): [string, [string, string]] => {
+      const pair: [string, string] = first < second ? [first, second] : [second, first];
       return [pair.join("\n"), pair];
     }),
   );
@@ -222,6 +224,7 @@ export function remember(
 }
 
 /** The sorted keys of each holder of several keys. Sets with a common key are merged. */
-function holdersOf(together: readonly (readonly Uint8Array[])[]): string[][] {
-  return new KeyHolders(together).severalOf(together.flat()).map((holder) => holder.map(hex).sort()).sort();
+function holdersOf(holderKeys: readonly (readonly Uint8Array[])[]): string[][] {
+  return new KeyHolders(holderKeys).severalOf(holderKeys.flat()).map((holder) => holder.map(hex).sort())
+    .sort();
 }

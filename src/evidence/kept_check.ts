@@ -25,11 +25,11 @@ export interface ExpectedEntry {
   /**
    * The entry's score as the document states it, without proof of its own; null or absent if it states none.
    */
-  readonly says?: SaidScore | null;
+  readonly statedScore?: StatedScore | null;
 }
 
 /** One of the scores that a batch states. */
-export interface SaidScore {
+export interface StatedScore {
   readonly session_id: string;
   readonly operator_id: unknown;
   readonly jis: unknown;
@@ -38,7 +38,7 @@ export interface SaidScore {
 /** The score that a saved document states for an entry, compared with the score that the entry records. */
 export interface ComparedScore {
   readonly seq: number;
-  readonly says: SaidScore;
+  readonly statedScore: StatedScore;
   readonly isTrue: boolean;
 }
 
@@ -111,7 +111,7 @@ export class KeptCheck {
   /** The size at which the anchors were compared last. */
   #anchorsAt = -1;
   /** Comparisons by the stated score: an entry can stand in a file many times. */
-  readonly #compared = new Map<SaidScore, ComparedScore[]>();
+  readonly #compared = new Map<StatedScore, ComparedScore[]>();
   readonly #refuted = new Set<string>();
   #anchored = false;
   #forked = false;
@@ -140,7 +140,7 @@ export class KeptCheck {
     });
     const proven = anchors.awaitedBelow(base).map(targetOf);
     this.#anchors = anchors;
-    for (const target of [...kept.filter(({ size }) => size < base), ...proven]) this.#await(target);
+    for (const target of [...kept.filter(({ size }) => size < base), ...proven]) this.#addTarget(target);
     this.#targets = kept.filter(({ size }) => size >= base);
     this.#expected = Map.groupBy(expected, ({ seq }) => seq);
   }
@@ -169,11 +169,11 @@ export class KeptCheck {
   }
 
   /** Brings the targets below the base up by one step of the ladder. */
-  climb({ from, to, proof }: LadderLine): void {
+  applyLadderStep({ from, to, proof }: LadderLine): void {
     if (from < this.#base) {
       for (const anchor of this.#anchors.at(from)) {
         // The constructor has added the other anchors.
-        if (!isAwaited(anchor)) this.#await(targetOf(anchor));
+        if (!isAwaited(anchor)) this.#addTarget(targetOf(anchor));
       }
     }
     const rungs = this.#below.get(from);
@@ -192,7 +192,7 @@ export class KeptCheck {
     }
   }
 
-  #await(target: Target): void {
+  #addTarget(target: Target): void {
     this.#addRung(target.size, { root: target.root, targets: [target] });
   }
 
@@ -210,7 +210,7 @@ export class KeptCheck {
   }
 
   /** Ends the ladder: targets that it did not bring to the base or beyond cannot be compared. */
-  begin(chain: ChainCheck): void {
+  endLadder(chain: ChainCheck): void {
     const linked: Target[] = [];
     for (const [size, rungs] of this.#below) {
       for (const { root, targets } of rungs) {
@@ -247,12 +247,12 @@ export class KeptCheck {
   }
 
   /** Compares an entry with the hashes that saved documents have for it. */
-  entry(seq: number, hash: Uint8Array): void {
+  compareEntry(seq: number, hash: Uint8Array): void {
     const expected = this.#expectedAt(seq);
     if (expected === undefined) return;
-    const strange = expected.filter(({ entryHash }) => entryHash !== hex(hash));
-    for (const { entryHash } of strange) this.#refuted.add(entryHash);
-    if (strange.every(({ isCurrent = true }) => !isCurrent)) return;
+    const contradicting = expected.filter(({ entryHash }) => entryHash !== hex(hash));
+    for (const { entryHash } of contradicting) this.#refuted.add(entryHash);
+    if (contradicting.every(({ isCurrent = true }) => !isCurrent)) return;
     this.#log.add("FORK_VS_KNOWN_CHECKPOINT", {
       range: [seq, seq],
       detail: "a saved document proves another entry",
@@ -260,15 +260,16 @@ export class KeptCheck {
   }
 
   /** Compares a score that an entry records with the scores that saved documents state for it. */
-  score(seq: number, { hash, result }: { readonly hash: Uint8Array; readonly result: unknown }): void {
-    for (const { entryHash, says = null } of this.#expectedAt(seq) ?? []) {
-      if (says === null || entryHash !== hex(hash)) continue;
-      const recorded = (result ?? {}) as Partial<SaidScore>;
-      const isTrue = recorded.session_id === says.session_id && recorded.operator_id === says.operator_id &&
-        recorded.jis === says.jis;
-      const compared = this.#compared.get(says) ?? [];
+  compareScore(seq: number, { hash, result }: { readonly hash: Uint8Array; readonly result: unknown }): void {
+    for (const { entryHash, statedScore = null } of this.#expectedAt(seq) ?? []) {
+      if (statedScore === null || entryHash !== hex(hash)) continue;
+      const recorded = (result ?? {}) as Partial<StatedScore>;
+      const isTrue = recorded.session_id === statedScore.session_id &&
+        recorded.operator_id === statedScore.operator_id &&
+        recorded.jis === statedScore.jis;
+      const compared = this.#compared.get(statedScore) ?? [];
       if (compared.some((one) => one.seq === seq && one.isTrue === isTrue)) continue;
-      this.#compared.set(says, [...compared, { seq, says, isTrue }]);
+      this.#compared.set(statedScore, [...compared, { seq, statedScore, isTrue }]);
     }
   }
 
@@ -324,14 +325,14 @@ export class KeptCheck {
     }
     // Anybody who holds an old key can sign anything with it.
     if (!isCurrent) this.#provesFork = false;
-    const who = by === null ? "" : `, ${ANCHORED_BY[by]}`;
+    const source = by === null ? "" : `, ${ANCHORED_BY[by]}`;
     if (known.size < this.#base) {
       this.#provesFork = false;
-      this.#fork([0, size - 1], `size ${known.size}, brought up to size ${size}${who}`);
+      this.#fork([0, size - 1], `size ${known.size}, brought up to size ${size}${source}`);
     } else {
       // The base is proven from the start: a difference there may begin at any entry below it.
       const first = chain.provenSize < size ? chain.provenSize : 0;
-      this.#fork([first, size - 1], `size ${size}${who}`);
+      this.#fork([first, size - 1], `size ${size}${source}`);
     }
   }
 

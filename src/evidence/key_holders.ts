@@ -18,10 +18,10 @@ export class KeyHolders {
   /**
    * `together` are sets of raw public keys, each of one holder. The auditor states them, so no limit applies.
    */
-  constructor(together: readonly (readonly Uint8Array[])[] = []) {
-    for (const keys of together) {
+  constructor(holderKeys: readonly (readonly Uint8Array[])[] = []) {
+    for (const keys of holderKeys) {
       const [first, ...others] = keys.map(hex);
-      for (const other of others) this.#join(first!, other);
+      for (const second of others) this.#join(first!, second);
     }
   }
 
@@ -61,10 +61,10 @@ export class KeyHolders {
     return holder;
   }
 
-  #join(one: string, other: string): void {
+  #join(first: string, second: string): void {
     // The smaller set is added to the larger, so that a long row of certificates does not move all keys at
     // each step.
-    const [more, fewer] = [this.#holderOf(one), this.#holderOf(other)].sort((a, b) => b.size - a.size);
+    const [more, fewer] = [this.#holderOf(first), this.#holderOf(second)].sort((a, b) => b.size - a.size);
     if (more === fewer) return;
     for (const key of fewer!) {
       more!.add(key);

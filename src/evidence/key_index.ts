@@ -99,8 +99,8 @@ export class KeyIndex {
         (isGood(key, message, signature) ? good : forged).add(key);
       }
     }
-    const inOrder = (keys: Set<IndexedKey>) => [...keys].sort((a, b) => a.order - b.order);
-    return { forged: inOrder(forged)[0] ?? null, signers: inOrder(good) };
+    const sortByOrder = (keys: Set<IndexedKey>) => [...keys].sort((a, b) => a.order - b.order);
+    return { forged: sortByOrder(forged)[0] ?? null, signers: sortByOrder(good) };
   }
 
   /** Adds the keys that came to be trusted since the last call. */

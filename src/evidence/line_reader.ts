@@ -35,7 +35,7 @@ export class LineReader {
   #buffer: Uint8Array = new Uint8Array(FIRST_BUFFER_BYTES);
   #carried = 0;
   /** Whether the line from earlier windows is too long: its bytes are hashed and dropped. */
-  #tooLong = false;
+  #isTooLong = false;
 
   constructor(crypto: Crypto) {
     this.#crypto = crypto;
@@ -44,7 +44,7 @@ export class LineReader {
 
   /** Whether the stream, as far as it was read, ends within a line. */
   get endsWithinLine(): boolean {
-    return this.#carried > 0 || this.#tooLong;
+    return this.#carried > 0 || this.#isTooLong;
   }
 
   push(chunk: Uint8Array, handle: LineHandler): void {
@@ -69,7 +69,7 @@ export class LineReader {
   /** Drops the unfinished line: its end will not come. */
   dropLine(): void {
     this.#hashCarried();
-    this.#tooLong = false;
+    this.#isTooLong = false;
   }
 
   #takeWindow(window: Uint8Array, handle: LineHandler): void {
@@ -89,16 +89,16 @@ export class LineReader {
     if (feed < 0) return;
     this.#lineEnd = feed + 1;
     const length = this.#carried + feed;
-    if (this.#tooLong || length > LINE_LIMIT_BYTES) {
+    if (this.#isTooLong || length > LINE_LIMIT_BYTES) {
       handle(null, NO_BYTES);
     } else {
       this.#reserve(length);
       this.#buffer.set(this.#window.subarray(0, feed), this.#carried);
       const bytes = this.#buffer.subarray(0, length);
-      handle(decoded(bytes), bytes);
+      handle(decodeOrNull(bytes), bytes);
     }
     this.#hashCarried();
-    this.#tooLong = false;
+    this.#isTooLong = false;
     this.#lineStart = this.#lineEnd;
   }
 
@@ -108,17 +108,17 @@ export class LineReader {
   #takeLines(handle: LineHandler): void {
     const end = this.#window.lastIndexOf(LINE_FEED) + 1;
     if (end <= this.#lineStart) return;
-    const whole = decoded(this.#window.subarray(this.#lineStart, end));
+    const windowText = decodeOrNull(this.#window.subarray(this.#lineStart, end));
     let at = 0;
     while (this.#lineStart < end) {
       const feed = this.#window.indexOf(LINE_FEED, this.#lineStart);
       this.#lineEnd = feed + 1;
       const bytes = this.#window.subarray(this.#lineStart, feed);
-      if (whole === null) {
-        handle(decoded(bytes), bytes);
+      if (windowText === null) {
+        handle(decodeOrNull(bytes), bytes);
       } else {
-        const next = whole.indexOf("\n", at);
-        handle(whole.slice(at, next), bytes);
+        const next = windowText.indexOf("\n", at);
+        handle(windowText.slice(at, next), bytes);
         at = next + 1;
       }
       this.#lineStart = this.#lineEnd;
@@ -127,10 +127,10 @@ export class LineReader {
 
   #carry(rest: Uint8Array): void {
     if (rest.length === 0) return;
-    if (this.#tooLong || this.#carried + rest.length > LINE_LIMIT_BYTES) {
+    if (this.#isTooLong || this.#carried + rest.length > LINE_LIMIT_BYTES) {
       this.#hashCarried();
       this.#digest.update(rest);
-      this.#tooLong = true;
+      this.#isTooLong = true;
       return;
     }
     this.#reserve(this.#carried + rest.length);
@@ -156,7 +156,7 @@ export class LineReader {
   }
 }
 
-function decoded(bytes: Uint8Array): string | null {
+function decodeOrNull(bytes: Uint8Array): string | null {
   try {
     return decoder.decode(bytes);
   } catch {

@@ -13,12 +13,12 @@ export function listOf<Item>(item: z.ZodType<Item>, limit = Infinity): z.ZodType
       issues.push({ code: "too_big", origin: "array", maximum: limit, inclusive: true, input: value });
       return;
     }
-    for (const [index, one] of value.entries()) {
-      const parsed = item.safeParse(one);
+    for (const [index, element] of value.entries()) {
+      const parsed = item.safeParse(element);
       if (parsed.success) continue;
       issues.push({
         code: "custom",
-        input: one,
+        input: element,
         message: parsed.error.issues[0]!.message,
         path: [index, ...parsed.error.issues[0]!.path],
       });

@@ -168,7 +168,7 @@ export interface KnownLeaves {
 /** The indexes of the stored nodes that are needed beside these leaves to compute the root, each once. */
 export function nodesBesideLeaves(leaves: readonly number[], size: number): readonly number[] {
   const indexes: number[] = [];
-  overLeaves({ leaves, size }, {
+  visitLeaves({ leaves, size }, {
     unknown: (range) => void indexes.push(...completeSubtrees(range)),
     known: () => undefined,
     join: () => undefined,
@@ -184,7 +184,7 @@ export function nodesBesideLeaves(leaves: readonly number[], size: number): read
  * lacks a node.
  */
 export function rootFromLeaves(crypto: Crypto, { size, leaves }: KnownLeaves, read: ReadNode): Uint8Array {
-  return overLeaves({ leaves: leaves.map(([leaf]) => leaf), size }, {
+  return visitLeaves({ leaves: leaves.map(([leaf]) => leaf), size }, {
     unknown: (range) => rootOf(crypto, readSubtrees(range, read)),
     known: (index) => leaves[index]![1],
     join: (left, right) => nodeHash(crypto, left, right),
@@ -192,7 +192,7 @@ export function rootFromLeaves(crypto: Crypto, { size, leaves }: KnownLeaves, re
 }
 
 /** Walks a tree, and enters only the subtrees that hold a known leaf. */
-function overLeaves<Result>(
+function visitLeaves<Result>(
   { leaves, size }: { readonly leaves: readonly number[]; readonly size: number },
   visit: {
     /** A range without a known leaf. */
@@ -202,16 +202,20 @@ function overLeaves<Result>(
     join(left: Result, right: Result): Result;
   },
 ): Result {
-  const inOrder = leaves.every((leaf, index) => leaf >= 0 && leaf < size && !(leaf <= leaves[index - 1]!));
-  if (size < 1 || !inOrder) throw new RangeError(`the leaves are not ascending leaves of a tree of ${size}`);
+  const isAscending = leaves.every((leaf, index) =>
+    leaf >= 0 && leaf < size && !(leaf <= leaves[index - 1]!)
+  );
+  if (size < 1 || !isAscending) {
+    throw new RangeError(`the leaves are not ascending leaves of a tree of ${size}`);
+  }
   /** The result for a range. The known leaves in it are those from `from` to before `to`. */
-  const within = ([low, high]: Range, from: number, to: number): Result => {
+  const visitRange = ([low, high]: Range, from: number, to: number): Result => {
     if (from === to) return visit.unknown([low, high]);
     if (high - low === 1) return visit.known(from);
     const middle = middleOf([low, high]);
     let split = from;
     while (split < to && leaves[split]! < middle) split += 1;
-    return visit.join(within([low, middle], from, split), within([middle, high], split, to));
+    return visit.join(visitRange([low, middle], from, split), visitRange([middle, high], split, to));
   };
-  return within([0, size], 0, leaves.length);
+  return visitRange([0, size], 0, leaves.length);
 }

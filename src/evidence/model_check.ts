@@ -19,7 +19,7 @@ interface KnownModel {
    * The reason: it does not hash to its name; its formulas are of a later release; another fault, reported
    * already.
    */
-  readonly fault: "MODEL_MISMATCH" | "UNSUPPORTED_VERSION" | "said" | null;
+  readonly fault: "MODEL_MISMATCH" | "UNSUPPORTED_VERSION" | "reported" | null;
   readonly line: number;
 }
 
@@ -59,7 +59,7 @@ export class ModelCheck {
     if (read.fault === "of later formulas") return { document: null, fault: "UNSUPPORTED_VERSION" };
     const code = read.fault === "too large" ? "LIMIT_EXCEEDED" : "MALFORMED_LINE";
     this.#log.add(code, { line, detail: `a model document: ${read.detail}` });
-    return { document: null, fault: "said" };
+    return { document: null, fault: "reported" };
   }
 
   /** The document that an entry names. If there is no usable one, returns null and reports it once. */
@@ -67,7 +67,7 @@ export class ModelCheck {
     const model = this.#models.get(sha256);
     const document = model?.document ?? null;
     const fault = model === undefined ? "MODEL_MISSING" : model.fault;
-    if (fault !== null && fault !== "said" && !this.#reported.has(sha256)) {
+    if (fault !== null && fault !== "reported" && !this.#reported.has(sha256)) {
       this.#reported.add(sha256);
       this.#log.add(fault, { seq, detail: sha256 });
     }

@@ -176,7 +176,7 @@ export function distinct(signatures: Note["signatures"]): Note["signatures"] {
   if (signatures.length === 1) return signatures;
   return [
     ...new Map(
-      signatures.map((one) => [`${one.name} ${hex(one.keyId)} ${hex(one.signature)}`, one]),
+      signatures.map((line) => [`${line.name} ${hex(line.keyId)} ${hex(line.signature)}`, line]),
     ).values(),
   ];
 }

@@ -22,7 +22,7 @@ export interface Place {
 }
 
 /** A kept checkpoint, with the place of its chain. */
-export interface Concerned extends Pick<Place, "prefix" | "organization"> {
+export interface PlacedCheckpoint extends Pick<Place, "prefix" | "organization"> {
   readonly checkpoint: KeptCheckpoint;
 }
 
@@ -48,7 +48,7 @@ export function placeOf(origin: string): Place | null {
 /**
  * The kept checkpoints, each with its place. Those whose origin names no chain of such a log are left out.
  */
-function placed(kept: readonly KeptCheckpoint[]): readonly (Place & Concerned)[] {
+function withPlaces(kept: readonly KeptCheckpoint[]): readonly (Place & PlacedCheckpoint)[] {
   return kept.flatMap((checkpoint) => {
     const place = placeOf(checkpoint.origin);
     return place === null ? [] : [{ ...place, checkpoint }];
@@ -56,14 +56,14 @@ function placed(kept: readonly KeptCheckpoint[]): readonly (Place & Concerned)[]
 }
 
 interface KeptNote {
-  readonly kept: Concerned;
+  readonly kept: PlacedCheckpoint;
   readonly note: Note;
 }
 
 /** Kept notes by the key id, in hexadecimal, of each signature line under the note's own origin. */
 type ByKeyId = Map<string, Set<KeptNote>>;
 
-function byKeyId(kept: readonly Concerned[]): ByKeyId {
+function notesByKeyId(kept: readonly PlacedCheckpoint[]): ByKeyId {
   const found: ByKeyId = new Map();
   for (const one of kept) {
     const keptNote = { kept: one, note: parseNote(one.checkpoint.note) };
@@ -79,14 +79,14 @@ function byKeyId(kept: readonly Concerned[]): ByKeyId {
 }
 
 /** The kept checkpoints that a holder signed, by their origins. */
-type Signed = Map<string, ReadonlySet<Concerned>>;
+type SignedByOrigin = Map<string, ReadonlySet<PlacedCheckpoint>>;
 
 export class KeptElsewhere {
   readonly #crypto: Crypto;
   readonly #holders: KeyHolders;
-  readonly #kept: readonly Concerned[];
+  readonly #kept: readonly PlacedCheckpoint[];
   readonly #byOrigin: ReadonlyMap<string, ByKeyId>;
-  readonly #signed = new Map<Holder, Signed>();
+  readonly #signed = new Map<Holder, SignedByOrigin>();
 
   /**
    * `kept` are checkpoints that the auditor kept, never those of documents: a person who shows a bundle can
@@ -97,15 +97,15 @@ export class KeptElsewhere {
     crypto: Crypto,
     { kept, holders }: { readonly kept: readonly KeptCheckpoint[]; readonly holders: KeyHolders },
   ): KeptElsewhere {
-    return new KeptElsewhere(crypto, placed(kept), holders);
+    return new KeptElsewhere(crypto, withPlaces(kept), holders);
   }
 
-  private constructor(crypto: Crypto, kept: readonly Concerned[], holders: KeyHolders) {
+  private constructor(crypto: Crypto, kept: readonly PlacedCheckpoint[], holders: KeyHolders) {
     this.#crypto = crypto;
     this.#holders = holders;
     this.#kept = kept;
     const byOrigin = Map.groupBy(kept, ({ checkpoint }) => checkpoint.origin);
-    this.#byOrigin = new Map([...byOrigin].map(([origin, ones]) => [origin, byKeyId(ones)]));
+    this.#byOrigin = new Map([...byOrigin].map(([origin, ones]) => [origin, notesByKeyId(ones)]));
   }
 
   /** The last kept checkpoint of a deployment's system chain, which pins all its chains; null if none. */
@@ -137,7 +137,7 @@ export class KeptElsewhere {
   *#others(
     { place: { prefix, organization }, keys }: SignedChain,
     accepted: ReadonlySet<string>,
-  ): IteratorObject<Concerned, undefined> {
+  ): IteratorObject<PlacedCheckpoint, undefined> {
     const others = this.#kept.filter((one) =>
       one.prefix !== prefix && !accepted.has(one.prefix) &&
       (organization === null || one.organization === null || one.organization === organization)
@@ -149,16 +149,19 @@ export class KeptElsewhere {
     }
   }
 
-  #signedBy(holder: Holder): Signed {
+  #signedBy(holder: Holder): SignedByOrigin {
     const known = this.#signed.get(holder);
     if (known !== undefined) return known;
-    const signed: Signed = new Map();
+    const signed: SignedByOrigin = new Map();
     // If nothing is pinned, each bundle can bring a key of its own.
     if (this.#signed.size < KEY_LIMIT) this.#signed.set(holder, signed);
     return signed;
   }
 
-  #isSigned(kept: Concerned, { holder, by }: { readonly holder: Holder; readonly by: Signed }): boolean {
+  #isSigned(
+    kept: PlacedCheckpoint,
+    { holder, by }: { readonly holder: Holder; readonly by: SignedByOrigin },
+  ): boolean {
     const { origin } = kept.checkpoint;
     let signed = by.get(origin);
     if (signed === undefined) by.set(origin, signed = this.#signedUnder(origin, holder));
@@ -168,8 +171,8 @@ export class KeptElsewhere {
   /**
    * Tries each key by itself: a bad signature by a key that was unknown at the time does not void a good one.
    */
-  #signedUnder(origin: string, holder: Holder): ReadonlySet<Concerned> {
-    const signed = new Set<Concerned>();
+  #signedUnder(origin: string, holder: Holder): ReadonlySet<PlacedCheckpoint> {
+    const signed = new Set<PlacedCheckpoint>();
     const notes = this.#byOrigin.get(origin);
     for (const name of holder) {
       const key = { name: origin, publicKey: fromHex(name) };

@@ -34,7 +34,7 @@ export class OwnNotes {
   }
 
   /** Sets the keys and certificates; setting the same again changes nothing. */
-  use(sources: KeySources): void {
+  setSources(sources: KeySources): void {
     const name = [...sources.held.map(hex), ...sources.certificates].join("\n");
     if (name === this.#sourcesName) return;
     this.#sources = sources;

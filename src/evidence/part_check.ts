@@ -41,7 +41,7 @@ export class PartCheck {
   #entry: Entry | null = null;
   #line = 0;
   #lastName = "";
-  #tolerant = false;
+  #allowsMissing = false;
   readonly #states: Record<PartName, PartState> = { input: "none", result: "none", detail: "none" };
   readonly #data: Record<PartName, unknown> = { input: null, result: null, detail: null };
   #withheld = 0;
@@ -81,7 +81,7 @@ export class PartCheck {
     this.#entry = entry;
     this.#line = line;
     this.#lastName = "";
-    this.#tolerant = false;
+    this.#allowsMissing = false;
     for (const name of NAMES) {
       this.#states[name] = Object.hasOwn(entry.commit, name) ? "missing" : "none";
       this.#data[name] = null;
@@ -95,7 +95,7 @@ export class PartCheck {
 
   /** Notes that a line which may have been one of the parts could not be read. */
   skipUnreadable(): void {
-    this.#tolerant = true;
+    this.#allowsMissing = true;
   }
 
   /** Takes the next part; false if it cannot stand here. */
@@ -125,7 +125,7 @@ export class PartCheck {
   close(): void {
     if (this.#entry === null) return;
     for (const name of NAMES) {
-      if (this.#states[name] !== "missing" || this.#tolerant) continue;
+      if (this.#states[name] !== "missing" || this.#allowsMissing) continue;
       this.#log.add("PART_MISSING", { seq: this.#entry.seq, line: this.#line, part: name, detail: name });
     }
     this.#entry = null;
@@ -142,10 +142,10 @@ export class PartCheck {
     const { seq, subject } = this.#entry!;
     const { bundle, subjects, retention } = this.#options;
     if (absence === "withheld") this.#withheld += 1;
-    if (absence === "pruned") retention.owe(seq);
+    if (absence === "pruned") retention.awaitRecord(seq);
     if (absence !== "erased") return;
     this.#erased += 1;
-    if (subject !== null) subjects.owe(subject, { bundle, seq });
+    if (subject !== null) subjects.awaitErasureRecord(subject, { bundle, seq });
     else this.#log.add("ERASURE_UNPROVEN", { seq, part: name, detail: "the entry names no operator" });
   }
 }

@@ -33,11 +33,11 @@ export class Preamble {
   end(): void {
     if (this.isOver) return;
     this.#stage = Stage.over;
-    this.#checks.kept.begin(this.#checks.chain);
+    this.#checks.kept.endLadder(this.#checks.chain);
   }
 
   /** Takes the line of a model. */
-  model(line: ReadLine): void {
+  takeModel(line: ReadLine): void {
     const { log, models } = this.#checks;
     const model = parseLine(log, line, modelLineSchema);
     if (model === null) return;
@@ -50,7 +50,7 @@ export class Preamble {
   }
 
   /** Takes a step of the ladder. */
-  ladder(line: ReadLine): void {
+  takeLadder(line: ReadLine): void {
     const { header, kept, log } = this.#checks;
     const ladder = parseLine(log, line, ladderLineSchema);
     if (ladder === null) return;
@@ -59,11 +59,11 @@ export class Preamble {
     if (this.#stage > Stage.ladder || !isNext) return malformed(log, line.number, "a ladder out of order");
     this.#stage = Stage.ladder;
     this.#ladderSize = to;
-    kept.climb(ladder);
+    kept.applyLadderStep(ladder);
   }
 
   /** Takes the first entry of a chain that a restore began and from which a prefix was removed. */
-  beginning(line: ReadLine): void {
+  takeBeginning(line: ReadLine): void {
     const { crypto, header, genesis, kept, log, name, parts, prefix, structure } = this.#checks;
     const parsed = parseLine(log, line, beginningLineSchema);
     if (parsed === null) return;
@@ -77,7 +77,7 @@ export class Preamble {
     }
     checkOwner(this.#checks, entry, number);
     const hash = entryHash(crypto, text);
-    kept.entry(0, hash);
+    kept.compareEntry(0, hash);
     const isFirst = entry.prev === hex(genesis);
     // If the base is not proven, the check of the header has reported it.
     const isInTree = prefix === null || isFirstOf(crypto, prefix, { hash, path: parsed.path });
@@ -89,6 +89,6 @@ export class Preamble {
     parts.open(entry, number);
     parts.take({ part, bytes, isCanonical: false }, number);
     parts.close();
-    structure.beginning(entry);
+    structure.checkBeginning(entry);
   }
 }

@@ -45,12 +45,15 @@ function sectionsOf(document: Readonly<Record<string, unknown>>): Readonly<Recor
   const { maintenance } = document;
   const { maintenance: rules, ...others } = recordedModelSchema.shape;
   return {
-    ...only(document, Object.keys(others)),
-    ...(isMembers(maintenance) ? { maintenance: only(maintenance, Object.keys(rules.shape)) } : {}),
+    ...pickMembers(document, Object.keys(others)),
+    ...(isMembers(maintenance) ? { maintenance: pickMembers(maintenance, Object.keys(rules.shape)) } : {}),
   };
 }
 
-function only(members: Readonly<Record<string, unknown>>, names: readonly string[]): Record<string, unknown> {
+function pickMembers(
+  members: Readonly<Record<string, unknown>>,
+  names: readonly string[],
+): Record<string, unknown> {
   return Object.fromEntries(
     names.flatMap((name) => Object.hasOwn(members, name) ? [[name, members[name]]] : []),
   );
@@ -65,7 +68,7 @@ function hasFewValues(root: unknown): boolean {
     const values: readonly unknown[] = isList(value) ? value : Object.keys(value);
     count += values.length;
     if (count > VALUE_LIMIT) return false;
-    for (const one of isList(value) ? value : Object.values(value)) open.push(one);
+    for (const item of isList(value) ? value : Object.values(value)) open.push(item);
   }
   return true;
 }

@@ -21,7 +21,7 @@ interface Rule {
   readonly member: "session_id" | "decision_id";
   /** The parts that hold the name; the first one that is given counts. */
   readonly parts: readonly PartName[];
-  readonly told: string;
+  readonly detail: string;
 }
 
 /** The rules by event type. SCORE_SKIPPED has none: its session can still be scored. */
@@ -30,25 +30,25 @@ const RULES: Readonly<Record<string, Rule>> = {
     flag: 1,
     member: "session_id",
     parts: ["input", "result"],
-    told: "a second score of its session",
+    detail: "a second score of its session",
   },
   SCORE_COMMITTED: {
     flag: 2,
     member: "session_id",
     parts: ["result"],
-    told: "a second commit of its session",
+    detail: "a second commit of its session",
   },
   OUTCOME_LABELLED: {
     flag: 4,
     member: "session_id",
     parts: ["input"],
-    told: "a second label of its session",
+    detail: "a second label of its session",
   },
   DRS_COMPUTED: {
     flag: 8,
     member: "decision_id",
     parts: ["input", "result"],
-    told: "a second score of its decision",
+    detail: "a second score of its decision",
   },
 };
 
@@ -60,7 +60,7 @@ export interface RepeatCheckOptions {
 export class RepeatCheck {
   readonly #log: FindingLog;
   readonly #options: RepeatCheckOptions;
-  #follows = true;
+  #isFollowing = true;
 
   constructor(log: FindingLog, options: RepeatCheckOptions) {
     this.#log = log;
@@ -69,20 +69,20 @@ export class RepeatCheck {
 
   /** Stops checking: the chain is broken, so an entry may be one that came before. */
   stopFollowing(): void {
-    this.#follows = false;
+    this.#isFollowing = false;
   }
 
   /** Checks an entry whose parts are all read. */
-  entry({ seq, event_type }: Entry): void {
+  checkEntry({ seq, event_type }: Entry): void {
     const rule = Object.hasOwn(RULES, event_type) ? RULES[event_type]! : null;
-    if (rule === null || !this.#follows) return;
-    const name = this.#nameBy(rule);
+    if (rule === null || !this.#isFollowing) return;
+    const name = this.#findName(rule);
     if (name === null || this.#options.names.add(name, rule.flag)) return;
-    this.#log.add("RECORD_REPEATED", { seq, detail: rule.told });
+    this.#log.add("RECORD_REPEATED", { seq, detail: rule.detail });
   }
 
   /** The record's name; null if no part is given, or if the first given one has no name. */
-  #nameBy({ member, parts }: Rule): string | null {
+  #findName({ member, parts }: Rule): string | null {
     const given = parts.find((part) => this.#options.parts.stateOf(part) === "given");
     const data = given === undefined ? null : this.#options.parts.dataOf(given);
     const name = isMembers(data) ? data[member] : null;

@@ -78,7 +78,7 @@ export class ReplayCheck {
   }
 
   /** Checks an entry whose parts are all read. */
-  entry(entry: Entry, hash: Uint8Array): void {
+  checkEntry(entry: Entry, hash: Uint8Array): void {
     switch (entry.event_type) {
       case "SCORE_COMPUTED":
         return this.#replay(entry, hash, { names: ["input", "result"], compute: this.#score });
@@ -114,8 +114,8 @@ export class ReplayCheck {
     if (isGiven && this.#isComputed(() => compute({ entry: { ...entry, subject }, hash }), seq)) return;
     if (entry.event_type !== "SCORE_COMPUTED" && entry.event_type !== "OUTCOME_LABELLED") return;
     const isReported = isGiven || states.includes("altered") || states.includes("missing");
-    if (entry.event_type === "SCORE_COMPUTED") this.#commits.lose(seq, { isReported });
-    this.#states.lose(subject, { isReported });
+    if (entry.event_type === "SCORE_COMPUTED") this.#commits.markLost(seq, { isReported });
+    this.#states.markLost(subject, { isReported });
   }
 
   #isComputed(compute: () => boolean, seq: number): boolean {
@@ -132,7 +132,7 @@ export class ReplayCheck {
 
   readonly #score = (read: ReadEntry): boolean => {
     const input = this.#parse(read, scoreInputSchema);
-    const document = input && this.#begin(read, input);
+    const document = input && this.#checkStart(read, input);
     if (!input || !document) return false;
     const { result, weights, state } = computeScore(document, input);
     this.#compareResult(read, scoreResultPart(input, result));
@@ -146,7 +146,7 @@ export class ReplayCheck {
 
   readonly #label = (read: ReadEntry): boolean => {
     const input = this.#parse(read, labelInputSchema);
-    const document = input && this.#begin(read, input);
+    const document = input && this.#checkStart(read, input);
     if (!input || !document) return false;
     const state = computeLabel(document, input);
     this.#replayed += 1;
@@ -156,7 +156,7 @@ export class ReplayCheck {
 
   readonly #decision = (read: ReadEntry): boolean => {
     const input = this.#parse(read, decisionInputSchema);
-    const document = input && this.#begin(read, input);
+    const document = input && this.#checkStart(read, input);
     if (!input || !document) return false;
     const result = computeDecision(document, input);
     this.#compareResult(read, decisionResultPart(input, { result, auditId: read.entry.id }));
@@ -218,7 +218,7 @@ export class ReplayCheck {
   }
 
   /** Checks the state from which an entry starts. Returns its model document; null if none is usable. */
-  #begin(read: ReadEntry, input: RecordedInput): ModelDocument | null {
+  #checkStart(read: ReadEntry, input: RecordedInput): ModelDocument | null {
     this.#states.check(read.entry, input);
     const { formulas, model_sha256, model_version } = input.algo;
     const document = this.#models.find(model_sha256, read.entry.seq);
@@ -243,7 +243,9 @@ export class ReplayCheck {
   ): void {
     const [first] = differencesOf(recorded, computed);
     if (first === undefined) return;
-    const detail = `${first.path}: recorded ${shown(first.recorded)}, computed ${shown(first.replayed)}`;
+    const detail = `${first.path}: recorded ${shortened(first.recorded)}, computed ${
+      shortened(first.replayed)
+    }`;
     this.#log.add("SCORE_MISMATCH", { seq, part, detail });
   }
 }
@@ -258,7 +260,7 @@ function isOfLaterVersion(input: unknown): boolean {
   return isOther(v, ["jis.input/1"], /^jis\.input\/\d+$/) || isOther(formulas, FORMULAS, /^jis-\d+$/);
 }
 
-function shown(value: unknown): string {
+function shortened(value: unknown): string {
   const text = JSON.stringify(value) ?? "nothing";
   return text.length <= SHOWN_LENGTH ? text : `${text.slice(0, SHOWN_LENGTH)}…`;
 }

@@ -320,11 +320,11 @@ function sentenceOfAgreement(
 function sentenceOfUncompared({ chain, uncompared }: BundleReport): string {
   const begin =
     "Nothing in the file was changed after signing, but it was not held against what you kept of an earlier visit, so history may have been rewritten since.";
-  const unlinkable = uncompared.filter(({ why }) => why === "unlinkable");
-  const other = uncompared.find(({ why }) => why !== "unlinkable");
+  const unlinkable = uncompared.filter(({ reason }) => reason === "unlinkable");
+  const other = uncompared.find(({ reason }) => reason !== "unlinkable");
   const reasons = [
     ...(unlinkable.length === 0 ? [] : [sentenceOfUnlinkable(chain, unlinkable)]),
-    ...(other === undefined ? [] : [OTHER_REASONS[other.why as keyof typeof OTHER_REASONS](other)]),
+    ...(other === undefined ? [] : [OTHER_REASONS[other.reason as keyof typeof OTHER_REASONS](other)]),
   ];
   return [begin, ...reasons].join(" ");
 }

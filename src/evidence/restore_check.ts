@@ -3,7 +3,7 @@
  * was lost. This is done after the whole input was read, because the earlier chain comes first in it.
  * Source: evidence design, section 10.
  */
-import { tellsOf } from "./restored.ts";
+import { accountsFor } from "./restored.ts";
 import type { ClosedBundle } from "./closed_bundle.ts";
 import { endsAsRestored } from "./family.ts";
 
@@ -23,14 +23,14 @@ export function settleRestore(
     const detail = `the next chain says that it ended at ${restored.size}`;
     bundle.log.add("TRUNCATED", { seq: size, detail });
   }
-  const goesOn = restored !== null && endsAsRestored({ size, root }, restored);
-  if (restored?.size === size && root !== null && !goesOn) {
+  const isContinued = restored !== null && endsAsRestored({ size, root }, restored);
+  if (restored?.size === size && root !== null && !isContinued) {
     next!.log.add("GENESIS_MISMATCH", { seq: 0, detail: "restored_root" });
   }
-  if (goesOn) bundle.endedBy(restored);
+  if (isContinued) bundle.setRestore(restored);
   if (beyond === null) return;
   const detail = `you hold a signed checkpoint of size ${beyond.size}, bundle ends at ${size}`;
-  const isTold = goesOn && tellsOf(restored, { origin: bundle.origin, beyond });
-  if (!isTold && isCutShort) return bundle.log.add("LIMIT_EXCEEDED", { detail });
-  bundle.log.add(isTold ? "RESTORED" : "ROLLBACK_VS_KNOWN_CHECKPOINT", { seq: size, detail });
+  const isAccountedFor = isContinued && accountsFor(restored, { origin: bundle.origin, beyond });
+  if (!isAccountedFor && isCutShort) return bundle.log.add("LIMIT_EXCEEDED", { detail });
+  bundle.log.add(isAccountedFor ? "RESTORED" : "ROLLBACK_VS_KNOWN_CHECKPOINT", { seq: size, detail });
 }

@@ -18,7 +18,7 @@ export interface Restored {
 }
 
 /** Whether a restore's record accounts for the kept checkpoints beyond its chain's end. */
-export function tellsOf(
+export function accountsFor(
   { lastKnown: last }: Restored,
   { origin, beyond }: { readonly origin: string; readonly beyond: Beyond },
 ): boolean {
@@ -43,12 +43,12 @@ export function hasLost(
   const isLost = origin === previousOrigin
     ? size > restored.size
     : isLaterEpoch(origin, previousOrigin) && isLaterEpoch(next, origin);
-  return isLost && tellsOf(restored, { origin, beyond: { size, roots: [root] } });
+  return isLost && accountsFor(restored, { origin, beyond: { size, roots: [root] } });
 }
 
 /** Whether an origin names a later epoch of the same family than another origin. */
-export function isLaterEpoch(origin: string, than: string): boolean {
-  const [later, earlier] = [splitName(origin), splitName(than)];
+export function isLaterEpoch(origin: string, other: string): boolean {
+  const [later, earlier] = [splitName(origin), splitName(other)];
   if (later === null || earlier === null || later.prefix !== earlier.prefix) return false;
   const [a, b] = [parseChain(later.rest), parseChain(earlier.rest)];
   return a !== null && b !== null && a.family === b.family && a.epoch > b.epoch;

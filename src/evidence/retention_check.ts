@@ -42,7 +42,7 @@ export interface RemovalRecords {
 export class AwaitedRemovals {
   readonly #byName = new Map<string, UnrecordedPrefix>();
 
-  await(prefix: UnrecordedPrefix): UnrecordedPrefix {
+  add(prefix: UnrecordedPrefix): UnrecordedPrefix {
     const name = nameOf(prefix);
     const known = this.#byName.get(name) ?? prefix;
     this.#byName.set(name, known);
@@ -81,7 +81,7 @@ export class RetentionCheck {
   readonly #recorded = new Set<UnrecordedPrefix>();
   #recordsUnknown = false;
   /** The first and the last entry with a part that is marked as pruned and has no record so far. */
-  #owed: { readonly first: number; readonly last: number } | null = null;
+  #awaitingRecord: { readonly first: number; readonly last: number } | null = null;
 
   constructor(
     log: FindingLog,
@@ -112,7 +112,7 @@ export class RetentionCheck {
   }
 
   /** Takes a RETENTION_PRUNED; `detail` is null if it is withheld. */
-  removed({ seq, timestamp }: Entry, detail: RetentionPruned | null): void {
+  takeRemoval({ seq, timestamp }: Entry, detail: RetentionPruned | null): void {
     const { size, root } = this.#prefix;
     if (detail === null) {
       this.#prefixOnRecord = true;
@@ -135,15 +135,15 @@ export class RetentionCheck {
    * Notes the removal of the whole chain from which this one goes on. The rule goes by age: if it removed
    * this chain's beginning, it also removed all of the older chain. The record of that may be removed too.
    */
-  removedBefore({ previousOrigin, size, root }: Restored): void {
+  takeEarlierRemoval({ previousOrigin, size, root }: Restored): void {
     if (root === null) return;
     const awaited = this.#awaited.find({ origin: previousOrigin, to: size, root });
     if (awaited !== null) this.#recorded.add(awaited);
   }
 
   /** Notes that a part of this entry is marked as pruned. */
-  owe(seq: number): void {
-    this.#owed = { first: this.#owed?.first ?? seq, last: seq };
+  awaitRecord(seq: number): void {
+    this.#awaitingRecord = { first: this.#awaitingRecord?.first ?? seq, last: seq };
   }
 
   /** The records of this bundle on the removal of awaited prefixes. */
@@ -158,20 +158,22 @@ export class RetentionCheck {
 
   /** Adds the findings at the end of the bundle. */
   finish({ requireRecord }: { readonly requireRecord: boolean }): void {
-    if (this.#owed !== null) {
-      const { first, last } = this.#owed;
+    if (this.#awaitingRecord !== null) {
+      const { first, last } = this.#awaitingRecord;
       const place = first >= this.#removedTo ? { seq: first } : { range: [this.#removedTo, last] } as const;
       this.#log.add("ERASURE_UNPROVEN", { ...place, detail: "pruned, without a RETENTION_PRUNED" });
     }
     const { size, root } = this.#prefix;
     if (size === 0 || root === null) return;
     if (this.#prefixOnRecord || !requireRecord) this.#log.add("PRUNED_PREFIX", { range: [0, size - 1] });
-    else this.#unrecorded = this.#awaited.await({ origin: this.#origin, size, root: hex(root) });
+    else this.#unrecorded = this.#awaited.add({ origin: this.#origin, size, root: hex(root) });
   }
 
   #markRemoved(to: number): void {
     this.#removedTo = Math.max(this.#removedTo, to);
-    if (this.#owed !== null && this.#owed.last < this.#removedTo) this.#owed = null;
+    if (this.#awaitingRecord !== null && this.#awaitingRecord.last < this.#removedTo) {
+      this.#awaitingRecord = null;
+    }
   }
 
   /** The way in which a removal broke the rule; null if it did not. */

@@ -15,7 +15,7 @@ export function settle(
 ): void {
   const later = new LaterBundles();
   for (const bundle of bundles.toReversed()) {
-    settleRestore(bundle, { next: later.goingOnFrom(bundle.origin), isCutShort });
+    settleRestore(bundle, { next: later.successorOf(bundle.origin), isCutShort });
     settlePrefix(bundle, later.records(bundle), isCutShort);
     bundle.settleKeys();
     if (bundle.isSound) later.add(bundle);
@@ -26,25 +26,25 @@ export function settle(
 /** The sound bundles after the one that is being settled. */
 class LaterBundles {
   /** Bundles by the origin of the chain from which they go on; the earliest bundle is last. */
-  readonly #goingOn = new Map<string, ClosedBundle[]>();
-  readonly #recording = new Map<UnrecordedPrefix | Family, ClosedBundle[]>();
+  readonly #successors = new Map<string, ClosedBundle[]>();
+  readonly #recorders = new Map<UnrecordedPrefix | Family, ClosedBundle[]>();
 
   add(bundle: ClosedBundle): void {
     const { restored, records, family } = bundle;
-    if (restored !== null) push(this.#goingOn, restored.previousOrigin, bundle);
-    for (const prefix of records.prefixes) push(this.#recording, prefix, bundle);
-    if (records.isAny) push(this.#recording, family, bundle);
+    if (restored !== null) push(this.#successors, restored.previousOrigin, bundle);
+    for (const prefix of records.prefixes) push(this.#recorders, prefix, bundle);
+    if (records.isAny) push(this.#recorders, family, bundle);
   }
 
   /** The first bundle that a restore began after this chain; null if there is none. */
-  goingOnFrom(origin: string): ClosedBundle | null {
-    return firstSound(this.#goingOn.get(origin));
+  successorOf(origin: string): ClosedBundle | null {
+    return firstSound(this.#successors.get(origin));
   }
 
   /** Whether one of them records the removal of a bundle's prefix, or its family has a withheld record. */
   records({ unrecorded, family }: ClosedBundle): boolean {
     if (unrecorded === null) return false;
-    return [unrecorded, family].some((what) => firstSound(this.#recording.get(what)) !== null);
+    return [unrecorded, family].some((what) => firstSound(this.#recorders.get(what)) !== null);
   }
 }
 
@@ -75,7 +75,7 @@ function settleErasures(bundles: readonly ClosedBundle[], isCutShort: boolean): 
   const incomplete = new Set(bundles.filter(({ isIncomplete }) => isIncomplete).map(({ family }) => family));
   for (const family of new Set(bundles.map((bundle) => bundle.family))) {
     if (incomplete.has(family)) continue;
-    for (const [place, { firstSeqs, count }] of family.subjects.owed()) {
+    for (const [place, { firstSeqs, count }] of family.subjects.unrecordedErasures()) {
       const { log } = byPlace.get(place)!;
       if (isCutShort) {
         log.add("LIMIT_EXCEEDED", { detail: "no record of an erasure in the bundles that were read" });

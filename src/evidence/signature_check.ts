@@ -50,7 +50,7 @@ export interface SignatureCheckOptions {
 }
 
 /** Facts about a bundle's signatures that are needed at the end of the input. */
-export interface SignaturesLeft {
+export interface SignatureFacts {
   /** Fingerprint of the newest key in use that signed; null if none did. */
   readonly newest: string | null;
   /** Fingerprint of the first of the file's own keys; null if that cannot be read. */
@@ -128,12 +128,12 @@ export class SignatureCheck {
   }
 
   /** The facts that are needed after the bundle is over. */
-  get left(): SignaturesLeft {
-    const print = (key: Uint8Array | null) => key === null ? null : fingerprint(this.#crypto, key);
+  get facts(): SignatureFacts {
+    const fingerprintOf = (key: Uint8Array | null) => key === null ? null : fingerprint(this.#crypto, key);
     const former = this.#former !== null && this.#former.size > this.#currentSize ? this.#former : null;
     return {
-      newest: print(this.#newest),
-      own: print(this.#ownKey),
+      newest: fingerprintOf(this.#newest),
+      own: fingerprintOf(this.#ownKey),
       former: former && {
         size: former.size,
         line: former.line,
@@ -157,7 +157,7 @@ export class SignatureCheck {
   }
 
   /** Whether a key that is trusted so far signed a kept checkpoint, and no signature by such a key is bad. */
-  vouchesFor(checkpoint: KnownCheckpoint): boolean {
+  isSignedByTrusted(checkpoint: KnownCheckpoint): boolean {
     const { forged, signers } = this.#index.signersOfKept(checkpoint, this.#memory);
     return forged === null && signers.length > 0;
   }
@@ -172,14 +172,14 @@ export class SignatureCheck {
     if (rotation === null) return false;
     if (!this.#trust.has(rotation.newKey)) return true;
     if (!overlap) this.#retired.add(hex(rotation.oldKey));
-    else return this.#bringIn(rotation);
+    else return this.#takeIntoUse(rotation);
     return true;
   }
 
   /**
    * Takes a SIGNING_KEY_ROTATED entry whose certificate is withheld: from here on any trusted key may sign.
    */
-  loseTrack(): void {
+  forgetKeyInUse(): void {
     this.#current = null;
     this.#earlier.clear();
     this.#firstSigned.clear();
@@ -192,7 +192,7 @@ export class SignatureCheck {
     const isJoined = this.#holders.certify(rotation);
     // A certificate of another log shows who holds its keys, but makes no key trusted here.
     const isOwn = rotation.prefix === this.#prefix;
-    const isTaken = !isOwn || this.#trust.take(rotation);
+    const isTaken = !isOwn || this.#trust.add(rotation);
     if (!(isJoined && isTaken) && !this.#hasLostCertificates) {
       this.#hasLostCertificates = true;
       this.#log.add("LIMIT_EXCEEDED", { ...place, detail: "one certificate too many" });
@@ -201,7 +201,7 @@ export class SignatureCheck {
   }
 
   /** From here on the new key must sign. Reports earlier checkpoints that the old key did not sign. */
-  #bringIn({ oldKey, newKey }: Rotation): boolean {
+  #takeIntoUse({ oldKey, newKey }: Rotation): boolean {
     if (this.#current !== null && !equalBytes(this.#current, oldKey)) return false;
     this.#current = newKey;
     this.#earlier.add(hex(oldKey));
@@ -220,7 +220,7 @@ export class SignatureCheck {
   #faultOf(note: Note, at: { readonly size: number; readonly line: number }): SignatureFault | null {
     const { forged, signers } = this.#index.signersOf(note);
     if (forged !== null) return { code: "BAD_SIGNATURE", detail: this.#describe(forged) };
-    const fault = signers.length === 0 ? untrusted(note) : this.#faultOfSigners(signers, at.size);
+    const fault = signers.length === 0 ? untrustedKeyFault(note) : this.#faultOfSigners(signers, at.size);
     if (fault === null) this.#noteSigners(signers, at);
     return fault;
   }
@@ -271,7 +271,7 @@ export class SignatureCheck {
   }
 }
 
-function untrusted({ signatures: [first] }: Note): SignatureFault {
+function untrustedKeyFault({ signatures: [first] }: Note): SignatureFault {
   return { code: "UNTRUSTED_KEY", detail: `${first!.name}+${hex(first!.keyId)}` };
 }
 

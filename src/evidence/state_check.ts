@@ -22,7 +22,7 @@ export class StateCheck {
   readonly #crypto: Crypto;
   readonly #log: FindingLog;
   readonly #family: Family;
-  #follows = true;
+  #isFollowing = true;
   #unanchored = 0;
   #firstUnanchored = 0;
 
@@ -34,15 +34,15 @@ export class StateCheck {
 
   /** Stops checking: the chain is broken, so a state need not be the one that the entry before left. */
   stopFollowing(): void {
-    this.#follows = false;
+    this.#isFollowing = false;
   }
 
   /** Checks the state from which an operator's entry starts. */
   check({ seq, subject }: { readonly seq: number; readonly subject: string }, start: RecordedStart): void {
-    if (!this.#follows) return;
+    if (!this.#isFollowing) return;
     const { subjects } = this.#family;
     if (start.prior === null) {
-      if (start.state !== null || subjects.hasMoved(subject)) {
+      if (start.state !== null || subjects.hasChanged(subject)) {
         this.#log.add("STATE_MISMATCH", { seq, detail: "it begins anew, with a history behind it" });
       }
       return;
@@ -54,7 +54,7 @@ export class StateCheck {
       if (equalBytes(known, recorded)) return;
       this.#log.add("STATE_MISMATCH", { seq, detail: `not the state after ${prior}` });
     } else if (this.#family.beginsOpen || subjects.isLost(subject)) {
-      if (subjects.noteOnce(subject)) this.#countUnanchored(seq);
+      if (subjects.noteUnanchoredOnce(subject)) this.#countUnanchored(seq);
     } else {
       this.#log.add("STATE_MISMATCH", { seq, detail: `no entry of the operator before it, ${prior} named` });
     }
@@ -69,10 +69,10 @@ export class StateCheck {
   }
 
   /** Notes that an entry changed an operator's state to an unknown one. `isReported`: a finding says why. */
-  lose(subject: string, { isReported }: { readonly isReported: boolean }): void {
+  markLost(subject: string, { isReported }: { readonly isReported: boolean }): void {
     const { subjects } = this.#family;
-    subjects.lose(subject);
-    if (isReported) subjects.noteOnce(subject);
+    subjects.markLost(subject);
+    if (isReported) subjects.noteUnanchoredOnce(subject);
   }
 
   finish(): void {

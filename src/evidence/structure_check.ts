@@ -65,9 +65,9 @@ export class StructureCheck {
   }
 
   /** Checks an entry whose parts are all read. */
-  entry(entry: Entry): void {
+  checkEntry(entry: Entry): void {
     if (entry.seq === 0) {
-      const genesis = this.#genesis(entry);
+      const genesis = this.#checkGenesis(entry);
       if (genesis !== null) this.#options.retention.begin(genesis.retention_days);
       return;
     }
@@ -75,12 +75,16 @@ export class StructureCheck {
     const { retention, signatures, subjects } = this.#options;
     switch (entry.event_type) {
       case "RETENTION_POLICY":
-        return this.#with(entry, retentionPolicySchema, (detail) => retention.setPolicy(detail));
+        return this.#takeDetail(entry, retentionPolicySchema, (detail) => retention.setPolicy(detail));
       case "RETENTION_PRUNED":
-        return this.#with(entry, retentionPrunedSchema, (detail) => retention.removed(entry, detail));
+        return this.#takeDetail(
+          entry,
+          retentionPrunedSchema,
+          (detail) => retention.takeRemoval(entry, detail),
+        );
       case "SIGNING_KEY_ROTATED":
-        return this.#with(entry, signingKeyRotatedSchema, (detail) => {
-          if (detail === null) return signatures.loseTrack();
+        return this.#takeDetail(entry, signingKeyRotatedSchema, (detail) => {
+          if (detail === null) return signatures.forgetKeyInUse();
           if (!signatures.rotate(detail, entry.seq)) {
             this.#log.add("RECORD_MALFORMED", {
               seq: entry.seq,
@@ -90,14 +94,14 @@ export class StructureCheck {
           }
         });
       case "SUBJECT_ERASED":
-        if (entry.subject !== null) subjects.settle(entry.subject);
+        if (entry.subject !== null) subjects.takeErasureRecord(entry.subject);
         return;
       case "ORG_CHECKPOINTS":
         if (this.#options.chain?.family !== "sys") return;
-        if (this.#options.parts.stateOf("detail") !== "given") this.anchors.hide(entry.seq);
-        return this.#with(entry, orgCheckpointsSchema, (detail) => {
+        if (this.#options.parts.stateOf("detail") !== "given") this.anchors.noteHidden(entry.seq);
+        return this.#takeDetail(entry, orgCheckpointsSchema, (detail) => {
           for (const { origin, size, root } of detail?.checkpoints ?? []) {
-            this.anchors.take(origin, { size, root: fromHex(root) }, entry.seq);
+            this.anchors.add(origin, { size, root: fromHex(root) }, entry.seq);
           }
         });
     }
@@ -107,16 +111,20 @@ export class StructureCheck {
    * Checks the first entry of a chain from which a prefix was removed. It does not set the retention in
    * force: a removed entry may have changed it.
    */
-  beginning(entry: Entry): void {
-    this.#genesis(entry);
-    if (this.#restored !== null) this.#options.retention.removedBefore(this.#restored);
+  checkBeginning(entry: Entry): void {
+    this.#checkGenesis(entry);
+    if (this.#restored !== null) this.#options.retention.takeEarlierRemoval(this.#restored);
   }
 
   /**
    * Calls `take` with the entry's detail, null if withheld; no call if otherwise absent, altered or
    * malformed.
    */
-  #with<Detail>({ seq }: Entry, schema: z.ZodType<Detail>, take: (detail: Detail | null) => void): void {
+  #takeDetail<Detail>(
+    { seq }: Entry,
+    schema: z.ZodType<Detail>,
+    take: (detail: Detail | null) => void,
+  ): void {
     const { parts } = this.#options;
     const state = parts.stateOf("detail");
     if (state === "withheld") return take(null);
@@ -132,37 +140,37 @@ export class StructureCheck {
    * before.
    * @returns its detail; null if that is not in the file, or not of its kind.
    */
-  #genesis(entry: Entry): Genesis | RestoredGenesis | null {
+  #checkGenesis(entry: Entry): Genesis | RestoredGenesis | null {
     const { chain, parts } = this.#options;
     const isLater = chain !== null && chain.epoch > 1;
     const eventType = isLater && chain.family === "sys" ? "CHAIN_RESTORED" : "CHAIN_GENESIS";
     if (entry.actor !== "system" || entry.event_type !== eventType) {
-      return this.#mismatch(`${entry.event_type} by ${entry.actor}, not ${eventType} by system`);
+      return this.#addMismatch(`${entry.event_type} by ${entry.actor}, not ${eventType} by system`);
     }
     const state = parts.stateOf("detail");
-    if (state === "none") return this.#mismatch("no detail");
+    if (state === "none") return this.#addMismatch("no detail");
     if (state !== "given") return null;
     const parsed = genesisSchemaOf(chain).safeParse(parts.dataOf("detail"));
-    if (!parsed.success) return this.#mismatch(`detail: ${parsed.error.issues[0]!.path.join(".")}`);
-    this.#begin(parsed.data);
+    if (!parsed.success) return this.#addMismatch(`detail: ${parsed.error.issues[0]!.path.join(".")}`);
+    this.#takeGenesis(parsed.data);
     return parsed.data;
   }
 
-  #begin(detail: Genesis | RestoredGenesis): void {
+  #takeGenesis(detail: Genesis | RestoredGenesis): void {
     const { origin, chain } = this.#options;
     const prefix = splitName(origin)?.prefix ?? "";
-    if (detail.origin !== origin) return void this.#mismatch(`origin ${detail.origin}`);
+    if (detail.origin !== origin) return void this.#addMismatch(`origin ${detail.origin}`);
     if (!prefix.endsWith(`/${detail.deployment}/`)) {
-      return void this.#mismatch(`deployment ${detail.deployment}`);
+      return void this.#addMismatch(`deployment ${detail.deployment}`);
     }
-    if (!detail.vkey.startsWith(`${origin}+`)) return void this.#mismatch("vkey of another origin");
+    if (!detail.vkey.startsWith(`${origin}+`)) return void this.#addMismatch("vkey of another origin");
     if (!("previous_origin" in detail) || chain === null) return;
     // It need not be the epoch directly before: the backup may be older than that.
     const previous = parseChain(detail.previous_origin.slice(prefix.length));
     const isEarlier = detail.previous_origin.startsWith(prefix) && previous?.family === chain.family &&
       previous.epoch < chain.epoch;
     if (!isEarlier) {
-      return void this.#mismatch(`previous_origin ${detail.previous_origin}`);
+      return void this.#addMismatch(`previous_origin ${detail.previous_origin}`);
     }
     const { previous_origin, restored_size, restored_root, last_known_checkpoint: note } = detail;
     const known = note === null ? null : knownCheckpointOrNull(note);
@@ -175,7 +183,7 @@ export class StructureCheck {
     };
   }
 
-  #mismatch(detail: string): null {
+  #addMismatch(detail: string): null {
     this.#log.add("GENESIS_MISMATCH", { seq: 0, detail });
     return null;
   }

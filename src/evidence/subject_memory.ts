@@ -13,7 +13,7 @@ const STATE = 1;
 /** The operator's state changed, but the new state is not in the file. */
 const LOST = 2;
 /** The value is the place of the first erased part that awaits its record. */
-const OWED = 4;
+const AWAITS_RECORD = 4;
 /** It was noted that the operator's state depends on entries that are not in the file. */
 const NOTED = 8;
 
@@ -27,7 +27,7 @@ export interface EntryPlace {
 }
 
 /** Erased parts of one bundle without a record: the first entries, ascending, and the number of operators. */
-export interface Owed {
+export interface UnrecordedErasures {
   readonly firstSeqs: readonly number[];
   readonly count: number;
 }
@@ -38,8 +38,8 @@ const NAMED = 64;
 export class SubjectMemory {
   readonly #seed: HashSeed;
   #states: SubjectStates;
-  readonly #owed: SubjectStates;
-  #owesAny = false;
+  readonly #awaiting: SubjectStates;
+  #awaitsAny = false;
   /**
    * The number of times all states were forgotten. An owed operator's older flags, except OWED, do not count.
    */
@@ -49,7 +49,7 @@ export class SubjectMemory {
   constructor(seed: HashSeed = NO_SEED) {
     this.#seed = seed;
     this.#states = new SubjectStates(seed);
-    this.#owed = new SubjectStates(seed);
+    this.#awaiting = new SubjectStates(seed);
   }
 
   /** Hash of the state after the operator's last entry, valid until the memory changes; null if unknown. */
@@ -58,7 +58,7 @@ export class SubjectMemory {
   }
 
   /** Whether the operator's state is known to have changed, even if the new state is not known. */
-  hasMoved(subject: string): boolean {
+  hasChanged(subject: string): boolean {
     return (this.#flagsOf(subject) & (STATE | LOST)) !== 0;
   }
 
@@ -70,17 +70,17 @@ export class SubjectMemory {
   /** Notes that the operator's state changed to one with this hash. */
   remember(subject: string, stateHash: Uint8Array): void {
     const flags = this.#flagsOf(subject);
-    if ((flags & OWED) !== 0) this.lose(subject);
+    if ((flags & AWAITS_RECORD) !== 0) this.markLost(subject);
     else this.#states.set(subject, (flags & NOTED) | STATE, stateHash);
   }
 
   /** Notes that the operator's state changed, but the new state is not in the file. */
-  lose(subject: string): void {
+  markLost(subject: string): void {
     this.#setFlags(subject, (this.#flagsOf(subject) & ~STATE) | LOST);
   }
 
   /** Notes that the operator's state, not known here, changed before. True if this is the first time. */
-  noteOnce(subject: string): boolean {
+  noteUnanchoredOnce(subject: string): boolean {
     const flags = this.#flagsOf(subject);
     if ((flags & NOTED) !== 0) return false;
     this.#setFlags(subject, flags | NOTED | LOST);
@@ -88,32 +88,34 @@ export class SubjectMemory {
   }
 
   /** Notes that a part of the operator is marked as erased; the record of that must follow. */
-  owe(subject: string, place: EntryPlace): void {
+  awaitErasureRecord(subject: string, place: EntryPlace): void {
     const flags = this.#flagsOf(subject);
-    if ((flags & OWED) !== 0) return;
-    this.#owesAny = true;
+    if ((flags & AWAITS_RECORD) !== 0) return;
+    this.#awaitsAny = true;
     this.#states.delete(subject);
-    const moved = (flags & (STATE | LOST)) === 0 ? 0 : LOST;
-    this.#owed.set(subject, (flags & NOTED) | moved | OWED, valueOf(place, this.#generation));
+    const lostFlag = (flags & (STATE | LOST)) === 0 ? 0 : LOST;
+    this.#awaiting.set(subject, (flags & NOTED) | lostFlag | AWAITS_RECORD, valueOf(place, this.#generation));
   }
 
   /**
    * Takes the record of the operator's erasure: nothing of the operator is awaited or remembered any more.
    */
-  settle(subject: string): void {
+  takeErasureRecord(subject: string): void {
     this.#states.delete(subject);
-    this.#owed.delete(subject);
+    this.#awaiting.delete(subject);
   }
 
   /** The erased parts of operators without a record, by the bundle of each operator's first erased part. */
-  owed(): ReadonlyMap<number, Owed> {
+  unrecordedErasures(): ReadonlyMap<number, UnrecordedErasures> {
     const byBundle = new Map<number, { firstSeqs: number[]; count: number }>();
-    this.#owed.forEach((_subject, _flags, value) => {
+    this.#awaiting.forEach((_subject, _flags, value) => {
       const { bundle, seq } = placeIn(value);
-      let owed = byBundle.get(bundle);
-      if (owed === undefined) byBundle.set(bundle, owed = { firstSeqs: [], count: 0 });
-      owed.count += 1;
-      insertSmallest(owed.firstSeqs, seq);
+      let unrecorded = byBundle.get(bundle);
+      if (unrecorded === undefined) {
+        byBundle.set(bundle, unrecorded = { firstSeqs: [], count: 0 });
+      }
+      unrecorded.count += 1;
+      insertSmallest(unrecorded.firstSeqs, seq);
     });
     return byBundle;
   }
@@ -125,18 +127,18 @@ export class SubjectMemory {
   }
 
   #flagsOf(subject: string): number {
-    const owed = this.#owesAny ? this.#owed.flagsOf(subject) : 0;
-    if (owed === 0) return this.#states.flagsOf(subject);
-    return generationIn(this.#owed.valueOf(subject)!) === this.#generation ? owed : OWED;
+    const unrecorded = this.#awaitsAny ? this.#awaiting.flagsOf(subject) : 0;
+    if (unrecorded === 0) return this.#states.flagsOf(subject);
+    return generationIn(this.#awaiting.valueOf(subject)!) === this.#generation ? unrecorded : AWAITS_RECORD;
   }
 
   #setFlags(subject: string, flags: number): void {
-    if ((flags & OWED) === 0) {
+    if ((flags & AWAITS_RECORD) === 0) {
       const value = (flags & STATE) === 0 ? null : this.#states.valueOf(subject);
       return this.#states.set(subject, flags, value ?? NO_VALUE);
     }
-    const place = placeIn(this.#owed.valueOf(subject)!);
-    this.#owed.set(subject, flags, valueOf(place, this.#generation));
+    const place = placeIn(this.#awaiting.valueOf(subject)!);
+    this.#awaiting.set(subject, flags, valueOf(place, this.#generation));
   }
 }
 
@@ -165,7 +167,7 @@ function generationIn(value: Uint8Array): number {
 /** Keeps the smallest numbers, in their order, at most {@link NAMED} of them. */
 function insertSmallest(smallest: number[], seq: number): void {
   if (smallest.length >= NAMED && seq >= smallest.at(-1)!) return;
-  const at = smallest.findIndex((other) => other > seq);
+  const at = smallest.findIndex((seqInList) => seqInList > seq);
   smallest.splice(at < 0 ? smallest.length : at, 0, seq);
   if (smallest.length > NAMED) smallest.pop();
 }

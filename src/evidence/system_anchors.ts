@@ -31,25 +31,25 @@ export class SystemAnchors {
   }
 
   /** Whether the anchors of an entry that a kept checkpoint covers are not in the file. */
-  get hides(): boolean {
+  get hasHidden(): boolean {
     return this.#hides;
   }
 
   /** Takes a chain's root at a size, from the entry at `seq`. Entries must come in their order. */
-  take(origin: string, { size, root }: Pick<KnownCheckpoint, "size" | "root">, seq: number): void {
+  add(origin: string, { size, root }: Pick<KnownCheckpoint, "size" | "root">, seq: number): void {
     // A text that is too long names no chain.
     if (origin.length > NAME_LIMIT) return;
     const pinnedBy = this.#covering(seq);
     const before = this.#newest.get(origin);
-    const stays = before !== undefined && before.pinnedBy !== pinnedBy;
-    const isOneMore = before === undefined || stays;
+    const keepsEarlier = before !== undefined && before.pinnedBy !== pinnedBy;
+    const isOneMore = before === undefined || keepsEarlier;
     if (isOneMore && this.#newest.size + this.#earlier.length >= ANCHOR_LIMIT) return this.#refuse(seq);
-    if (stays) this.#earlier.push([origin, before]);
+    if (keepsEarlier) this.#earlier.push([origin, before]);
     this.#newest.set(origin, { size, root, by: "system", pinnedBy });
   }
 
   /** Notes that the anchors of the entry at `seq` are not in the file. */
-  hide(seq: number): void {
+  noteHidden(seq: number): void {
     if (this.#covering(seq) !== null) this.#hides = true;
   }
 

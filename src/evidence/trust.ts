@@ -81,13 +81,13 @@ function privateKeyError(): SyntaxError {
   );
 }
 
-function pin(publicKey: Uint8Array, more: Partial<PinnedKey> = {}): PinnedKey {
+function pin(publicKey: Uint8Array, fields: Partial<PinnedKey> = {}): PinnedKey {
   if (!isSoundPublicKey(publicKey)) {
     throw new SyntaxError(
       "A key in it is not a sound Ed25519 public key: signatures of anybody would pass for its own. Get the key again from the service's administrator.",
     );
   }
-  return { publicKey, prefix: null, from: null, until: null, ...more };
+  return { publicKey, prefix: null, from: null, until: null, ...fields };
 }
 
 function pemPins(text: string): readonly PinnedKey[] {
@@ -223,11 +223,11 @@ export class TrustedKeys {
    */
   admit(certificateNote: string): boolean {
     const rotation = parseRotationCertificate(this.#crypto, certificateNote);
-    return rotation === null || this.take(rotation);
+    return rotation === null || this.add(rotation);
   }
 
   /** Adds a parsed certificate. @returns false if there are too many certificates. */
-  take(rotation: Rotation): boolean {
+  add(rotation: Rotation): boolean {
     if (rotation.prefix !== this.#prefix) return true;
     const [oldName, newName] = [hex(rotation.oldKey), hex(rotation.newKey)];
     const ofOld = this.#byOld.get(oldName) ?? [];
@@ -301,6 +301,6 @@ export class TrustedKeys {
 }
 
 function narrowest(sizes: readonly (number | null)[], choose: (...sizes: number[]) => number): number | null {
-  const said = sizes.filter((size) => size !== null);
-  return said.length === 0 ? null : choose(...said);
+  const stated = sizes.filter((size) => size !== null);
+  return stated.length === 0 ? null : choose(...stated);
 }

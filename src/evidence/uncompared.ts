@@ -24,7 +24,7 @@ export type NamedRoot = Pick<KnownCheckpoint, "origin" | "size" | "root">;
 
 /** A kept checkpoint that a bundle does not answer for. */
 export interface Uncompared {
-  readonly why: UncomparedReason;
+  readonly reason: UncomparedReason;
   readonly checkpoint: KnownCheckpoint;
   /** The root that the kept checkpoint of the system chain pins; null if `checkpoint` itself is the root. */
   readonly anchor: NamedRoot | null;

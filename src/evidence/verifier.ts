@@ -34,7 +34,7 @@ export interface VerifierOptions {
    */
   readonly pins: readonly PinnedKey[] | null;
   /** Sets of raw public keys, each of one holder, from key files and earlier visits. Default: none. */
-  readonly together?: readonly (readonly Uint8Array[])[];
+  readonly holderKeys?: readonly (readonly Uint8Array[])[];
   /**
    * Checkpoints from earlier visits, of any chains. Those that no trusted key signed are not compared with
    * anything, but reported.
@@ -83,8 +83,8 @@ export class BundleVerifier {
   #finishedEntries = 0;
   #line = 0;
   /** Whether lines outside of a bundle were reported since the last header: they are reported once. */
-  #strayed = false;
-  #stopped = false;
+  #hasReportedStray = false;
+  #isStopped = false;
   /** Whether reading stopped because there are too many bundles. */
   #isCutShort = false;
 
@@ -92,8 +92,8 @@ export class BundleVerifier {
     this.#crypto = crypto;
     this.#options = options;
     this.#reader = new LineReader(crypto);
-    const { known, proven = [], together } = options;
-    this.holders = new KeyHolders(together);
+    const { known, proven = [], holderKeys } = options;
+    this.holders = new KeyHolders(holderKeys);
     this.#anchors = new Anchors(proven);
     this.#coverage = new Coverage(crypto, { known, documents: proven, holders: this.holders });
     this.#known = Map.groupBy(options.known, ({ origin }) => origin);
@@ -107,22 +107,22 @@ export class BundleVerifier {
 
   /** Takes the next bytes, cut anywhere. */
   push(chunk: Uint8Array): void {
-    if (!this.#stopped) this.#reader.push(chunk, this.#take);
+    if (!this.#isStopped) this.#reader.push(chunk, this.#take);
   }
 
   /** Ends a file before another one follows. A last line without its line feed is reported as cut off. */
   endFile(): void {
-    if (this.#stopped || !this.#reader.endsWithinLine) return;
+    if (this.#isStopped || !this.#reader.endsWithinLine) return;
     this.#endWithinLine();
     this.#reader.dropLine();
   }
 
   /** Ends the input. Returns one report for each bundle, in their order. Call it once. */
   end(): readonly BundleReport[] {
-    if (!this.#stopped && this.#reader.endsWithinLine) this.#endWithinLine();
-    this.#open?.cut("cut off");
+    if (!this.#isStopped && this.#reader.endsWithinLine) this.#endWithinLine();
+    this.#open?.cutOff("cut off");
     this.#close();
-    if (this.#bundles.length === 0) this.#stray("an empty file");
+    if (this.#bundles.length === 0) this.#reportStray("an empty file");
     const closed = this.#bundles.filter((bundle) => bundle instanceof ClosedBundle);
     settle(closed, { isCutShort: this.#isCutShort });
     this.#coverage.settle(closed);
@@ -131,7 +131,7 @@ export class BundleVerifier {
 
   #takeLine(text: string | null, bytes: Uint8Array): void {
     this.#line += 1;
-    if (this.#stopped) return;
+    if (this.#isStopped) return;
     if (text !== null && text.startsWith(BYTE_ORDER_MARK)) return this.#takeMarked(text, bytes);
     this.#takeText(text, bytes);
   }
@@ -148,31 +148,31 @@ export class BundleVerifier {
   #takeText(text: string | null, bytes: Uint8Array): void {
     const line = text === null ? "too long, or not UTF-8" : readLine(text, { number: this.#line, bytes });
     if (isHeader(line)) return this.#takeHeader(line, { isMarked: false });
-    if (this.#open === null) return this.#stray("not a header");
-    if (typeof line === "string") return this.#open.unreadable(this.#line, line);
-    this.#open.line(line, this.#digest);
-    this.#stopped = this.#open.isAbandoned;
-    if (!this.#open.isOver && !this.#stopped) return;
+    if (this.#open === null) return this.#reportStray("not a header");
+    if (typeof line === "string") return this.#open.takeUnreadable(this.#line, line);
+    this.#open.takeLine(line, this.#digest);
+    this.#isStopped = this.#open.isAbandoned;
+    if (!this.#open.isOver && !this.#isStopped) return;
     this.#close();
     this.#reader.restart({ afterLine: true });
   }
 
   #takeHeader(line: ReadLine, { isMarked }: { readonly isMarked: boolean }): void {
-    this.#open?.cut("cut off");
+    this.#open?.cutOff("cut off");
     this.#close();
-    this.#strayed = false;
+    this.#hasReportedStray = false;
     this.#reader.restart({ afterLine: false });
     const { lenientHeader = false, bundleLimit = BUNDLE_LIMIT } = this.#options;
     if (this.#bundles.length >= bundleLimit) return this.#stopShort(bundleLimit);
     if (isMarked) {
-      this.#strayed = true;
+      this.#hasReportedStray = true;
       return this.#unusable("MALFORMED_LINE", "a byte order mark before the header", "byte order mark");
     }
     const parsed = (lenientHeader ? lenientHeaderSchema : headerSchema).safeParse(line.value);
-    if (!parsed.success) return this.#strayHeader(line);
+    if (!parsed.success) return this.#reportStrayHeader(line);
     const header = parsed.data;
     if (isTooLarge(header)) {
-      this.#strayed = true;
+      this.#hasReportedStray = true;
       return this.#unusable("LIMIT_EXCEEDED", "a header with too many keys, or too long a name");
     }
     const { pins, replay, repeats = true, requirePruneRecord = true } = this.#options;
@@ -185,7 +185,7 @@ export class BundleVerifier {
       memory: this.#signatures,
       holders: this.holders,
       budget: this.#budget,
-      agreements: this.#coverage.isOfNothing ? null : this.#agreements,
+      agreements: this.#coverage.isEmpty ? null : this.#agreements,
       family: this.#familyOf(header),
       replay,
       repeats,
@@ -223,15 +223,15 @@ export class BundleVerifier {
   }
 
   #endWithinLine(): void {
-    if (this.#open === null) return this.#stray("not ended by a line feed");
-    this.#open.cut("cut within a line");
+    if (this.#open === null) return this.#reportStray("not ended by a line feed");
+    this.#open.cutOff("cut within a line");
     this.#close();
   }
 
   /** Reports a line in place of a header: in the bundle before it, or else as an input without a bundle. */
-  #stray(detail: string): void {
-    if (this.#strayed) return;
-    this.#strayed = true;
+  #reportStray(detail: string): void {
+    if (this.#hasReportedStray) return;
+    this.#hasReportedStray = true;
     const last = this.#bundles.at(-1);
     const line = Math.max(1, this.#line);
     if (last instanceof ClosedBundle) {
@@ -239,15 +239,15 @@ export class BundleVerifier {
     } else if (last === undefined) this.#unusable("MALFORMED_LINE", detail);
   }
 
-  #strayHeader({ value: { kind } }: ReadLine): void {
-    this.#strayed = true;
+  #reportStrayHeader({ value: { kind } }: ReadLine): void {
+    this.#hasReportedStray = true;
     if (kind === "jis.bundle/1") this.#unusable("MALFORMED_LINE", "not a bundle's header");
     else this.#unusable("UNSUPPORTED_VERSION", String(kind));
   }
 
   /** Stops reading: there are more bundles than the limit. */
   #stopShort(limit: number): void {
-    this.#stopped = true;
+    this.#isStopped = true;
     this.#isCutShort = true;
     const detail = `more than ${limit} bundles: verify them in several runs, with the same kept checkpoints`;
     this.#unusable("LIMIT_EXCEEDED", detail);

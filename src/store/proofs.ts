@@ -38,7 +38,7 @@ export interface OwnSignatures {
 /** Own signatures if only these keys are known (raw Ed25519 public keys). */
 export function signaturesBy(crypto: Crypto, held: readonly Uint8Array[]): OwnSignatures {
   const notes = new OwnNotes(crypto);
-  notes.use({ held, certificates: [] });
+  notes.setSources({ held, certificates: [] });
   return { openOwn: (note, origin) => Promise.resolve(notes.open(note, origin)) };
 }
 

@@ -66,7 +66,7 @@ function given(options: Partial<VerifierOptions>): Partial<VerifierOptions> {
 }
 
 function questionOf(
-  { text, options: { pins, together = [], known = [], expected = [], replay } }: Case,
+  { text, options: { pins, holderKeys: together = [], known = [], expected = [], replay } }: Case,
 ): Question {
   return {
     files: [text],

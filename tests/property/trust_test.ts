@@ -9,7 +9,7 @@ import {
   checkpointsIn,
   emptyMemory,
   type KnownCheckpoint,
-  recalled,
+  recallCheckpoints,
   remember,
 } from "../../src/evidence/kept.ts";
 import { nodeCrypto, signerFromPem } from "../../src/evidence/node_crypto.ts";
@@ -104,7 +104,7 @@ Deno.test("a memory holds every checkpoint that it was given, once, by origin an
         (before, checkpoints) => remember(before, { keys: [], checkpoints }),
         emptyMemory(),
       );
-      const known = recalled(memory);
+      const known = recallCheckpoints(memory);
       assert.deepEqual(known.map(identityOf).toSorted(), [...new Set(given.flat().map(identityOf))].sort());
       for (const kept of Object.values(memory.checkpoints)) {
         assert.deepEqual(

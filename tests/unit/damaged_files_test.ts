@@ -5,7 +5,7 @@ import { FilesVerifier } from "../../src/evidence/files.ts";
 import { groupFindings } from "../../src/evidence/finding_groups.ts";
 import { nodeCrypto } from "../../src/evidence/node_crypto.ts";
 import { sentenceOfVerdict } from "../../src/evidence/report.ts";
-import { choose, TOLD_BUNDLES } from "../../src/evidence/shown_reports.ts";
+import { chooseReports, SHOWN_BUNDLES } from "../../src/evidence/shown_reports.ts";
 import { buildWorld } from "../bundle_builder.ts";
 import { verify } from "../verification.ts";
 
@@ -155,10 +155,10 @@ Deno.test("findings of one kind are one group with their count and places, inclu
 Deno.test("the worst of very many bundles are reported one by one, and the others counted", () => {
   const intact = { verdict: "INTACT", exitCode: 0 } as const;
   const tampered = { verdict: "TAMPERED", exitCode: 1 } as const;
-  const few = Array(TOLD_BUNDLES).fill(intact);
-  assert.deepEqual(choose(few), { told: few, others: null });
-  const { told, others } = choose([...few, ...few, tampered]);
-  assert.equal(told.length, TOLD_BUNDLES);
-  assert.equal(told.at(-1), tampered);
-  assert.equal(others, `And ${TOLD_BUNDLES + 1} more: ${TOLD_BUNDLES + 1} INTACT.`);
+  const few = Array(SHOWN_BUNDLES).fill(intact);
+  assert.deepEqual(chooseReports(few), { shown: few, others: null });
+  const { shown, others } = chooseReports([...few, ...few, tampered]);
+  assert.equal(shown.length, SHOWN_BUNDLES);
+  assert.equal(shown.at(-1), tampered);
+  assert.equal(others, `And ${SHOWN_BUNDLES + 1} more: ${SHOWN_BUNDLES + 1} INTACT.`);
 });

@@ -172,7 +172,7 @@ Deno.test("a score's answer and its webhook are proven, and the report names the
     fault: null,
     origin: ORIGIN,
     checkpoint: report.checkpoint,
-    entries: [{ seq: 0, entryHash: hex(log.entries[0]!.hash), sessionId: "case-1", says: null }],
+    entries: [{ seq: 0, entryHash: hex(log.entries[0]!.hash), sessionId: "case-1", statedScore: null }],
   });
   assert.equal(report.checkpoint!.note, log.note);
   assert.equal(report.checkpoint!.size, 6);
@@ -199,7 +199,12 @@ Deno.test("a compliance report, an appended event and an erasure are proven by t
   for (const [body, seq] of [[issued, ISSUED], [noted, NOTED], [erased, ERASED]] as const) {
     const { kind, fault, entries } = reportOn(body);
     assert.deepEqual({ kind, fault }, { kind: "detail", fault: null });
-    assert.deepEqual(entries, [{ seq, entryHash: hex(log.entries[seq]!.hash), sessionId: null, says: null }]);
+    assert.deepEqual(entries, [{
+      seq,
+      entryHash: hex(log.entries[seq]!.hash),
+      sessionId: null,
+      statedScore: null,
+    }]);
   }
 });
 
@@ -211,13 +216,13 @@ Deno.test("a batch proves that each of its entries is in the log", () => {
       seq: 0,
       entryHash: hex(log.entries[0]!.hash),
       sessionId: "case-1",
-      says: { session_id: "case-1", operator_id: batch.operator_id, jis: 76.25 },
+      statedScore: { session_id: "case-1", operator_id: batch.operator_id, jis: 76.25 },
     },
     {
       seq: 1,
       entryHash: hex(log.entries[1]!.hash),
       sessionId: "case-2",
-      says: { session_id: "case-2", operator_id: batch.operator_id, jis: 71 },
+      statedScore: { session_id: "case-2", operator_id: batch.operator_id, jis: 71 },
     },
   ]);
 });

@@ -9,7 +9,7 @@ import {
   knownCheckpointOrNull,
   type Memory,
   memorySchema,
-  recalled,
+  recallCheckpoints,
   remember,
 } from "../../src/evidence/kept.ts";
 import checkpoints from "../vectors/evidence/checkpoint.json" with { type: "json" };
@@ -160,19 +160,19 @@ Deno.test("remembered checkpoints are recalled through JSON, those of each origi
     },
   });
   assert.deepEqual(
-    recalled(memorySchema.parse(JSON.parse(JSON.stringify(memory)))),
+    recallCheckpoints(memorySchema.parse(JSON.parse(JSON.stringify(memory)))),
     [settled(AT_7), settled(AT_8), alone(sys)],
   );
 });
 
 Deno.test("a checkpoint that was compared with earlier ones keeps that mark, however it is remembered later", () => {
   const first = remember(emptyMemory(), { keys: [KEY], checkpoints: [AT_7, settled(AT_8)] });
-  assert.deepEqual(recalled(first), [alone(AT_7), settled(AT_8)]);
+  assert.deepEqual(recallCheckpoints(first), [alone(AT_7), settled(AT_8)]);
   const later = remember(first, { keys: [], checkpoints: [settled(AT_7), AT_8, alone(AT_8)] });
-  assert.deepEqual(recalled(later), [settled(AT_7), settled(AT_8)]);
+  assert.deepEqual(recallCheckpoints(later), [settled(AT_7), settled(AT_8)]);
   // Memories from before this mark had compared all their checkpoints with each other.
   const earlier = { ...emptyMemory(), checkpoints: { [ORIGIN]: [{ size: 8, note: AT_8.note }] } };
-  assert.deepEqual(recalled(memorySchema.parse(earlier)), [settled(AT_8)]);
+  assert.deepEqual(recallCheckpoints(memorySchema.parse(earlier)), [settled(AT_8)]);
 });
 
 Deno.test("a memory never goes back: older sizes are added, none is removed or replaced", () => {
@@ -182,8 +182,8 @@ Deno.test("a memory never goes back: older sizes are added, none is removed or r
   assert.deepEqual(remember(once, { keys: [], checkpoints: [] }), once);
   const more = remember(once, { keys: [NEXT_KEY], checkpoints: [AT_7] });
   assert.deepEqual(more.keys, [checkpoints.public_key_hex, hex(NEXT_KEY)]);
-  assert.deepEqual(recalled(more), [alone(AT_7), alone(AT_8)]);
-  assert.deepEqual(recalled(once), [alone(AT_8)], "the memory before is as it was");
+  assert.deepEqual(recallCheckpoints(more), [alone(AT_7), alone(AT_8)]);
+  assert.deepEqual(recallCheckpoints(once), [alone(AT_8)], "the memory before is as it was");
 });
 
 Deno.test("two roots of one size are both kept: they prove a fork", () => {
@@ -192,7 +192,7 @@ Deno.test("two roots of one size are both kept: they prove a fork", () => {
     keys: [],
     checkpoints: [other],
   });
-  assert.deepEqual(recalled(memory), [alone(one), alone(other)]);
+  assert.deepEqual(recallCheckpoints(memory), [alone(one), alone(other)]);
 });
 
 Deno.test("an invalid memory is refused by its schema", () => {
@@ -228,7 +228,7 @@ Deno.test("a memory with a note of another origin or size is refused, and its pl
       name: "SyntaxError",
       message: new RegExp(`^The kept checkpoint of ${origin} at [89] `),
     };
-    assert.throws(() => recalled(memory), refusal);
+    assert.throws(() => recallCheckpoints(memory), refusal);
     assert.throws(() => remember(memory, { keys: [], checkpoints: [] }), refusal);
   }
 });
@@ -243,7 +243,7 @@ Deno.test("a memory drops a key that another one superseded, and no checkpoint",
 Deno.test("a memory keeps the keys of one holder together, and later visits can only add to them", () => {
   const third = fromHex("3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c");
   const remembered = (memory: Memory, ...together: readonly (readonly Uint8Array[])[]) =>
-    memorySchema.parse(remember(memory, { keys: [], together, checkpoints: [] }));
+    memorySchema.parse(remember(memory, { keys: [], holderKeys: together, checkpoints: [] }));
   const alone = remembered(emptyMemory(), [KEY], [NEXT_KEY]);
   assert.deepEqual(alone, emptyMemory(), "a single key has no holder");
   const two = remembered(alone, [KEY, NEXT_KEY]);
@@ -261,10 +261,10 @@ Deno.test("a memory keeps which deployments were accepted beside each other, eac
     memorySchema.parse(remember(memory, { keys: [], beside, checkpoints: [AT_8] }));
   const none = remembered(emptyMemory());
   assert.equal(none.beside, undefined);
-  assert.deepEqual(recalled(none)[0]!.beside, new Set());
+  assert.deepEqual(recallCheckpoints(none)[0]!.beside, new Set());
   const pair = remembered(none, [there, here]);
   assert.deepEqual(pair.beside, [[here, there]]);
-  assert.deepEqual(recalled(pair)[0]!.beside, new Set([there]));
+  assert.deepEqual(recallCheckpoints(pair)[0]!.beside, new Set([there]));
   assert.deepEqual(remembered(pair, [here, there]), pair);
   assert.deepEqual(remembered(pair), pair);
 });

@@ -89,7 +89,7 @@ function document(fields: Partial<VerifiedDocument> = {}): VerifiedDocument {
       fault: null,
       origin: ORIGIN,
       checkpoint: checkpointOf(5, 0xcd),
-      entries: [{ seq: 4, entryHash: "ef".repeat(32), sessionId: "s-1", says: null }],
+      entries: [{ seq: 4, entryHash: "ef".repeat(32), sessionId: "s-1", statedScore: null }],
     },
     unreadable: null,
     page: null,
@@ -257,7 +257,7 @@ What its evidence covers is what the log recorded, and the bundle holds the same
 Deno.test("many entries of a batch are counted", () => {
   const entries = Array.from(
     { length: 11 },
-    (_, seq) => ({ seq, entryHash: "", sessionId: null, says: null }),
+    (_, seq) => ({ seq, entryHash: "", sessionId: null, statedScore: null }),
   );
   const report = { ...document().report!, kind: "batch", entries } as const;
   const text = toldReport(outcome({ documents: [document({ report })] }));
@@ -428,8 +428,8 @@ Deno.test("the JSON report has a program's first questions about the worst, and 
   const anchor = checkpointOf(3, 0xab);
   const open = bundle({
     verdict: "INTACT, NOT COMPARED",
-    uncompared: [{ why: "epoch", checkpoint: kept, anchor: null }, {
-      why: "behind",
+    uncompared: [{ reason: "epoch", checkpoint: kept, anchor: null }, {
+      reason: "behind",
       checkpoint: kept,
       anchor,
     }],
@@ -516,7 +516,7 @@ Deno.test("for kept checkpoints that were not compared the sentence says why, an
     more: Partial<VerifiedBundle> = {},
   ) => judgeBundle(bundle({ chain, verdict: "INTACT, NOT COMPARED", exitCode: 2, uncompared, ...more }));
   const below = (...sizes: readonly number[]) =>
-    sizes.map((size) => ({ why: "unlinkable", checkpoint: checkpointOf(size, 1), anchor: null }) as const);
+    sizes.map((size) => ({ reason: "unlinkable", checkpoint: checkpointOf(size, 1), anchor: null }) as const);
   const begin =
     /^Nothing in the file was changed after signing, but it was not held against what you kept of an earlier visit, so history may have been rewritten since\. /;
   const asked = {
@@ -538,30 +538,30 @@ Deno.test("for kept checkpoints that were not compared the sentence says why, an
   );
   const other = checkpointOf(3, 1);
   assert.match(
-    judgmentOf("org/acme/e2", [{ why: "epoch", checkpoint: other, anchor: null }]).sentence,
+    judgmentOf("org/acme/e2", [{ reason: "epoch", checkpoint: other, anchor: null }]).sentence,
     /Your checkpoint of 3 entries is of jiss\.test\/01J\/org\/acme, another epoch .* a new export of all epochs/,
   );
   assert.match(
-    judgmentOf("org/acme", [{ why: "restore", checkpoint: other, anchor: null }]).sentence,
+    judgmentOf("org/acme", [{ reason: "restore", checkpoint: other, anchor: null }]).sentence,
     /Your checkpoint of 3 entries of .* is of entries that a restore lost, .* make sure that there was such a restore/,
   );
   assert.match(
-    judgmentOf("org/acme", [{ why: "deployment", checkpoint: other, anchor: null }]).sentence,
+    judgmentOf("org/acme", [{ reason: "deployment", checkpoint: other, anchor: null }]).sentence,
     /The key that signed it, or one that certificates or a common key file join to it, also signed your checkpoint of 3 entries of .*, in another deployment, .* \(another --state directory\)/,
   );
   const system = { ...checkpointOf(9, 3), origin: "jiss.test/01J/sys" };
   assert.match(
-    judgmentOf("org/acme", [{ why: "system", checkpoint: system, anchor: null }]).sentence,
+    judgmentOf("org/acme", [{ reason: "system", checkpoint: system, anchor: null }]).sentence,
     /Your checkpoint of 9 entries of jiss\.test\/01J\/sys pins this chain too, .*: give the system chain with it, whole and before it\. .* jiss export --chain system\.$/,
   );
   const pinned = (why: "unlinkable" | "restore" | "epoch" | "behind") =>
-    judgmentOf("org/acme", [{ why, checkpoint: system, anchor: other }]).sentence;
+    judgmentOf("org/acme", [{ reason: why, checkpoint: system, anchor: other }]).sentence;
   assert.match(
     pinned("unlinkable"),
     /What the system chain pins of it by what you kept of that, at 3 entries, is older than its first entry, .* jiss export --org acme --link 3, or/,
   );
   assert.match(
-    judgmentOf("org/acme", [...below(5), { why: "unlinkable", checkpoint: system, anchor: other }]).sentence,
+    judgmentOf("org/acme", [...below(5), { reason: "unlinkable", checkpoint: system, anchor: other }]).sentence,
     /What you kept of it, and what the system chain pins of it by what you kept of that, at 5, 3 entries, is older .* --link 5,3, or/,
   );
   assert.match(

@@ -39,13 +39,13 @@ export async function readCertifiedKeys(
 ): Promise<CertifiedKeys> {
   const { database, crypto } = source;
   const notes = new OwnNotes(crypto);
-  notes.use({ held, certificates: [] });
+  notes.setSources({ held, certificates: [] });
   const epochs = await loadEpochs(database, SYSTEM_CHAIN);
   const origins = new Map(epochs.map(({ chain, origin }) => [chain, origin]));
   const prefix = splitName(epochs.at(-1)?.origin ?? "")?.prefix;
   if (prefix === undefined) return { rows: [], notes };
   const rotations = await readRotations(source, origins);
-  notes.use({ held, certificates: rotations.map(({ certificate }) => certificate) });
+  notes.setSources({ held, certificates: rotations.map(({ certificate }) => certificate) });
   const ownRotations = rotations.filter(({ rotation: { newKey, prefix: rotationPrefix } }) =>
     rotationPrefix === prefix && notes.has(newKey, prefix)
   );
@@ -160,7 +160,7 @@ async function signerOfSystemChain(
   if (newest === undefined || checkpoint === null) return null;
   return held.find((publicKey) => {
     const own = new OwnNotes(crypto);
-    own.use({ held: [publicKey], certificates: [] });
+    own.setSources({ held: [publicKey], certificates: [] });
     return own.open(checkpoint.note, newest.origin) !== null;
   }) ?? null;
 }

@@ -94,7 +94,7 @@ export class SigningKeys implements SigningSource {
   }
 
   #ownNotes(): OwnNotes {
-    this.#own.use({
+    this.#own.setSources({
       held: this.#signers.map(({ publicKey }) => publicKey),
       certificates: this.#rows.flatMap(({ certificate }) => certificate === null ? [] : [certificate]),
     });

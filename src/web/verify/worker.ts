@@ -10,7 +10,7 @@ import { isMembers } from "../../evidence/line_shapes.ts";
 import { checkpointsIn } from "../../evidence/kept.ts";
 import { seedOf } from "../../evidence/keyed_hash.ts";
 import { sentenceOfVerdict, verdictWords } from "../../evidence/report.ts";
-import { choose } from "../../evidence/shown_reports.ts";
+import { chooseReports } from "../../evidence/shown_reports.ts";
 import { parsePins } from "../../evidence/trust.ts";
 import { browserCrypto } from "./browser_crypto.ts";
 import type { Question, Told, Unusable, VerifiedBundle } from "./messages.ts";
@@ -43,7 +43,7 @@ async function verify({ files: given, keys, kept }: Question): Promise<void> {
   const verifier = new FilesVerifier(browserCrypto, {
     pins: keys.trim() === "" ? null : pins.items,
     // The field counts as one key file.
-    together: [pins.items.map(({ publicKey }) => publicKey)],
+    holderKeys: [pins.items.map(({ publicKey }) => publicKey)],
     known: known.items,
     expected: [],
     replay: true,
@@ -63,7 +63,7 @@ async function verify({ files: given, keys, kept }: Question): Promise<void> {
       tell({ kind: "progress", entries: verifier.entries, bytes, total });
     }
   }
-  const { told: reports, others } = choose(verifier.end());
+  const { shown: reports, others } = chooseReports(verifier.end());
   tell({ kind: "verified", bundles: reports.map(shown), others });
 }
 
