@@ -33,7 +33,7 @@ import { openLock } from "../src/store/lock.ts";
 import { Writer } from "../src/store/writer.ts";
 import { keyMint } from "../src/service/startup.ts";
 import { createDeliverer, type Deliverer } from "../src/webhooks/delivery.ts";
-import { isListener, type OwnListener } from "../src/webhooks/target.ts";
+import { isOwnListener, type OwnListener } from "../src/webhooks/target.ts";
 import { openTestDatabase } from "./database.ts";
 import { JIS_1_0_0 } from "./models.ts";
 import { verifyDatabase } from "./oracle.ts";
@@ -287,7 +287,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     policy: {
       allowed: parseNetworks(options.webhookAllow ?? []),
       isOwn: (address: string, port: number) =>
-        (options.listeners ?? []).some((own) => isListener(own, { address, port })),
+        (options.listeners ?? []).some((own) => isOwnListener(own, { address, port })),
     },
     resolve: (host: string) => Promise.resolve(options.hosts?.[host] ?? HOSTS[host] ?? []),
   };
@@ -459,7 +459,7 @@ export function memoryWindow(
     limit,
     windowMs: RATE_WINDOW_MS,
     hashKey: [0x0706_0504, 0x0302_0100],
-    tellUncounted: () => {},
+    reportUncounted: () => {},
     ...options,
   });
 }

@@ -40,9 +40,9 @@ export function sharedLimit(
     limit,
     windowMs,
     counters,
-    own: memoryWindow(limit),
+    ownAdmissions: memoryWindow(limit),
     time: clock,
-    tellUncounted: (total, cause) => reported.push({ total, cause }),
+    reportUncounted: (total, cause) => reported.push({ total, cause }),
   });
   return {
     window,

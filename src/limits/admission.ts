@@ -19,14 +19,14 @@ export interface RateWindow {
 }
 
 /** Called if requests are refused uncounted, at most once in a window, with their total number. */
-export type TellUncounted = (uncounted: number, cause?: unknown) => void;
+export type ReportUncounted = (uncounted: number, cause?: unknown) => void;
 
 /** Counts the requests that could not be counted, and reports them once in a window. */
 export class UncountedTally {
-  #toldAt = -Infinity;
+  #reportedAt = -Infinity;
   #total = 0;
 
-  constructor(private readonly options: { readonly windowMs: number; readonly tell: TellUncounted }) {}
+  constructor(private readonly options: { readonly windowMs: number; readonly report: ReportUncounted }) {}
 
   get total(): number {
     return this.#total;
@@ -34,8 +34,8 @@ export class UncountedTally {
 
   add(now: number, cause?: unknown): void {
     this.#total += 1;
-    if (now - this.#toldAt < this.options.windowMs) return;
-    this.#toldAt = now;
-    this.options.tell(this.#total, cause);
+    if (now - this.#reportedAt < this.options.windowMs) return;
+    this.#reportedAt = now;
+    this.options.report(this.#total, cause);
   }
 }

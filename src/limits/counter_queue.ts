@@ -26,7 +26,7 @@ export interface Tally {
   readonly readAt: number;
 }
 
-export interface Waiting {
+export interface WaitingRequest {
   readonly layer: string;
   readonly subject: string;
   /** The first second of its window. */
@@ -55,7 +55,7 @@ const SKEW_SECONDS = 2;
 
 export class CounterQueue {
   readonly #options: CounterQueueOptions;
-  #waiting: Waiting[] = [];
+  #waiting: WaitingRequest[] = [];
   #store: CounterStore | null = null;
   #work: Promise<void> | null = null;
   #busySince = Infinity;
@@ -72,7 +72,7 @@ export class CounterQueue {
     return Math.max(0, now - this.#busySince);
   }
 
-  add(waiting: Waiting): void {
+  add(waiting: WaitingRequest): void {
     this.#waiting.push(waiting);
     this.#work ??= this.#run();
   }
@@ -86,7 +86,7 @@ export class CounterQueue {
   async retire(): Promise<void> {
     this.#retired = true;
     await this.#work;
-    this.#drop();
+    this.#closeStore();
   }
 
   async #run(): Promise<void> {
@@ -99,7 +99,7 @@ export class CounterQueue {
         if (this.#isSweepDue()) await this.#sweepPage(this.#store);
       } catch (error) {
         for (const { reject } of batch) reject(error);
-        this.#drop();
+        this.#closeStore();
         // No request waits for a sweep: the next request tries again.
         if (this.#waiting.length === 0) break;
       }
@@ -109,7 +109,7 @@ export class CounterQueue {
   }
 
   /** Must be called only while no operation is under way. */
-  #drop(): void {
+  #closeStore(): void {
     this.#store?.close();
     this.#store = null;
     this.#sweep = null;
@@ -117,7 +117,7 @@ export class CounterQueue {
 
   // ---- counting -------------------------------------------------------------------------------------------
 
-  async #count(store: CounterStore, batch: readonly Waiting[]): Promise<void> {
+  async #count(store: CounterStore, batch: readonly WaitingRequest[]): Promise<void> {
     const groups = Map.groupBy(batch, ({ layer, subject }) => JSON.stringify([layer, subject]));
     const second = secondOf(this.#options.wall.at(this.#options.monotonic()));
     const sums = store.atomic();
@@ -144,7 +144,7 @@ export class CounterQueue {
     if (failed !== undefined) throw (failed as PromiseRejectedResult).reason;
   }
 
-  async #read(store: CounterStore, group: readonly Waiting[]): Promise<readonly Bucket[]> {
+  async #read(store: CounterStore, group: readonly WaitingRequest[]): Promise<readonly Bucket[]> {
     const { layer, subject } = group[0]!;
     const prefix = [ROOT, layer, subject];
     const from = group.reduce((least, waiting) => Math.min(least, waiting.from), Infinity);
@@ -175,7 +175,7 @@ export class CounterQueue {
     const oldest = secondOf(wall.at(monotonic()) - windowMs) - SWEEP_MARGIN_SECONDS;
     const stale = this.#firstStaleSecond();
     const deletions = store.atomic();
-    for (let looked = 0; looked < SWEEP_PAGE; looked += 1) {
+    for (let checked = 0; checked < SWEEP_PAGE; checked += 1) {
       const next = await this.#sweep.next();
       if (next.done) {
         this.#sweep = null;

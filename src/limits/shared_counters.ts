@@ -62,11 +62,11 @@ export class SharedCounters {
     { layer, arrivedAt }: { readonly layer: string; readonly arrivedAt: number },
   ): Promise<Tally> {
     const { time, windowMs, timeoutMs } = this.#options;
-    const behind = this.#wall.behind();
-    if (behind > 0) throw new CountersAway("the clock went back", behind);
+    const untrustedMs = this.#wall.msUntilTrusted();
+    if (untrustedMs > 0) throw new CountersAway("the clock went back", untrustedMs);
     const busyFor = this.#queue.busyFor(time.monotonic());
     if (busyFor > ABANDON_MS) this.#replaceQueue();
-    else if (busyFor > timeoutMs) throw new CountersAway("the store does not answer", timeoutMs);
+    else if (busyFor > timeoutMs) throw new CountersAway("the store does not respond", timeoutMs);
 
     const { promise, resolve, reject } = Promise.withResolvers<Tally>();
     let isGone = false;

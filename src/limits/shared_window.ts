@@ -3,7 +3,7 @@
  * may refuse up to a second too early. An admission waits for the counters; only a refusal may be decided
  * without them.
  */
-import { type Admission, type RateWindow, type TellUncounted, UncountedTally } from "./admission.ts";
+import { type Admission, type RateWindow, type ReportUncounted, UncountedTally } from "./admission.ts";
 import type { Bucket, Tally } from "./counter_queue.ts";
 import { CountersAway, type SharedCounters } from "./shared_counters.ts";
 import type { SlidingWindow } from "./sliding_window.ts";
@@ -18,9 +18,9 @@ export interface SharedWindowOptions {
    * The requests that this process admitted, by the monotonic clock. This window holds even if the wall clock
    * jumps ahead.
    */
-  readonly own: SlidingWindow;
+  readonly ownAdmissions: SlidingWindow;
   readonly time: Time;
-  readonly tellUncounted: TellUncounted;
+  readonly reportUncounted: ReportUncounted;
 }
 
 /** Maximum number of subjects whose refusal is remembered. For the others the counters are asked. */
@@ -33,8 +33,8 @@ export class SharedWindow implements RateWindow {
   readonly #uncounted: UncountedTally;
 
   constructor(private readonly options: SharedWindowOptions) {
-    const { windowMs, tellUncounted } = options;
-    this.#uncounted = new UncountedTally({ windowMs, tell: tellUncounted });
+    const { windowMs, reportUncounted } = options;
+    this.#uncounted = new UncountedTally({ windowMs, report: reportUncounted });
   }
 
   get uncounted(): number {
@@ -42,8 +42,8 @@ export class SharedWindow implements RateWindow {
   }
 
   admit(subject: string, now: number): Admission | Promise<Admission> {
-    return this.options.own.refusal(subject, now) ?? this.#knownRefusal(subject, now) ??
-      this.#ask(subject, now);
+    return this.options.ownAdmissions.refusal(subject, now) ?? this.#knownRefusal(subject, now) ??
+      this.#askCounters(subject, now);
   }
 
   #knownRefusal(subject: string, now: number): Admission | null {
@@ -54,8 +54,8 @@ export class SharedWindow implements RateWindow {
     return null;
   }
 
-  async #ask(subject: string, now: number): Promise<Admission> {
-    const { counters, layer, limit, own, time } = this.options;
+  async #askCounters(subject: string, now: number): Promise<Admission> {
+    const { counters, layer, limit, ownAdmissions, time } = this.options;
     let tally: Tally;
     try {
       tally = await counters.count(subject, { layer, arrivedAt: now });
@@ -70,7 +70,7 @@ export class SharedWindow implements RateWindow {
       this.#remember(subject, time.monotonic() + waitMs);
       return this.#refusal(waitMs);
     }
-    own.record(subject, now);
+    ownAdmissions.record(subject, now);
     return {
       admitted: true,
       counted: true,
@@ -82,15 +82,15 @@ export class SharedWindow implements RateWindow {
 
   /** Milliseconds until enough buckets have left the window that fewer than `count` requests are in it. */
   #untilFewerThan(count: number, { buckets, readAt }: Tally): number {
-    let left = sumOf(buckets);
-    let leaves = readAt;
+    let remaining = sumOf(buckets);
+    let leavesAt = readAt;
     for (const bucket of buckets) {
-      if (left < count) break;
-      left -= bucket.count;
-      leaves = (bucket.second + 1) * SECOND + this.options.windowMs;
+      if (remaining < count) break;
+      remaining -= bucket.count;
+      leavesAt = (bucket.second + 1) * SECOND + this.options.windowMs;
     }
     // A bucket in the future, after the clock went back, counts no longer than a window either.
-    return Math.min(Math.max(0, leaves - readAt), this.options.windowMs + SECOND);
+    return Math.min(Math.max(0, leavesAt - readAt), this.options.windowMs + SECOND);
   }
 
   #refusal(resetMs: number): Admission {

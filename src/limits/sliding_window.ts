@@ -7,7 +7,7 @@
  * the request is refused.
  */
 import { RATE_SUBJECTS_MAX, RATE_TIMES_MAX } from "../domain/limits.ts";
-import { type Admission, type RateWindow, type TellUncounted, UncountedTally } from "./admission.ts";
+import { type Admission, type RateWindow, type ReportUncounted, UncountedTally } from "./admission.ts";
 import { SubjectTimes } from "./subject_times.ts";
 
 export interface SlidingWindowOptions {
@@ -15,7 +15,7 @@ export interface SlidingWindowOptions {
   readonly windowMs: number;
   /** Two random words that key the hash of subjects. */
   readonly hashKey: readonly [number, number];
-  readonly tellUncounted: TellUncounted;
+  readonly reportUncounted: ReportUncounted;
   readonly subjectsMax?: number;
   readonly timesMax?: number;
 }
@@ -26,10 +26,10 @@ export class SlidingWindow implements RateWindow {
   #latest = -Infinity;
 
   constructor(private readonly options: SlidingWindowOptions) {
-    const { hashKey, windowMs, tellUncounted } = options;
+    const { hashKey, windowMs, reportUncounted } = options;
     const { subjectsMax = RATE_SUBJECTS_MAX, timesMax = RATE_TIMES_MAX } = options;
     this.#times = new SubjectTimes({ subjectsMax, timesMax, hashKey });
-    this.#uncounted = new UncountedTally({ windowMs, tell: tellUncounted });
+    this.#uncounted = new UncountedTally({ windowMs, report: reportUncounted });
   }
 
   /** Requests refused since the start because the table was full. */
@@ -50,7 +50,7 @@ export class SlidingWindow implements RateWindow {
   admit(subject: string, now: number): Admission {
     const refusal = this.refusal(subject, now);
     if (refusal !== null) return refusal;
-    if (this.record(subject, now)) return this.#answer(subject, true);
+    if (this.record(subject, now)) return this.#admission(subject, true);
     const { limit, windowMs } = this.options;
     this.#uncounted.add(this.#latest);
     const resetMs = (this.#times.oldest ?? this.#latest) + windowMs - this.#latest;
@@ -60,7 +60,7 @@ export class SlidingWindow implements RateWindow {
   /** The refusal for a request of `subject` at `now`; null if it has admissions left. */
   refusal(subject: string, now: number): Admission | null {
     this.#moveTo(now);
-    return this.#times.look(subject).count < this.options.limit ? null : this.#answer(subject, false);
+    return this.#times.timesOf(subject).count < this.options.limit ? null : this.#admission(subject, false);
   }
 
   /** Counts an admitted request. Returns false if there is no room for it. */
@@ -83,9 +83,9 @@ export class SlidingWindow implements RateWindow {
     this.#times.forget(this.#latest - this.options.windowMs);
   }
 
-  #answer(subject: string, admitted: boolean): Admission {
+  #admission(subject: string, admitted: boolean): Admission {
     const { limit, windowMs } = this.options;
-    const { count, oldest } = this.#times.look(subject);
+    const { count, oldest } = this.#times.timesOf(subject);
     return {
       admitted,
       counted: true,

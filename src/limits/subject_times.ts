@@ -59,8 +59,8 @@ export class SubjectTimes {
   }
 
   /** The number of times of a subject, and its oldest time, which is meaningless if it has none. */
-  look(subject: string): { readonly count: number; readonly oldest: number } {
-    this.#write(subject);
+  timesOf(subject: string): { readonly count: number; readonly oldest: number } {
+    this.#setName(subject);
     const slot = this.#find();
     if (slot === NONE) return { count: 0, oldest: 0 };
     const { counts, oldest, times } = this.#arrays;
@@ -73,13 +73,13 @@ export class SubjectTimes {
    */
   push(subject: string, time: number): boolean {
     const { subjectsMax, timesMax } = this.#options;
-    this.#write(subject);
+    this.#setName(subject);
     let slot = this.#find();
     if (this.#length === timesMax || (slot === NONE && this.#subjects === subjectsMax)) return false;
     const { times, counts } = this.#arrays;
     if (this.#length === times.length || (slot === NONE && this.#subjects === counts.length)) {
       this.#rebuild(this.#first);
-      this.#write(subject);
+      this.#setName(subject);
       slot = this.#find();
     }
     this.#append(slot === NONE ? this.#insert() : slot, time);
@@ -88,18 +88,18 @@ export class SubjectTimes {
 
   /** Forgets every time at or before `until`, and each subject that has no times left. */
   forget(until: number): void {
-    const gone = this.#countUntil(until);
-    if (gone === 0) return;
+    const expired = this.#countUntil(until);
+    if (expired === 0) return;
     // If most times go, copying the rest is less work than removing each; it also gives memory back.
-    if (gone > LEAST_CAPACITY && gone * 2 > this.#length) return this.#rebuild(this.#at(gone), gone);
-    for (let step = 0; step < gone; step += 1) this.#shift();
+    if (expired > LEAST_CAPACITY && expired * 2 > this.#length) return this.#rebuild(this.#indexAt(expired), expired);
+    for (let step = 0; step < expired; step += 1) this.#shift();
     const { counts, times } = this.#arrays;
     const fitting = this.#capacity(this.#subjects, this.#length);
     if ((fitting.subjects + fitting.times) * 4 < counts.length + times.length) this.#rebuild(this.#first);
   }
 
   /** The index in the ring of the time `offset` after the first. */
-  #at(offset: number): number {
+  #indexAt(offset: number): number {
     return (this.#first + offset) & (this.#arrays.times.length - 1);
   }
 
@@ -114,7 +114,7 @@ export class SubjectTimes {
     let [low, high] = [1, this.#length];
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (times[this.#at(middle)]! <= until) low = middle + 1;
+      if (times[this.#indexAt(middle)]! <= until) low = middle + 1;
       else high = middle;
     }
     return low;
@@ -122,13 +122,13 @@ export class SubjectTimes {
 
   #append(slot: number, time: number): void {
     const { times, owners, nexts, counts, oldest, newest } = this.#arrays;
-    const place = this.#at(this.#length);
-    times[place] = time;
-    owners[place] = slot;
-    nexts[place] = NONE;
-    if (counts[slot] === 0) oldest[slot] = place;
-    else nexts[newest[slot]!] = place;
-    newest[slot] = place;
+    const index = this.#indexAt(this.#length);
+    times[index] = time;
+    owners[index] = slot;
+    nexts[index] = NONE;
+    if (counts[slot] === 0) oldest[slot] = index;
+    else nexts[newest[slot]!] = index;
+    newest[slot] = index;
     counts[slot]! += 1;
     this.#length += 1;
   }
@@ -139,7 +139,7 @@ export class SubjectTimes {
     const slot = owners[this.#first]!;
     oldest[slot] = nexts[this.#first]!;
     counts[slot]! -= 1;
-    this.#first = this.#at(1);
+    this.#first = this.#indexAt(1);
     this.#length -= 1;
     if (counts[slot] === 0) this.#remove(slot);
   }
@@ -147,28 +147,28 @@ export class SubjectTimes {
   /** Moves the times from the index `from` on, and their subjects, into arrays of a fitting size. */
   #rebuild(from: number, skipped = 0): void {
     const old = this.#arrays;
-    const kept = this.#length - skipped;
+    const remaining = this.#length - skipped;
     const mask = old.times.length - 1;
-    const subjects = skipped === 0 ? this.#subjects : Math.min(this.#subjects, kept);
-    this.#arrays = arraysFor(this.#capacity(subjects, kept));
+    const subjects = skipped === 0 ? this.#subjects : Math.min(this.#subjects, remaining);
+    this.#arrays = arraysFor(this.#capacity(subjects, remaining));
     [this.#subjects, this.#unused, this.#free, this.#first, this.#length] = [0, 0, NONE, 0, 0];
     const moved = new Int32Array(old.counts.length).fill(NONE);
-    for (let offset = 0; offset < kept; offset += 1) {
-      const place = (from + offset) & mask;
-      const owner = old.owners[place]!;
+    for (let offset = 0; offset < remaining; offset += 1) {
+      const index = (from + offset) & mask;
+      const owner = old.owners[index]!;
       if (moved[owner] === NONE) {
         for (let word = 0; word < NAME_WORDS; word += 1) {
           this.#name[word] = old.names[owner * NAME_WORDS + word]!;
         }
         moved[owner] = this.#insert();
       }
-      this.#append(moved[owner]!, old.times[place]!);
+      this.#append(moved[owner]!, old.times[index]!);
     }
   }
 
   // ---- the hash table -------------------------------------------------------------------------------------
 
-  #write(subject: string): void {
+  #setName(subject: string): void {
     const length = Math.min(subject.length, 4 * NAME_WORDS);
     this.#name.fill(0);
     for (let index = 0; index < length; index += 1) {

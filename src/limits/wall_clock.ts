@@ -34,13 +34,13 @@ export class WallClock {
   }
 
   /** Milliseconds until the clock can be trusted; 0 if it can. */
-  behind(): number {
+  msUntilTrusted(): number {
     const { time, windowMs } = this.options;
     const [now, monotonic] = [time.now(), time.monotonic()];
     if (now < this.#last) this.#steppedAt = monotonic;
     this.#last = now;
-    const left = Math.min(this.#latest - now, this.#steppedAt + windowMs - monotonic);
-    if (left > 0) return left;
+    const remaining = Math.min(this.#latest - now, this.#steppedAt + windowMs - monotonic);
+    if (remaining > 0) return remaining;
     this.#latest = now;
     return 0;
   }
@@ -50,6 +50,6 @@ export class WallClock {
    */
   isSteady(): boolean {
     const { time, windowMs } = this.options;
-    return this.behind() === 0 && time.monotonic() - this.#steppedAt >= windowMs;
+    return this.msUntilTrusted() === 0 && time.monotonic() - this.#steppedAt >= windowMs;
   }
 }

@@ -14,7 +14,7 @@ import { dispatchedDeliveries } from "../operations/webhooks/deliveries.ts";
 import { DatabaseBusy } from "../store/database.ts";
 import { createDeliverer } from "../webhooks/delivery.ts";
 import { Dispatcher } from "../webhooks/dispatcher.ts";
-import { isListener, type OwnListener } from "../webhooks/target.ts";
+import { isOwnListener, type OwnListener } from "../webhooks/target.ts";
 import { type RateWindows, rateWindows } from "./rate_windows.ts";
 import type { Recovered } from "./recovery.ts";
 import { resolveHost } from "./world.ts";
@@ -67,7 +67,7 @@ export function runInBackground(options: BackgroundOptions, recovered: Recovered
   const sending = sendingOf(config, {
     clock,
     stopping: stopping.signal,
-    isOwn: (address, port) => listeners.some((own) => isListener(own, { address, port })),
+    isOwn: (address, port) => listeners.some((own) => isOwnListener(own, { address, port })),
   });
   const dependencies: Dependencies = { ...recovered.base, ...sending };
   const requests = new Requests(clock);
@@ -174,7 +174,7 @@ function dispatcherOf(
 ) {
   return new Dispatcher(dispatchedDeliveries(dependencies), {
     clock,
-    mayWait: () => requests.isBusy && !dependencies.deliveries.counts.urgent,
+    shouldYield: () => requests.isBusy && !dependencies.deliveries.counts.urgent,
     timeoutMs: config.webhookTimeoutMs,
     leaseMs: dependencies.deliveries.leaseMs,
     isPassing: (error) => isUnavailable(error) || error instanceof DatabaseBusy,

@@ -25,7 +25,7 @@ export function rateWindows(
 ): RateWindows {
   const windowMs = RATE_WINDOW_MS;
   const layer = (name: string, limit: number) => {
-    const tellUncounted = (uncounted: number, cause?: unknown) =>
+    const reportUncounted = (uncounted: number, cause?: unknown) =>
       log.error("requests are refused because the rate limiter cannot count them", {
         layer: name,
         refused_uncounted: uncounted,
@@ -34,13 +34,13 @@ export function rateWindows(
           : causeFields(cause)),
       });
     const [low, high] = new Uint32Array(world.random(8).slice().buffer);
-    const own = new SlidingWindow({ limit, windowMs, hashKey: [low!, high!], tellUncounted });
-    return { layer: name, limit, windowMs, own, time: clock, tellUncounted };
+    const ownAdmissions = new SlidingWindow({ limit, windowMs, hashKey: [low!, high!], reportUncounted });
+    return { layer: name, limit, windowMs, ownAdmissions, time: clock, reportUncounted };
   };
   const [address, key] = [layer("address", rateLimitIp), layer("key", rateLimitKey)];
-  const forget = () => [address, key].forEach(({ own }) => own.forget(clock.monotonic()));
+  const forget = () => [address, key].forEach(({ ownAdmissions }) => ownAdmissions.forget(clock.monotonic()));
   if (rateLimitKv === null) {
-    return { address: address.own, key: key.own, forget, close: () => Promise.resolve() };
+    return { address: address.ownAdmissions, key: key.ownAdmissions, forget, close: () => Promise.resolve() };
   }
   const counters = new SharedCounters({
     open: kvStore(rateLimitKv),

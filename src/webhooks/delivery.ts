@@ -59,12 +59,12 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     ca: [...options.certificates],
   });
 
-  async function attempted(
+  async function makeAttempt(
     attempt: Attempt,
     signal: AbortSignal,
   ): Promise<Omit<AttemptResult, "durationMs">> {
     try {
-      const addresses = await beforeAbort(allowedAddresses(attempt.url, options), signal);
+      const addresses = await untilAborted(allowedAddresses(attempt.url, options), signal);
       const body = new TextEncoder().encode(attempt.body);
       const timestamp = Math.floor(clock.now() / 1000);
       const headers = {
@@ -72,8 +72,8 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
         "Content-Length": String(body.length),
       };
       const post = { agent, url: attempt.url, headers, body, signal };
-      const answer = await beforeAbort(postToFirst(addresses, post), signal);
-      await discard(answer, signal);
+      const answer = await untilAborted(postToFirst(addresses, post), signal);
+      await drain(answer, signal);
       const status = answer.statusCode!;
       return { status, error: errorOfStatus(status) };
     } catch (error) {
@@ -90,7 +90,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
       stopped.addEventListener("abort", stop, { once: true });
       if (stopped.aborted) stop();
       try {
-        const result = await attempted(attempt, deadline.signal);
+        const result = await makeAttempt(attempt, deadline.signal);
         return { ...result, durationMs: clock.monotonic() - began };
       } finally {
         clearTimeout(timer);
@@ -190,7 +190,7 @@ function postOnce(
 }
 
 /** Reads an answer until its end, its size limit or the end of the attempt. Its status is known already. */
-async function discard(answer: IncomingMessage, signal: AbortSignal): Promise<void> {
+async function drain(answer: IncomingMessage, signal: AbortSignal): Promise<void> {
   const end = () => answer.destroy();
   signal.addEventListener("abort", end, { once: true });
   try {
@@ -207,7 +207,7 @@ async function discard(answer: IncomingMessage, signal: AbortSignal): Promise<vo
   }
 }
 
-async function beforeAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>();
   const abort = () => aborted.reject(new Error("aborted"));
   if (signal.aborted) abort();

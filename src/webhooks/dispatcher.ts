@@ -18,13 +18,13 @@ const SLOTS_OF_KIND = 32;
 /** An attempt that took longer than this makes a destination slow. */
 const SLOW_MS = 1_000;
 /** Number of failures in a row that makes a destination failing. */
-const FAILING = 3;
+const FAILING_AFTER = 3;
 /** Milliseconds between the starts of attempts at a failing destination. */
 const FAILING_PACE_MS = 100;
 /**
  * Milliseconds between two looks for due deliveries, and the shortest pause between two turns of the loop.
  */
-const LOOK_MS = 250;
+const POLL_MS = 250;
 const PACE_MS = 20;
 /**
  * While requests are served: milliseconds between the starts of attempts, and between the writes of their
@@ -65,7 +65,7 @@ export interface Dispatched<
   ready(now: number): Promise<readonly Destination[]>;
   /** Claims due deliveries, and returns the destinations as they are after that. */
   claim(
-    wants: readonly { readonly destination: Destination; readonly count: number }[],
+    claimable: readonly { readonly destination: Destination; readonly count: number }[],
     now: number,
   ): Promise<{ readonly claims: readonly Claim[]; readonly destinations: readonly Destination[] }>;
   /** Makes one attempt and returns its outcome. Never throws. */
@@ -86,7 +86,7 @@ export interface DispatcherOptions {
    * True if a client waits for an answer of the service and nothing is urgent: then attempts begin at
    * intervals.
    */
-  mayWait(): boolean;
+  shouldYield(): boolean;
   /** Limit for a whole attempt, milliseconds. */
   readonly timeoutMs: number;
   readonly leaseMs: number;
@@ -112,14 +112,14 @@ export class Dispatcher<Destination extends DispatchedDestination, Claim extends
   readonly #waiting = new Map<string, Claim[]>();
   readonly #inFlight = new Map<string, number>();
   /** Start of the last attempt at each failing destination, epoch milliseconds. */
-  readonly #begunAt = new Map<string, number>();
+  readonly #lastAttemptAt = new Map<string, number>();
   readonly #attempts = new Set<Promise<void>>();
-  readonly #cut = new AbortController();
+  readonly #abort = new AbortController();
   #outcomes: Outcome[] = [];
   #stopping = false;
   #beginning = false;
   #running: Promise<void> | null = null;
-  #lookedAt = -Infinity;
+  #polledAt = -Infinity;
   #wake: () => void = () => {};
 
   /** @throws if a claim does not outlast an attempt. */
@@ -144,7 +144,7 @@ export class Dispatcher<Destination extends DispatchedDestination, Claim extends
     if (this.#attempts.size > 0) {
       const ended = new AbortController();
       void this.#options.clock.wait(STOP_MS, ended.signal).then(() => {
-        if (!ended.signal.aborted) this.#cut.abort();
+        if (!ended.signal.aborted) this.#abort.abort();
       });
       await Promise.all(this.#attempts);
       ended.abort();
@@ -158,19 +158,19 @@ export class Dispatcher<Destination extends DispatchedDestination, Claim extends
 
   async #run(): Promise<void> {
     while (!this.#stopping) {
-      const isDone = await this.#guarded(() => this.#turn());
+      const isDone = await this.#guarded(() => this.#runTurn());
       void this.#beginAll();
-      const isBusy = isDone && (this.#outcomes.length > 0 || this.#wants().length > 0);
-      const { clock, mayWait } = this.#options;
-      await (isBusy ? clock.wait(mayWait() ? YIELDING_PACE_MS : PACE_MS) : this.#rest());
+      const isBusy = isDone && (this.#outcomes.length > 0 || this.#claimable().length > 0);
+      const { clock, shouldYield } = this.#options;
+      await (isBusy ? clock.wait(shouldYield() ? YIELDING_PACE_MS : PACE_MS) : this.#waitForWork());
     }
   }
 
   /** Waits until the next look is due, or an attempt has ended. */
-  async #rest(): Promise<void> {
+  async #waitForWork(): Promise<void> {
     const woken = new AbortController();
     this.#wake = () => woken.abort();
-    await this.#options.clock.wait(LOOK_MS, woken.signal);
+    await this.#options.clock.wait(POLL_MS, woken.signal);
   }
 
   /** Returns whether the work succeeded. */
@@ -184,37 +184,37 @@ export class Dispatcher<Destination extends DispatchedDestination, Claim extends
     }
   }
 
-  async #turn(): Promise<void> {
+  async #runTurn(): Promise<void> {
     await this.#settle();
     const now = this.#options.clock.now();
-    if (Math.abs(now - this.#lookedAt) >= LOOK_MS) {
+    if (Math.abs(now - this.#polledAt) >= POLL_MS) {
       this.#ready.clear();
-      for (const destination of await this.#dispatched.ready(now)) this.#see(destination);
-      this.#lookedAt = now;
+      for (const destination of await this.#dispatched.ready(now)) this.#addReady(destination);
+      this.#polledAt = now;
     }
-    const wants = this.#wants();
-    if (wants.length === 0) return;
-    const { claims, destinations } = await this.#dispatched.claim(wants, now);
+    const claimable = this.#claimable();
+    if (claimable.length === 0) return;
+    const { claims, destinations } = await this.#dispatched.claim(claimable, now);
     const present = new Map(destinations.map((destination) => [destination.webhook_id, destination]));
-    const got = Map.groupBy(claims, ({ webhookId }) => webhookId);
-    for (const { destination: { webhook_id: id }, count } of wants) {
-      const own = got.get(id) ?? [];
+    const claimed = Map.groupBy(claims, ({ webhookId }) => webhookId);
+    for (const { destination: { webhook_id: id }, count } of claimable) {
+      const own = claimed.get(id) ?? [];
       if (own.length > 0) this.#waiting.set(id, [...this.#waiting.get(id) ?? [], ...own]);
       const after = present.get(id);
       // A destination may have more due deliveries, unless it is paused: then it has none until its next
       // probe.
-      if (own.length >= count && after?.paused_at === null) this.#see(after);
+      if (own.length >= count && after?.paused_at === null) this.#addReady(after);
       else this.#ready.delete(id);
     }
   }
 
-  #see(destination: Destination): void {
+  #addReady(destination: Destination): void {
     this.#ready.set(destination.webhook_id, destination);
-    this.#judge(destination);
+    this.#classify(destination);
   }
 
-  #judge({ webhook_id: id, failures, last_delivery }: Destination): void {
-    const isFailing = failures >= FAILING;
+  #classify({ webhook_id: id, failures, last_delivery }: Destination): void {
+    const isFailing = failures >= FAILING_AFTER;
     mark(this.#failing, id, isFailing);
     // After one or two failures the destination stays as it was.
     if (isFailing) this.#proven.delete(id);
@@ -231,7 +231,7 @@ export class Dispatcher<Destination extends DispatchedDestination, Claim extends
    * The number of deliveries that each destination can take now: enough to begin, and as many again to
    * continue with.
    */
-  #wants(): { readonly destination: Destination; readonly count: number }[] {
+  #claimable(): { readonly destination: Destination; readonly count: number }[] {
     // Destinations with the fewest held deliveries come first, so that each gets its turn.
     const order = [...this.#ready.values()].map((destination) => ({
       destination,
@@ -278,7 +278,7 @@ export class Dispatcher<Destination extends DispatchedDestination, Claim extends
     try {
       const changed = await this.#dispatched.settle(outcomes, this.#options.clock.now());
       for (const destination of changed) {
-        this.#judge(destination);
+        this.#classify(destination);
         if (destination.paused_at !== null) this.#giveBack(destination.webhook_id);
       }
     } catch (error) {
@@ -301,8 +301,8 @@ export class Dispatcher<Destination extends DispatchedDestination, Claim extends
     this.#beginning = true;
     for (let id = this.#nextDestination(); id !== null; id = this.#nextDestination()) {
       this.#begin(id);
-      const { clock, mayWait } = this.#options;
-      await clock.wait(mayWait() ? YIELDING_MS : 0);
+      const { clock, shouldYield } = this.#options;
+      await clock.wait(shouldYield() ? YIELDING_MS : 0);
     }
     this.#beginning = false;
   }
@@ -323,7 +323,7 @@ export class Dispatcher<Destination extends DispatchedDestination, Claim extends
   }
 
   #isTooSoon(id: string, now: number): boolean {
-    return Math.abs(now - (this.#begunAt.get(id) ?? -Infinity)) < FAILING_PACE_MS;
+    return Math.abs(now - (this.#lastAttemptAt.get(id) ?? -Infinity)) < FAILING_PACE_MS;
   }
 
   #begin(id: string): void {
@@ -336,10 +336,10 @@ export class Dispatcher<Destination extends DispatchedDestination, Claim extends
       this.#outcomes.push(this.#dispatched.release(claim));
       return;
     }
-    if (this.#failing.has(id)) this.#begunAt.set(id, now);
-    else this.#begunAt.delete(id);
+    if (this.#failing.has(id)) this.#lastAttemptAt.set(id, now);
+    else this.#lastAttemptAt.delete(id);
     this.#inFlight.set(id, (this.#inFlight.get(id) ?? 0) + 1);
-    const attempt = this.#dispatched.attempt(claim, this.#cut.signal).then((outcome) => {
+    const attempt = this.#dispatched.attempt(claim, this.#abort.signal).then((outcome) => {
       this.#outcomes.push(outcome);
       mark(this.#slow, id, clock.now() - now > SLOW_MS);
       const left = this.#inFlight.get(id)! - 1;

@@ -17,7 +17,7 @@ export const METADATA_ADDRESSES: readonly string[] = [
 ];
 
 /** Networks that no setting allows. */
-const NEVER = parseNetworks([
+const NEVER_ALLOWED = parseNetworks([
   // unspecified, "this network" (RFC 1122)
   "0.0.0.0/8",
   "::/128",
@@ -83,7 +83,7 @@ export function refusalOf(address: string, port: number, { allowed, isOwn }: Tar
   const inner = embeddedV4(plain);
   const forms = inner === null ? [plain] : [plain, inner];
   const readings = [...forms, ...shorterReadings(plain)];
-  if (readings.some((form) => NEVER.includes(form) || isOwn(form, port))) return "never";
+  if (readings.some((form) => NEVER_ALLOWED.includes(form) || isOwn(form, port))) return "never";
   return isPublic(plain, inner) || forms.some((form) => allowed.includes(form)) ? null : "not_allowed";
 }
 
@@ -137,8 +137,6 @@ export class TargetRefused extends Error {
   override readonly name = "TargetRefused";
 }
 
-const ALLOWING = "JISS_WEBHOOK_ALLOW lists the networks that may be called besides";
-
 /**
  * The addresses of a destination. Each of them may be called.
  * @throws {TargetRefused} if one of them may not. The message hides what a name resolves to: the client may
@@ -148,7 +146,7 @@ export async function allowedAddresses(
   url: URL,
   { policy, resolve }: { readonly policy: TargetPolicy; readonly resolve: Resolve },
 ): Promise<readonly string[]> {
-  requireForm(url);
+  requireUrlForm(url);
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const port = url.port === "" ? 443 : Number(url.port);
   if (isIP(host) !== 0) {
@@ -156,21 +154,23 @@ export async function allowedAddresses(
     if (refusal === null) return [host];
     throw new TargetRefused(
       refusal === "never"
-        ? "must not lead to a link-local, metadata, unspecified or multicast address, nor to the service itself"
-        : `must lead to a public address: ${ALLOWING}`,
+        ? "must not lead to a link-local, metadata, unspecified or multicast address, or to the service itself"
+        : "must lead to a public address, or to a network that JISS_WEBHOOK_ALLOW lists",
     );
   }
   const addresses = await resolve(host).catch(() => []);
   if (addresses.length > 0 && addresses.every((address) => refusalOf(address, port, policy) === null)) {
     return addresses;
   }
-  throw new TargetRefused(`must name a host that resolves to public addresses and no others: ${ALLOWING}`);
+  throw new TargetRefused(
+    "must name a host that resolves only to public addresses, or to networks that JISS_WEBHOOK_ALLOW lists",
+  );
 }
 
 /** Repeats the checks of registration for a URL from the database. @throws {TargetRefused} if one fails. */
-function requireForm({ protocol, port, username, password }: URL): void {
+function requireUrlForm({ protocol, port, username, password }: URL): void {
   if (protocol === "https:" && port !== "0" && username === "" && password === "") return;
-  throw new TargetRefused("must begin with https:// and hold no user, no password and no port 0");
+  throw new TargetRefused("must begin with https:// and must not contain a user, a password or port 0");
 }
 
 /** The listener of the service. */
@@ -185,13 +185,13 @@ export interface OwnListener {
  * Whether the service listens at an address. If it listens at one address, only that address counts. If it
  * listens by name or at every address of the machine, all addresses count that are not public.
  */
-export function isListener(
+export function isOwnListener(
   { url, host }: OwnListener,
   { address, port }: { readonly address: string; readonly port: number },
 ): boolean {
   const listening = new URL(url);
-  const own = listening.port === "" ? (listening.protocol === "https:" ? 443 : 80) : Number(listening.port);
-  if (port !== own) return false;
+  const ownPort = listening.port === "" ? (listening.protocol === "https:" ? 443 : 80) : Number(listening.port);
+  if (port !== ownPort) return false;
   const isOneAddress = isIP(host) !== 0 && !EVERY_ADDRESS.includes(canonical(host));
   return isOneAddress
     ? canonical(host) === canonical(address)

@@ -86,7 +86,7 @@ Deno.test("metrics, health and readiness are on the second listener alone", asyn
     key,
     body: { url: `https://127.0.0.1:${port}/metrics`, secret: "a-secret-of-the-receiver" },
   });
-  assert.match(webhook.body.error.message, /nor to the service itself/);
+  assert.match(webhook.body.error.message, /or to the service itself/);
   assert.equal(await service.stop(), 0);
   await assert.rejects(fetch(`${url}/healthz`));
   await remove();

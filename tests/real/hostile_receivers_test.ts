@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { parseNetworks } from "../../src/limits/networks.ts";
 import { createDeliverer, type Deliverer } from "../../src/webhooks/delivery.ts";
 import type { AttemptResult } from "../../src/webhooks/health.ts";
-import { isListener } from "../../src/webhooks/target.ts";
+import { isOwnListener } from "../../src/webhooks/target.ts";
 import { type Answering, openRawReceiver, openSilentReceiver, type RawReceiver } from "../raw_receiver.ts";
 import { certificate, makeCertificate, openReceiver } from "../receiver.ts";
 
@@ -49,7 +49,7 @@ async function withWorld(test: (world: World) => Promise<void>, options: WorldOp
   const allowed = parseNetworks(["127.0.0.0/8"]);
   const world = { answers: [["127.0.0.1"]] as (readonly string[])[], looked };
   const deliverer = createDeliverer({
-    policy: { allowed, isOwn: (address, port) => isListener(OWN, { address, port }) },
+    policy: { allowed, isOwn: (address, port) => isOwnListener(OWN, { address, port }) },
     resolve: options.resolve ?? ((name) => {
       looked.push(name);
       return Promise.resolve(world.answers.length > 1 ? world.answers.shift()! : world.answers[0]!);

@@ -101,7 +101,7 @@ class World {
         now: () => this.now,
         wait: (milliseconds, cut) => this.#wait(milliseconds, cut),
       },
-      mayWait: () => false,
+      shouldYield: () => false,
       timeoutMs: TIMEOUT_MS,
       leaseMs,
       isPassing: (error) => (error as Error).message === "passing",

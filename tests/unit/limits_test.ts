@@ -73,7 +73,7 @@ Deno.test("a table that empties step by step gives its memory back", () => {
 
 Deno.test("a full table refuses new subjects uncounted, still admits known ones, and removes nobody early", () => {
   const reported: number[] = [];
-  const window = memoryWindow(2, { subjectsMax: 2_000, tellUncounted: (total) => reported.push(total) });
+  const window = memoryWindow(2, { subjectsMax: 2_000, reportUncounted: (total) => reported.push(total) });
   for (let n = 0; n < 2_000; n += 1) assert.equal(window.admit(`subject ${n}`, n).admitted, true);
   for (const at of [2_000, 59_999]) {
     assert.deepEqual(window.admit("new", at), {
