@@ -39,8 +39,8 @@ export function compiledOf(
   const targets = TARGETS.filter((target) => args.includes("all") || args.includes(target));
   if (targets.length > 1 && denort !== undefined) {
     throw new Error(
-      `DENORT_BIN is the denort of one system, and ${targets.length} targets were named: name one target, with the ` +
-        "denort of its system; without DENORT_BIN each is taken from Deno's download host",
+      `DENORT_BIN is for one system, but ${targets.length} targets were named: name one target, or unset DENORT_BIN ` +
+        "to download denort for each target",
     );
   }
   return targets.map((target) => ({
@@ -76,8 +76,8 @@ export async function compile(compiled: readonly Compiled[]): Promise<void> {
         throw new Error(
           `deno compile failed${
             target === null ? "" : ` for ${target}`
-          }: it needs Deno's download host, or ` +
-            "DENORT_BIN with the path of the denort of that system, of the same version",
+          }: allow access to Deno's download host, or ` +
+            "set DENORT_BIN to the path of denort for that system, of the same version",
         );
       }
     }

@@ -84,7 +84,9 @@ function tarOf(files: readonly ArchivedFile[]): Uint8Array<ArrayBuffer> {
 }
 
 function headerOf({ path, content, isExecutable }: ArchivedFile): Uint8Array {
-  if (!/^[\x21-\x7e]{1,100}$/.test(path)) throw new Error(`${path}: not 1 to 100 characters of ASCII`);
+  if (!/^[\x21-\x7e]{1,100}$/.test(path)) {
+    throw new Error(`the path ${path} must have 1 to 100 ASCII characters`);
+  }
   const header = Buffer.alloc(TAR_BLOCK);
   const octal = (value: number, digits: number) => `${value.toString(8).padStart(digits, "0")}\0`;
   header.write(path, 0);

@@ -36,7 +36,7 @@ export interface BundledPackage {
   /** Digest of its archive, hexadecimal. */
   readonly sha512: string;
   /** Names of the packages that it requires itself. */
-  readonly asksFor: readonly string[];
+  readonly dependencyNames: readonly string[];
   readonly licenceFiles: readonly { readonly name: string; readonly text: string }[];
 }
 
@@ -58,7 +58,9 @@ export async function bundledPackages(): Promise<readonly BundledPackage[]> {
   const unknown = modules.filter((path) =>
     !found.some(({ name, version }) => path.includes(`/${name}/${version}/`))
   );
-  if (unknown.length > 0) throw new Error(`of no package in deno.lock: ${unknown.join(", ")}`);
+  if (unknown.length > 0) {
+    throw new Error(`these modules belong to no package in deno.lock: ${unknown.join(", ")}`);
+  }
   const packages = await Promise.all(found.map(async ({ name, version, folder, integrity, dependencies }) => {
     const { license, repository } = JSON.parse(await Deno.readTextFile(`${folder}package.json`));
     return {
@@ -67,7 +69,7 @@ export async function bundledPackages(): Promise<readonly BundledPackage[]> {
       licence: String(license),
       repository: addressOf((typeof repository === "string" ? repository : repository?.url) ?? null),
       sha512: Uint8Array.fromBase64(integrity.replace(/^sha512-/, "")).toHex(),
-      asksFor: (dependencies ?? []).map((asked) => /^((?:@[^/]+\/)?[^@]+)/.exec(asked)![1]!),
+      dependencyNames: (dependencies ?? []).map((specifier) => /^((?:@[^/]+\/)?[^@]+)/.exec(specifier)![1]!),
       licenceFiles: await licenceFilesIn(folder),
     };
   }));
@@ -144,13 +146,13 @@ export function billOfMaterials(
       distributionOf("deno", { version: deno.version, sha512: deno.packageSha512 }),
       distributionOf(`@deno/${deno.archive}`, { version: deno.version, sha512: deno.sha512 }),
     ]),
-    description: "What the bundle runs on, or is compiled with; SQLite and V8 are inside",
+    description: "The runtime of the bundle, or of the compiled executable; it includes SQLite and V8",
     licenses: new Models.LicenseRepository([licenceOf("MIT")]),
   });
   const components = new Map(packages.map((one) => [one.name, componentOf(one)]));
-  for (const { name, asksFor } of packages) {
-    for (const asked of asksFor) {
-      const component = components.get(asked);
+  for (const { name, dependencyNames } of packages) {
+    for (const dependency of dependencyNames) {
+      const component = components.get(dependency);
       if (component !== undefined) components.get(name)!.dependencies.add(component.bomRef);
     }
   }
@@ -214,14 +216,14 @@ export async function timeOfSource(
     return new Date(Number(sourceDateEpoch) * 1000);
   }
   // A folder that lies in another clone does not belong to that clone's commit.
-  const top = await gitSays(folder, "rev-parse", "--show-toplevel");
+  const top = await gitOutput(folder, "rev-parse", "--show-toplevel");
   if (top === null || await Deno.realPath(top) !== await Deno.realPath(folder)) return null;
-  const seconds = await gitSays(folder, "log", "-1", "--format=%ct");
+  const seconds = await gitOutput(folder, "log", "-1", "--format=%ct");
   return seconds === null ? null : new Date(Number(seconds) * 1000);
 }
 
 /** The output of git; null if git is missing or fails. */
-async function gitSays(folder: string, ...args: readonly string[]): Promise<string | null> {
+async function gitOutput(folder: string, ...args: readonly string[]): Promise<string | null> {
   try {
     const { success, stdout } = await new Deno.Command("git", {
       args: [...args],
@@ -278,7 +280,7 @@ export function licenceList(packages: readonly BundledPackage[]): string {
   const texts = packages.map(({ name, version, licence, repository, licenceFiles }) => {
     const head = `${name} ${version} (${licence})${repository === null ? "" : `\n${repository}`}`;
     const files = licenceFiles.map(({ text }) => text);
-    const terms = files.length > 0 ? files.join("\n\n") : "The package holds no file of its licence.";
+    const terms = files.length > 0 ? files.join("\n\n") : "The package contains no licence file.";
     return `${"-".repeat(80)}\n${head}\n\n${terms}\n`;
   });
   return `Packages in jiss.js, and their licences. The program's own: Apache-2.0.\n\n${rows.join("\n")}\n\n${
@@ -294,7 +296,9 @@ export async function makeRelease(): Promise<number> {
   const packages = await bundledPackages();
   const at = await timeOfSource(ROOT, Deno.env.get("SOURCE_DATE_EPOCH"));
   if (at === null) {
-    console.error("jiss.cdx.json has no timestamp: this is no clone, and SOURCE_DATE_EPOCH is not set");
+    console.error(
+      "jiss.cdx.json has no timestamp, because this is not a clone and SOURCE_DATE_EPOCH is not set",
+    );
   }
   const list = billOfMaterials({
     version,

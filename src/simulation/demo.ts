@@ -88,8 +88,8 @@ const CRITICAL_SHARE = 0.02;
 
 const HOUR_MS = 3_600_000;
 /** Working hours, UTC: from 08:00 until 17:00. */
-const OPENS_MS = 8 * HOUR_MS;
-const CLOSES_MS = 17 * HOUR_MS;
+const WORKDAY_STARTS_MS = 8 * HOUR_MS;
+const WORKDAY_ENDS_MS = 17 * HOUR_MS;
 /** 1 January 1970 was a Thursday; weekdays count from Sunday, 0. */
 const EPOCH_WEEKDAY = 4;
 
@@ -113,7 +113,7 @@ export function demoHistory(
   const period = { from: endsAt - days * DAY_MS, until: endsAt };
   return DEMO_REVIEWERS
     .flatMap((reviewer) => reviewerHistory(reviewer, period, `${seed}/${reviewer.operatorId}`))
-    .sort((one, other) => one.at - other.at || (one.sessionId < other.sessionId ? -1 : 1));
+    .sort((a, b) => a.at - b.at || (a.sessionId < b.sessionId ? -1 : 1));
 }
 
 /**
@@ -158,8 +158,8 @@ function workingSpans({ from, until }: Span): Span[] {
   for (let day = Math.floor(from / DAY_MS); day * DAY_MS < until; day++) {
     const weekday = (day + EPOCH_WEEKDAY) % 7;
     if (weekday === 0 || weekday === 6) continue;
-    const opens = Math.max(from, day * DAY_MS + OPENS_MS);
-    const closes = Math.min(until, day * DAY_MS + CLOSES_MS);
+    const opens = Math.max(from, day * DAY_MS + WORKDAY_STARTS_MS);
+    const closes = Math.min(until, day * DAY_MS + WORKDAY_ENDS_MS);
     if (opens < closes) spans.push({ from: opens, until: closes });
   }
   return spans;
@@ -171,7 +171,7 @@ function workingSpans({ from, until }: Span): Span[] {
  */
 function drawTimes(spans: readonly Span[], perWorkday: number, random: Random): number[] {
   const workingMs = spans.reduce((sum, span) => sum + span.until - span.from, 0);
-  const count = Math.round(perWorkday * workingMs / (CLOSES_MS - OPENS_MS));
+  const count = Math.round(perWorkday * workingMs / (WORKDAY_ENDS_MS - WORKDAY_STARTS_MS));
   return Array.from({ length: count }, (_, index) => {
     const worked = (index + random.uniform(0.1, 0.9)) / count * workingMs;
     return Math.floor(instantAfter(spans, worked));

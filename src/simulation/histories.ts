@@ -10,11 +10,11 @@ import type { Random } from "./random.ts";
  * A history begins at 2026-01-05, a Monday, and has this many cases a day, evenly spread. Weekends and
  * working hours are not simulated.
  */
-const BEGINS_AT = Date.UTC(2026, 0, 5);
+const START_AT = Date.UTC(2026, 0, 5);
 const CASES_PER_DAY = 8;
 
 /** The score and state of an operator after some interactions. */
-export interface Standing {
+export interface ScoreSnapshot {
   /** Interactions so far. */
   readonly after: number;
   readonly jis: number;
@@ -30,36 +30,36 @@ export interface HistoryOptions {
   readonly environment: Environment;
   /** Source of the draws for the cases. */
   readonly random: Random;
-  /** Numbers of interactions after which a standing is taken, in rising order; the last ends the history. */
+  /** Numbers of interactions after which a snapshot is taken, in rising order; the last ends the history. */
   readonly lengths: readonly number[];
 }
 
-/** One standing for each length. */
-export function runHistory(operator: Operator, options: HistoryOptions): readonly Standing[] {
+/** One snapshot for each length. */
+export function runHistory(operator: Operator, options: HistoryOptions): readonly ScoreSnapshot[] {
   const { lengths } = options;
-  const standings: Standing[] = [];
-  const steps = stepsOf(() => operator, options);
+  const snapshots: ScoreSnapshot[] = [];
+  const steps = snapshotsAfterEach(() => operator, options);
   for (let after = 1; after <= lengths.at(-1)!; after += 1) {
-    const standing = steps.next().value;
-    if (lengths.includes(after)) standings.push(standing);
+    const snapshot = steps.next().value;
+    if (lengths.includes(after)) snapshots.push(snapshot);
   }
-  return standings;
+  return snapshots;
 }
 
 /**
- * The endless standings after each interaction; `operatorAt` gives the operator at an interaction, counted
+ * An endless sequence of snapshots, one after each interaction; `operatorAt` gives the operator at an interaction, counted
  * from 0.
  */
-export function* stepsOf(
+export function* snapshotsAfterEach(
   operatorAt: (index: number) => Operator,
   { model, environment, random }: Omit<HistoryOptions, "lengths">,
-): Generator<Standing, never> {
+): Generator<ScoreSnapshot, never> {
   let state: OperatorState | null = null;
   for (let index = 0;; index += 1) {
     const event = {
       interaction: drawInteraction(operatorAt(index), index, environment, random),
       domain: environment.domain,
-      now: BEGINS_AT + Math.floor(index * DAY_MS / CASES_PER_DAY),
+      now: START_AT + Math.floor(index * DAY_MS / CASES_PER_DAY),
     };
     const scored: Scored = score(model, state, event, { mode: "full", modeOverride: "normal" });
     state = scored.state;

@@ -3,7 +3,7 @@
  * change.
  */
 import { DEFAULT_ENVIRONMENT } from "./archetypes.ts";
-import { discrimination, runHistory, stepsOf } from "./histories.ts";
+import { discrimination, runHistory, snapshotsAfterEach } from "./histories.ts";
 import { ALL_ARCHETYPES, BAD, drawFrom, GAMING, HONEST } from "./populations.ts";
 import { seeded } from "./random.ts";
 import { jisAfter, type Measured, type Run, scoredOf } from "./samples.ts";
@@ -12,34 +12,34 @@ import { auc, correlation, mean, quantile, shareOf, spearman } from "./statistic
 /** Number of histories whose mean is an operator's expected JIS. */
 const FRESH_HISTORIES = 50;
 /** Interactions before behaviour changes, and most interactions after the change. */
-const STEADY = 100;
-const WATCHED = 300;
+const INTERACTIONS_BEFORE = 100;
+const INTERACTIONS_AFTER = 300;
 
 /** Measures if honest and other archetypes are told apart, and who is called at risk. */
 export function separation(run: Run): readonly Measured[] {
   const { min_jis: bound } = run.model.thresholds;
   const scores = new Map(ALL_ARCHETYPES.map((name) => [name, scoredOf(run, name)]));
-  const of = (name: typeof ALL_ARCHETYPES[number], after: number) => jisAfter(scores.get(name)!, after);
+  const jisOf = (name: typeof ALL_ARCHETYPES[number], after: number) => jisAfter(scores.get(name)!, after);
   const atRisk = (name: typeof ALL_ARCHETYPES[number], after: number) =>
-    shareOf(of(name, after), (jis) => jis < bound);
-  const pooled = (after: number) => BAD.flatMap((name) => of(name, after));
+    shareOf(jisOf(name, after), (jis) => jis < bound);
+  const pooled = (after: number) => BAD.flatMap((name) => jisOf(name, after));
   return [
     ...[50, 200].flatMap((after) =>
-      ALL_ARCHETYPES.map((name) => ({ measure: "mean JIS", of: name, after, value: mean(of(name, after)) }))
+      ALL_ARCHETYPES.map((name) => ({ measure: "mean JIS", of: name, after, value: mean(jisOf(name, after)) }))
     ),
     ...[10, 25, 50, 100].flatMap((after) => [
       ...BAD.map((name): Measured => ({
         measure: "AUC, independent above",
         of: name,
         after,
-        value: auc(of("independent", after), of(name, after)),
+        value: auc(jisOf("independent", after), jisOf(name, after)),
         ...(after === 50 ? { target: { least: 0.98 } } : {}),
       })),
       {
         measure: "AUC, fast_expert above",
         of: "all of these",
         after,
-        value: auc(of("fast_expert", after), pooled(after)),
+        value: auc(jisOf("fast_expert", after), pooled(after)),
       },
     ]),
     ...[50, 200].flatMap((after) => [
@@ -64,7 +64,7 @@ export function separation(run: Run): readonly Measured[] {
           measure: "gain over rubber_stamper",
           of: name,
           after,
-          value: mean(of(name, after)) - mean(of("rubber_stamper", after)),
+          value: mean(jisOf(name, after)) - mean(jisOf("rubber_stamper", after)),
         },
       ]),
     ]),
@@ -92,7 +92,7 @@ export function ordered(run: Run, population: "spectrum" | "mixed"): readonly Me
 
 // ---- intervals and reliability ----------------------------------------------------------------------------
 
-const COVERED = [25, 50, 200] as const;
+const INTERVAL_LENGTHS = [25, 50, 200] as const;
 
 /**
  * Scores each operator in many histories: compares the interval with the mean, and one score with another.
@@ -106,7 +106,7 @@ export function intervals({ model, seed, operators }: Run): readonly Measured[] 
         model,
         environment: DEFAULT_ENVIRONMENT,
         random: seeded(`${name}/${which}`),
-        lengths: COVERED,
+        lengths: INTERVAL_LENGTHS,
       });
     return {
       own: history("history"),
@@ -114,12 +114,12 @@ export function intervals({ model, seed, operators }: Run): readonly Measured[] 
     };
   });
   const band = (jis: number) => Object.values(model.bands).filter((bound) => jis >= bound).length;
-  return COVERED.flatMap((after, place): Measured[] => {
+  return INTERVAL_LENGTHS.flatMap((after, lengthIndex): Measured[] => {
     const covered = shareOf(histories, ({ own, fresh }) => {
-      const expected = mean(fresh.map((standings) => standings[place]!.jis));
-      return own[place]!.low <= expected && expected <= own[place]!.high;
+      const expected = mean(fresh.map((snapshots) => snapshots[lengthIndex]!.jis));
+      return own[lengthIndex]!.low <= expected && expected <= own[lengthIndex]!.high;
     });
-    const pairs = histories.map(({ own, fresh }) => [own[place]!.jis, fresh[0]![place]!.jis] as const);
+    const pairs = histories.map(({ own, fresh }) => [own[lengthIndex]!.jis, fresh[0]![lengthIndex]!.jis] as const);
     return [
       {
         measure: "interval covers the expected JIS",
@@ -132,7 +132,7 @@ export function intervals({ model, seed, operators }: Run): readonly Measured[] 
         measure: "width of the interval",
         of: "spectrum",
         after,
-        value: mean(histories.map(({ own }) => own[place]!.high - own[place]!.low)),
+        value: mean(histories.map(({ own }) => own[lengthIndex]!.high - own[lengthIndex]!.low)),
       },
       {
         measure: "reliability, two histories",
@@ -163,33 +163,33 @@ export function changes({ model, seed, operators }: Run): readonly Measured[] {
     const name = `${seed}/change/${index}`;
     const before = drawFrom("independent", seeded(name));
     const after = { ...before, theta: { from: 0.05, to: 0.05, over: 0 } };
-    const steps = stepsOf((at) => at < STEADY ? before : after, {
+    const steps = snapshotsAfterEach((at) => at < INTERACTIONS_BEFORE ? before : after, {
       model,
       environment: DEFAULT_ENVIRONMENT,
       random: seeded(`${name}/history`),
     });
-    let early = false;
-    let wait = WATCHED;
-    for (let at = 1; at <= STEADY + WATCHED; at += 1) {
+    let isFalseAlarm = false;
+    let wait = INTERACTIONS_AFTER;
+    for (let at = 1; at <= INTERACTIONS_BEFORE + INTERACTIONS_AFTER; at += 1) {
       const { jis } = steps.next().value;
-      if (at > STEADY && jis < bound) {
-        wait = at - STEADY;
+      if (at > INTERACTIONS_BEFORE && jis < bound) {
+        wait = at - INTERACTIONS_BEFORE;
         break;
       }
-      if (at > STEADY / 2 && jis < bound) early = true;
+      if (at > INTERACTIONS_BEFORE / 2 && jis < bound) isFalseAlarm = true;
     }
     waits.push(wait);
-    falseAlarms.push(early);
+    falseAlarms.push(isFalseAlarm);
   }
-  const told = (of: string, value: number) => ({
+  const figure = (of: string, value: number) => ({
     measure: "interactions until a change shows",
     of,
     after: null,
     value,
   });
   return [
-    told("median", quantile(waits, 0.5)),
-    told("of nine in ten", quantile(waits, 0.9)),
+    figure("median", quantile(waits, 0.5)),
+    figure("of nine in ten", quantile(waits, 0.9)),
     {
       measure: "at risk before the change",
       of: "independent",

@@ -177,6 +177,6 @@ function scoredMembers(
   const environment = environmentOf(study);
   return Array.from({ length: operators }, (_, index) => {
     const random = seeded(`${seed}/published/${study.name}/${group.name}/${index}`);
-    return { operator, standings: runHistory(operator, { model, environment, random, lengths: LENGTHS }) };
+    return { operator, snapshots: runHistory(operator, { model, environment, random, lengths: LENGTHS }) };
   });
 }

@@ -1,7 +1,7 @@
 /** Scored samples of simulated reviewers, and the figures measured on them. */
 import type { ModelDocument } from "../scoring/model.ts";
 import { DEFAULT_ENVIRONMENT, type Environment, type Operator } from "./archetypes.ts";
-import { runHistory, type Standing } from "./histories.ts";
+import { runHistory, type ScoreSnapshot } from "./histories.ts";
 import { drawFrom, type PopulationName } from "./populations.ts";
 import { seeded } from "./random.ts";
 
@@ -30,10 +30,10 @@ export interface Run {
   readonly operators: number;
 }
 
-/** One operator with the standings of its history. */
+/** One operator with the snapshots of its history. */
 export interface Scored {
   readonly operator: Operator;
-  readonly standings: readonly Standing[];
+  readonly snapshots: readonly ScoreSnapshot[];
 }
 
 /** Operators of a population, each with a history of its own: the same for the same seed. */
@@ -50,10 +50,10 @@ export function scoredOf(
     const name = `${seed}/${population}/${index}`;
     const operator = change(drawFrom(population, seeded(name)));
     const random = seeded(`${name}/history`);
-    return { operator, standings: runHistory(operator, { model, environment, random, lengths }) };
+    return { operator, snapshots: runHistory(operator, { model, environment, random, lengths }) };
   });
 }
 
 export function jisAfter(scored: readonly Scored[], after: number): readonly number[] {
-  return scored.map(({ standings }) => standings.find((standing) => standing.after === after)!.jis);
+  return scored.map(({ snapshots }) => snapshots.find((snapshot) => snapshot.after === after)!.jis);
 }

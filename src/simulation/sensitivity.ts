@@ -20,18 +20,18 @@ export function weights(run: Run): readonly Measured[] {
   const scored = scoredOf(run, "spectrum", { lengths: [200] });
   const latent = scored.map(({ operator }) => discrimination(operator, 0));
   const { domain } = DEFAULT_ENVIRONMENT;
-  const dimensions = scored.map(({ standings: [standing] }) =>
-    dimensionsOf(model, bucketMeans(model, standing!.state, domain), "full")
+  const dimensions = scored.map(({ snapshots: [snapshot] }) =>
+    dimensionsOf(model, bucketMeans(model, snapshot!.state, domain), "full")
   );
-  const correlated = (weighed: ModelDocument) =>
+  const correlationWith = (weighed: ModelDocument) =>
     spearman(dimensions.map((own) => jisOf(weighed, own, "full")), latent);
-  const usual = correlated(model);
+  const baseline = correlationWith(model);
   return DIMENSIONS.flatMap((name) =>
     WEIGHT_FACTORS.map((factor) => ({
       measure: `Spearman with J*, its weight times ${factor}, less the usual`,
       of: name,
       after: 200,
-      value: correlated(reweighed(model, name, factor)) - usual,
+      value: correlationWith(reweighed(model, name, factor)) - baseline,
     }))
   );
 }
@@ -77,17 +77,17 @@ export function environments(run: Run): readonly Measured[] {
     const bad = BAD.map(scored);
     const atRisk = (one: readonly Scored[], after: number) =>
       shareOf(jisAfter(one, after), (jis) => jis < bound);
-    const told = (measure: string, after: number, value: number) => ({ measure, of, after, value });
+    const figure = (measure: string, after: number, value: number) => ({ measure, of, after, value });
     return [
-      told("where: fast experts at risk", 50, atRisk(fast!, 50)),
-      told("where: fast experts at risk", 200, atRisk(fast!, 200)),
-      told(
+      figure("where: fast experts at risk", 50, atRisk(fast!, 50)),
+      figure("where: fast experts at risk", 200, atRisk(fast!, 200)),
+      figure(
         "where: the lowest AUC, independent above a bad one",
         50,
         Math.min(...bad.map((one) => auc(jisAfter(independent!, 50), jisAfter(one, 50)))),
       ),
-      told("where: the bad archetype least at risk", 200, Math.min(...bad.map((one) => atRisk(one, 200)))),
-      told(
+      figure("where: the bad archetype least at risk", 200, Math.min(...bad.map((one) => atRisk(one, 200)))),
+      figure(
         "where: Spearman with J*, spectrum",
         200,
         spearman(jisAfter(spectrum!, 200), spectrum!.map(({ operator }) => discrimination(operator, 0))),

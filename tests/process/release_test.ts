@@ -360,7 +360,7 @@ Deno.test("a package without a licence file is in the list, which says so", () =
     licence: "MIT",
     repository: null,
     sha512: "",
-    asksFor: [],
+    dependencyNames: [],
     licenceFiles: [],
   };
   assert.match(licenceList([one]), /\nbare 1\.0\.0 \(MIT\)\n\nThe package holds no file of its licence\.\n/);
