@@ -9,7 +9,7 @@ import type { Environment, ReadFile } from "./environment.ts";
  * `crypto/x509`: Debian and Alpine, Fedora and RHEL, openSUSE, OpenELEC, newer RHEL, Alpine and macOS. Read
  * as files, because Deno gives access to them only together with all that it knows about the system.
  */
-const FILES: readonly string[] = [
+const CERTIFICATE_FILES: readonly string[] = [
   "/etc/ssl/certs/ca-certificates.crt",
   "/etc/pki/tls/certs/ca-bundle.crt",
   "/etc/ssl/ca-bundle.pem",
@@ -20,8 +20,8 @@ const FILES: readonly string[] = [
 
 /** The certificates of the system, each PEM; empty if it has no such file, or the file cannot be read. */
 export function systemCertificates(environment: Environment, readFile: ReadFile): readonly string[] {
-  const own = environment.SSL_CERT_FILE;
-  for (const path of own === undefined || own === "" ? FILES : [own]) {
+  const named = environment.SSL_CERT_FILE;
+  for (const path of named === undefined || named === "" ? CERTIFICATE_FILES : [named]) {
     try {
       const found = certificatesIn(readFile(path));
       if (found.length > 0) return found;

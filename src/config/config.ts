@@ -162,13 +162,13 @@ class Reader {
     try {
       return this.readFile(path);
     } catch {
-      this.problem(name, "names a file that cannot be read: check the path and its permissions");
+      this.problem(name, "names a file that cannot be read: check the path and the file's permissions");
       return undefined;
     }
   }
 
   /** The name of the variable that holds a secret: `NAME`, or `NAME_FILE` if that is set. */
-  formOf(name: string): string {
+  variableHolding(name: string): string {
     return this.text(`${name}_FILE`) === undefined ? name : `${name}_FILE`;
   }
 
@@ -184,11 +184,11 @@ class Reader {
     if (value === undefined) return undefined;
     if (value.length < SECRET_MIN_LENGTH) {
       this.problem(
-        this.formOf(name),
+        this.variableHolding(name),
         `must hold at least ${SECRET_MIN_LENGTH} characters: ${
           name === "JISS_DATABASE_AUTH_TOKEN"
-            ? "name a token that the libSQL server takes (docs/operate/replicas.md)"
-            : "generate one, for instance with `jiss init`"
+            ? "set the token that the libSQL server expects (docs/operate/replicas.md)"
+            : "generate one, for example with `jiss init`"
         }`,
       );
       return undefined;
@@ -227,15 +227,15 @@ class Reader {
  */
 export function readConfig(environment: Environment, readFile: ReadFile): Config {
   const reader = new Reader(environment, readFile);
-  refuseUnknown(reader, environment);
+  refuseUnknownVariables(reader, environment);
 
   const secrets = new Map(SECRET_VARIABLES.map((name) => [name, reader.secret(name)]));
-  refuseShared(reader, secrets);
-  refuseUnsendable(reader, secrets);
+  refuseSharedSecrets(reader, secrets);
+  refuseUnsendableSecrets(reader, secrets);
   const pepper = requirePepper(reader, secrets);
   const previousPepper = secrets.get("JISS_KEY_PEPPER_PREVIOUS");
   const secretsKey = secrets.get("JISS_SECRETS_KEY");
-  const wrapping = [secretsKey, pepper, previousPepper].filter((secret) => secret !== undefined);
+  const wrappingSecrets = [secretsKey, pepper, previousPepper].filter((secret) => secret !== undefined);
 
   const model = modelIn(reader);
   const config: Config = {
@@ -243,7 +243,7 @@ export function readConfig(environment: Environment, readFile: ReadFile): Config
     ...storageOf(reader, { environment, readFile, authToken: secrets.get("JISS_DATABASE_AUTH_TOKEN") }),
     secretFiles: secretFilesOf(reader),
     peppers: [pepper, previousPepper].filter((value) => value !== undefined),
-    secretsKeys: wrapping.map(deriveSecretsKey),
+    secretsKeys: wrappingSecrets.map(deriveSecretsKey),
     masterSecrets: readMasterSecrets(secrets),
     metrics: reader.parse("JISS_METRICS_ADDR", null, parseMetricsAddress),
     rateLimitIp: reader.integer("JISS_RATE_LIMIT_IP", RATE_LIMIT_IP_DEFAULT, [1, RATE_LIMIT_MAX]),
@@ -281,7 +281,7 @@ export type StorageConfig = Pick<
 /** Reads the storage part of the configuration. @throws {ConfigError} with every problem in it. */
 export function readStorage(environment: Environment, readFile: ReadFile): StorageConfig {
   const reader = new Reader(environment, readFile);
-  refuseUnknown(reader, environment);
+  refuseUnknownVariables(reader, environment);
   const storage = storageOf(reader, {
     environment,
     readFile,
@@ -315,18 +315,18 @@ function databaseOf(
   reader: Reader,
   { dataDir, authToken }: { readonly dataDir: string; readonly authToken: string | undefined },
 ): DatabaseLocation {
-  const inDirectory = { kind: "file", path: `${dataDir}/jiss.db` } as const;
-  const location = reader.parse<ParsedDatabaseUrl>("JISS_DATABASE_URL", inDirectory, parseDatabaseUrl);
+  const defaultLocation = { kind: "file", path: `${dataDir}/jiss.db` } as const;
+  const location = reader.parse<ParsedDatabaseUrl>("JISS_DATABASE_URL", defaultLocation, parseDatabaseUrl);
   const adminUrl = reader.parse("JISS_DATABASE_ADMIN_URL", null, parseAdminUrl);
   if (location.kind === "server") return { ...location, authToken: authToken ?? null, adminUrl };
-  const idle = [
-    ...(authToken === undefined ? [] : [reader.formOf("JISS_DATABASE_AUTH_TOKEN")]),
+  const unused = [
+    ...(authToken === undefined ? [] : [reader.variableHolding("JISS_DATABASE_AUTH_TOKEN")]),
     ...(adminUrl === null ? [] : ["JISS_DATABASE_ADMIN_URL"]),
   ];
-  for (const name of idle) {
+  for (const name of unused) {
     reader.problem(
       name,
-      "is for a libSQL server, and JISS_DATABASE_URL names none: unset it, or name the server",
+      "is only for a libSQL server, but JISS_DATABASE_URL names none: unset it, or set JISS_DATABASE_URL to the server",
     );
   }
   return location;
@@ -375,9 +375,10 @@ function extraCertificatesOf(reader: Reader): readonly string[] {
   const text = path === undefined ? undefined : reader.file(name, path);
   if (text === undefined) return [];
   const certificates = certificatesIn(text);
-  if (certificates.length === 0) reader.problem(name, "names a file without a certificate: it must hold PEM");
-  else if (certificates.some((pem) => parsed(pem, (text) => new X509Certificate(text)) === null)) {
-    reader.problem(name, "names a file with a certificate that cannot be read");
+  if (certificates.length === 0) {
+    reader.problem(name, "names a file without a certificate: the file must contain certificates in PEM");
+  } else if (certificates.some((pem) => tryParse(pem, (text) => new X509Certificate(text)) === null)) {
+    reader.problem(name, "names a file with an invalid certificate: replace it");
   }
   return certificates;
 }
@@ -391,12 +392,12 @@ function shadowModelIn(reader: Reader, inUse: ModelDocument): ModelDocument | nu
   const name = "JISS_SCORING_SHADOW_MODEL_FILE";
   const candidate = reader.document(name, modelSchema) ?? null;
   if (candidate !== null && isDeepStrictEqual(candidate, inUse)) {
-    reader.problem(name, "holds the model that is in use: unset it, or name a candidate that differs");
+    reader.problem(name, "names the model that is in use: unset it, or name a different candidate");
   }
   return candidate;
 }
 
-function refuseUnknown(reader: Reader, environment: Environment): void {
+function refuseUnknownVariables(reader: Reader, environment: Environment): void {
   for (const name of Object.keys(environment)) {
     if (!isClaimed(name) || KNOWN_VARIABLES.includes(name)) continue;
     reader.problem(
@@ -406,12 +407,12 @@ function refuseUnknown(reader: Reader, environment: Environment): void {
   }
 }
 
-function refuseShared(reader: Reader, secrets: ReadonlyMap<string, string | undefined>): void {
+function refuseSharedSecrets(reader: Reader, secrets: ReadonlyMap<string, string | undefined>): void {
   const named = [...secrets].flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]));
   for (const [first, second] of sharedSecrets(named)) {
     reader.problem(
-      reader.formOf(second),
-      `holds the same value as ${reader.formOf(first)}: every secret must be used once`,
+      reader.variableHolding(second),
+      `holds the same value as ${reader.variableHolding(first)}: generate a separate secret for each`,
     );
   }
 }
@@ -419,13 +420,13 @@ function refuseShared(reader: Reader, secrets: ReadonlyMap<string, string | unde
 /** A value that a header carries unchanged: printable ASCII without a blank at either end. */
 const SENDABLE = /^[!-~](?:[ -~]*[!-~])?$/;
 
-function refuseUnsendable(reader: Reader, secrets: ReadonlyMap<string, string | undefined>): void {
+function refuseUnsendableSecrets(reader: Reader, secrets: ReadonlyMap<string, string | undefined>): void {
   for (const name of [...MASTER_SCOPES.flatMap(masterSecretNames), "JISS_DATABASE_AUTH_TOKEN"]) {
     const value = secrets.get(name);
     if (value === undefined || SENDABLE.test(value)) continue;
     reader.problem(
-      reader.formOf(name),
-      "can never be sent in a header: use ASCII characters, without a blank at either end",
+      reader.variableHolding(name),
+      "cannot be sent in a header: use ASCII characters, without a space at either end",
     );
   }
 }
@@ -436,7 +437,7 @@ function requirePepper(reader: Reader, secrets: ReadonlyMap<string, string | und
   if (named === undefined) {
     reader.problem(
       "JISS_KEY_PEPPER",
-      "is required: `jiss init` writes one, with the other secrets, into jiss.env",
+      "is required: `jiss init` writes it, with the other secrets, to jiss.env",
     );
   }
   return pepper;
@@ -457,8 +458,8 @@ function readTls(reader: Reader): Config["tls"] {
   if (keyPath === undefined) reader.problem(keyName, "is missing: HTTPS needs both files");
   const cert = certPath === undefined ? undefined : reader.file(certName, certPath);
   const key = keyPath === undefined ? undefined : reader.file(keyName, keyPath);
-  const certificate = parsed(cert, (text) => new X509Certificate(text));
-  const privateKey = parsed(key, createPrivateKey);
+  const certificate = tryParse(cert, (text) => new X509Certificate(text));
+  const privateKey = tryParse(key, createPrivateKey);
   if (certificate === null) reader.problem(certName, "does not hold a certificate in PEM");
   if (privateKey === null) reader.problem(keyName, "does not hold a private key in PEM");
   if (certificate && privateKey && !certificate.checkPrivateKey(privateKey)) {
@@ -468,7 +469,7 @@ function readTls(reader: Reader): Config["tls"] {
 }
 
 /** undefined if there is no text; null if it cannot be parsed. */
-function parsed<T>(text: string | undefined, parse: (text: string) => T): T | null | undefined {
+function tryParse<T>(text: string | undefined, parse: (text: string) => T): T | null | undefined {
   if (text === undefined) return undefined;
   try {
     return parse(text);
@@ -495,7 +496,7 @@ function parseRateLimitStore(text: string): string {
   const url = URL.canParse(address) ? new URL(address) : null;
   if (url === null || url.username !== "" || url.password !== "") {
     throw new Error(
-      "must be memory, kv, or kv: and the address of a KV Connect server, like kv:https://host",
+      "must be memory, kv, or kv: followed by the address of a KV Connect server, like kv:https://host",
     );
   }
   return text;
@@ -540,7 +541,7 @@ function parseDatabaseUrl(text: string): ParsedDatabaseUrl {
       (url.search === "" || (url.protocol === "libsql:" && /^\?tls=[01]$/.test(url.search)));
     if (!isPlain) {
       throw new Error(
-        "must name a libSQL server and nothing else, like https://db.example:8080: its token belongs in JISS_DATABASE_AUTH_TOKEN",
+        "must contain only the address of a libSQL server, like https://db.example:8080: set its token in JISS_DATABASE_AUTH_TOKEN",
       );
     }
     return { kind: "server", url: text };

@@ -13,7 +13,7 @@ export const SECRET_VARIABLES: readonly string[] = [
   ...MASTER_SCOPES.flatMap(masterSecretNames),
 ];
 
-const OTHERS: readonly string[] = [
+const OTHER_VARIABLES: readonly string[] = [
   "JISS_HOST",
   "JISS_PORT",
   "JISS_BASE_URL",
@@ -47,7 +47,7 @@ const OTHERS: readonly string[] = [
 
 export const KNOWN_VARIABLES: readonly string[] = [
   ...new Set([
-    ...OTHERS,
+    ...OTHER_VARIABLES,
     ...SECRET_VARIABLES.flatMap((name) => [name, `${name}_FILE`]),
   ]),
 ];

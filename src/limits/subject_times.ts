@@ -91,7 +91,9 @@ export class SubjectTimes {
     const expired = this.#countUntil(until);
     if (expired === 0) return;
     // If most times go, copying the rest is less work than removing each; it also gives memory back.
-    if (expired > LEAST_CAPACITY && expired * 2 > this.#length) return this.#rebuild(this.#indexAt(expired), expired);
+    if (expired > LEAST_CAPACITY && expired * 2 > this.#length) {
+      return this.#rebuild(this.#indexAt(expired), expired);
+    }
     for (let step = 0; step < expired; step += 1) this.#shift();
     const { counts, times } = this.#arrays;
     const fitting = this.#capacity(this.#subjects, this.#length);

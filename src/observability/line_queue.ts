@@ -57,7 +57,7 @@ export class LineQueue {
     const last = this.#waiting.at(-1);
     if (typeof last === "object") last.lost += 1;
     else this.#waiting.push({ lost: 1 });
-    this.#lose(1, "its reader takes none");
+    this.#countLost(1, "its reader does not read");
   }
 
   /** Resolves once each line is written or lost. */
@@ -74,19 +74,19 @@ export class LineQueue {
 
   async #writeAll(): Promise<void> {
     while (this.#waiting.length > 0) {
-      const piece = this.#take();
+      const piece = this.#takePiece();
       const failure = await this.#write(piece);
       if (failure === null) continue;
       const { missing, reason } = failure;
-      this.#lose(missing.filter((item) => typeof item === "string").length, reason);
-      this.#putBack(missing.reduce((sum, item) => sum + (typeof item === "string" ? 1 : item.lost), 0));
+      this.#countLost(missing.filter((item) => typeof item === "string").length, reason);
+      this.#putGapFirst(missing.reduce((sum, item) => sum + (typeof item === "string" ? 1 : item.lost), 0));
       // A gap alone is not tried again at once: it is written with the next line.
       if (this.#waiting.length === 1) break;
     }
     this.#writing = null;
   }
 
-  #take(): readonly Item[] {
+  #takePiece(): readonly Item[] {
     let length = 0;
     let count = 0;
     while (count < this.#waiting.length && length < PIECE_LENGTH) {
@@ -99,7 +99,7 @@ export class LineQueue {
   }
 
   /** Puts a gap before everything that waits. */
-  #putBack(lost: number): void {
+  #putGapFirst(lost: number): void {
     const first = this.#waiting[0];
     if (typeof first === "object") first.lost += lost;
     else this.#waiting.unshift({ lost });
@@ -120,14 +120,14 @@ export class LineQueue {
       }
     } catch (error) {
       let end = start.length;
-      const kept = texts.findIndex((text) => (end += this.#encoder.encode(text).length) > written);
-      return { missing: piece.slice(kept), reason: String(error) };
+      const firstMissing = texts.findIndex((text) => (end += this.#encoder.encode(text).length) > written);
+      return { missing: piece.slice(firstMissing), reason: String(error) };
     }
     if (piece.some((item) => typeof item === "object")) this.#isLosing = false;
     return null;
   }
 
-  #lose(lines: number, reason: string): void {
+  #countLost(lines: number, reason: string): void {
     this.#lost += lines;
     if (this.#isLosing || lines === 0) return;
     this.#isLosing = true;

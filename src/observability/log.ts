@@ -28,9 +28,9 @@ export interface LogOptions {
 }
 
 export function createLog({ write, ...style }: LogOptions): Log {
-  const at = (level: LogLevel) => (message: string, fields: LogFields = {}) =>
-    write(rendered(level, { message, fields }, style));
-  return { info: at("info"), warn: at("warn"), error: at("error") };
+  const logAt = (level: LogLevel) => (message: string, fields: LogFields = {}) =>
+    write(renderLine(level, { message, fields }, style));
+  return { info: logAt("info"), warn: logAt("warn"), error: logAt("error") };
 }
 
 /** The log of a process that serves; it can also print text for a person. */
@@ -65,7 +65,7 @@ export function createProcessLog({ write, onLost, ...style }: ProcessLogOptions)
     write,
     limit: WAITING_MAX,
     lossLine: (lost) =>
-      rendered("warn", { message: "log lines could not be written", fields: { lost } }, style),
+      renderLine("warn", { message: "log lines could not be written", fields: { lost } }, style),
     onLost,
   });
   return {
@@ -78,7 +78,7 @@ export function createProcessLog({ write, onLost, ...style }: ProcessLogOptions)
   };
 }
 
-function rendered(level: LogLevel, line: Line, { format, clock }: Omit<LogOptions, "write">): string {
+function renderLine(level: LogLevel, line: Line, { format, clock }: Omit<LogOptions, "write">): string {
   const render = format === "json" ? renderJson : renderPretty;
   return `${render(new Date(clock()).toISOString(), level, line)}\n`;
 }

@@ -107,11 +107,11 @@ export function createMetrics(sources: MetricSources): Metrics {
   metrics.info("jiss_build_info", "The program and the scoring model in use", { version, model });
   const observeRequest = requestMetrics(metrics);
   const observeCommit = commitMetrics(metrics, sources);
-  const lookAtChains = chainMetrics(metrics, sources);
+  const readChains = chainMetrics(metrics, sources);
   stateMetrics(metrics, sources);
   trafficMetrics(metrics, sources);
-  const lookAtAlerts = alertMetrics(metrics, sources);
-  const lookAtWebhooks = webhookMetrics(metrics, sources);
+  const readAlerts = alertMetrics(metrics, sources);
+  const readWebhooks = webhookMetrics(metrics, sources);
   const observeShadow = shadow === null ? () => {} : shadowMetrics(metrics, shadow);
   return {
     observeCommit,
@@ -119,7 +119,7 @@ export function createMetrics(sources: MetricSources): Metrics {
     observeRequest,
     contentType: metrics.contentType,
     async text() {
-      await Promise.all([lookAtChains(), lookAtAlerts(), lookAtWebhooks()]);
+      await Promise.all([readChains(), readAlerts(), readWebhooks()]);
       return await metrics.text();
     },
   };
@@ -128,12 +128,12 @@ export function createMetrics(sources: MetricSources): Metrics {
 function requestMetrics(metrics: MetricRegistry): Metrics["observeRequest"] {
   const requests = metrics.counter(
     "jiss_http_requests_total",
-    "Requests that were answered, by route and status; those for no route have none",
+    "Answered requests, by route and status; the route is empty if none matched",
     ["route", "status"],
   );
   const durations = metrics.histogram(
     "jiss_http_request_seconds",
-    "From the head of a request to its answer, by route",
+    "Seconds from the head of a request to its answer, by route",
     { labelNames: ["route"], buckets: SECONDS },
   );
   return ({ route, status, milliseconds }) => {
@@ -145,7 +145,7 @@ function requestMetrics(metrics: MetricRegistry): Metrics["observeRequest"] {
 function commitMetrics(metrics: MetricRegistry, sources: MetricSources): Metrics["observeCommit"] {
   const durations = metrics.histogram(
     "jiss_commit_seconds",
-    "From the planning of a commit until it was durable",
+    "Seconds from the planning of a commit until it was durable",
     { buckets: SECONDS },
   );
   const jobsOfCommits = metrics.histogram("jiss_commit_requests", "Requests that shared a commit", {
@@ -172,13 +172,13 @@ function chainMetrics(metrics: MetricRegistry, sources: MetricSources): () => Pr
   );
   const checkpointAge = metrics.gauge(
     "jiss_checkpoint_age_seconds",
-    "Since the last entry of the system chain, which holds a checkpoint of every other",
+    "Seconds since the last entry of the system chain, which contains checkpoints of all other chains",
   );
   return async () => {
-    const [found, age] = await Promise.all([sources.chains(), sources.checkpointAge()]);
-    chains.set(found.chains);
-    entries.set(found.entries);
-    unanchored.set(found.unanchored);
+    const [counts, age] = await Promise.all([sources.chains(), sources.checkpointAge()]);
+    chains.set(counts.chains);
+    entries.set(counts.entries);
+    unanchored.set(counts.unanchored);
     checkpointAge.set(age);
   };
 }
@@ -186,32 +186,32 @@ function chainMetrics(metrics: MetricRegistry, sources: MetricSources): () => Pr
 function stateMetrics(metrics: MetricRegistry, sources: MetricSources): void {
   metrics.readGauge(
     "jiss_chain_suspect",
-    "1 where the database is older than what was issued, another history, or altered",
+    "1 if the database is older than what was issued, has another history, or was altered; otherwise 0",
     () => Number(sources.isSuspect()),
   );
   metrics.readGauge(
     "jiss_chains_altered",
-    "Chains that are not what was signed, and that nobody has put right or acknowledged",
+    "Chains that differ from what was signed and were neither repaired nor acknowledged",
     () => sources.alteredChains(),
   );
   metrics.readGauge(
     "jiss_clock_refused",
-    "1: this machine's clock has jumped too far ahead, and nothing is recorded",
+    "1 if this machine's clock is so far ahead of the last run that nothing is recorded; otherwise 0",
     () => Number(sources.isClockRefused()),
   );
   metrics.readGauge(
     "jiss_lock_behind",
-    "1 where lock.db cannot follow the database: an older one, put back, may go unnoticed",
+    "1 if lock.db cannot be written: an older database that was put back may then go unnoticed; otherwise 0",
     () => Number(sources.isLockBehind()),
   );
   metrics.readGauge(
     "jiss_disk_free_bytes",
-    "Where the data directory lies; none where that cannot be told",
+    "Free bytes on the disk of the data directory; no value if they are unknown",
     () => sources.freeSpace(),
   );
   metrics.total(
     "jiss_log_lines_lost_total",
-    "Lines of the log that could not be written: its reader took none, or a write failed",
+    "Lines of the log that were lost because its reader took none or a write failed",
     () => sources.lostLines(),
   );
 }
@@ -219,7 +219,7 @@ function stateMetrics(metrics: MetricRegistry, sources: MetricSources): void {
 function trafficMetrics(metrics: MetricRegistry, { uncounted, connections }: MetricSources): void {
   metrics.totals(
     "jiss_rate_limit_uncounted_total",
-    "Requests refused because the limiter could not count them: a full table, or a store that is away",
+    "Requests refused because the limiter could not count them: its table was full, or its store unavailable",
     "layer",
     () => Object.entries(uncounted()),
   );
@@ -246,18 +246,18 @@ function webhookMetrics(metrics: MetricRegistry, sources: MetricSources): () => 
   const { deliveries } = sources;
   metrics.totals(
     "jiss_webhook_attempts_total",
-    "Attempts to deliver an event, by how they ended: delivered, or the class of error",
+    "Attempts to deliver an event, by outcome: delivered, or the class of error",
     "outcome",
     () => deliveries.attempts,
   );
   metrics.total(
     "jiss_webhook_events_dropped_total",
-    "Events that were given up because they waited too long, or behind too many",
+    "Events that were dropped because they waited too long, or because too many others were waiting",
     () => deliveries.dropped,
   );
   const paused = metrics.gauge(
     "jiss_webhook_paused",
-    "Destinations that fail for long and are tried once a minute",
+    "Destinations that have failed for so long that they are tried only once a minute",
   );
   const waiting = metrics.gauge(
     "jiss_webhook_backlog",
@@ -278,12 +278,12 @@ function shadowMetrics(
   metrics.info("jiss_shadow_info", "The candidate model that runs in shadow", { candidate });
   const differences = metrics.histogram(
     "jiss_shadow_jis_difference",
-    "JIS of the candidate minus that of the model in use, points, of each interaction compared",
+    "JIS of the candidate minus JIS of the model in use, in points, for each compared interaction",
     { buckets: DIFFERENCES },
   );
   const changed = metrics.counter(
     "jiss_shadow_changed_total",
-    "Interactions whose band or compliance status the candidate has higher or lower",
+    "Interactions whose band or compliance status is higher or lower under the candidate",
     ["what", "direction"],
   );
   for (const what of ["band", "compliance_status"]) {
@@ -296,12 +296,12 @@ function shadowMetrics(
   );
   metrics.total(
     "jiss_shadow_missed_total",
-    "Scores and late labels that the candidate had no room for, or that came too fast",
+    "Scores and late labels that the candidate skipped because there was no room or too many were waiting",
     () => counts().missed,
   );
   metrics.total(
     "jiss_shadow_restarts_total",
-    "Operators that began anew from the stored state, after something was missed or recorded elsewhere",
+    "Restarts of an operator from the stored state, because something was missed or another process recorded it",
     () => counts().restarts,
   );
   metrics.readGauge(

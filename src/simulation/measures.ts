@@ -25,7 +25,12 @@ export function separation(run: Run): readonly Measured[] {
   const pooled = (after: number) => BAD.flatMap((name) => jisOf(name, after));
   return [
     ...[50, 200].flatMap((after) =>
-      ALL_ARCHETYPES.map((name) => ({ measure: "mean JIS", of: name, after, value: mean(jisOf(name, after)) }))
+      ALL_ARCHETYPES.map((name) => ({
+        measure: "mean JIS",
+        of: name,
+        after,
+        value: mean(jisOf(name, after)),
+      }))
     ),
     ...[10, 25, 50, 100].flatMap((after) => [
       ...BAD.map((name): Measured => ({
@@ -119,7 +124,9 @@ export function intervals({ model, seed, operators }: Run): readonly Measured[] 
       const expected = mean(fresh.map((snapshots) => snapshots[lengthIndex]!.jis));
       return own[lengthIndex]!.low <= expected && expected <= own[lengthIndex]!.high;
     });
-    const pairs = histories.map(({ own, fresh }) => [own[lengthIndex]!.jis, fresh[0]![lengthIndex]!.jis] as const);
+    const pairs = histories.map(({ own, fresh }) =>
+      [own[lengthIndex]!.jis, fresh[0]![lengthIndex]!.jis] as const
+    );
     return [
       {
         measure: "interval covers the expected JIS",

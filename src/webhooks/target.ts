@@ -190,7 +190,9 @@ export function isOwnListener(
   { address, port }: { readonly address: string; readonly port: number },
 ): boolean {
   const listening = new URL(url);
-  const ownPort = listening.port === "" ? (listening.protocol === "https:" ? 443 : 80) : Number(listening.port);
+  const ownPort = listening.port === ""
+    ? (listening.protocol === "https:" ? 443 : 80)
+    : Number(listening.port);
   if (port !== ownPort) return false;
   const isOneAddress = isIP(host) !== 0 && !EVERY_ADDRESS.includes(canonical(host));
   return isOneAddress

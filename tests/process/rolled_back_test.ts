@@ -89,7 +89,9 @@ for (const first of ["score", "dashboard"] as const) {
       assert.equal(await score(service, other, "s-5"), 503, "nothing is recorded anywhere");
       const before = told().length;
       for (let call = 0; call < 5; call += 1) await score(service, key, `s-6-${call}`);
-      const warned = service.log().filter(({ msg }) => msg === "an alert cannot be recorded in this chain").length;
+      const warned = service.log().filter(({ msg }) =>
+        msg === "an alert cannot be recorded in this chain"
+      ).length;
       assert.ok(told().length >= before && warned < 20, `${warned}`);
       const checkpoint = await runProgram(["checkpoint"], { env });
       assert.deepEqual([checkpoint.code, checkpoint.stdout], [1, ""]);

@@ -122,7 +122,7 @@ Deno.test("a log reader that stops reading stops neither requests nor the end, a
   child.kill("SIGTERM");
   assert.equal((await child.status).code, 0);
   await reader.readToEnd();
-  assert.match(await errors, /^jiss: the log cannot be written[^\n]*: its reader takes none[^\n]*\n$/);
+  assert.match(await errors, /^jiss: the log cannot be written[^\n]*: its reader does not read[^\n]*\n$/);
   await deployment.remove();
 });
 

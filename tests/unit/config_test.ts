@@ -238,7 +238,7 @@ Deno.test("a database address is a file: address, relative or absolute, or a lib
     ]
   ) {
     assert.deepEqual(problemsOf({ JISS_DATABASE_URL: url }), [
-      "JISS_DATABASE_URL must name a libSQL server and nothing else, like https://db.example:8080: its token belongs in JISS_DATABASE_AUTH_TOKEN",
+      "JISS_DATABASE_URL must contain only the address of a libSQL server, like https://db.example:8080: set its token in JISS_DATABASE_AUTH_TOKEN",
     ]);
   }
 });
@@ -261,10 +261,10 @@ Deno.test("a libSQL server has a token, from its variable or its file, and an ad
     expected,
   );
   assert.deepEqual(problemsOf({ ...server, JISS_DATABASE_AUTH_TOKEN: "SHOWN-NOWHERE" }), [
-    "JISS_DATABASE_AUTH_TOKEN must hold at least 32 characters: name a token that the libSQL server takes (docs/operate/replicas.md)",
+    "JISS_DATABASE_AUTH_TOKEN must hold at least 32 characters: set the token that the libSQL server expects (docs/operate/replicas.md)",
   ]);
   assert.deepEqual(problemsOf({ ...server, JISS_DATABASE_AUTH_TOKEN: `SHOWN NOWHERE\n${token}` }), [
-    "JISS_DATABASE_AUTH_TOKEN can never be sent in a header: use ASCII characters, without a blank at either end",
+    "JISS_DATABASE_AUTH_TOKEN cannot be sent in a header: use ASCII characters, without a space at either end",
   ]);
   assert.deepEqual(problemsOf({ ...server, JISS_DATABASE_ADMIN_URL: "SHOWN-NOWHERE" }), [
     "JISS_DATABASE_ADMIN_URL must be the http or https address of the libSQL server's admin API, like http://127.0.0.1:9090",
@@ -273,7 +273,8 @@ Deno.test("a libSQL server has a token, from its variable or its file, and an ad
 
 Deno.test("variables for a libSQL server are refused beside a file", () => {
   const token = "a-token-SHOWN-NOWHERE-0123456789-0123456789";
-  const problem = "is for a libSQL server, and JISS_DATABASE_URL names none: unset it, or name the server";
+  const problem =
+    "is only for a libSQL server, but JISS_DATABASE_URL names none: unset it, or set JISS_DATABASE_URL to the server";
   assert.deepEqual(problemsOf({ JISS_DATABASE_AUTH_TOKEN: token }), [`JISS_DATABASE_AUTH_TOKEN ${problem}`]);
   assert.deepEqual(problemsOf({ JISS_DATABASE_AUTH_TOKEN_FILE: "/t" }, { "/t": token }), [
     `JISS_DATABASE_AUTH_TOKEN_FILE ${problem}`,
@@ -289,7 +290,7 @@ Deno.test("without a pepper nothing starts, and the problem says how to get one"
   for (const environment of [{}, { JISS_KEY_PEPPER: "" }]) {
     assert.throws(() => readConfig(environment, readerOf({})), {
       name: "ConfigError",
-      message: "JISS_KEY_PEPPER is required: `jiss init` writes one, with the other secrets, into jiss.env",
+      message: "JISS_KEY_PEPPER is required: `jiss init` writes it, with the other secrets, to jiss.env",
     });
   }
 });
@@ -509,7 +510,7 @@ Deno.test("a secret that is set twice, directly and by file, is a problem", () =
 
 Deno.test("a secret below 32 characters is a problem, from its variable or its file", () => {
   for (const name of SECRETS) {
-    const problem = "must hold at least 32 characters: generate one, for instance with `jiss init`";
+    const problem = "must hold at least 32 characters: generate one, for example with `jiss init`";
     const short = "SHOWN-NOWHERE".padEnd(31, "x");
     assert.deepEqual(problemsOf({ [name]: short }), [`${name} ${problem}`]);
     const base: Environment = name === "JISS_KEY_PEPPER" ? {} : REQUIRED;
@@ -525,16 +526,17 @@ Deno.test("a secret below 32 characters is a problem, from its variable or its f
 
 Deno.test("a secret's file that cannot be read is a problem, without its path", () => {
   assert.deepEqual(problemsOf({ MASTER_ADMIN_KEY_ORG_CREATE_FILE: "/SHOWN-NOWHERE" }), [
-    "MASTER_ADMIN_KEY_ORG_CREATE_FILE names a file that cannot be read: check the path and its permissions",
+    "MASTER_ADMIN_KEY_ORG_CREATE_FILE names a file that cannot be read: check the path and the file's permissions",
   ]);
   assert.throws(() => readConfig({ JISS_KEY_PEPPER_FILE: "/nowhere" }, readerOf({})), {
-    message: "JISS_KEY_PEPPER_FILE names a file that cannot be read: check the path and its permissions",
+    message:
+      "JISS_KEY_PEPPER_FILE names a file that cannot be read: check the path and the file's permissions",
   });
 });
 
 Deno.test("no two secrets may have the same value: across scopes, active and previous, file and pepper", () => {
   const problem = (name: string, first: string) =>
-    `${name} holds the same value as ${first}: every secret must be used once`;
+    `${name} holds the same value as ${first}: generate a separate secret for each`;
   const same = "one value SHOWN-NOWHERE in two places 0123456789";
   assert.deepEqual(
     problemsOf({ MASTER_ADMIN_KEY_ORG_CREATE: same, MASTER_ADMIN_KEY_ALERT_ACK: same }),
@@ -563,7 +565,7 @@ Deno.test("no two secrets may have the same value: across scopes, active and pre
 
 Deno.test("a master key that a header cannot carry is refused, and a pepper may have any characters", () => {
   const problem = (name: string) =>
-    `${name} can never be sent in a header: use ASCII characters, without a blank at either end`;
+    `${name} cannot be sent in a header: use ASCII characters, without a space at either end`;
   const plain = "a master key of SHOWN-NOWHERE 0123456789";
   for (const value of [`${plain} `, ` ${plain}`, `${plain}\t`, "é".repeat(40), `${plain}\u{7f}`]) {
     assert.deepEqual(problemsOf({ MASTER_ADMIN_KEY_ALERT_ACK: value }), [
@@ -595,7 +597,7 @@ Deno.test("an invalid model document is refused with every problem and its path"
     "JISS_SCORING_MODEL_FILE does not hold valid JSON",
   ]);
   assert.deepEqual(problemsOf({ JISS_SCORING_MODEL_FILE: "/SHOWN-NOWHERE" }), [
-    "JISS_SCORING_MODEL_FILE names a file that cannot be read: check the path and its permissions",
+    "JISS_SCORING_MODEL_FILE names a file that cannot be read: check the path and the file's permissions",
   ]);
 });
 
@@ -625,9 +627,9 @@ Deno.test("a candidate model is validated like the one in use, and must differ f
     `${name} bands.exemplary`,
   ]);
   assert.deepEqual(problemsOf({ [name]: "/SHOWN-NOWHERE" }), [
-    `${name} names a file that cannot be read: check the path and its permissions`,
+    `${name} names a file that cannot be read: check the path and the file's permissions`,
   ]);
-  const same = [`${name} holds the model that is in use: unset it, or name a candidate that differs`];
+  const same = [`${name} names the model that is in use: unset it, or name a different candidate`];
   assert.deepEqual(problemsOf({ [name]: "/same" }, files), same);
   assert.deepEqual(problemsOf({ [name]: "/candidate", JISS_SCORING_MODEL_FILE: "/candidate" }, files), same);
   assert.deepEqual(
@@ -716,8 +718,8 @@ Deno.test("TLS files with other content are named, both at once, without their c
     "JISS_TLS_KEY_FILE does not hold a private key in PEM",
   ]);
   assert.deepEqual(problemsOf(TLS_PATHS), [
-    "JISS_TLS_CERT_FILE names a file that cannot be read: check the path and its permissions",
-    "JISS_TLS_KEY_FILE names a file that cannot be read: check the path and its permissions",
+    "JISS_TLS_CERT_FILE names a file that cannot be read: check the path and the file's permissions",
+    "JISS_TLS_KEY_FILE names a file that cannot be read: check the path and the file's permissions",
   ]);
 });
 
@@ -752,7 +754,7 @@ Deno.test("an invalid store of rate limits is refused, and its value is not show
     ]
   ) {
     assert.deepEqual(problemsOf({ JISS_RATE_LIMIT_STORE: text }), [
-      "JISS_RATE_LIMIT_STORE must be memory, kv, or kv: and the address of a KV Connect server, like kv:https://host",
+      "JISS_RATE_LIMIT_STORE must be memory, kv, or kv: followed by the address of a KV Connect server, like kv:https://host",
     ]);
   }
 });
@@ -812,13 +814,13 @@ Deno.test("receivers are trusted by the system's certificates, if there are any,
   assert.deepEqual(read({ SSL_CERT_FILE: "/system.pem" }, files).certificates, [plain]);
   assert.deepEqual(read({ SSL_CERT_FILE: "/missing.pem" }, files).certificates, []);
   assert.deepEqual(problemsOf({ JISS_EXTRA_CA_FILE: "/nothing.pem" }, files), [
-    "JISS_EXTRA_CA_FILE names a file without a certificate: it must hold PEM",
+    "JISS_EXTRA_CA_FILE names a file without a certificate: the file must contain certificates in PEM",
   ]);
   assert.deepEqual(problemsOf({ JISS_EXTRA_CA_FILE: "/broken.pem" }, files), [
-    "JISS_EXTRA_CA_FILE names a file with a certificate that cannot be read",
+    "JISS_EXTRA_CA_FILE names a file with an invalid certificate: replace it",
   ]);
   assert.deepEqual(problemsOf({ JISS_EXTRA_CA_FILE: "/missing.pem" }, files), [
-    "JISS_EXTRA_CA_FILE names a file that cannot be read: check the path and its permissions",
+    "JISS_EXTRA_CA_FILE names a file that cannot be read: check the path and the file's permissions",
   ]);
 });
 

@@ -561,7 +561,8 @@ Deno.test("for kept checkpoints that were not compared the sentence says why, an
     /What the system chain pins of it by what you kept of that, at 3 entries, is older than its first entry, .* jiss export --org acme --link 3, or/,
   );
   assert.match(
-    judgmentOf("org/acme", [...below(5), { reason: "unlinkable", checkpoint: system, anchor: other }]).sentence,
+    judgmentOf("org/acme", [...below(5), { reason: "unlinkable", checkpoint: system, anchor: other }])
+      .sentence,
     /What you kept of it, and what the system chain pins of it by what you kept of that, at 5, 3 entries, is older .* --link 5,3, or/,
   );
   assert.match(
