@@ -291,7 +291,7 @@ Deno.test("the alert rules name metrics that the service has", async () => {
     [...rules.matchAll(/\b(?:expr: )?(jiss_[a-z_]+)/g)].map(([, name]) => name!),
   );
   assert.ok(named.size >= 6);
-  for (const name of named) assert.ok(source.includes(`name: "${name}"`), name);
+  for (const name of named) assert.ok(source.includes(`"${name}"`), name);
 });
 
 Deno.test({
