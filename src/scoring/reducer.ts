@@ -28,13 +28,20 @@ import { DAY_MS } from "../domain/time.ts";
  * ones.
  */
 export interface EventWeights {
+  /** ω, the scenario weight, above 0. */
   readonly omega: number;
+  /** Departure share, 0..1: the operator's own share of the decision. */
   readonly s: number;
+  /** Scrutiny of the review, 0..1. */
   readonly r: number;
+  /** κ, 0..1: how far the operator's departures proved right ({@link departureCredibility}). */
   readonly kappa: number;
+  /** Weight of the process evidence, 0..1: how much of the telemetry was measured. */
   readonly wP: number;
+  /** True if the measured activity was next to nothing: the interaction may lower a score, never raise it. */
   readonly inert: boolean;
   readonly domain: Domain;
+  /** Whether the AI's recommendation was presented. */
   readonly presented: boolean;
 }
 

@@ -15,47 +15,82 @@ const bucketSchema = z.tuple([z.number(), z.number()]);
 
 /**
  * The shape of a stored state. Only this program writes states; an auditor's copy is checked against the
- * shape.
+ * shape. The keys are short, and fixed: entries and rows hash them. Instants are epoch milliseconds.
  */
 export const stateSchema = z.strictObject({
+  /** Version of the model document that scored the newest interaction. */
   v: z.string(),
+  /** Number of scored interactions. */
   n: z.int(),
+  /** Instant of the first interaction; null before it. */
   t0: z.number().nullable(),
+  /** Latest instant of an interaction; it never decreases. Null before the first one. */
   t1: z.number().nullable(),
+  /**
+   * The evidence in eight buckets, each `[positive, negative]`; both are at least 0. `H`: catching wrong
+   * advice. `C`: accepting right advice. `P`: deliberation. `X`: decisions that are not reflexive. `A`: the
+   * operator's own part in decisions. `U`: sound decisions without the AI. `R`: recovering from errors. `Q`:
+   * following advice that nobody knows to be right or wrong.
+   */
   b: z.strictObject(
     Object.fromEntries(BUCKETS.map((name) => [name, bucketSchema])) as Record<
       (typeof BUCKETS)[number],
       typeof bucketSchema
     >,
   ),
+  /** For each domain, a bucket of right and wrong decisions in it. */
   K: z.strictObject(
     Object.fromEntries(DOMAINS.map((name) => [name, bucketSchema])) as Record<Domain, typeof bucketSchema>,
   ),
+  /**
+   * The operator's usual decision time, in ln(seconds): `n` times were counted, `mu` is their moving mean,
+   * `s2` their moving variance (0 or more).
+   */
   rt: z.strictObject({ n: z.int(), mu: z.number(), s2: z.number() }),
+  /** Moving mean of the measured engagement, 0..1. */
   im: z.number(),
+  /** The open error window, in which recalibration is watched (section 4.9); null if none is open. */
   err: z.strictObject({
+    /** `over`: wrong advice was let pass. `under`: right advice was rejected. `own`: wrong without the AI. */
     type: z.enum(["over", "under", "own"]),
+    /** Instant of the error. */
     t: z.number(),
+    /** Number of interactions that the window still takes, at least 1. */
     k: z.int(),
+    /** Mean and standard deviation of the decision time, and mean engagement, before the error; see `rt`, `im`. */
     mu: z.number(),
     sd: z.number(),
     im: z.number(),
   }).nullable(),
+  /** Fast and slow moving average of the full-mode JIS, 0..100; null before the first score. */
   ef: z.number().nullable(),
   es: z.number().nullable(),
+  /** The displayed score: the full-mode JIS with damped changes, 0..100; null before the first score. */
   disp: z.number().nullable(),
+  /** Full-mode JIS of the newest interaction, 0..100; null before the first score. */
   jis: z.number().nullable(),
+  /** Numbers of interactions since the first one. */
   cnt: z.strictObject({
+    /** Those in which the AI's recommendation was presented. */
     pres: z.int(),
+    /** Those in which it was presented, and is known to be right or wrong. */
     lab: z.int(),
+    /** Those of known truth: `lab`, and decisions without the AI whose outcome is known. */
     truth: z.int(),
+    /** Those that departed from the recommendation in whole or in part, or were referred. */
     dep: z.int(),
+    /** Those that were deferred or escalated. */
     ref: z.int(),
+    /** Those of scenario type `high_stakes`. */
     hs: z.int(),
+    /** Those of scenario type `critical`. */
     crit: z.int(),
+    /** Acceptances in less time than the domain's `fast_ms`. */
     fastAcc: z.int(),
   }),
+  /** Instant of the newest critical interaction; null if there was none. */
   tcrit: z.number().nullable(),
+  /** Moving shares of recent interactions, 0..1: `hs` are high-stakes or critical, `crit` are critical. */
   share: z.strictObject({ hs: z.number(), crit: z.number() }),
 });
 
