@@ -74,7 +74,7 @@ const TABLE = {
   GENESIS_MISMATCH: [
     EXACT,
     () =>
-      "The chain does not begin as a chain of this log: its first entry is another log's, or was changed.",
+      "The chain does not begin as a chain of this log does: its first entry belongs to another log, or was changed.",
   ],
 
   // The end of the chain, and the form of the file.
@@ -88,16 +88,16 @@ const TABLE = {
   UNSIGNED_TAIL: [EXACT, ({ Those, are }) => `${Those} ${are} not covered by any signature.`],
   TRAILER_SIZE_MISMATCH: [
     EXACT,
-    () => "The last line of the file counts another number of entries than there are.",
+    () => "The number of entries in the last line of the file is not the number of entries in the file.",
   ],
   BUNDLE_DIGEST_MISMATCH: [
     EXACT,
-    () =>
-      "The file was changed after it was exported: it does not have the fingerprint that its last line says.",
+    () => "The file was changed after it was exported: its fingerprint is not the one in its last line.",
   ],
   NON_CANONICAL_LINE: [
     EXACT,
-    ({ Where }) => `${Where} was changed in its form: it is not written in the one way in which lines are.`,
+    ({ Where }) =>
+      `${Where} was changed in its form: it is not in the canonical form in which every line is written.`,
   ],
   MALFORMED_LINE: [EXACT, ({ Where }) => `${Where} is damaged, or does not belong there.`],
   UNSUPPORTED_VERSION: [
@@ -106,7 +106,7 @@ const TABLE = {
   ],
   LIMIT_EXCEEDED: [
     EXACT,
-    ({ Where }) => `${Where} goes beyond what this program takes in at once: what it says was not looked at.`,
+    ({ Where }) => `${Where} is beyond a limit of this program: its content was not checked.`,
   ],
 
   // Signatures, and what the auditor kept.
@@ -125,12 +125,12 @@ const TABLE = {
   EARLIER_KEY_ONLY: [
     SIGNED,
     ({ seq }) =>
-      `The newest signature, over everything up to entry ${seq}, is by a key from before the one that you trust: whoever has that key by now could have made the file. Verify it together with the system chain's bundle, or against a checkpoint that you kept.`,
+      `The newest signature, over everything up to entry ${seq}, is by an earlier key than the one that you trust: anybody who has that key by now could have made the file. Verify it together with the system chain's bundle, or against a checkpoint that you kept.`,
   ],
   BAD_SIGNATURE: [
     EXACT,
     ({ seq }) =>
-      `The signature over everything up to entry ${seq} is false: it was changed, or what it covers was.`,
+      `The signature over everything up to entry ${seq} is false: the signature was changed, or an entry that it covers.`,
   ],
   WRONG_ORIGIN: [EXACT, ({ Where }) => `${Where} belongs to another log: it names another origin.`],
   FORK_VS_KNOWN_CHECKPOINT: [
@@ -150,7 +150,7 @@ const TABLE = {
   ],
   PART_MISSING: [
     EXACT,
-    ({ seq, part }) => `The ${part} of entry ${seq} is missing, without any reason given.`,
+    ({ seq, part }) => `The ${part} of entry ${seq} is missing, and the file gives no reason.`,
   ],
   ERASURE_UNPROVEN: [
     EXACT,
@@ -163,38 +163,37 @@ const TABLE = {
   PRUNE_POLICY_VIOLATION: [
     EXACT,
     ({ seq }) =>
-      `Entry ${seq} records a removal that the retention rule does not allow: what was removed was too young.`,
+      `Entry ${seq} records a removal that the retention rule does not allow: the removed entries were too young.`,
   ],
 
   // Scores computed anew.
   SCORE_MISMATCH: [
     EXACT,
     ({ seq }) =>
-      `The result in entry ${seq} is false: computed anew from what is recorded there, it comes out different.`,
+      `The result in entry ${seq} is false: computed anew from the recorded input, it is different.`,
   ],
   // The bad entry is the one that `seq` names, or the one from which that entry starts.
   STATE_MISMATCH: [
     SOMEWHERE,
     ({ seq }) =>
-      `Entry ${seq} does not start from where the operator's entry before it ended: one of them was made up.`,
+      `Entry ${seq} does not start from the state in which the operator's entry before it ended: one of the two is false.`,
   ],
   RECORD_REPEATED: [
     EXACT,
     ({ seq }) =>
-      `Entry ${seq} records a second time what happens once: a session is scored, committed and labelled at most once, and a decision is scored once.`,
+      `Entry ${seq} records a second time an event that can happen only once: a session is scored, committed and labelled at most once, and a decision is scored once.`,
   ],
   RECORD_MALFORMED: [
     EXACT,
-    ({ seq }) => `What entry ${seq} records is not a record of its kind, so that it cannot be checked.`,
+    ({ seq }) => `The record in entry ${seq} does not have the form of its kind, so it cannot be checked.`,
   ],
   MODEL_MISSING: [
     EXACT,
-    ({ seq }) =>
-      `Entry ${seq} was scored by a model that is not in the file, so that it cannot be computed anew.`,
+    ({ seq }) => `Entry ${seq} was scored by a model that is not in the file, so it cannot be computed anew.`,
   ],
   MODEL_MISMATCH: [
     EXACT,
-    () => "A scoring model in the file was changed: it does not have the fingerprint that entries name.",
+    () => "A scoring model in the file was changed: its fingerprint is not the one that entries name.",
   ],
 
   // Information: nothing is wrong.
@@ -205,30 +204,32 @@ const TABLE = {
   STATE_UNANCHORED: [
     INFO,
     ({ seq }) =>
-      `From entry ${seq} on, operators are met whose earlier entries are not in the file, or not to be read.`,
+      `From entry ${seq} on, the file has operators whose earlier entries are not in the file, or cannot be read.`,
   ],
   KNOWN_CHECKPOINT_UNLINKABLE: [
     INFO,
-    () => "A checkpoint that you kept is older than what the file holds, and cannot be compared with it.",
+    () =>
+      "A checkpoint that you kept is older than the entries in the file, and cannot be compared with them.",
   ],
   KNOWN_EPOCH_UNLINKED: [
     INFO,
     () =>
-      "A checkpoint that you kept is of another epoch of this chain, and nothing that was given leads from there to this one.",
+      "A checkpoint that you kept is of another epoch of this chain, and no file that was given leads from that epoch to this one.",
   ],
   KNOWN_DEPLOYMENT_OTHER: [
     INFO,
     () =>
-      "The same key, or another of its holder, signed a checkpoint that you kept, for the same organization or all of them, in another deployment.",
+      "The same key, or another key of its holder, signed, in another deployment, a checkpoint that you kept, for the same organization or for all organizations.",
   ],
   COMMIT_UNCOMPARED: [
     INFO,
     (finding) =>
-      `From entry ${finding.seq} on some final scores refer to scores too far back, or not in the file, to be compared.`,
+      `From entry ${finding.seq} on, some final scores cannot be compared: the scores to which they refer are too far back, or not in the file.`,
   ],
   ANCHOR_AHEAD: [
     INFO,
-    () => "More entries of this chain are known from elsewhere than the file holds: it was exported earlier.",
+    () =>
+      "The file holds fewer entries of this chain than are known from elsewhere: it was exported earlier.",
   ],
   RESTORED: [
     INFO,

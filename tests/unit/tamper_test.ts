@@ -153,64 +153,62 @@ Deno.test("every code has a sentence for a reader who does not program", () => {
       "Entry 5 was changed after it was written: the chain from each entry to the next is broken there.",
     MISSING: "Entry 5 is missing: somebody took it out.",
     COMMIT_UNCOMPARED:
-      "From entry 5 on some final scores refer to scores too far back, or not in the file, to be compared.",
+      "From entry 5 on, some final scores cannot be compared: the scores to which they refer are too far back, or not in the file.",
     DUPLICATE_SEQ: "There is a second entry 5: somebody put one in.",
     REORDERED: "Entry 5 stands in the wrong place.",
     CLOCK_ROLLBACK: "Time goes backwards at entry 5: it claims to be older than the entry before it.",
     WRONG_CHAIN: "Entry 5 was taken from another chain.",
     GENESIS_MISMATCH:
-      "The chain does not begin as a chain of this log: its first entry is another log's, or was changed.",
+      "The chain does not begin as a chain of this log does: its first entry belongs to another log, or was changed.",
     TRUNCATED: "The file is cut off after entry 4.",
     UNSIGNED_TAIL: "Entry 5 is not covered by any signature.",
-    TRAILER_SIZE_MISMATCH: "The last line of the file counts another number of entries than there are.",
+    TRAILER_SIZE_MISMATCH:
+      "The number of entries in the last line of the file is not the number of entries in the file.",
     BUNDLE_DIGEST_MISMATCH:
-      "The file was changed after it was exported: it does not have the fingerprint that its last line says.",
+      "The file was changed after it was exported: its fingerprint is not the one in its last line.",
     NON_CANONICAL_LINE:
-      "Line 12 of the file was changed in its form: it is not written in the one way in which lines are.",
+      "Line 12 of the file was changed in its form: it is not in the canonical form in which every line is written.",
     MALFORMED_LINE: "Line 12 of the file is damaged, or does not belong there.",
     UNSUPPORTED_VERSION:
       "Line 12 of the file is of a version that this program does not know: use a newer one.",
-    LIMIT_EXCEEDED:
-      "Line 12 of the file goes beyond what this program takes in at once: what it says was not looked at.",
+    LIMIT_EXCEEDED: "Line 12 of the file is beyond a limit of this program: its content was not checked.",
     ROOT_MISMATCH: "Something in entry 5 was changed: it is not what was signed.",
     UNTRUSTED_KEY: "The signature over everything up to entry 5 is by a key that you do not trust for it.",
     RETIRED_KEY: "The signature over everything up to entry 5 is by a key that was no longer in use.",
     BAD_SIGNATURE:
-      "The signature over everything up to entry 5 is false: it was changed, or what it covers was.",
+      "The signature over everything up to entry 5 is false: the signature was changed, or an entry that it covers.",
     WRONG_ORIGIN: "Line 12 of the file belongs to another log: it names another origin.",
     FORK_VS_KNOWN_CHECKPOINT: "Entry 5 is not what you were shown before.",
     ROLLBACK_VS_KNOWN_CHECKPOINT: "You were shown entry 5 before, and the file does not have it.",
     COMMITMENT_MISMATCH: "The content of entry 5 was changed: its result is not the one that was recorded.",
-    PART_MISSING: "The result of entry 5 is missing, without any reason given.",
+    PART_MISSING: "The result of entry 5 is missing, and the file gives no reason.",
     EARLIER_KEY_ONLY:
-      "The newest signature, over everything up to entry 5, is by a key from before the one that you trust: whoever has that key by now could have made the file. Verify it together with the system chain's bundle, or against a checkpoint that you kept.",
+      "The newest signature, over everything up to entry 5, is by an earlier key than the one that you trust: anybody who has that key by now could have made the file. Verify it together with the system chain's bundle, or against a checkpoint that you kept.",
     ERASURE_UNPROVEN:
       "The content of entry 5 is said to be destroyed by rule, but there is no record of that.",
     PRUNED_PREFIX_UNPROVEN: "Entry 5 is not in the file, and nothing signed proves a removal by rule.",
     PRUNE_POLICY_VIOLATION:
-      "Entry 5 records a removal that the retention rule does not allow: what was removed was too young.",
-    SCORE_MISMATCH:
-      "The result in entry 5 is false: computed anew from what is recorded there, it comes out different.",
+      "Entry 5 records a removal that the retention rule does not allow: the removed entries were too young.",
+    SCORE_MISMATCH: "The result in entry 5 is false: computed anew from the recorded input, it is different.",
     STATE_MISMATCH:
-      "Entry 5 does not start from where the operator's entry before it ended: one of them was made up.",
-    RECORD_MALFORMED: "What entry 5 records is not a record of its kind, so that it cannot be checked.",
+      "Entry 5 does not start from the state in which the operator's entry before it ended: one of the two is false.",
+    RECORD_MALFORMED: "The record in entry 5 does not have the form of its kind, so it cannot be checked.",
     RECORD_REPEATED:
-      "Entry 5 records a second time what happens once: a session is scored, committed and labelled at most once, and a decision is scored once.",
-    MODEL_MISSING:
-      "Entry 5 was scored by a model that is not in the file, so that it cannot be computed anew.",
+      "Entry 5 records a second time an event that can happen only once: a session is scored, committed and labelled at most once, and a decision is scored once.",
+    MODEL_MISSING: "Entry 5 was scored by a model that is not in the file, so it cannot be computed anew.",
     MODEL_MISMATCH:
-      "A scoring model in the file was changed: it does not have the fingerprint that entries name.",
+      "A scoring model in the file was changed: its fingerprint is not the one that entries name.",
     PRUNED_PREFIX: "Entry 5 was removed by the retention rule; a signed record says so.",
     STATE_UNANCHORED:
-      "From entry 5 on, operators are met whose earlier entries are not in the file, or not to be read.",
+      "From entry 5 on, the file has operators whose earlier entries are not in the file, or cannot be read.",
     KNOWN_CHECKPOINT_UNLINKABLE:
-      "A checkpoint that you kept is older than what the file holds, and cannot be compared with it.",
+      "A checkpoint that you kept is older than the entries in the file, and cannot be compared with them.",
     KNOWN_EPOCH_UNLINKED:
-      "A checkpoint that you kept is of another epoch of this chain, and nothing that was given leads from there to this one.",
+      "A checkpoint that you kept is of another epoch of this chain, and no file that was given leads from that epoch to this one.",
     KNOWN_DEPLOYMENT_OTHER:
-      "The same key, or another of its holder, signed a checkpoint that you kept, for the same organization or all of them, in another deployment.",
+      "The same key, or another key of its holder, signed, in another deployment, a checkpoint that you kept, for the same organization or for all organizations.",
     ANCHOR_AHEAD:
-      "More entries of this chain are known from elsewhere than the file holds: it was exported earlier.",
+      "The file holds fewer entries of this chain than are known from elsewhere: it was exported earlier.",
     RESTORED:
       "The database was restored from a backup: entries from 5 on were lost, and the next chain says so.",
   });
