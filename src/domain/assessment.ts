@@ -13,7 +13,7 @@ import { dimensionsSchema, envelopeFields, points } from "./score.ts";
 export const ASSESSMENT_DOMAIN: Domain = "general";
 
 export const assessmentIdSchema = sessionIdSchema.meta({
-  description: "Names the run, for whoever knows it: choose one that nobody guesses.",
+  description: "Name of the run. Anybody who knows it can read the run: choose one that nobody can guess.",
   examples: ["01KAHY8Q3T5S7V9W1X3Z5B7D9F"],
 });
 
@@ -24,7 +24,7 @@ export interface AssessmentRequest {
 }
 
 const shareUrl = z.string().meta({
-  description: "Where the run can be looked at, by anybody who has this address.",
+  description: "Address of the run's page. Anybody who has the address can read it.",
 });
 
 export const assessmentSubmittedSchema = z.object({
@@ -38,7 +38,9 @@ export const assessmentSchema = z.object({
   ok: z.literal(true),
   sessionId: assessmentIdSchema,
   created_at: isoTimestamp,
-  records: z.array(interactionSchema).meta({ description: "As they were scored, defaults explicit." }),
+  records: z.array(interactionSchema).meta({
+    description: "The records as they were scored, with explicit defaults.",
+  }),
   summary: z.object({ jis: points, band: z.enum(BANDS), dimensions: dimensionsSchema }).meta({
     description: "After the last record.",
   }),
@@ -48,12 +50,12 @@ export const assessmentSchema = z.object({
       band: z.enum(BANDS),
       explanation: explanationSchema.nullable().meta({
         description:
-          "What the record moved, as a replay tells it; null where no model that was in use by then gives these scores any more.",
+          "The dimensions that the record moved, as in a replay; null if no model in use by then gives these scores.",
       }),
     }),
   ).meta({ description: "After each record, in their order." }),
   thresholds: z.object({ min_jis: points, target_jis: points }).meta({
-    description: "Of the model in use: the least JIS, and the one to aim for.",
+    description: "The least JIS and the target JIS of the model in use.",
   }),
   shareUrl,
   ...envelopeFields,

@@ -28,7 +28,7 @@ export function auditLogResponseSchema<Actor extends z.ZodType>(actor: Actor) {
       since: isoTimestamp.nullable(),
       until: isoTimestamp,
       limit: z.int(),
-    }).meta({ description: "As they were applied." }),
+    }).meta({ description: "The filters as they were applied." }),
     ...envelopeFields,
   }).meta({ id: "AuditLog" });
 }
@@ -40,7 +40,7 @@ function auditEventSchema<Actor extends z.ZodType>(actor: Actor) {
     timestamp: isoTimestamp,
     org_id: orgIdSchema,
     prefix: z.string().length(8).nullable().meta({
-      description: "Of the key that was used, or that it is about.",
+      description: "Prefix of the key that was used, or that the event is about.",
     }),
     actor,
     detail: z.record(z.string(), z.unknown()).nullable(),

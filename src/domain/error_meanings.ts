@@ -26,7 +26,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, ErrorMeaning>> = {
   INVALID_JSON: {
     meaning: "The body is not UTF-8, is not JSON, or is nested deeper than 16.",
     remedy:
-      "Make the body with a JSON library, not by putting strings together. The message says which of the three it is.",
+      "Make the body with a JSON library, not by joining strings. The message says which of the three faults it is.",
     retry: "no",
     example: { message: "The body must be valid JSON." },
   },
@@ -60,7 +60,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, ErrorMeaning>> = {
   NOT_FOUND: {
     meaning: "There is no endpoint at this path, or nothing with this id in the organization.",
     remedy:
-      "Check the path and the id. What belongs to another organization is answered like what does not exist.",
+      "Check the path and the id. Data of another organization get the same answer as data that do not exist.",
     retry: "no",
     example: {
       message: "session_id case-2026-000123 has no score: score it first, or check the session_id.",
@@ -75,7 +75,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, ErrorMeaning>> = {
   CONFLICT: {
     meaning: "The id was used for a different request or exists, or the state of things forbids the call.",
     remedy:
-      "The message says which. Where a `session_id`, `decision_id` or `sessionId` was used: send the first request again, unchanged, to get its answer, or use a new id. Otherwise do what the message names first.",
+      "The message says which conflict it is. If a `session_id`, `decision_id` or `sessionId` was used before, send the first request again, unchanged, to get its answer, or use a new id. Otherwise do first what the message says.",
     retry: "no",
     example: {
       message:
@@ -85,7 +85,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, ErrorMeaning>> = {
   GONE: {
     meaning: "The record was erased with its operator or is past its retention; its name stays used.",
     remedy:
-      "Nothing brings it back. Use another id for a new record. `details` says why it is gone and which entry of the chain tells of it.",
+      "Nothing brings it back. Use another id for a new record. `details` says why it is gone, and which entry of the chain records that.",
     retry: "no",
     example: {
       message:
@@ -132,14 +132,14 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, ErrorMeaning>> = {
   RATE_LIMITED: {
     meaning: "Over a rate limit; `Retry-After` says how many seconds to wait.",
     remedy:
-      "Wait that long, then send the same again; nothing was done yet. There is one limit for an address and one for a key, each over any 60 seconds. `X-RateLimit-Remaining` shows beforehand how much is left.",
+      "Wait that long, then send the same again; nothing was done yet. There is one limit for an address and one for a key, each over any 60 seconds. `X-RateLimit-Remaining` shows how many requests are left.",
     retry: "wait",
     example: { message: "At most 1000 requests in 60 seconds for one key: wait and retry." },
   },
   INTERNAL_ERROR: {
     meaning: "The service failed; nothing was written.",
     remedy:
-      "Report the `request_id` to the administrator: the reason stands in the service's log under it. Send the request again with its id (`session_id`, `Idempotency-Key`): it is never done twice.",
+      "Report the `request_id` to the administrator: the service's log has the reason under it. Send the request again with its id (`session_id`, `Idempotency-Key`): it is never done twice.",
     retry: "yes",
     example: {
       message:
@@ -161,13 +161,13 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, ErrorMeaning>> = {
     retry: "yes",
     example: {
       message:
-        "No new key was minted; the present one goes on working. Repeat the call with the same Idempotency-Key.",
+        "No new key was minted; the present key still works. Repeat the call with the same Idempotency-Key.",
     },
   },
   SERVICE_UNAVAILABLE: {
     meaning: "The service cannot do this at the moment; `Retry-After` says when to try again.",
     remedy:
-      "Wait that long, then send the same again. The service is stopping, has too much to write, or is without its database, its disk or its counters; where it lasts, `jiss doctor` tells the administrator why.",
+      "Wait that long, then send the same again. The service is stopping, has too much to write, or is without its database, its disk or its counters; if it lasts, `jiss doctor` tells the administrator why.",
     retry: "wait",
     example: { message: "The service is shutting down: retry later." },
   },

@@ -61,20 +61,20 @@ export const interactionSchema = z.object({
     description: "Whether the AI's recommendation was on the screen when the human decided.",
   }),
   time_to_decision_ms: z.number().min(0).max(TIME_TO_DECISION_MAX_MS).meta({
-    description: "From the case being shown to the decision, in milliseconds.",
+    description: "Milliseconds from the moment at which the case was shown to the decision.",
   }),
   decision: spelledSchema(DECISIONS, DECISION_SPELLINGS).meta({
     description:
-      "What the human decided about the AI's recommendation; `accept`, `modify`, `reject`, `override`, `defer` and `escalate` are other spellings.",
+      "The human's decision about the AI's recommendation; `accept`, `modify`, `reject`, `override`, `defer` and `escalate` are other spellings.",
   }),
   modification_extent: z.number().min(0).max(1).default(0).meta({
-    description: "With `modified`: how much of the recommendation was changed, 0.0 to 1.0.",
+    description: "Share of the recommendation that was changed, 0.0 to 1.0; only with `modified`.",
   }),
   ai_available: z.boolean().default(true),
   scenario_type: z.enum(SCENARIO_TYPES).default("standard"),
   outcome_correct: z.boolean("must be true, false or null").nullable().default(null).meta({
     description:
-      "Whether the outcome of the human's decision proved correct; null when nobody knows. Accepted and correct means that the AI was right, rejected and correct that it was wrong.",
+      "Whether the outcome of the human's decision proved correct; null if nobody knows. Accepted and correct means that the AI was right; rejected and correct means that it was wrong.",
   }),
   hover_events: telemetryCount("Hover events over the evidence"),
   scroll_depth: z.number(ofType("must be a number or null")).min(0).max(1).nullable().default(null).meta({

@@ -29,19 +29,20 @@ export const profileResponseSchema = z.object({
     jis: points.meta({ description: "Full-mode JIS of the latest interaction." }),
     band: z.enum(PROFILE_BANDS),
     dimensions: fullDimensions.meta({
-      description: "Of the state as stored: a late label shows here at once, in jis with the next score.",
+      description:
+        "Dimensions of the stored state: a late label changes them at once, and jis with the next score.",
     }),
     minimum_data_met: z.boolean(),
     total_interactions: count,
     uncertainty: uncertaintySchema,
-    domain: z.enum(DOMAINS).meta({ description: "Of the latest interaction." }),
+    domain: z.enum(DOMAINS).meta({ description: "Domain of the latest interaction." }),
     last_interaction_at: instant,
   }),
   jis_history: z.array(historyPointSchema).meta({ description: "The newest 100, oldest first." }),
   decay_projection: decayProjectionSchema.optional().meta({
-    description: "With include=projection: from the latest interaction on.",
+    description: "Projection from the latest interaction on; only with include=projection.",
   }),
-  compliance: complianceSchema.optional().meta({ description: "With include=projection." }),
+  compliance: complianceSchema.optional().meta({ description: "Only with include=projection." }),
   ...envelopeFields,
 }).meta({ id: "Profile" });
 
@@ -90,9 +91,9 @@ export const dashboardResponseSchema = z.object({
       critical_below_critical: count,
       thresholds: z.object({ min_jis: points, critical_jis: points }),
       reasons: z.array(z.string()).meta({
-        description: "Why the status is what it is: one sentence for each half of the rule.",
+        description: "The reasons for the status: one sentence for each half of the rule.",
       }),
-    }).meta({ description: "What the status follows from." }),
+    }).meta({ description: "The figures from which the status follows." }),
   }),
   ...envelopeFields,
 }).meta({ id: "Dashboard" });

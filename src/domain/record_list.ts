@@ -14,24 +14,24 @@ export const RECORD_KINDS = ["score", "decision"] as const;
 export type RecordKind = (typeof RECORD_KINDS)[number];
 
 const listFields = {
-  count: z.int().min(0).meta({ description: "Of this answer." }),
+  count: z.int().min(0).meta({ description: "Number of items in this answer." }),
   next_cursor: z.string().nullable(),
   ...envelopeFields,
 };
 
 export const decisionsResponseSchema = z.object({
   decisions: z.array(z.object({
-    id: z.string().meta({ description: "A `session_id` or a `decision_id`: what a replay takes." }),
+    id: z.string().meta({ description: "A `session_id` or a `decision_id`; a replay takes either." }),
     kind: z.enum(RECORD_KINDS),
     timestamp: isoTimestamp,
     operator_id: operatorIdSchema,
     domain: z.enum(DOMAINS),
-    decision: z.enum(DECISIONS).meta({ description: "What the reviewer did." }),
+    decision: z.enum(DECISIONS).meta({ description: "The reviewer's decision." }),
     jis: points.nullable().meta({ description: "Null for a decision." }),
     band: z.enum(BANDS).nullable(),
     decision_risk_score: z.number().min(0).max(1).nullable().meta({ description: "Null for a score." }),
     routing_decision: z.enum(ROUTES).nullable(),
-  })).meta({ description: "Newest first; what was erased or pruned is not among them." }),
+  })).meta({ description: "Newest first, without erased and pruned records." }),
   ...listFields,
 }).meta({ id: "Decisions" });
 

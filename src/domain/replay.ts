@@ -11,7 +11,7 @@ export const explanationSchema = z.array(
     before: z.int().min(0).max(100),
     after: z.int().min(0).max(100),
     rules: z.array(z.string()).meta({
-      description: "What moved the dimension, one sentence for each rule.",
+      description: "The causes that moved the dimension, one sentence for each rule.",
     }),
   }).meta({ id: "DimensionExplanation" }),
 );
@@ -29,14 +29,15 @@ export function replayResponseSchema<Evidence extends z.ZodType>(evidence: Evide
     match: z.boolean(),
     differences: z.array(z.object({ path: z.string(), recorded: z.unknown(), replayed: z.unknown() })),
     explanation: explanationSchema.meta({
-      description: "Empty if the recorded input was altered: what follows from it explains nothing.",
+      description: "Empty if the recorded input was altered: nothing that follows from it is an explanation.",
     }),
     label: z.object({
       outcome_correct: z.boolean(),
       labelled_at: isoTimestamp,
       explanation: explanationSchema,
     }).nullable().meta({
-      description: "The late label of a score and what it moved, which the operator's next score shows.",
+      description:
+        "The late label of a score, and the dimensions that it moved; the operator's next score shows them.",
     }),
     model: modelReferenceSchema,
     evidence,

@@ -47,12 +47,11 @@ export const findingSchema = z.object({
   requirement: z.string(),
   status: findingStatus,
   status_certain: z.boolean().meta({
-    description:
-      "False where the operators whose interval straddles the minimum JIS could turn the status either way.",
+    description: "False if the operators whose interval straddles the minimum JIS could change the status.",
   }),
-  metric: z.string().meta({ description: "What an operator must show to pass, in words." }),
+  metric: z.string().meta({ description: "The condition for an operator to pass, in words." }),
   observed: share.nullable().meta({
-    description: "Share of the population that passes; null where there is no population.",
+    description: "Share of the population that passes; null if there is no population.",
   }),
   threshold: share.meta({ description: "Share from which the status is compliant." }),
   operators: count.meta({ description: "The finding's population." }),
@@ -61,13 +60,14 @@ export const findingSchema = z.object({
     description: "Operators of the finding's population whose interval straddles the minimum JIS.",
   }),
   capped: z.string().nullable().meta({
-    description: "Why the status cannot be better than partial, in one sentence; null where nothing caps it.",
+    description:
+      "The reason why the status cannot be better than partial, in one sentence; null if nothing caps it.",
   }),
   in_force: z.boolean().meta({ description: "Whether the provision was in force on the period's last day." }),
   in_force_from: isoDate.meta({
-    description: "Null where the provision never came to apply, or where nobody knows since when it does.",
+    description: "The first day; null if the provision never applied, or if nobody knows since when it does.",
   }),
-  in_force_until: isoDate.meta({ description: "The last day; null where no end is known." }),
+  in_force_until: isoDate.meta({ description: "The last day; null if no end is known." }),
   date_confidence: z.enum(["primary", "secondary"]).meta({
     description: "`primary`: text and dates were read in the official gazette. `secondary`: they were not.",
   }),
@@ -85,7 +85,7 @@ const bandCounts = z.object({
   adequate: count,
   at_risk: count,
   undetermined: count.meta({
-    description: "Operators whose interval reaches into another band: a report puts them in none.",
+    description: "Operators whose interval reaches into another band; a report counts them in no band.",
   }),
 });
 
@@ -129,12 +129,12 @@ export const reportSchema = z.object({
   population: z.object({
     operators: count.meta({ description: "Operators with an interaction in the period." }),
     minimum_data_met: count.meta({
-      description: "Of these, those whose record is long enough for a verdict.",
+      description: "Those of these operators whose record is long enough for a verdict.",
     }),
     insufficient_data: count,
     without_ground_truth: count.meta({
       description:
-        "Operators of the population for whom hardly any case's truth is known: for them the score cannot tell careful review from a good imitation of it.",
+        "Operators of the population of whose cases hardly any truth is known: the score cannot tell their careful review from a good imitation of it.",
     }),
     interactions: count,
     departures: count,
@@ -179,9 +179,11 @@ export const article14Schema = z.object({
   operators: z.object({
     total: count.meta({ description: "Operators with an interaction in the period." }),
     minimum_data_met: count.meta({
-      description: "Of these, those whose record is long enough for a verdict.",
+      description: "Those of these operators whose record is long enough for a verdict.",
     }),
-    below_min: count.meta({ description: "Of those long enough, the ones whose JIS is below the minimum." }),
+    below_min: count.meta({
+      description: "Operators with a long enough record whose JIS is below the minimum.",
+    }),
     below_critical: count,
   }),
   thresholds: thresholdsSchema,
@@ -195,7 +197,9 @@ export type Article14 = z.infer<typeof article14Schema>;
 export function reportResponseSchema<Evidence extends z.ZodType>(evidence: Evidence) {
   return z.object({
     report: reportSchema.meta({ description: "Canonical JSON (RFC 8785)." }),
-    report_sha256: z.string().regex(/^[0-9a-f]{64}$/).meta({ description: "Of the bytes of `report`." }),
+    report_sha256: z.string().regex(/^[0-9a-f]{64}$/).meta({
+      description: "SHA-256 of the bytes of `report`.",
+    }),
     evidence: evidence.meta({
       description: "Over `{report_id, report_sha256}`, the detail of the report's REPORT_ISSUED entry.",
     }),

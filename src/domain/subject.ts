@@ -17,11 +17,11 @@ const sentences = z.array(z.string());
 /** The notice that goes with the data, in plain words. */
 export const subjectNoticeSchema = z.object({
   law: z.string(),
-  purpose: z.string().meta({ description: "What the score is for." }),
-  recorded: z.string().meta({ description: "What is recorded, and what is not." }),
-  source: z.string().meta({ description: "Where the data come from." }),
+  purpose: z.string().meta({ description: "The purpose of the score." }),
+  recorded: z.string().meta({ description: "The data that are recorded, and those that are not." }),
+  source: z.string().meta({ description: "The source of the data." }),
   logic: sentences.meta({ description: "How the score is made." }),
-  limits: sentences.meta({ description: "What the score cannot say, and what it must not be used for." }),
+  limits: sentences.meta({ description: "The limits of the score, and the uses that are forbidden." }),
   automated_decisions: z.string(),
   recipients: z.object({
     list: sentences.meta({
@@ -31,9 +31,12 @@ export const subjectNoticeSchema = z.object({
   }),
   retention: z.object({
     evidence_days: z.int().nullable().meta({
-      description: "null: kept until the organization sets a retention or the person is erased.",
+      description:
+        "Days for which a record is kept; null if it is kept until the organization sets a retention, or until the person is erased.",
     }),
-    access_days: z.int().meta({ description: "How long it is known that a copy was asked for." }),
+    access_days: z.int().meta({
+      description: "Days for which the record that a copy was requested is kept.",
+    }),
     statement: z.string(),
   }),
   contest: z.object({
@@ -56,12 +59,12 @@ export const subjectRecordSchema = z.object({
   timestamp: isoTimestamp,
   session_id: z.string().nullable(),
   decision_id: z.string().nullable(),
-  request_id: z.string().nullable().meta({ description: "Of the call that the record came with." }),
-  input: part.meta({ description: "What was sent, and the operator's state before it." }),
-  result: part.meta({ description: "What came of it." }),
-  detail: part.meta({ description: "What else the entry says." }),
+  request_id: z.string().nullable().meta({ description: "`request_id` of the call that made the record." }),
+  input: part.meta({ description: "The data that were sent, and the operator's state before." }),
+  result: part.meta({ description: "The result that was computed." }),
+  detail: part.meta({ description: "Other data of the entry." }),
   explanation: explanationSchema.nullable().meta({
-    description: "What moved each dimension; null for a record that moves nothing, and for an altered one.",
+    description: "The causes that moved each dimension; null if the record moves none, or was altered.",
   }),
   full_mode: z.object({
     jis: points,
@@ -74,11 +77,11 @@ export const subjectRecordSchema = z.object({
       >,
     ),
   }).nullable().meta({
-    description: "Of a score: what is kept for histories and reports, in full mode whatever was asked for.",
+    description:
+      "Figures of a score for histories and reports, always in full mode; null if the record is no score.",
   }),
   altered: z.boolean().meta({
-    description:
-      "Whether what is stored is not what was recorded: then nothing that it says can be relied on.",
+    description: "True if the stored record is not what was recorded: then nothing in it can be relied on.",
   }),
 }).meta({ id: "SubjectRecord" });
 export type SubjectRecord = z.infer<typeof subjectRecordSchema>;
@@ -89,13 +92,15 @@ const head = {
   operator_id: z.string(),
   organization: z.object({ id: z.string(), name: z.string() }),
   pseudonym: z.string().regex(/^[0-9a-f]{32}$/).meta({
-    description: "What the entries call the reviewer; tied to the operator_id here and nowhere else.",
+    description: "Name of the reviewer in the entries; only here is it tied to the operator_id.",
   }),
   notice: subjectNoticeSchema,
-  profile: profile.nullable().meta({ description: "As the profile shows it; null where never scored." }),
+  profile: profile.nullable().meta({
+    description: "The profile as its own call shows it; null if the operator was never scored.",
+  }),
   jis_history,
   state: z.record(z.string(), z.unknown()).nullable().meta({
-    description: "What the next score starts from; null where never scored.",
+    description: "State from which the next score starts; null if the operator was never scored.",
   }),
   record_count: z.int().min(0),
 };

@@ -64,7 +64,7 @@ export const webhookRequestSchema = z.object({
     .meta({
       description: "Shared with the receiver's owner; the signing secret is derived from it. It is not kept.",
     }),
-  events: eventsSchema.optional().meta({ description: "All of them where it is left out." }),
+  events: eventsSchema.optional().meta({ description: "The events to send; all if left out." }),
 }).meta({ id: "WebhookRequest" });
 
 export type WebhookRequest = z.output<typeof webhookRequestSchema>;
@@ -73,7 +73,7 @@ const webhookFields = {
   id: z.string(),
   url: z.string(),
   events: z.array(eventSchema),
-  active: z.boolean().meta({ description: "False: nothing is sent there any more." }),
+  active: z.boolean().meta({ description: "False if nothing is sent to the webhook any more." }),
   created_at: isoTimestamp,
 };
 
@@ -101,11 +101,11 @@ export type AttemptError = (typeof ATTEMPT_ERRORS)[number];
 
 const attemptSchema = z.object({
   at: isoTimestamp,
-  response_status: z.int().nullable().meta({ description: "Null: there was no answer." }),
-  error: z.enum(ATTEMPT_ERRORS).nullable().meta({ description: "Null: it was delivered." }),
+  response_status: z.int().nullable().meta({ description: "Null if there was no answer." }),
+  error: z.enum(ATTEMPT_ERRORS).nullable().meta({ description: "Null if it was delivered." }),
   duration_ms: z.int(),
   counted: z.boolean().meta({
-    description: "Whether it counts towards the three; attempts at a paused destination do not.",
+    description: "Whether the attempt is one of the three; an attempt at a paused destination is not.",
   }),
 });
 export type DeliveryAttempt = z.infer<typeof attemptSchema>;
@@ -135,14 +135,14 @@ export const webhookAlreadyRegisteredSchema = z.object({
   ...envelopeFields,
 }).meta({
   id: "WebhookAlreadyRegistered",
-  description: "The answer to a repeated call: as it was registered, without the secret.",
+  description: "The answer to a repeated call: the webhook as it was registered, without its secret.",
 });
 
 export const webhookListSchema = z.object({
   webhooks: z.array(z.object({
     ...webhookFields,
     last_delivery: lastDeliverySchema.nullable().meta({
-      description: "The attempt that ended last. Null: there was none yet.",
+      description: "The attempt that ended last; null if there was none yet.",
     }),
   })),
   count: z.number().int(),
@@ -154,9 +154,10 @@ export const deliveriesSchema = z.object({
     id: z.string(),
     active: z.boolean(),
     paused_since: isoTimestamp.nullable().meta({
-      description: "Its last 20 attempts or more, over 5 minutes or more, failed; it is tried once a minute.",
+      description:
+        "Instant since which the webhook is paused: at least 20 attempts in a row, over at least 5 minutes, had failed. It is tried once a minute.",
     }),
-    waiting: z.int().meta({ description: "Events that are still to be delivered there." }),
+    waiting: z.int().meta({ description: "Number of events that are still to be delivered." }),
   }),
   deliveries: z.array(z.object({
     delivery_id: z.uuid(),
@@ -165,7 +166,7 @@ export const deliveriesSchema = z.object({
     event_at: isoTimestamp.meta({ description: "`timestamp` in the body." }),
     status: z.enum(DELIVERY_STATUSES).meta({
       description:
-        "`dead`: not delivered, and not tried again. `cancelled`: what it would tell was erased or pruned.",
+        "`dead`: not delivered, and not tried again. `cancelled`: its record was erased or pruned.",
     }),
     attempts: z.array(attemptSchema).meta({ description: "The last ten at most, the oldest first." }),
     next_attempt_at: isoTimestamp.nullable(),
@@ -186,7 +187,7 @@ export const webhookTestedSchema = z.object({
 }).meta({ id: "WebhookTested" });
 
 export const redeliveredSchema = z.object({
-  delivery_id: z.uuid().meta({ description: "Of the new delivery." }),
+  delivery_id: z.uuid().meta({ description: "Id of the new delivery." }),
   redelivery_of: z.uuid(),
   status: z.literal("queued"),
   ...envelopeFields,

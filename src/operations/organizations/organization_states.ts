@@ -204,7 +204,7 @@ export const forceRotate: StateOperation = async (dependencies, caller, call) =>
     await recordViolation(dependencies, caller, call);
     throw new ServiceError(
       "upstream_protocol_violation",
-      "No new key was minted; the present one goes on working. Repeat the call with the same Idempotency-Key.",
+      "No new key was minted; the present key still works. Repeat the call with the same Idempotency-Key.",
     );
   }
 };
