@@ -27,7 +27,7 @@ export const shell: Shell = {
   modelOf: compose.modelOf,
   standardLog: world.standardLog,
   lockDirectory: compose.lockDirectory,
-  keepStopped: compose.keepStopped,
+  reserveData: compose.keepStopped,
   bringUpToDate: compose.bringUpToDate,
   schemaTroubleOf: compose.schemaTroubleOf,
   keyInFile: compose.keyInFile,

@@ -26,7 +26,7 @@ import { loadConfig } from "./run_service.ts";
 import { CommandFailure, EXIT, type Shell } from "./shell.ts";
 import { withStored } from "./stored.ts";
 
-type Recorded = Pick<
+type RecordedSettings = Pick<
   Config,
   "logName" | "model" | "auditRetentionDays" | "evidenceRetentionDays" | "peppers"
 >;
@@ -107,20 +107,20 @@ async function open(
 async function recordedSettings(
   database: Database,
   { config, isRestore }: { readonly config: Config; readonly isRestore: boolean },
-): Promise<Recorded> {
+): Promise<RecordedSettings> {
   const row = await readInstallation(database);
   const system = (await loadEpochs(database, SYSTEM_CHAIN)).at(-1);
   if (row === null || system === undefined) {
     const isMissing = row === null && system !== undefined;
     throw new CommandFailure(
-      isMissing ? MISSING_ROW : "the database holds no installation yet: start the service once",
+      isMissing ? MISSING_ROW : "the database contains no installation yet: start the service once",
       EXIT.configuration,
     );
   }
   return {
     logName: logNameOf(system.origin),
     // A restore uses the configured model if the recorded one cannot be read.
-    model: await recordedModel(database, row.model_sha256) ?? modelAtRestore(config, isRestore),
+    model: await recordedModel(database, row.model_sha256) ?? modelForRestore(config, isRestore),
     auditRetentionDays: row.audit_retention_days ?? config.auditRetentionDays,
     evidenceRetentionDays: row.evidence_retention_days,
     peppers: isRestore ? config.peppers : recordedPepperFirst(config.peppers, row.pepper_id),
@@ -134,10 +134,10 @@ async function recordedModel(database: Database, sha256: string): Promise<ModelD
 }
 
 /** The configured model. @throws {CommandFailure} 1 if this is not a restore. */
-function modelAtRestore({ model }: Config, isRestore: boolean): ModelDocument {
+function modelForRestore({ model }: Config, isRestore: boolean): ModelDocument {
   if (isRestore) return model;
   throw new CommandFailure(
-    "the database was altered: the scoring model that it names is not there, or is another. Put the database back, or accept it as it stands: jiss restore --acknowledge REASON",
+    "the database was altered: the scoring model that it names is missing or was altered. Put the database back, or accept it as it is: jiss restore --acknowledge REASON",
     EXIT.failure,
   );
 }
@@ -151,7 +151,7 @@ function recordedPepperFirst(peppers: readonly string[], recorded: string | null
   const index = recorded === null ? 0 : peppers.findIndex((pepper) => pepperId(pepper) === recorded);
   if (index >= 0) return [peppers[index]!, ...peppers.toSpliced(index, 1)];
   throw new CommandFailure(
-    "JISS_KEY_PEPPER is not the pepper that the service last started with: set it as the service has it, or start the service with this one first",
+    "JISS_KEY_PEPPER is not the pepper with which the service last started: set it to the service's pepper, or first start the service with this one",
     EXIT.configuration,
   );
 }
@@ -165,13 +165,13 @@ function logNameOf(origin: string): string {
 
 /** Prints warnings and errors as text on standard error, each once: standard output is for the command. */
 function standardErrorLog(): Log {
-  const told = new Set<string>();
+  const printed = new Set<string>();
   // `mend` is left out: the command itself says how to mend it.
-  const tell = (message: string, { stack: _s, audit: _a, mend: _m, ...fields }: LogFields = {}) => {
+  const printOnce = (message: string, { stack: _s, audit: _a, mend: _m, ...fields }: LogFields = {}) => {
     const tail = Object.entries(fields).map(([name, value]) => ` ${name}=${value}`).join("");
     const line = `jiss: ${message}${tail}`;
-    if (!told.has(line)) console.error(line);
-    told.add(line);
+    if (!printed.has(line)) console.error(line);
+    printed.add(line);
   };
-  return { info: () => {}, warn: tell, error: tell };
+  return { info: () => {}, warn: printOnce, error: printOnce };
 }

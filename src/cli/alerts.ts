@@ -17,7 +17,7 @@ export async function listAlerts(shell: Shell, { all, json }: ListAlertsOptions)
     ...(await database.read(systemAlertsQuery(CHAIN_TAMPERED_KINDS.system, { all }))).map(systemAlert),
     ...await database.read(alertsQuery({ all })),
   ]);
-  console.log(json ? JSON.stringify({ alerts: rows.map(wireAlert), count: rows.length }) : toldOf(rows, all));
+  console.log(json ? JSON.stringify({ alerts: rows.map(alertJson), count: rows.length }) : textOf(rows, all));
   return EXIT.ok;
 }
 
@@ -38,7 +38,7 @@ function systemAlert({ detail: text, created_at, acknowledged_at }: SystemAlertR
   };
 }
 
-function wireAlert({ alert_id, org_id, severity, kind, detail, created_at, ...row }: ShownAlert) {
+function alertJson({ alert_id, org_id, severity, kind, detail, created_at, ...row }: ShownAlert) {
   return {
     alert_id,
     org_id,
@@ -51,8 +51,8 @@ function wireAlert({ alert_id, org_id, severity, kind, detail, created_at, ...ro
   };
 }
 
-function toldOf(rows: readonly ShownAlert[], all: boolean): string {
-  if (rows.length === 0) return all ? "There were no alerts." : "There is no open alert.";
+function textOf(rows: readonly ShownAlert[], all: boolean): string {
+  if (rows.length === 0) return all ? "There were no alerts." : "There are no open alerts.";
   return columns([
     ["ALERT_ID", "ORG", "SEVERITY", "KIND", "CREATED", "ACKNOWLEDGED", "DETAIL"],
     ...rows.map((row) => [
@@ -62,12 +62,12 @@ function toldOf(rows: readonly ShownAlert[], all: boolean): string {
       row.kind,
       iso(row.created_at),
       row.acknowledged_at === null ? "no" : iso(row.acknowledged_at),
-      wordsOf(JSON.parse(row.detail)),
+      detailText(JSON.parse(row.detail)),
     ]),
   ]);
 }
 
-function wordsOf(detail: Readonly<Record<string, unknown>>): string {
+function detailText(detail: Readonly<Record<string, unknown>>): string {
   return Object.entries(detail).map(([name, value]) => `${name}=${value}`).join(" ");
 }
 

@@ -43,7 +43,7 @@ export class AuditorMemory implements Disposable {
   static async open(directory: string, { create }: { readonly create: boolean }): Promise<AuditorMemory> {
     if (!create && !exists(`${directory}/${MEMORY_FILE}`)) {
       throw new CommandFailure(
-        `--state ${directory} remembers nothing yet: give --key with the first visit`,
+        `--state ${directory} contains nothing yet: give --key at the first visit`,
         EXIT.usage,
       );
     }
@@ -53,13 +53,13 @@ export class AuditorMemory implements Disposable {
       lock = Deno.openSync(`${directory}/${LOCK_FILE}`, { create: true, write: true, mode: PRIVATE_FILE });
     } catch (error) {
       throw new CommandFailure(
-        `--state ${directory} cannot be made or written: ${(error as Error).message}`,
+        `--state ${directory} cannot be created or written: ${(error as Error).message}`,
         EXIT.usage,
       );
     }
     await lock.lock(true);
     try {
-      return new AuditorMemory(directory, { lock, memory: read(`${directory}/${MEMORY_FILE}`) });
+      return new AuditorMemory(directory, { lock, memory: readMemory(`${directory}/${MEMORY_FILE}`) });
     } catch (error) {
       lock.close();
       throw error;
@@ -95,16 +95,16 @@ export class AuditorMemory implements Disposable {
 }
 
 /** @throws {CommandFailure} 2 if the file is not a memory. */
-function read(path: string): Memory {
+function readMemory(path: string): Memory {
   if (!exists(path)) return emptyMemory();
   try {
     const memory = memorySchema.parse(JSON.parse(Deno.readTextFileSync(path)));
     recallCheckpoints(memory);
     return memory;
   } catch (error) {
-    const reason = error instanceof SyntaxError ? error.message : "It is not a memory of this program.";
+    const reason = error instanceof SyntaxError ? error.message : "It was not written by this program.";
     throw new CommandFailure(
-      `${path} cannot be used. ${reason} Put a copy of it in its place; without one, begin anew in another directory.`,
+      `${path} cannot be used. ${reason} Replace it with a copy; if you have none, start again in another directory.`,
       EXIT.usage,
     );
   }

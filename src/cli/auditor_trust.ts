@@ -20,11 +20,11 @@ const KEY_TEXT = /^[^\s+]+\+[0-9a-f]{8}\+[A-Za-z0-9+/=]+$|^PRIVATE\+KEY\+|-----B
 export async function readPins(given: readonly string[]): Promise<readonly (readonly PinnedKey[])[]> {
   const pins: (readonly PinnedKey[])[] = [];
   for (const value of given) {
-    if (value === "") throw new CommandFailure("--key is empty: name a file, or give the key", EXIT.usage);
+    if (value === "") throw new CommandFailure("--key is empty: give a file or a key", EXIT.usage);
     const isText = KEY_TEXT.test(value);
     // A text that may be a key is not repeated in messages.
     const text = isText ? value : await readText(value);
-    pins.push(parsed(`--key ${isText ? "TEXT" : value}`, () => parsePins(nodeCrypto, text)));
+    pins.push(parseInput(`--key ${isText ? "TEXT" : value}`, () => parsePins(nodeCrypto, text)));
   }
   return pins;
 }
@@ -34,7 +34,7 @@ export async function readCheckpoints(files: readonly string[]): Promise<readonl
   const found: KnownCheckpoint[] = [];
   for (const file of files) {
     const text = await readText(file);
-    found.push(...parsed(`--checkpoint ${file}`, () => checkpointsIn(text)));
+    found.push(...parseInput(`--checkpoint ${file}`, () => checkpointsIn(text)));
   }
   return found;
 }
@@ -42,19 +42,25 @@ export async function readCheckpoints(files: readonly string[]): Promise<readonl
 async function readText(file: string): Promise<string> {
   // Standard input is for the files to verify: the trusted keys must not come with them.
   if (file === STANDARD_INPUT) {
-    throw new CommandFailure("keys and checkpoints cannot be read from standard input", EXIT.usage);
+    throw new CommandFailure(
+      "keys and checkpoints cannot be read from standard input: name a file",
+      EXIT.usage,
+    );
   }
   const input = await openInput(file);
   try {
     const text = await textOf(input, FILE_LIMIT_BYTES);
     if (text !== null) return text;
-    throw new CommandFailure(`${file} is not a text, or too large to be a key or a checkpoint`, EXIT.usage);
+    throw new CommandFailure(
+      `${file} is not a text file, or is too large for a key or a checkpoint`,
+      EXIT.usage,
+    );
   } finally {
     input.close();
   }
 }
 
-function parsed<Value>(what: string, parse: () => Value): Value {
+function parseInput<Value>(what: string, parse: () => Value): Value {
   try {
     return parse();
   } catch (error) {
@@ -90,7 +96,7 @@ export class AuditorTrust {
   }
 
   /** Whether a trusted key signed the checkpoint, and no signature of a trusted key is false. */
-  vouchesFor({ origin, note }: KnownCheckpoint): boolean {
+  isSigned({ origin, note }: KnownCheckpoint): boolean {
     return verifyNote(nodeCrypto, parseNote(note), this.keysFor(origin)) === "verified";
   }
 

@@ -8,7 +8,7 @@ import type { StorageConfig } from "../config/config.ts";
 import { loadChains } from "../store/chains.ts";
 import { checkFile, copyFile } from "../store/backup.ts";
 import { SYSTEM_CHAIN } from "../evidence/chain_name.ts";
-import { newFile } from "./output.ts";
+import { createFile } from "./output.ts";
 import { CommandFailure, EXIT, type Shell } from "./shell.ts";
 import { storageOf, withStored } from "./stored.ts";
 
@@ -17,12 +17,12 @@ export async function backup(shell: Shell, path: string): Promise<number> {
   const { path: database } = fileOf(storage);
   // Refuses a file that is no database of this program before anything is written.
   await withStored(shell, storage, () => Promise.resolve());
-  const chains = await newFile(path, async (partial) => {
+  const chains = await createFile(path, async (partial) => {
     await copyFile(database, partial);
     const damage = checkFile(partial);
     if (damage !== null) {
       throw new CommandFailure(
-        `the database is damaged (${damage}): there is no use in a copy of it. Stop the service and put an earlier backup back: jiss restore FILE --acknowledge REASON`,
+        `the database is damaged (${damage}), so it was not copied. Stop the service and put an earlier backup back: jiss restore FILE --acknowledge REASON`,
         EXIT.failure,
       );
     }
@@ -33,10 +33,10 @@ export async function backup(shell: Shell, path: string): Promise<number> {
   const { size } = Deno.statSync(path);
   console.log(
     [
-      `Wrote ${path}: ${size} bytes, readable by their owner alone, ${chains.length} chains, as of ${
+      `Wrote ${path}: ${size} bytes, readable only by their owner, ${chains.length} chains, as of ${
         system?.lastTimestamp ?? "the beginning"
       }.`,
-      "Keep it apart from the signing key and jiss.env, which you need as well to go on from it. lock.db belongs in no backup.",
+      "Keep it apart from the signing key and jiss.env; you need these too to continue from it. Never back up lock.db.",
       `To put it back: jiss restore ${path} --acknowledge REASON`,
     ].join("\n"),
   );
@@ -47,7 +47,7 @@ export async function backup(shell: Shell, path: string): Promise<number> {
 export function fileOf({ database }: StorageConfig): { readonly path: string } {
   if (database.kind === "file") return database;
   throw new CommandFailure(
-    "the database is a libSQL server's: back it up and put it back by the server's own means, then run jiss restore --acknowledge REASON",
+    "the database is on a libSQL server: back it up and restore it with the server's own tools, then run jiss restore --acknowledge REASON",
     EXIT.configuration,
   );
 }

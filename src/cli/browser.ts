@@ -11,14 +11,16 @@ const OPENERS: Readonly<Partial<Record<typeof Deno.build.os, string>>> = {
 };
 
 /** Programs whose exit code says nothing: Explorer ends with 1 even after success. */
-const TELLS_NOTHING: readonly string[] = ["explorer"];
+const EXIT_CODE_IGNORED: readonly string[] = ["explorer"];
 
 /** Opens the page, or calls `onUnopened` with the reason if it cannot. Never asks for a permission. */
 export function openPage(url: string, onUnopened: (reason: string) => void): void {
   const command = OPENERS[Deno.build.os];
-  if (command === undefined) return onUnopened("it is not known how, on this system");
+  if (command === undefined) {
+    return onUnopened("this program does not know how to open a browser on this system");
+  }
   if (Deno.permissions.querySync({ name: "run", command }).state !== "granted") {
-    return onUnopened(`this program may not start others: Deno grants no --allow-run=${command}`);
+    return onUnopened(`Deno was not given --allow-run=${command}`);
   }
   try {
     const child = new Deno.Command(command, { args: [url], stdin: "null", stdout: "null", stderr: "null" })
@@ -26,7 +28,7 @@ export function openPage(url: string, onUnopened: (reason: string) => void): voi
     // The browser may run for a long time: nobody waits for it.
     child.unref();
     child.status.then(({ success }) => {
-      if (!success && !TELLS_NOTHING.includes(command)) onUnopened(`${command} failed`);
+      if (!success && !EXIT_CODE_IGNORED.includes(command)) onUnopened(`${command} failed`);
     });
   } catch (error) {
     onUnopened(`${command} cannot be started (${(error as Error).name})`);

@@ -23,7 +23,7 @@ import { readInstallation } from "../store/installation.ts";
 import { organizationDetailsQuery } from "../store/organizations.ts";
 import { type Report, textOf } from "./calibrate_report.ts";
 import { unknownOrganization } from "./organizations.ts";
-import { requireFree, writeToNewFile } from "./output.ts";
+import { requireAbsent, writeToNewFile } from "./output.ts";
 import { Progress } from "./progress.ts";
 import { CommandFailure, EXIT, type Shell } from "./shell.ts";
 import { storageOf, withStored } from "./stored.ts";
@@ -37,7 +37,7 @@ export interface CalibrateOptions {
 
 /** The most operators whose scores are shown one by one. */
 const SHOWN_OPERATORS = 10;
-const NOT_ENOUGH = "not enough labelled history to fit anything: " +
+const TOO_LITTLE_HISTORY = "there is too little labelled history to fit anything: " +
   `a domain's times need ${TIME_RULES.operators} operators who judge, each with ${ENOUGH_CASES.wrongAdvice} cases of wrong ` +
   `advice, ${ENOUGH_CASES.rightAdvice} of right advice and ${TIME_RULES.reviews} good reviews; a prior needs ` +
   `${PRIOR_RULES.operators} operators with so many cases, or with ${PRIOR_RULES.unaidedCases} decided without the AI. ` +
@@ -48,25 +48,28 @@ export async function calibrate(
   { org, output, json }: CalibrateOptions,
 ): Promise<number> {
   if (output === "-") {
-    throw new CommandFailure("-o needs the name of a file: the report goes to standard output", EXIT.usage);
+    throw new CommandFailure(
+      "-o needs the name of a file, because the report goes to standard output",
+      EXIT.usage,
+    );
   }
-  if (output !== undefined) requireFree(output);
+  if (output !== undefined) requireAbsent(output);
   const { report, isFitted, model } = await withStored(
     shell,
     storageOf(shell),
-    (database) => work(shell, database, org),
+    (database) => calibrateFrom(shell, database, org),
   );
   console.log(json ? JSON.stringify(report) : textOf(report));
-  if (!isFitted) throw new CommandFailure(NOT_ENOUGH, EXIT.failure);
+  if (!isFitted) throw new CommandFailure(TOO_LITTLE_HISTORY, EXIT.failure);
   if (model === null) {
-    say(json, "The model in use already has these values: there is nothing to write.");
+    printUnlessJson(json, "The model in use already has these values: there is nothing to write.");
   } else if (output === undefined) {
-    say(json, "Nothing was written: -o FILE writes the document.");
+    printUnlessJson(json, "Nothing was written: to write the document, use -o FILE.");
   } else {
     await writeToNewFile(documentText(model), output);
-    say(
+    printUnlessJson(
       json,
-      `Wrote ${output}, readable by its owner alone. It counts for every organization of an installation that is started with\n` +
+      `Wrote ${output}, readable only by its owner. It applies to every organization of an installation that is started with\n` +
         `JISS_SCORING_MODEL_FILE=${output}`,
     );
   }
@@ -74,7 +77,7 @@ export async function calibrate(
 }
 
 /** Prints a text, but not with `--json`: then standard output has only the report. */
-function say(json: boolean, words: string): void {
+function printUnlessJson(json: boolean, words: string): void {
   if (!json) console.log(`\n${words}`);
 }
 
@@ -82,7 +85,7 @@ async function* documentText({ document }: Model): AsyncGenerator<string> {
   yield `${JSON.stringify(document, null, 2)}\n`;
 }
 
-async function work(
+async function calibrateFrom(
   shell: Shell,
   database: Database,
   org: string,
@@ -93,17 +96,17 @@ async function work(
   using reader = new Reader(shell, history);
 
   const labels = new Map<string, boolean>();
-  await reader.each(["label"], ({ input }) => labels.set(input.session_id, input.label));
+  await reader.forEachEvent(["label"], ({ input }) => labels.set(input.session_id, input.label));
   const cases = new LabelledCases(from.document);
-  await reader.each(["score"], ({ input }) => {
+  await reader.forEachEvent(["score"], ({ input }) => {
     const { operator_id, domain, interaction, session_id } = input;
     const outcome_correct = interaction.outcome_correct ?? labels.get(session_id) ?? null;
     cases.add(operator_id, domain, { ...interaction, outcome_correct });
   });
 
   const { document, times, priors, isFitted } = fit(from.document, cases);
-  const model = document && named(shell, document);
-  const scores = model && await compare(reader, { from, to: model, labels });
+  const model = document && withOwnVersion(shell, document);
+  const scores = model && await compareModels(reader, { from, to: model, labels });
   return {
     report: { org_id: org, from: nameOf(from), to: model && nameOf(model), times, priors, scores },
     isFitted,
@@ -116,12 +119,12 @@ function nameOf({ document: { version }, sha256 }: Model) {
 }
 
 /** The document with a version of its own. */
-function named(shell: Shell, document: Model["document"]): Model {
+function withOwnVersion(shell: Shell, document: Model["document"]): Model {
   const version = calibratedVersion(document.version, shell.modelOf(document).sha256);
   return shell.modelOf({ ...document, version });
 }
 
-async function compare(
+async function compareModels(
   reader: Reader,
   { from, to, labels }: {
     readonly from: Model;
@@ -132,7 +135,7 @@ async function compare(
   const [before, after] = [from, to].map(({ document }) =>
     new Recomputation(document, (sessionId) => labels.has(sessionId))
   ) as [Recomputation, Recomputation];
-  await reader.each(["score", "label"], (event) => {
+  await reader.forEachEvent(["score", "label"], (event) => {
     const { operator_id: operatorId, session_id: sessionId, state } = event.input;
     for (const recomputation of [before, after]) {
       if (event.kind === "label") {
@@ -161,21 +164,21 @@ class Reader implements Disposable {
   }
 
   /** @throws {CommandFailure} 1 if a record was altered. */
-  async each<Kind extends HistoryEvent["kind"]>(
+  async forEachEvent<Kind extends HistoryEvent["kind"]>(
     kinds: readonly Kind[],
-    take: (event: EventOf<Kind>) => void,
+    handle: (event: EventOf<Kind>) => void,
   ): Promise<void> {
     let read = 0;
     try {
       for await (const event of this.#history.events(kinds)) {
-        take(event);
+        handle(event);
         read += 1;
         this.#progress.show(() => `${kinds.join(", ")}: ${read} of at most ${this.#history.entries}`);
       }
     } catch (error) {
       if (!(error instanceof AlteredRecord)) throw error;
       throw new CommandFailure(
-        `nothing was fitted, as ${error.message}: jiss export and jiss verify say more`,
+        `nothing was fitted because ${error.message}: run jiss export and jiss verify for details`,
         EXIT.failure,
       );
     }

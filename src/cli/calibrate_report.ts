@@ -52,8 +52,8 @@ function timesTable(times: Report["times"]): readonly (readonly string[])[] {
       row.domain,
       ...[row.operators, row.enough_cases, row.judging, row.counted, row.reviews].map(String),
       row.medians_ms === null ? "" : row.medians_ms.join(" "),
-      moved(row.before.fast_ms, row.after.fast_ms),
-      moved(row.before.reference_ms, row.after.reference_ms),
+      changeText(row.before.fast_ms, row.after.fast_ms),
+      changeText(row.before.reference_ms, row.after.reference_ms),
       row.result,
     ]),
   ];
@@ -68,13 +68,13 @@ function priorsTable(priors: Report["priors"]): readonly (readonly string[])[] {
       String(row.cases),
       row.rate === null ? "" : String(row.rate),
       row.strength === null ? "" : String(row.strength),
-      moved(row.before, row.after),
+      changeText(row.before, row.after),
       row.result,
     ]),
   ];
 }
 
-function moved(before: number, after: number): string {
+function changeText(before: number, after: number): string {
   return before === after ? String(before) : `${before} -> ${after}`;
 }
 
@@ -84,7 +84,7 @@ function scoresText({ operators, mean_change, bands, largest }: Comparison): str
   const moves = bands.map(({ from, to, operators }) => `, ${from} to ${to} ${operators}`).join("");
   return [
     `${operators} operators scored anew from their recorded interactions, under the model in use and the new one:`,
-    `mean change ${signed(mean_change)} points; another band: ${count}${moves}`,
+    `mean change ${withSign(mean_change)} points; another band: ${count}${moves}`,
     "",
     columns([
       ["OPERATOR", "INTERACTIONS", "BEFORE", "AFTER", "CHANGE", "BAND"],
@@ -93,14 +93,14 @@ function scoresText({ operators, mean_change, bands, largest }: Comparison): str
         String(row.interactions),
         String(row.before),
         String(row.after),
-        signed(row.after - row.before),
+        withSign(row.after - row.before),
         row.band_before === row.band_after ? row.band_after : `${row.band_before} -> ${row.band_after}`,
       ]),
     ]),
   ].join("\n");
 }
 
-function signed(points: number): string {
+function withSign(points: number): string {
   const text = points.toFixed(2);
   return points > 0 ? `+${text}` : text;
 }

@@ -17,10 +17,10 @@ export async function checkpoint(shell: Shell): Promise<number> {
   const storage = storageOf(shell);
   return await withStored(shell, storage, async (database) => {
     if ((await loadEpochs(database, SYSTEM_CHAIN)).length === 0) {
-      throw new CommandFailure("the database holds no chain yet: start the service once", EXIT.failure);
+      throw new CommandFailure("the database contains no chain yet: start the service once", EXIT.failure);
     }
     const keys = await readCertifiedKeys({ database, crypto: nodeCrypto }, heldKeys(storage));
-    if (keys.rows.length === 0) throw strangeKey();
+    if (keys.rows.length === 0) throw unknownKey();
     const notes = await newestNotes(database, { keys, issued: issuedOf(storage) });
     const [origin] = notes[0]!.split("\n");
     const at = new Date(shell.clock.now()).toISOString();
@@ -39,8 +39,8 @@ function heading(
 ): string {
   return `Checkpoints of ${splitName(origin)?.prefix ?? origin} at ${at}
 ${fingerprints.length === 1 ? "Key in use:" : "Keys in use:"} ${fingerprints.join(" and ")}
-The first one, of the system's own chain, pins all others as it last took them in.
-To hold a bundle against them later: jiss verify BUNDLE --key KEY --checkpoint THIS_FILE
+The first one is of the system chain, which contains the checkpoints that the other chains had then.
+To compare a bundle with them later: jiss verify BUNDLE --key KEY --checkpoint THIS_FILE
 `;
 }
 
@@ -53,14 +53,14 @@ function heldKeys(storage: StorageConfig): readonly Uint8Array[] {
   const held = [signingKeyFile, previousSigningKeyFile].flatMap((path) => publicKeyIn(path) ?? []);
   if (held.length > 0) return held;
   throw new CommandFailure(
-    `${signingKeyFile} holds no key that can be read, and without it nobody here can tell which checkpoints are the service's own: run this as the user that the service runs as, with its JISS_DATA_DIR and JISS_SIGNING_KEY_FILE`,
+    `${signingKeyFile} contains no readable key, which is needed to recognize the service's own checkpoints: run this as the user of the service, with its JISS_DATA_DIR and JISS_SIGNING_KEY_FILE`,
     EXIT.configuration,
   );
 }
 
-function strangeKey(): CommandFailure {
+function unknownKey(): CommandFailure {
   return new CommandFailure(
-    "the key in JISS_SIGNING_KEY_FILE signed no checkpoint of this database's system chain: put the right key, or the database, back",
+    "the key in JISS_SIGNING_KEY_FILE signed no checkpoint of this database's system chain: put the right key or the right database back",
     EXIT.configuration,
   );
 }
@@ -77,7 +77,7 @@ function issuedOf({ lockFile }: StorageConfig): ReturnType<typeof issuedPlaces> 
  */
 async function newestNotes(
   database: Database,
-  { keys: { notes: own }, issued }: {
+  { keys: { notes: ownNotes }, issued }: {
     readonly keys: CertifiedKeys;
     readonly issued: ReturnType<typeof issuedPlaces>;
   },
@@ -86,25 +86,25 @@ async function newestNotes(
   const organizations = await database.read(allOrganizationsQuery());
   // Chains come in the order of their epochs, so the map keeps the newest of each family.
   const chains = new Map((await loadChains(database)).map((chain) => [chain.family, chain]));
-  const named = organizations.flatMap(({ org_id }) => [evidenceChain(org_id), adminChain(org_id)]);
-  const missing = [...issued.keys(), ...named].find((family) => !chains.has(family));
-  if (missing !== undefined) throw altered(`${missing} is not in the database`);
+  const registered = organizations.flatMap(({ org_id }) => [evidenceChain(org_id), adminChain(org_id)]);
+  const missing = [...issued.keys(), ...registered].find((family) => !chains.has(family));
+  if (missing !== undefined) throw altered(`the chain ${missing} is missing`);
   const [behind] = [...issued].find(([family, place]) => isBehind(chains.get(family)!, place)) ?? [];
-  if (behind !== undefined) throw altered(`${behind} is older than what was issued of it`);
+  if (behind !== undefined) throw altered(`the chain ${behind} is older than what was issued of it`);
   const isSystem = ({ family }: StoredChain) => family === SYSTEM_CHAIN;
-  const inOrder = [...chains.values()].sort((a, b) => Number(isSystem(b)) - Number(isSystem(a)));
-  return await Promise.all(inOrder.map(async ({ chain, origin, frontier: { size } }) => {
+  const systemFirst = [...chains.values()].sort((a, b) => Number(isSystem(b)) - Number(isSystem(a)));
+  return await Promise.all(systemFirst.map(async ({ chain, origin, frontier: { size } }) => {
     // A running service may have signed more since the head was read.
     const found = await newestCheckpoint(database, chain);
-    const checkpoint = found === null ? null : own.open(found.note, origin);
-    if (checkpoint !== null && checkpoint.size >= size) return own.ownPart(found!.note, origin)!;
-    throw altered(`the newest checkpoint of ${chain} is not what the service signed`);
+    const checkpoint = found === null ? null : ownNotes.open(found.note, origin);
+    if (checkpoint !== null && checkpoint.size >= size) return ownNotes.ownPart(found!.note, origin)!;
+    throw altered(`the newest checkpoint of ${chain} is not the one that the service signed`);
   }));
 }
 
-function altered(what: string): CommandFailure {
+function altered(problem: string): CommandFailure {
   return new CommandFailure(
-    `${what}: the database was altered, or an older one was put back. Nothing was printed; see docs/operate/troubleshooting.md`,
+    `${problem}: the database was altered, or an older one was put back. Nothing was printed: see docs/operate/troubleshooting.md`,
     EXIT.failure,
   );
 }

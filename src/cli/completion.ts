@@ -39,12 +39,12 @@ const WRITERS: Readonly<Record<CompletedShell, (commands: readonly CompletedComm
 
 /** The command and all its subcommands. */
 function commandsOf(command: Command, path: string, help: Help): readonly CompletedCommand[] {
-  const below = help.visibleCommands(command);
+  const subcommands = help.visibleCommands(command);
   const [first] = command.registeredArguments;
   return [
     {
       path,
-      commands: below.map((one) => ({ name: one.name(), description: one.description() })),
+      commands: subcommands.map((one) => ({ name: one.name(), description: one.description() })),
       options: help.visibleOptions(command).map((option) => ({
         flags: [option.long, option.short].filter((flag) => flag !== undefined && flag !== null),
         description: option.description,
@@ -52,7 +52,7 @@ function commandsOf(command: Command, path: string, help: Help): readonly Comple
       })),
       argument: first === undefined ? "none" : valueOf(first),
     },
-    ...below.flatMap((one) => commandsOf(one, `${path} ${one.name()}`, help)),
+    ...subcommands.flatMap((one) => commandsOf(one, `${path} ${one.name()}`, help)),
   ];
 }
 

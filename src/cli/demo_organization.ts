@@ -24,7 +24,7 @@ export interface DemoKey {
   readonly inactive: readonly string[];
 }
 
-interface Asked {
+interface DemoKeyRequest {
   /** The key that the demo gets; null if a new one is to be minted. */
   readonly given: string | null;
   /** Epoch milliseconds. */
@@ -32,16 +32,16 @@ interface Asked {
 }
 
 /** Makes the demo organization if it is missing, and gives it its key. @throws {CommandFailure} */
-export async function demoKeyOf(service: Service, asked: Asked): Promise<DemoKey> {
+export async function demoKeyOf(service: Service, request: DemoKeyRequest): Promise<DemoKey> {
   try {
-    return await prepareDemo(service, asked).catch((error) => {
+    return await prepareDemo(service, request).catch((error) => {
       // Another process created it a moment ago: now it exists, and gets a key of this run.
       if (!(error instanceof ServiceError) || error.code !== "CONFLICT") throw error;
-      return prepareDemo(service, asked);
+      return prepareDemo(service, request);
     });
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    throw new CommandFailure(`the demo organization gets no key: ${error.message}`, EXIT.failure);
+    throw new CommandFailure(`the demo organization cannot get a key: ${error.message}`, EXIT.failure);
   }
 }
 
@@ -49,12 +49,12 @@ export async function demoKeyOf(service: Service, asked: Asked): Promise<DemoKey
  * Makes the demo organization with its history, and gives it its key: the given one, or a new one.
  * @throws {ServiceError}
  */
-async function prepareDemo({ dependencies }: Service, { given, now }: Asked): Promise<DemoKey> {
+async function prepareDemo({ dependencies }: Service, { given, now }: DemoKeyRequest): Promise<DemoKey> {
   const caller = { actor: "system", orgId: ORGANIZATION, prefix: null } as const;
-  const [known] = await dependencies.database.read(organizationDetailsQuery(ORGANIZATION));
-  if (known !== undefined) {
-    const endsAt = known.created_at + HISTORY_DAYS * DAY_MS;
-    await writeHistory(dependencies, { prefix: known.prefix, endsAt });
+  const [existing] = await dependencies.database.read(organizationDetailsQuery(ORGANIZATION));
+  if (existing !== undefined) {
+    const endsAt = existing.created_at + HISTORY_DAYS * DAY_MS;
+    await writeHistory(dependencies, { prefix: existing.prefix, endsAt });
     if (given !== null && (await authenticateKey(dependencies, given))?.orgId === ORGANIZATION) {
       return { apiKey: given, inactive: [] };
     }
@@ -94,8 +94,8 @@ async function writeHistory(
   const events = demoHistory({ seed: HISTORY_SEED, endsAt, days: HISTORY_DAYS });
   const ids = events.map(({ sessionId }) => sessionId);
   const rows = await database.read(sessionsQuery(ORGANIZATION, ids));
-  const known = new Set(rows.map(({ session_id }) => session_id));
-  const missing = events.filter(({ sessionId }) => !known.has(sessionId));
+  const recorded = new Set(rows.map(({ session_id }) => session_id));
+  const missing = events.filter(({ sessionId }) => !recorded.has(sessionId));
   if (missing.length === 0) return;
   // All are sent at once: they are applied in order, and committed together.
   await Promise.all(

@@ -43,7 +43,7 @@ export function requireDescriptors(): void {
   const found = freeDescriptors("/", DESCRIPTORS_LEAST, DESCRIPTORS_LEAST);
   if (found >= DESCRIPTORS_LEAST) return;
   throw new CommandFailure(
-    `this process may open ${found} files more and needs ${DESCRIPTORS_LEAST} at least: ${MORE_DESCRIPTORS}`,
+    `this process can open only ${found} more files and needs at least ${DESCRIPTORS_LEAST}: ${MORE_DESCRIPTORS}`,
     EXIT.configuration,
   );
 }
@@ -69,23 +69,23 @@ export function connectionsFor(descriptors: number, each: number): number {
  * @param free - returns how many descriptors are free, at most `enough`.
  */
 export function roomForConnections(each: number, free: (enough: number) => number): Room {
-  let known = 0;
-  let isAll = false;
+  let counted = 0;
+  let isFinal = false;
   const grow = () => {
-    const wanted = Math.min(known + CONNECTIONS_STEP, CONNECTIONS_MAX);
-    const more = free(each * (wanted - known) + DESCRIPTOR_RESERVE);
-    const fit = Math.min(connectionsFor(each * known + more, each), wanted);
-    isAll = fit < wanted || fit === CONNECTIONS_MAX;
-    known = Math.max(known, fit);
+    const wanted = Math.min(counted + CONNECTIONS_STEP, CONNECTIONS_MAX);
+    const more = free(each * (wanted - counted) + DESCRIPTOR_RESERVE);
+    const fit = Math.min(connectionsFor(each * counted + more, each), wanted);
+    isFinal = fit < wanted || fit === CONNECTIONS_MAX;
+    counted = Math.max(counted, fit);
   };
   grow();
   return {
     get most() {
-      return known;
+      return counted;
     },
     isFull(open) {
-      if (open >= known && !isAll) grow();
-      return open >= known;
+      if (open >= counted && !isFinal) grow();
+      return open >= counted;
     },
   };
 }

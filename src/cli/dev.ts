@@ -10,7 +10,7 @@ import { mayBeHeld } from "../keys/api_key.ts";
 import { CLOCK_RULES } from "../operations/installation/clock_watch.ts";
 import { openPage } from "./browser.ts";
 import { type DemoKey, demoKeyOf, HISTORY_DAYS, ORGANIZATION } from "./demo_organization.ts";
-import { takeRun, takeRunIfThere } from "./dev_run.ts";
+import { claimDirectory, claimIfPresent } from "./dev_run.ts";
 import { draftSecrets, ENVIRONMENT_FILE, exists, writeSecrets } from "./init.ts";
 import { loadConfig, runService } from "./run_service.ts";
 import { CommandFailure, EXIT, type Shell } from "./shell.ts";
@@ -50,11 +50,11 @@ export interface DevOptions {
  * options and configuration are valid, no other run has the directory, and the address is claimed.
  */
 export async function dev(shell: Shell, { fresh, key, open }: DevOptions): Promise<number> {
-  requireKey(key);
+  requireValidKey(key);
   const environment = shell.readEnvironment();
   // An empty variable counts as unset, as everywhere.
   const directory = environment.JISS_DATA_DIR || DEFAULT_DIRECTORY;
-  let run = await takeRunIfThere(directory);
+  let run = await claimIfPresent(directory);
   const environmentFile = `${directory}/${ENVIRONMENT_FILE}`;
   const drafted = fresh || !exists(environmentFile) ? draftSecrets(shell) : null;
   const secrets = parseEnv(drafted?.environment ?? Deno.readTextFileSync(environmentFile));
@@ -68,21 +68,21 @@ export async function dev(shell: Shell, { fresh, key, open }: DevOptions): Promi
   let demo: DemoKey = { apiKey: "", inactive: [] };
   return await runService(shell, config, {
     clockRule: CLOCK_RULES.local,
-    async claimed(url) {
-      run ??= await takeRun(directory);
-      const stopped = await requireStopped(shell, directory);
+    async onClaimed(url) {
+      run ??= await claimDirectory(directory);
+      const reservation = await reserveData(shell, directory);
       try {
-        if (fresh) await startOver(shell, directory);
+        if (fresh) await removeOwnFiles(shell, directory);
       } finally {
-        stopped[Symbol.dispose]();
+        reservation[Symbol.dispose]();
       }
       if (drafted !== null) writeSecrets(directory, drafted);
-      run.listensAt(url);
+      run.publishAddress(url);
     },
-    async opened(service) {
+    async onOpened(service) {
       demo = await demoKeyOf(service, { given: key ?? null, now: shell.clock.now() });
     },
-    listening(listener, service, print) {
+    onListening(listener, service, print) {
       print(
         greeting(listener, {
           demo,
@@ -102,10 +102,10 @@ export async function dev(shell: Shell, { fresh, key, open }: DevOptions): Promi
 }
 
 /** @throws {CommandFailure} if it is not a valid key. The message does not contain it. */
-function requireKey(key: string | undefined): void {
+function requireValidKey(key: string | undefined): void {
   if (key === undefined || mayBeHeld(key)) return;
   throw new CommandFailure(
-    "--key takes an API key: jis_ and 26 characters, each a digit or a capital letter other than I, L, O and U, and not all of them 0",
+    "--key must be an API key: jis_ and 26 characters, each a digit or a capital letter other than I, L, O and U, and not all 0",
     EXIT.usage,
   );
 }
@@ -114,17 +114,17 @@ function requireKey(key: string | undefined): void {
  * Requires that no other process uses the directory: one such as jiss serve would lose its key or its data.
  * @throws {CommandFailure} if one does.
  */
-async function requireStopped(shell: Shell, directory: string): Promise<Disposable> {
-  const stopped = await shell.keepStopped(directory);
-  if (stopped !== null) return stopped;
+async function reserveData(shell: Shell, directory: string): Promise<Disposable> {
+  const reservation = await shell.reserveData(directory);
+  if (reservation !== null) return reservation;
   throw new CommandFailure(
-    `another process works with what is in ${directory}: stop it first, or name another directory in JISS_DATA_DIR`,
+    `another process uses ${directory}: stop it first, or set JISS_DATA_DIR to another directory`,
     EXIT.failure,
   );
 }
 
 /** Removes the files that an earlier run made. */
-async function startOver(shell: Shell, directory: string): Promise<void> {
+async function removeOwnFiles(shell: Shell, directory: string): Promise<void> {
   using _lock = await shell.lockDirectory(directory);
   for (const path of OWN_FILES.map((name) => `${directory}/${name}`).filter(exists)) Deno.removeSync(path);
 }
@@ -160,13 +160,13 @@ function greeting(
   return `
 JISS is running at ${url} with the organization "${ORGANIZATION}" and ${HISTORY_DAYS} days of simulated history.
 
-  API key (${isFixed ? "fixed by --key, for local testing alone" : "this is the only copy"}):  ${apiKey}
+  API key (${isFixed ? "fixed by --key, only for local testing" : "this is the only copy"}):  ${apiKey}
 ${
     inactive.length === 0 ? "" : `
 The organization is inactive (${inactive.join(", ")}): its key is refused. Start over with jiss dev --fresh.
 `
   }
-Look at it (the console asks for the key; the demo needs none):
+Open it in a browser (the console asks for the key; the demo needs none):
 
   ${url}/console
   ${url}/demo
@@ -176,7 +176,7 @@ Score an interaction:
 
 curl -s -X POST ${url}/v1/score -H 'X-API-Key: ${apiKey}' -H 'Content-Type: application/json' -d '${body}'
 
-Look at the organization, and print what its records say of oversight:
+Get the organization's dashboard, and its compliance report as a page:
 
 curl -s ${url}/v1/organization/dashboard -H 'X-API-Key: ${apiKey}'
 curl -s '${url}/v1/compliance/report?${period}&format=html' -H 'X-API-Key: ${apiKey}' -o report.html

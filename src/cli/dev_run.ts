@@ -14,24 +14,24 @@ const DEPLOYMENT_FILES = [ENVIRONMENT_FILE, "jiss.db", "signing-key.pem"];
 /** The hold of this process on the data directory, until the process ends. */
 export interface DevRun {
   /** Tells a second run where this one listens. */
-  listensAt(url: string): void;
+  publishAddress(url: string): void;
 }
 
-/** Like {@link takeRun}, but returns null if there is no such directory yet. @throws {CommandFailure} */
-export async function takeRunIfThere(directory: string): Promise<DevRun | null> {
-  return exists(directory) ? await takeRun(directory) : null;
+/** Like {@link claimDirectory}, but returns null if there is no such directory yet. @throws {CommandFailure} */
+export async function claimIfPresent(directory: string): Promise<DevRun | null> {
+  return exists(directory) ? await claimDirectory(directory) : null;
 }
 
 /**
  * Takes the directory, and makes it if it is missing.
  * @throws {CommandFailure} if another run has it, with its address; if it has a deployment that no run made.
  */
-export async function takeRun(directory: string): Promise<DevRun> {
+export async function claimDirectory(directory: string): Promise<DevRun> {
   makeDirectory(directory);
-  const isOwn = exists(`${directory}/${LOCK_FILE}`);
-  if (!isOwn && DEPLOYMENT_FILES.some((name) => exists(`${directory}/${name}`))) {
+  const isDevDirectory = exists(`${directory}/${LOCK_FILE}`);
+  if (!isDevDirectory && DEPLOYMENT_FILES.some((name) => exists(`${directory}/${name}`))) {
     throw new CommandFailure(
-      `${directory} holds a deployment that jiss dev did not make, and nothing of it was changed: name another directory in JISS_DATA_DIR`,
+      `${directory} contains a deployment that jiss dev did not make, so nothing was changed: set JISS_DATA_DIR to another directory`,
       EXIT.failure,
     );
   }
@@ -42,14 +42,14 @@ export async function takeRun(directory: string): Promise<DevRun> {
     throw new CommandFailure(
       `jiss dev already runs on ${directory}, at ${
         readAddress(address)
-      }: use that one, stop it first, or name another directory in JISS_DATA_DIR`,
+      }: use it, stop it first, or set JISS_DATA_DIR to another directory`,
       EXIT.failure,
     );
   }
   // Removes the address of an earlier run until this one has an address.
   if (exists(address)) Deno.removeSync(address);
   return {
-    listensAt(url) {
+    publishAddress(url) {
       Deno.writeTextFileSync(address, `${url}\n`, { mode: PRIVATE_FILE });
     },
   };
@@ -57,5 +57,5 @@ export async function takeRun(directory: string): Promise<DevRun> {
 
 function readAddress(path: string): string {
   const url = exists(path) ? Deno.readTextFileSync(path).trim() : "";
-  return url === "" ? "an address that it has not told yet" : url;
+  return url === "" ? "an address that it has not written yet" : url;
 }

@@ -4,7 +4,7 @@
  */
 import { CLOCK_RULES, formatReading } from "../operations/installation/clock_watch.ts";
 import { administer } from "./administration.ts";
-import type { Check, Examined, Finding } from "./doctor/check.ts";
+import type { Check, CheckInput, Finding } from "./doctor/check.ts";
 import { CHECKS } from "./doctor/checks.ts";
 import { printableLine } from "./printable.ts";
 import { loadConfig } from "./run_service.ts";
@@ -16,7 +16,7 @@ export interface DoctorOptions {
   readonly json: boolean;
 }
 
-interface Told extends Finding {
+interface NamedFinding extends Finding {
   readonly check: string;
 }
 
@@ -24,12 +24,12 @@ export async function doctor(shell: Shell, { json }: DoctorOptions): Promise<num
   const config = loadConfig(shell.readEnvironment());
   const findings = await withStored(shell, config, async (database) => {
     const schemaTrouble = await shell.schemaTroubleOf(database);
-    const examined = { config, database, schemaTrouble, now: shell.clock.now() };
-    const told: Told[] = [];
-    for (const [check, look] of Object.entries(CHECKS)) {
-      told.push({ check, ...await looked(look, examined) });
+    const input = { config, database, schemaTrouble, now: shell.clock.now() };
+    const named: NamedFinding[] = [];
+    for (const [name, check] of Object.entries(CHECKS)) {
+      named.push({ check: name, ...await runCheck(check, input) });
     }
-    return told;
+    return named;
   });
   const wrong = findings.filter(({ state }) => state === "wrong").length;
   console.log(json ? JSON.stringify({ checks: findings, wrong }) : tableOf(findings));
@@ -37,14 +37,14 @@ export async function doctor(shell: Shell, { json }: DoctorOptions): Promise<num
 }
 
 /** Runs a check. If it fails and the schema was altered, this becomes a note: the other checks still run. */
-async function looked(look: Check, examined: Examined): Promise<Finding> {
+async function runCheck(check: Check, input: CheckInput): Promise<Finding> {
   try {
-    return await look(examined);
+    return await check(input);
   } catch (error) {
-    if (examined.schemaTrouble === null) throw error;
+    if (input.schemaTrouble === null) throw error;
     return {
       state: "note",
-      what: "this cannot be looked at in a database of another schema",
+      what: "this check cannot run in a database with another schema",
       mend: "see schema",
     };
   }
@@ -55,19 +55,19 @@ export async function acceptClock(shell: Shell, { json }: DoctorOptions): Promis
   const accepted = await administer(shell, (service) => service.acceptClock(), {
     clockRule: CLOCK_RULES.acceptance,
   });
-  const told = accepted === null ? null : formatReading(accepted);
-  if (json) console.log(JSON.stringify({ accepted: told }));
-  else if (told === null) {
-    console.log("This machine's clock is not refused: there is nothing to accept, and nothing was recorded.");
+  const reading = accepted === null ? null : formatReading(accepted);
+  if (json) console.log(JSON.stringify({ accepted: reading }));
+  else if (reading === null) {
+    console.log("This machine's clock is not refused, so nothing was recorded.");
   } else {
     console.log(
-      `The clock is accepted as it is, ${told.clock_at}; it was expected to say ${told.expected_at}. The system chain says so.`,
+      `The clock was accepted at ${reading.clock_at}; the expected time was ${reading.expected_at}. The system chain records this.`,
     );
   }
   return EXIT.ok;
 }
 
-function tableOf(findings: readonly Told[]): string {
+function tableOf(findings: readonly NamedFinding[]): string {
   return columns(
     findings.map(({ state, check, what, mend }) => [
       state,

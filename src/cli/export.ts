@@ -34,14 +34,14 @@ export async function exportChain(
   { org, chain, parts, link = [], output }: ExportOptions,
 ): Promise<number> {
   const family = familyOf(chain, org);
-  const links = sizesIn(link);
+  const links = parseSizes(link);
   return await withStored(shell, storageOf(shell), async (database) => {
     if ((await loadEpochs(database, family)).length === 0) throw unknownChain(org);
     const longest = await longestShownSize(database, { family, parts });
     if (links.some((size) => size > longest)) {
       throw new CommandFailure(`--link ${beyondLongest(longest)}`, EXIT.usage);
     }
-    const pieces = told(exportFile({ database, crypto: nodeCrypto }, {
+    const pieces = convertFailures(exportFile({ database, crypto: nodeCrypto }, {
       family,
       parts,
       links,
@@ -55,7 +55,7 @@ export async function exportChain(
     }
     const bytes = await writeToNewFile(pieces, output);
     console.log(
-      `Wrote ${output}: ${bytes} bytes, readable by their owner alone. Check it with: jiss verify ${output} --key KEY`,
+      `Wrote ${output}: ${bytes} bytes, readable only by their owner. Check it with: jiss verify ${output} --key KEY`,
     );
     return EXIT.ok;
   });
@@ -65,10 +65,10 @@ export async function exportChain(
 function familyOf(chain: ExportedChain, org: string | undefined): string {
   if (chain === "system") {
     if (org === undefined) return SYSTEM_CHAIN;
-    throw new CommandFailure("--chain system belongs to no organization: leave --org out", EXIT.usage);
+    throw new CommandFailure("the system chain belongs to no organization: leave out --org", EXIT.usage);
   }
   if (org === undefined) {
-    throw new CommandFailure("--org is missing: it says whose chain to export", EXIT.usage);
+    throw new CommandFailure("--org is missing: name the organization whose chain is exported", EXIT.usage);
   }
   // An invalid name could be that of another chain.
   if (!orgIdSchema.safeParse(org).success) throw unknownChain(org);
@@ -76,10 +76,10 @@ function familyOf(chain: ExportedChain, org: string | undefined): string {
 }
 
 /** @throws {CommandFailure} 2 if one of the texts is no list of sizes. */
-function sizesIn(link: readonly string[]): readonly number[] {
-  const wrong = link.map((text) => linkSchema.safeParse(text)).find(({ success }) => !success);
-  if (wrong !== undefined) {
-    throw new CommandFailure(`--link ${wrong.error!.issues[0]!.message}`, EXIT.usage);
+function parseSizes(link: readonly string[]): readonly number[] {
+  const invalid = link.map((text) => linkSchema.safeParse(text)).find(({ success }) => !success);
+  if (invalid !== undefined) {
+    throw new CommandFailure(`--link ${invalid.error!.issues[0]!.message}`, EXIT.usage);
   }
   return link.flatMap(linkedSizes);
 }
@@ -87,7 +87,7 @@ function sizesIn(link: readonly string[]): readonly number[] {
 function unknownChain(org: string | undefined): CommandFailure {
   return new CommandFailure(
     org === undefined
-      ? "the database holds no chain yet: start the service once"
+      ? "the database contains no chain yet: start the service once"
       : `there is no organization ${JSON.stringify(org)} in this database`,
     EXIT.failure,
   );
@@ -101,7 +101,7 @@ async function retentionDaysOf(database: Database, chain: ExportedChain): Promis
 }
 
 /** Passes on the pieces. @throws {CommandFailure} if the bundle's writer or the database stops the export. */
-async function* told(pieces: AsyncIterable<string>): AsyncGenerator<string> {
+async function* convertFailures(pieces: AsyncIterable<string>): AsyncGenerator<string> {
   try {
     yield* pieces;
   } catch (error) {

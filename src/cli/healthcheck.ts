@@ -13,17 +13,17 @@ export async function healthcheck(shell: Shell): Promise<number> {
   const { host, port, tls } = reportProblems(() => readListener(shell.readEnvironment()));
   if (port === 0) {
     throw new CommandFailure(
-      "JISS_PORT is 0, so the port was picked at start: set it to the one that the log told",
+      "JISS_PORT is 0, so the service picked a port: set JISS_PORT to the port in the log",
       EXIT.configuration,
     );
   }
-  const answer = await ask({ host: LOOPBACK[host] ?? host, port, tls });
+  const answer = await requestHealth({ host: LOOPBACK[host] ?? host, port, tls });
   if (answer !== null) throw new CommandFailure(`not healthy: ${answer}`, EXIT.failure);
   return EXIT.ok;
 }
 
 /** null if the service answers `ok`, else the problem. */
-function ask(
+function requestHealth(
   { host, port, tls }: { readonly host: string; readonly port: number; readonly tls: boolean },
 ): Promise<string | null> {
   return new Promise((resolve) => {
@@ -36,7 +36,7 @@ function ask(
       response.on("data", (chunk: string) => {
         text += chunk;
       });
-      response.on("end", () => resolve(judge(response.statusCode, text)));
+      response.on("end", () => resolve(problemOf(response.statusCode, text)));
       response.on("error", (error) => resolve(error.message));
     });
     request.on("timeout", () => request.destroy(new Error(`no answer within ${TIMEOUT_MS} ms`)));
@@ -45,11 +45,11 @@ function ask(
   });
 }
 
-function judge(status: number | undefined, text: string): string | null {
+function problemOf(status: number | undefined, text: string): string | null {
   try {
     if (status === 200 && JSON.parse(text).status === "ok") return null;
   } catch {
     // Something else answers on this port.
   }
-  return `GET / answered ${status}, not status ok`;
+  return `GET / returned ${status} without status ok`;
 }

@@ -2,7 +2,7 @@
  * `jiss init [DIR]`: makes every secret that a deployment needs, in files that only their owner can access.
  */
 import { MASTER_SCOPES, masterSecretNames } from "../keys/master_keys.ts";
-import { quoted } from "./invocation.ts";
+import { quoteForShell } from "./invocation.ts";
 import { writeDurably } from "../store/durable_file.ts";
 import { CommandFailure, EXIT, type Shell } from "./shell.ts";
 
@@ -40,21 +40,21 @@ export function writeSecrets(
     [`${absolute}/${ENVIRONMENT_FILE}`, environment],
     [`${absolute}/${SIGNING_KEY_FILE}`, signingKey],
   ];
-  const there = files.find(([path]) => exists(path));
-  if (there !== undefined) {
-    throw new CommandFailure(`${there[0]} is there already: nothing was written`, EXIT.failure);
+  const existing = files.find(([path]) => exists(path));
+  if (existing !== undefined) {
+    throw new CommandFailure(`${existing[0]} already exists: nothing was written`, EXIT.failure);
   }
-  const own: string[] = [];
+  const written: string[] = [];
   try {
     for (const [path, content] of files) {
-      own.push(path);
+      written.push(path);
       writeDurably(path, content, { mustBeNew: true });
     }
   } catch (error) {
     // Another process was quicker and made the last file.
-    if (error instanceof Deno.errors.AlreadyExists) own.pop();
+    if (error instanceof Deno.errors.AlreadyExists) written.pop();
     // One file without the other, or a part of one, would only hinder the next attempt.
-    for (const path of own.filter(exists)) Deno.removeSync(path);
+    for (const path of written.filter(exists)) Deno.removeSync(path);
     throw error;
   }
   return { directory: absolute };
@@ -72,7 +72,7 @@ export function makeDirectory(directory: string): void {
     throw new CommandFailure(
       `the directory ${
         JSON.stringify(directory)
-      } cannot be made (${name}): check the path and its permissions`,
+      } cannot be created (${name}): check the path and its permissions`,
       EXIT.failure,
     );
   }
@@ -92,11 +92,11 @@ export function exists(path: string): boolean {
 export function init(shell: Shell, directory: string): number {
   const { directory: absolute } = writeSecrets(directory, draftSecrets(shell));
   const environmentFile = `${absolute}/${ENVIRONMENT_FILE}`;
-  console.log(`Wrote ${environmentFile} and ${SIGNING_KEY_FILE} beside it, readable by their owner alone.
-Keep a copy of both where only you can read it: without them nothing here can be verified or continued.
+  console.log(`Wrote ${environmentFile} and ${SIGNING_KEY_FILE} beside it, readable only by their owner.
+Keep a copy of both where only you can read it: without them the service cannot continue its log or verify API keys.
 
 Start the service with them:
-  set -a; . ${quoted(environmentFile)}; JISS_DATA_DIR=${quoted(absolute)}; set +a
+  set -a; . ${quoteForShell(environmentFile)}; JISS_DATA_DIR=${quoteForShell(absolute)}; set +a
   ${shell.commandLine("serve")}`);
   return EXIT.ok;
 }

@@ -3,7 +3,7 @@ import { basename, dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { RELEASE_PERMISSIONS, UNSTABLE_FEATURES } from "./permissions.ts";
 
-export interface Started {
+export interface StartFacts {
   /** Address of the main module. */
   readonly mainUrl: string;
   /** Whether the program is one compiled executable. */
@@ -21,31 +21,31 @@ export interface Started {
  * @param args - words that a shell takes unquoted.
  */
 export function commandLineOf(
-  { mainUrl, isExecutable, execPath, denoVersion, directory, exists }: Started,
+  { mainUrl, isExecutable, execPath, denoVersion, directory, exists }: StartFacts,
   args: string,
 ): string {
-  if (isExecutable) return `${quoted(execPath)} ${args}`;
+  if (isExecutable) return `${quoteForShell(execPath)} ${args}`;
   const main = fileURLToPath(mainUrl);
   const folder = dirname(main);
   if (basename(main) === "main.ts") {
     // Deno comes from npx if none is installed.
     const deno = execPath.includes("/node_modules/") ? `npx -y deno@${denoVersion}` : "deno";
     const task = `${deno} task jiss ${args}`;
-    return directory === folder ? task : `(cd ${quoted(folder)} && ${task})`;
+    return directory === folder ? task : `(cd ${quoteForShell(folder)} && ${task})`;
   }
   const launcher = `${folder}/jiss`;
-  if (exists(launcher)) return `${quoted(launcher)} ${args}`;
+  if (exists(launcher)) return `${quoteForShell(launcher)} ${args}`;
   const npmLauncher = `${folder}/jiss.mjs`;
   if (exists(npmLauncher)) {
     return folder === `${directory}/node_modules/jiss`
       ? `npx jiss ${args}`
-      : `node ${quoted(npmLauncher)} ${args}`;
+      : `node ${quoteForShell(npmLauncher)} ${args}`;
   }
-  const flags = ["--no-config", ...UNSTABLE_FEATURES, ...RELEASE_PERMISSIONS].map(quoted).join(" ");
-  return `${quoted(execPath)} run ${flags} ${quoted(main)} ${args}`;
+  const flags = ["--no-config", ...UNSTABLE_FEATURES, ...RELEASE_PERMISSIONS].map(quoteForShell).join(" ");
+  return `${quoteForShell(execPath)} run ${flags} ${quoteForShell(main)} ${args}`;
 }
 
 /** Quotes a word for a POSIX shell. */
-export function quoted(word: string): string {
+export function quoteForShell(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

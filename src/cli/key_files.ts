@@ -44,23 +44,23 @@ export function placeNewKey({ signingKeyFile, previousSigningKeyFile }: KeyFiles
     const present = Deno.realPathSync(signingKeyFile);
     const owner = Deno.statSync(present);
     const next = `${present}.next`;
-    writeAnew(next, pem, owner);
+    writeReplacing(next, pem, owner);
     const second = `${previousSigningKeyFile}.next`;
-    writeAnew(second, Deno.readTextFileSync(present), owner);
+    writeReplacing(second, Deno.readTextFileSync(present), owner);
     renameDurably(second, previousSigningKeyFile);
     renameDurably(next, present);
   } catch (error) {
     throw new CommandFailure(
       `the signing key's files cannot be written (${(error as Error).message}): the key in use is unchanged.
-Where they are mounted from elsewhere, do there what this command does: keep the present key as JISS_SIGNING_KEY_PREVIOUS_FILE, put a new one (openssl genpkey -algorithm ed25519) as JISS_SIGNING_KEY_FILE, and restart the service, which records the rotation.`,
+If they are mounted from elsewhere, do there what this command does: keep the present key as JISS_SIGNING_KEY_PREVIOUS_FILE, write a new one (openssl genpkey -algorithm ed25519) to JISS_SIGNING_KEY_FILE, and restart the service, which records the rotation.`,
       EXIT.failure,
     );
   }
 }
 
 /** Whether a key was taken out of use but not destroyed. */
-export function holdsKeyAside({ previousSigningKeyFile }: KeyFiles): boolean {
-  return exists(asideOf(previousSigningKeyFile));
+export function hasDroppedKey({ previousSigningKeyFile }: KeyFiles): boolean {
+  return exists(droppedPathOf(previousSigningKeyFile));
 }
 
 /**
@@ -68,14 +68,14 @@ export function holdsKeyAside({ previousSigningKeyFile }: KeyFiles): boolean {
  * @throws {CommandFailure} if the file cannot be moved.
  */
 export function setPreviousKeyAside({ previousSigningKeyFile }: KeyFiles): () => void {
-  const aside = asideOf(previousSigningKeyFile);
+  const aside = droppedPathOf(previousSigningKeyFile);
   try {
     if (exists(previousSigningKeyFile)) renameDurably(previousSigningKeyFile, aside);
   } catch (error) {
     throw new CommandFailure(
       `the previous key's file cannot be moved (${
         (error as Error).message
-      }). Where it is mounted from elsewhere, take it away there, then run this again.`,
+      }). If it is mounted from elsewhere, remove it there, then run this again.`,
       EXIT.failure,
     );
   }
@@ -86,7 +86,7 @@ export function setPreviousKeyAside({ previousSigningKeyFile }: KeyFiles): () =>
   };
 }
 
-function asideOf(previousSigningKeyFile: string): string {
+function droppedPathOf(previousSigningKeyFile: string): string {
   return `${previousSigningKeyFile}.dropped`;
 }
 
@@ -96,7 +96,7 @@ type Owner = Pick<Deno.FileInfo, "uid" | "gid">;
  * Writes a file that only its owner can access, and replaces one that an earlier attempt left. Its owner is
  * that of the present key, perhaps the service's user, and not the user who runs the command.
  */
-function writeAnew(path: string, content: string, { uid, gid }: Owner): void {
+function writeReplacing(path: string, content: string, { uid, gid }: Owner): void {
   if (exists(path)) Deno.removeSync(path);
   writeDurably(path, content, { mustBeNew: true });
   if (Deno.statSync(path).uid !== uid) Deno.chownSync(path, uid, gid);

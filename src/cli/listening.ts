@@ -65,8 +65,8 @@ export function ownListeners(
 
 /** Starts to answer at both addresses. */
 export function answerAt(
-  { service: own, metrics }: Addresses,
-  { service, config, log, bounds: changed }: {
+  { service: serviceClaim, metrics }: Addresses,
+  { service, config, log, bounds: overrides }: {
     readonly service: Service;
     readonly config: Config;
     readonly log: Log;
@@ -78,7 +78,7 @@ export function answerAt(
     room: roomForConnections(descriptorsOf(config), (enough) => freeDescriptors(config.dataDir, enough)),
     firstRequestMs: FIRST_REQUEST_MS,
     clientMs: CLIENT_WAIT_MS,
-    ...changed,
+    ...overrides,
   };
   const common = {
     bounds,
@@ -86,16 +86,19 @@ export function answerAt(
     onFailure: (error: unknown) =>
       log.error("connections cannot be accepted at the moment", { error: String(error) }),
     onCrowded: () =>
-      log.warn("there are as many connections as there may be: whoever is waited for longest is closed", {
-        connections: bounds.room.most,
-      }),
+      log.warn(
+        "the maximum number of connections is open: the one that has kept the service waiting longest is closed",
+        {
+          connections: bounds.room.most,
+        },
+      ),
     onStranger: () =>
-      log.warn("somebody else on this machine connects to where the TLS of clients ends, and is not served", {
-        mend: "find out who does (ss -tnp), or put a proxy before the service",
+      log.warn("another process on this machine connects to the inner TLS listener, and is not served", {
+        mend: "find the process (ss -tnp), or put a proxy before the service",
       }),
     onStuck: () =>
       log.error(
-        "there are as many connections as there may be, and none that can be closed: newcomers wait",
+        "the maximum number of connections is open, and none can be closed: new ones wait",
         {
           connections: bounds.room.most,
         },
@@ -103,6 +106,6 @@ export function answerAt(
   };
   return {
     metrics: metrics?.answer(service.observation!, { ...common, counts: noConnections() }) ?? null,
-    service: own.answer(service.app, { ...common, counts: service.connections }),
+    service: serviceClaim.answer(service.app, { ...common, counts: service.connections }),
   };
 }

@@ -30,7 +30,7 @@ import { columns } from "./table.ts";
 
 const ADMINISTRATOR = { actor: "system", orgId: null, prefix: null } as const;
 
-const AT_ONCE = "A running service follows at once; nothing has to be restarted.";
+const NO_RESTART = "A running service applies this at once, without a restart.";
 
 // ---- create -----------------------------------------------------------------------------------------------
 
@@ -50,7 +50,7 @@ export async function createByHand(shell: Shell, orgId: string, options: CreateO
     if (await organizationExists(dependencies.database, orgId)) {
       throw new ServiceError("CONFLICT", `org_id ${orgId} exists: choose another one.`);
     }
-    if (keyFile === undefined) sayFirst(`Creating the organization ${orgId}.`);
+    if (keyFile === undefined) printBeforeChange(`Creating the organization ${orgId}.`);
     const apiKey = keyFile === undefined
       ? null
       : shell.keyInFile(keyFile, { name: "--key-file", mint: dependencies.mintKey });
@@ -63,14 +63,14 @@ export async function createByHand(shell: Shell, orgId: string, options: CreateO
     });
     return created.body;
   });
-  const created = `The organization ${orgId} was created. ${AT_ONCE}`;
-  if (keyFile === undefined) sayWithKey(orgId, `${created}\n${toldOfKey(body.api_key)}`);
-  else console.log(`${created}\nIts key is in ${keyFile}, readable by its owner alone.`);
+  const created = `The organization ${orgId} was created. ${NO_RESTART}`;
+  if (keyFile === undefined) printKey(orgId, `${created}\n${keyText(body.api_key)}`);
+  else console.log(`${created}\nIts key is in ${keyFile}, readable only by its owner.`);
   return EXIT.ok;
 }
 
 /** The argument or option that gives each field of an organization. */
-const OPTION_OF: Readonly<Record<string, string>> = {
+const OPTION_BY_FIELD: Readonly<Record<string, string>> = {
   org_id: "ORG",
   name: "--name",
   domain: "--domain",
@@ -84,7 +84,9 @@ function parseOrganization(orgId: string, options: CreateOptions): CreateOrganiz
   const given = { org_id: orgId, name, domain, tier, allowed_origins: allowedOrigins };
   const parsed = createOrganizationSchema.safeParse(given);
   if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map(({ path, message }) => `${OPTION_OF[String(path[0])]} ${message}`);
+  const problems = parsed.error.issues.map(({ path, message }) =>
+    `${OPTION_BY_FIELD[String(path[0])]} ${message}`
+  );
   throw new CommandFailure(problems.join("; "), EXIT.usage);
 }
 
@@ -92,7 +94,7 @@ function parseOrganization(orgId: string, options: CreateOptions): CreateOrganiz
  * Prints a text before a key is minted that can be printed only once: if printing fails, nothing is changed.
  * @throws {CommandFailure}
  */
-function sayFirst(text: string): void {
+function printBeforeChange(text: string): void {
   try {
     console.log(text);
   } catch (error) {
@@ -104,24 +106,24 @@ function sayFirst(text: string): void {
 }
 
 /** @throws {CommandFailure} if the text with the key could not be printed. */
-function sayWithKey(orgId: string, text: string): void {
+function printKey(orgId: string, text: string): void {
   try {
     console.log(text);
   } catch (error) {
     throw new CommandFailure(
-      `the key of ${orgId} was minted, could not be printed (${
+      `the new key of ${orgId} could not be printed (${
         (error as Error).message
-      }) and is lost: jiss org rotate-key ${orgId} mints another one`,
+      }) and is lost: mint another one with jiss org rotate-key ${orgId}`,
       EXIT.failure,
     );
   }
 }
 
-function toldOfKey(key: unknown): string {
+function keyText(key: unknown): string {
   return `
   API key (this is the only copy):  ${key}
 
-It is stored as a hash alone: store it now where it will be used. A lost key can only be replaced.`;
+The service stores only its hash: store the key now where it will be used. A lost key can only be replaced.`;
 }
 
 // ---- list and show ----------------------------------------------------------------------------------------
@@ -137,7 +139,7 @@ export async function listOrganizations(shell: Shell, { json }: ShownOptions): P
     (database) => database.read(allOrganizationsQuery()),
   );
   console.log(
-    json ? JSON.stringify({ organizations: rows.map(wireOrganization), count: rows.length }) : tableOf(rows),
+    json ? JSON.stringify({ organizations: rows.map(organizationJson), count: rows.length }) : tableOf(rows),
   );
   return EXIT.ok;
 }
@@ -152,12 +154,12 @@ export async function showOrganization(
     if (found === undefined) throw unknownOrganization(orgId);
     return found;
   });
-  console.log(json ? JSON.stringify(wireOrganization(row)) : pageOf(row));
+  console.log(json ? JSON.stringify(organizationJson(row)) : detailsText(row));
   return EXIT.ok;
 }
 
 /** The fields of the specification under their wire names, and the reasons why it is inactive. */
-function wireOrganization(row: OrganizationDetails) {
+function organizationJson(row: OrganizationDetails) {
   return {
     org_id: row.org_id,
     name: row.name,
@@ -186,7 +188,7 @@ function reasonsOf(row: OrganizationDetails): readonly { reason: string; since: 
 }
 
 function tableOf(rows: readonly OrganizationDetails[]): string {
-  if (rows.length === 0) return "There is no organization yet: jiss org create makes one.";
+  if (rows.length === 0) return "There are no organizations yet: create one with jiss org create.";
   return columns([
     ["ORG", "TIER", "DOMAIN", "STATE", "PREFIX", "CREATED", "NAME"],
     ...rows.map((row) => [
@@ -201,7 +203,7 @@ function tableOf(rows: readonly OrganizationDetails[]): string {
   ]);
 }
 
-function pageOf(row: OrganizationDetails): string {
+function detailsText(row: OrganizationDetails): string {
   const { org_id: orgId, prefix, api_key_rotated_at: rotatedAt } = row;
   return columns([
     ["org_id", orgId],
@@ -209,15 +211,15 @@ function pageOf(row: OrganizationDetails): string {
     ["domain", row.domain],
     ["tier", row.tier],
     ["allowed origins", originsOf(row).join(" ") || "none"],
-    ["active", row.active === 1 ? "yes" : `no: ${wordsOfReasons(row)}`],
-    ["key prefix", prefix ?? `none: jiss org rotate-key ${orgId} mints one`],
+    ["active", row.active === 1 ? "yes" : `no: ${reasonsText(row)}`],
+    ["key prefix", prefix ?? `none: mint one with jiss org rotate-key ${orgId}`],
     ["key version", String(row.api_key_version)],
     ["key rotated at", rotatedAt === null ? "never" : iso(rotatedAt)],
     ["created at", iso(row.created_at)],
   ]);
 }
 
-function wordsOfReasons(row: OrganizationDetails): string {
+function reasonsText(row: OrganizationDetails): string {
   return reasonsOf(row).map(({ reason, since }) => since === null ? reason : `${reason} since ${since}`)
     .join(", ");
 }
@@ -225,43 +227,45 @@ function wordsOfReasons(row: OrganizationDetails): string {
 // ---- changes ----------------------------------------------------------------------------------------------
 
 export async function rotateKey(shell: Shell, orgId: string): Promise<number> {
-  const { body, row } = await change(shell, orgId, async (dependencies, caller, call) => {
-    if (await organizationExists(dependencies.database, orgId)) sayFirst(`Minting a new key for ${orgId}.`);
+  const { body, row } = await changeState(shell, orgId, async (dependencies, caller, call) => {
+    if (await organizationExists(dependencies.database, orgId)) {
+      printBeforeChange(`Minting a new key for ${orgId}.`);
+    }
     return await rotateByHand(dependencies, caller, call);
   });
   const inactive = row.active === 1
     ? ""
-    : `\nIt works once ${orgId} is active, which it is not (${
-      wordsOfReasons(row)
+    : `\nThe key works once ${orgId} is active; it is inactive (${
+      reasonsText(row)
     }): jiss org reactivate ${orgId}`;
-  sayWithKey(
+  printKey(
     orgId,
-    `${orgId} has a new key; the one before it no longer works. ${AT_ONCE}\n${
-      toldOfKey(body.new_api_key)
+    `${orgId} has a new key; the earlier key no longer works. ${NO_RESTART}\n${
+      keyText(body.new_api_key)
     }${inactive}`,
   );
   return EXIT.ok;
 }
 
 export async function suspend(shell: Shell, orgId: string): Promise<number> {
-  const { body } = await change(shell, orgId, suspendOrganization);
+  const { body } = await changeState(shell, orgId, suspendOrganization);
   console.log(
-    `${orgId} is suspended since ${body.suspended_at}: its key is refused until it is reactivated. ${AT_ONCE}`,
+    `${orgId} has been suspended since ${body.suspended_at}: its key is refused until the organization is reactivated. ${NO_RESTART}`,
   );
   return EXIT.ok;
 }
 
 export async function reactivate(shell: Shell, orgId: string): Promise<number> {
-  const { row } = await change(shell, orgId, reactivateFully);
+  const { row } = await changeState(shell, orgId, reactivateFully);
   const key = row.prefix === null
-    ? `Its key was destroyed: jiss org rotate-key ${orgId} mints a new one.`
+    ? `Its key was destroyed: mint a new one with jiss org rotate-key ${orgId}.`
     : "Its key works again.";
-  console.log(`${orgId} is active: every reason for being inactive was lifted. ${key} ${AT_ONCE}`);
+  console.log(`${orgId} is active again. ${key} ${NO_RESTART}`);
   return EXIT.ok;
 }
 
 /** Runs the operation; returns its answer, and the organization after it. @throws {CommandFailure} */
-async function change(shell: Shell, orgId: string, operation: StateOperation) {
+async function changeState(shell: Shell, orgId: string, operation: StateOperation) {
   // An invalid name could be that of another chain.
   if (!orgIdSchema.safeParse(orgId).success) throw unknownOrganization(orgId);
   return await administer(shell, async ({ dependencies }) => {
@@ -279,9 +283,7 @@ function callAt({ clock }: Shell, { world }: Dependencies): Call {
 
 export function unknownOrganization(orgId: string): CommandFailure {
   return new CommandFailure(
-    `there is no organization ${
-      JSON.stringify(orgId)
-    } in this database: jiss org list shows those that there are`,
+    `there is no organization ${JSON.stringify(orgId)} in this database: see jiss org list`,
     EXIT.failure,
   );
 }

@@ -34,7 +34,7 @@ export async function writeToStandardOutput(pieces: AsyncIterable<string>): Prom
  */
 export async function writeToNewFile(pieces: AsyncIterable<string>, path: string): Promise<number> {
   if (path === "") throw new CommandFailure("-o needs the name of a file", EXIT.usage);
-  return await newFile(path, async (partial) => {
+  return await createFile(path, async (partial) => {
     using file = await Deno.open(partial, { write: true });
     const bytes = await writePieces(pieces, file);
     await file.sync();
@@ -47,16 +47,16 @@ export async function writeToNewFile(pieces: AsyncIterable<string>, path: string
  * @param fill - fills the empty file at the given path and syncs it to the disk.
  * @throws {CommandFailure} if the file exists (nothing is ever replaced), or if it cannot be written.
  */
-export async function newFile<Result>(
+export async function createFile<Result>(
   path: string,
   fill: (partial: string) => Promise<Result>,
 ): Promise<Result> {
-  requireFree(path);
+  requireAbsent(path);
   const partial = `${path}.${Deno.pid}.part`;
-  await makeEmpty(partial, path);
+  await createEmpty(partial, path);
   try {
     const result = await fill(partial);
-    requireFree(path);
+    requireAbsent(path);
     renameDurably(partial, path);
     return result;
   } catch (error) {
@@ -67,7 +67,7 @@ export async function newFile<Result>(
 }
 
 /** @throws {CommandFailure} if nothing can be written there. */
-async function makeEmpty(partial: string, path: string): Promise<void> {
+async function createEmpty(partial: string, path: string): Promise<void> {
   try {
     (await Deno.open(partial, { createNew: true, write: true, mode: PRIVATE_FILE })).close();
   } catch (error) {
@@ -76,9 +76,9 @@ async function makeEmpty(partial: string, path: string): Promise<void> {
 }
 
 /** @throws {CommandFailure} if the path exists. */
-export function requireFree(path: string): void {
+export function requireAbsent(path: string): void {
   if (exists(path)) {
-    throw new CommandFailure(`${path} is there already, and was left as it is`, EXIT.failure);
+    throw new CommandFailure(`${path} already exists and was not changed`, EXIT.failure);
   }
 }
 
@@ -89,14 +89,14 @@ interface Sink {
 async function writePieces(pieces: AsyncIterable<string>, sink: Sink): Promise<number> {
   const encoder = new TextEncoder();
   let bytes = 0;
-  let gathered = "";
+  let buffered = "";
   for await (const piece of pieces) {
-    gathered += piece;
-    if (gathered.length < PIECE_LENGTH) continue;
-    bytes += await writeAll(encoder.encode(gathered), sink);
-    gathered = "";
+    buffered += piece;
+    if (buffered.length < PIECE_LENGTH) continue;
+    bytes += await writeAll(encoder.encode(buffered), sink);
+    buffered = "";
   }
-  return bytes + await writeAll(encoder.encode(gathered), sink);
+  return bytes + await writeAll(encoder.encode(buffered), sink);
 }
 
 async function writeAll(bytes: Uint8Array, sink: Sink): Promise<number> {

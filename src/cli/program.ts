@@ -64,14 +64,17 @@ function buildProgram(shell: Shell, finish: (exitCode: number) => void): Command
     // Without colours, no environment variable is read: `verify` may run without that permission.
     .configureOutput({ writeErr: () => {}, getOutHasColors: () => false, getErrHasColors: () => false })
     .version(`jiss ${shell.version}`, "-V, --version", "print the program's version")
-    .configureHelp({ optionDescription: describedOption })
+    .configureHelp({ optionDescription: describeOption })
     .showSuggestionAfterError(false)
     .helpCommand(false);
   const invocation = { shell, finish };
   addServiceCommands(program, invocation);
   addEvidenceCommands(program, invocation);
-  addOrganizationCommands(group(program, "org", "manage organizations in the database itself"), invocation);
-  addAlertCommands(group(program, "alerts", "show what the service wants somebody to look at"), invocation);
+  addOrganizationCommands(
+    addGroup(program, "org", "manage organizations directly in the database"),
+    invocation,
+  );
+  addAlertCommands(addGroup(program, "alerts", "show the alerts of the service"), invocation);
   addCheckCommands(program, invocation);
   addInformationCommands(program, invocation);
   return program;
@@ -93,12 +96,12 @@ function addServiceCommands(program: Command, { shell, finish }: Invocation): vo
   addCommand(
     program,
     "dev",
-    "start a service for local testing: data in ./data/dev, a demo organization, a key, a curl line",
+    "start a service for local testing, with a demo organization and a key; data is in ./data/dev",
   )
-    .option("--fresh", "start over: remove what an earlier run made", false)
+    .option("--fresh", "start over: remove the files of earlier runs", false)
     .option(
       "--key <KEY>",
-      "a fixed API key for your scripts; it is in the list of processes: local testing only",
+      "use this API key; the list of processes shows it, so use it only for local testing",
     )
     .option("--open", "open the console in the browser", false)
     .action(async (options: DevOptions) => finish(await dev(shell, options)));
@@ -107,7 +110,7 @@ function addServiceCommands(program: Command, { shell, finish }: Invocation): vo
   addCommand(
     program,
     "init [DIR]",
-    "write jiss.env (pepper, master keys) and the signing key; never overwrites",
+    "write jiss.env (pepper, master keys) and the signing key; never overwrites files",
   )
     .action((directory: string | undefined) => finish(init(shell, directory ?? DEFAULT_INIT_DIRECTORY)));
 }
@@ -121,41 +124,49 @@ function addEvidenceCommands(program: Command, { shell, finish }: Invocation): v
     )
     .option(
       "--checkpoint <FILE>",
-      "hold them against a checkpoint, or a saved answer, of an earlier visit; may be repeated",
+      "compare with a checkpoint or a saved answer of an earlier visit; may be repeated",
       collect,
     )
-    .option("--state <DIR>", "keep checkpoints and keys there from visit to visit", once("--state"))
-    .option("--no-replay", "do not compute scores, decisions and labels anew")
+    .option(
+      "--state <DIR>",
+      "keep checkpoints and keys in this directory for the next visit",
+      once("--state"),
+    )
+    .option("--no-replay", "do not recompute scores, decisions and labels")
     .option("--json", "print one JSON object")
     .action(async (files: readonly string[], options: VerifyOptions) =>
       finish(await verify(shell, files, options))
     );
-  addCommand(program, "export", "write the bundle that verify reads, from the data directory")
-    .option("--org <ORG>", "the organization whose evidence or admin chain it is")
+  addCommand(program, "export", "write a bundle for jiss verify, from the database")
+    .option("--org <ORG>", "the organization whose chain is exported")
     .addOption(
-      new Option("--chain <CHAIN>", "which chain").choices(EXPORTED_CHAINS).default("evidence"),
+      new Option("--chain <CHAIN>", "the chain to export").choices(EXPORTED_CHAINS).default("evidence"),
     )
-    .addOption(new Option("--parts <PARTS>", "which contents to give").choices(BUNDLE_PARTS).default("all"))
+    .addOption(new Option("--parts <PARTS>", "the contents to include").choices(BUNDLE_PARTS).default("all"))
     .option(
       "--link <SIZES>",
-      "prove that it goes on from checkpoints of these sizes, though they were removed; may be repeated",
+      "prove that the chain continues checkpoints of these sizes, even if their entries were removed; may be repeated",
       collect,
     )
     .option("-o, --output <FILE>", "write a new file instead of standard output")
     .action(async (options: ExportOptions) => finish(await exportChain(shell, options)));
-  addCommand(program, "checkpoint", "print the newest checkpoint of every chain, to be kept elsewhere")
+  addCommand(program, "checkpoint", "print the newest checkpoint of every chain; keep it elsewhere")
     .action(async () => finish(await checkpoint(shell)));
-  addCommand(program, "rotate-signing-key", "bring the next signing key in, beside the one in use")
+  addCommand(program, "rotate-signing-key", "add the next signing key; both keys sign until --drop-old")
     .option("--drop-old", "end the overlap: retire the old key and delete it", false)
     .action(async (options: { dropOld: boolean }) => finish(await rotateSigningKey(shell, options)));
   addCommand(
     program,
     "backup <FILE>",
-    "make a consistent copy of the embedded database, beside a running service",
+    "make a consistent copy of the embedded database; the service may run",
   )
     .action(async (file: string) => finish(await backup(shell, file)));
-  addCommand(program, "restore [FILE]", "put a backup back; without FILE, accept an older database as it is")
-    .requiredOption("--acknowledge <REASON>", "the reason, which the evidence keeps for good")
+  addCommand(
+    program,
+    "restore [FILE]",
+    "replace the database with a backup; without FILE, accept an older or altered database as it is",
+  )
+    .requiredOption("--acknowledge <REASON>", "the reason; the evidence keeps it permanently")
     .action(async (file: string | undefined, options: { acknowledge: string }) =>
       finish(await restore(shell, { file: file ?? null, reason: options.acknowledge }))
     );
@@ -163,14 +174,14 @@ function addEvidenceCommands(program: Command, { shell, finish }: Invocation): v
 
 function addAlertCommands(alerts: Command, { shell, finish }: Invocation): void {
   addCommand(alerts, "list", "list open alerts, each with the alert_id that acknowledges it")
-    .option("--all", "list acknowledged ones too", false)
+    .option("--all", "list acknowledged alerts too", false)
     .option("--json", "print one JSON object", false)
     .action(async (options: ListAlertsOptions) => finish(await listAlerts(shell, options)));
 }
 
 function addCheckCommands(program: Command, { shell, finish }: Invocation): void {
-  addCommand(program, "doctor", "look for mistakes of the setup, and say how to mend each; changes nothing")
-    .option("--accept-clock", "only record that the present clock is right after a jump", false)
+  addCommand(program, "doctor", "find mistakes in the setup and say how to mend them; changes nothing")
+    .option("--accept-clock", "only record that the clock is right after a jump", false)
     .option("--json", "print one JSON object", false)
     .action(async ({ acceptClock: isAccepted, ...options }: DoctorOptions & { acceptClock: boolean }) =>
       finish(await (isAccepted ? acceptClock : doctor)(shell, options))
@@ -180,8 +191,8 @@ function addCheckCommands(program: Command, { shell, finish }: Invocation): void
     "simulate",
     "score simulated reviewers: does the score measure what it claims?",
   )
-    .option("--seed <SEED>", "use this seed, not those of the check; may be repeated", collectNumber)
-    .option("--operators <COUNT>", "how many reviewers of each kind; the check takes 200", wholeNumber)
+    .option("--seed <SEED>", "use this seed instead of those of the check; may be repeated", collectNumber)
+    .option("--operators <COUNT>", "number of reviewers of each kind; the check uses 200", wholeNumber)
     .option("--json", "print one JSON object", false)
     .option("--check", "exit with 1 if a target is missed", false)
     .action((options: SimulateOptions) => finish(simulate(shell, options)));
@@ -190,8 +201,11 @@ function addCheckCommands(program: Command, { shell, finish }: Invocation): void
     "calibrate",
     "fit a model document to an organization's own labelled history; changes nothing",
   )
-    .requiredOption("--org <ORG>", "the organization whose history it is")
-    .option("-o, --output <FILE>", "a new file for the document; without it there is only the report")
+    .requiredOption("--org <ORG>", "the organization whose history is used")
+    .option(
+      "-o, --output <FILE>",
+      "write the document to this new file; without it, only the report is printed",
+    )
     .option("--json", "print one JSON object", false)
     .action(async (options: CalibrateOptions) => finish(await calibrate(shell, options)));
 }
@@ -218,7 +232,7 @@ function addInformationCommands(program: Command, { shell, finish }: Invocation)
 /**
  * The text of an option in `--help`: says if it is required; shows a default only if it is a non-empty text.
  */
-function describedOption({ description, mandatory, argChoices, defaultValue }: Option): string {
+function describeOption({ description, mandatory, argChoices, defaultValue }: Option): string {
   const notes = [
     ...(mandatory ? ["required"] : []),
     ...(argChoices === undefined ? [] : [`choices: ${argChoices.join(", ")}`]),
@@ -228,7 +242,7 @@ function describedOption({ description, mandatory, argChoices, defaultValue }: O
 }
 
 /** A command that only contains other commands. */
-function group(program: Command, name: string, description: string): Command {
+function addGroup(program: Command, name: string, description: string): Command {
   return program.command(name).description(description).helpCommand(false);
 }
 
@@ -236,15 +250,18 @@ function addOrganizationCommands(organizations: Command, { shell, finish }: Invo
   const required = (flags: string, description: string) =>
     new Option(flags, description).makeOptionMandatory();
 
-  addCommand(organizations, "create <ORG>", "create an organization; its key is printed once")
+  addCommand(organizations, "create <ORG>", "create an organization and print its key, once")
     .requiredOption("--name <NAME>", "the name that people use")
     .addOption(
       required("--domain <DOMAIN>", "the field in which it decides")
         .choices([...DOMAINS, ...Object.keys(DOMAIN_SPELLINGS)]),
     )
-    .addOption(required("--tier <TIER>", "sets its usage limit").choices(TIERS))
-    .option("--allowed-origins <ORIGINS>", "origins of its cross-origin calls, separated by commas", "")
-    .option("--key-file <FILE>", "write the key there, or take it from there, instead of printing it")
+    .addOption(required("--tier <TIER>", "the tier, which sets the usage limit").choices(TIERS))
+    .option("--allowed-origins <ORIGINS>", "the origins of its cross-origin calls, separated by commas", "")
+    .option(
+      "--key-file <FILE>",
+      "write the key to this file instead of printing it; if the file exists, use the key in it",
+    )
     .action(async (org: string, options: CreateOptions) => finish(await createByHand(shell, org, options)));
   addCommand(organizations, "list", "list all organizations")
     .option("--json", "print one JSON object", false)
@@ -257,19 +274,27 @@ function addOrganizationCommands(organizations: Command, { shell, finish }: Invo
   addCommand(
     organizations,
     "rotate-key <ORG>",
-    "mint a new key, printed once; the one before it no longer works",
+    "mint a new key and print it, once; the earlier key stops working",
   )
     .action(async (org: string) => finish(await rotateKey(shell, org)));
-  addCommand(organizations, "suspend <ORG>", "refuse its key until it is reactivated")
+  addCommand(
+    organizations,
+    "suspend <ORG>",
+    "suspend an organization: its key is refused until it is reactivated",
+  )
     .action(async (org: string) => finish(await suspend(shell, org)));
-  addCommand(organizations, "reactivate <ORG>", "lift every reason for which it is inactive")
+  addCommand(
+    organizations,
+    "reactivate <ORG>",
+    "reactivate an organization: lift every reason for which it is inactive",
+  )
     .action(async (org: string) => finish(await reactivate(shell, org)));
 }
 
 /** Parses an option that may be given once: a second one would silently replace the first. */
 function once(flag: string) {
   return (value: string, previous: string | undefined): string => {
-    if (previous !== undefined) throw new InvalidArgumentError(`${flag} may be given once.`);
+    if (previous !== undefined) throw new InvalidArgumentError(`${flag} may be given only once.`);
     return value;
   };
 }
@@ -280,7 +305,9 @@ function collect(value: string, before: readonly string[] = []): readonly string
 }
 
 function wholeNumber(value: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(value)) throw new InvalidArgumentError("It is a whole number from 1 on.");
+  if (!/^[1-9]\d{0,8}$/.test(value)) {
+    throw new InvalidArgumentError("It must be a whole number of at least 1.");
+  }
   return Number(value);
 }
 
@@ -292,27 +319,27 @@ function collectNumber(value: string, before: readonly number[] = []): readonly 
 function reportUsage(program: Command, argv: readonly string[], error: CommanderError): number {
   if (error.code === "commander.helpDisplayed" || error.code === "commander.version") return EXIT.ok;
   if (error.code === "commander.help") {
-    console.error(innermost(program, argv).command.helpInformation());
+    console.error(findCommand(program, argv).command.helpInformation());
     return EXIT.usage;
   }
-  const hint = nearest(program, argv, error);
+  const hint = suggestion(program, argv, error);
   const message = error.message.replace(/^error: /, "");
   console.error(`jiss: ${message}${hint === null ? "" : `: did you mean ${hint}?`}`);
   return EXIT.usage;
 }
 
 /** The innermost command that the arguments name, and the arguments after its name. */
-function innermost(
+function findCommand(
   program: Command,
   argv: readonly string[],
 ): { readonly command: Command; readonly rest: readonly string[] } {
   const [name, ...rest] = argv;
   const command = program.commands.find((known) => known.name() === name);
-  return command === undefined ? { command: program, rest: argv } : innermost(command, rest);
+  return command === undefined ? { command: program, rest: argv } : findCommand(command, rest);
 }
 
-function nearest(program: Command, argv: readonly string[], error: CommanderError): string | null {
-  const { command, rest } = innermost(program, argv);
+function suggestion(program: Command, argv: readonly string[], error: CommanderError): string | null {
+  const { command, rest } = findCommand(program, argv);
   if (error.code === "commander.unknownCommand") {
     const given = rest[0] ?? "";
     return given === "help" ? "--help" : closest(given, command.commands.map((known) => known.name()));

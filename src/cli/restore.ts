@@ -11,7 +11,7 @@ import {
 import { finishRotation } from "../operations/shared/signing.ts";
 import { isRestoreUnfinished, unmarkRestore } from "../store/unfinished_restore.ts";
 import { administer } from "./administration.ts";
-import { putBack } from "./put_back.ts";
+import { replaceDatabase } from "./replace_database.ts";
 import { loadConfig } from "./run_service.ts";
 import { CommandFailure, EXIT, type Shell } from "./shell.ts";
 
@@ -24,15 +24,17 @@ export async function restore(
   requireReason(reason);
   if (file !== null) {
     // Loads the whole configuration of the service, so that the later steps do not fail for a missing part.
-    const aside = await putBack(shell, loadConfig(shell.readEnvironment()), file);
-    console.log(`${file} verifies and is in the database's place.`);
-    if (aside !== null) console.log(`What was there is ${aside}: delete it when you need it no more.`);
+    const oldPath = await replaceDatabase(shell, loadConfig(shell.readEnvironment()), file);
+    console.log(`${file} was verified and is now the database.`);
+    if (oldPath !== null) {
+      console.log(`The earlier database is now ${oldPath}: delete it when you no longer need it.`);
+    }
   }
   const record = await administer(shell, async ({ dependencies, areKeysMended }, config) => {
     const now = shell.clock.now();
     const isPutBack = file !== null || isRestoreUnfinished(config.dataDir);
     if (areKeysMended) {
-      console.log("The rows of signing_key were made anew, from the keys at hand and the system chain.");
+      console.log("The rows of signing_key were written again, from the key files and the system chain.");
     }
     const acknowledged = await acknowledgeRestore(dependencies, { reason, now, isPutBack }).catch((error) => {
       if (areKeysMended && error instanceof NothingToAcknowledge) return null;
@@ -45,8 +47,8 @@ export async function restore(
   }, { isRestore: true });
   console.log(
     record === null
-      ? "Nothing else was altered, and no chain begins a new epoch. A service that runs beside this has to be restarted."
-      : toldOf(record, { isRunning: file === null }),
+      ? "Nothing else was altered, so no chain begins a new epoch. Restart the service if it is running."
+      : restoreText(record, { isRunning: file === null }),
   );
   return EXIT.ok;
 }
@@ -57,26 +59,22 @@ function requireReason(reason: string): void {
     return;
   }
   throw new CommandFailure(
-    `--acknowledge takes a reason of 1 to ${REASON_LIMIT} characters on one line: it stays in the evidence for good`,
+    `--acknowledge needs a reason of 1 to ${REASON_LIMIT} characters on one line: the evidence keeps it permanently`,
     EXIT.usage,
   );
 }
 
-function toldOf(
+function restoreText(
   { chains, erased, lost }: RestoreRecord,
   { isRunning }: { readonly isRunning: boolean },
 ): string {
   const lines = [
-    `The database is accepted as it stands. Its ${chains} chains each began their next epoch, which says why.`,
-    `Erasures that it did not know, run again: ${erased.length}`,
-    `Chains that were issued and are not in it: ${lost.length}${
-      lost.map((origin) => `\n  ${origin}`).join("")
-    }`,
-    isRunning
-      ? "A running service takes writes again; nothing has to be restarted."
-      : "Start the service again.",
-    'Altered entries, parts, reports and models were not mended, if there are any: jiss alerts list and GET /v1/audit/chain/verify tell of them (docs/operate/troubleshooting.md, "A chain was altered", step 5).',
-    "Auditors will find the restore in their next bundle: hand them all epochs, as every export does.",
+    `The database was accepted as it is. Each of its ${chains} chains began a new epoch, which records the reason.`,
+    `Erasures that were missing from it and were repeated: ${erased.length}`,
+    `Issued chains that are missing from it: ${lost.length}${lost.map((origin) => `\n  ${origin}`).join("")}`,
+    isRunning ? "A running service accepts writes again, without a restart." : "Start the service again.",
+    'Altered entries, parts, reports and models, if there are any, were not repaired: jiss alerts list and GET /v1/audit/chain/verify show them (docs/operate/troubleshooting.md, "A chain was altered", step 5).',
+    "Auditors will find the restore in their next bundle: give them a new export, which contains all epochs.",
   ];
   return lines.join("\n");
 }

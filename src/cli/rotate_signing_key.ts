@@ -13,7 +13,7 @@ import { retireKey, takeInKey } from "../operations/shared/signing.ts";
 import { rewriteInstallation } from "../store/installation.ts";
 import { readSigningKeys } from "../store/signing_keys.ts";
 import { administer } from "./administration.ts";
-import { holdsKeyAside, placeNewKey, readPreviousKey, setPreviousKeyAside } from "./key_files.ts";
+import { hasDroppedKey, placeNewKey, readPreviousKey, setPreviousKeyAside } from "./key_files.ts";
 import { CommandFailure, EXIT, type Shell } from "./shell.ts";
 import { storageOf, withStored } from "./stored.ts";
 
@@ -21,15 +21,15 @@ export async function rotateSigningKey(
   shell: Shell,
   { dropOld }: { readonly dropOld: boolean },
 ): Promise<number> {
-  const before = await newestOrdinal(shell);
+  const ordinalBefore = await newestOrdinal(shell);
   const text = await administer(shell, async (service, config) => {
     // No other process starts, rotates or drops a key while files and record are changed.
     using _lock = await shell.lockDirectory(config.dataDir);
     await requireWritable(service);
     await service.dependencies.signing.reload();
     if (dropOld) return await endOverlap(shell, service, config);
-    const isCompleted = service.dependencies.signing.known.at(-1)!.ordinal > before;
-    return isCompleted ? toldOfRotation(service, config) : await bringInKey(shell, service, config);
+    const isCompleted = service.dependencies.signing.known.at(-1)!.ordinal > ordinalBefore;
+    return isCompleted ? rotationText(service, config) : await addNewKey(shell, service, config);
   });
   console.log(text);
   return EXIT.ok;
@@ -50,7 +50,7 @@ async function newestOrdinal(shell: Shell): Promise<number> {
 async function requireWritable({ dependencies }: Service): Promise<void> {
   if ((await compareWithLock(dependencies)).length > 0) {
     throw new CommandFailure(
-      "the database is older than what was issued: run `jiss restore --acknowledge REASON` first, then rotate",
+      "the database is older than the issued checkpoints: run `jiss restore --acknowledge REASON` first, then rotate",
       EXIT.failure,
     );
   }
@@ -59,7 +59,7 @@ async function requireWritable({ dependencies }: Service): Promise<void> {
 
 // ---- a new key --------------------------------------------------------------------------------------------
 
-async function bringInKey(shell: Shell, service: Service, config: Config): Promise<string> {
+async function addNewKey(shell: Shell, service: Service, config: Config): Promise<string> {
   const { dependencies } = service;
   const { signing } = dependencies;
   clearPreviousKey(service, config);
@@ -72,7 +72,7 @@ async function bringInKey(shell: Shell, service: Service, config: Config): Promi
     reason: "scheduled",
   });
   await signing.reload();
-  return toldOfRotation(service, config);
+  return rotationText(service, config);
 }
 
 /** @throws {CommandFailure} if the previous key is still in use, or is unknown to the database. */
@@ -80,7 +80,7 @@ function clearPreviousKey(service: Service, config: Config): void {
   const active = service.dependencies.signing.known.filter((row) => row.until_size === null);
   if (active.length > 1) {
     throw new CommandFailure(
-      "the last rotation's overlap is still on: end it first with `jiss rotate-signing-key --drop-old`",
+      "the overlap of the last rotation has not ended: end it first with `jiss rotate-signing-key --drop-old`",
       EXIT.failure,
     );
   }
@@ -95,22 +95,22 @@ function destroyUnusedKey({ dependencies: { signing } }: Service, config: Config
   const previous = readPreviousKey(config);
   if (previous !== null && !signing.known.some((row) => equalBytes(row.public_key, previous.publicKey))) {
     throw new CommandFailure(
-      "JISS_SIGNING_KEY_PREVIOUS_FILE holds a key that this database never knew: move it away first",
+      "JISS_SIGNING_KEY_PREVIOUS_FILE contains a key that this database does not know: move the file away first",
       EXIT.failure,
     );
   }
   setPreviousKeyAside(config)();
 }
 
-function toldOfRotation({ dependencies: { signing } }: Service, config: Config): string {
+function rotationText({ dependencies: { signing } }: Service, config: Config): string {
   const [old, next] = signing.known.slice(-2).map((row) => fingerprint(nodeCrypto, row.public_key));
-  return `The signing key was rotated. Until the overlap ends every checkpoint is signed by both.
+  return `The signing key was rotated. Until the overlap ends, both keys sign every checkpoint.
   new key  ${next}
   old key  ${old}
-A running service signs with both from its next write on; nothing has to be restarted.
+A running service signs with both from its next write on, without a restart.
 Back up ${config.signingKeyFile} now: without it the log cannot be continued.
-Auditors who pinned the old key need do nothing: bundles carry a certificate by both keys. Tell them the new fingerprint,
-and give new auditors the new key. When they have it: jiss rotate-signing-key --drop-old`;
+Auditors who pinned the old key need not do anything: bundles contain a certificate that both keys signed. Tell them the
+new fingerprint, and give new auditors the new key. When all have it, run jiss rotate-signing-key --drop-old`;
 }
 
 // ---- the end of the overlap -------------------------------------------------------------------------------
@@ -120,11 +120,14 @@ async function endOverlap(shell: Shell, service: Service, config: Config): Promi
   const { signing } = dependencies;
   const active = signing.known.filter((row) => row.until_size === null);
   if (active.length < 2) {
-    if (readPreviousKey(config) === null && !holdsKeyAside(config)) {
-      throw new CommandFailure("there is no old key to drop: no rotation's overlap is on", EXIT.failure);
+    if (readPreviousKey(config) === null && !hasDroppedKey(config)) {
+      throw new CommandFailure(
+        "there is no old key to drop: no rotation has an overlap that has not ended",
+        EXIT.failure,
+      );
     }
     destroyUnusedKey(service, config);
-    return "The old key was retired before; its private half was deleted now.";
+    return "The old key had been retired before; its private key was deleted now.";
   }
   // First out of use, then retired: a signature after the retirement counts as forged. A running service that
   // reads its keys in between signs with the new one alone, which is enough for an overlap.
@@ -136,10 +139,10 @@ async function endOverlap(shell: Shell, service: Service, config: Config): Promi
   });
   destroy();
   const [next, ...old] = active.toReversed().map((row) => fingerprint(nodeCrypto, row.public_key));
-  return `The overlap has ended: checkpoints are signed by the new key alone, and its private half is in ${config.signingKeyFile}.
+  return `The overlap has ended: only the new key signs checkpoints. Its private key is in ${config.signingKeyFile}.
   key in use   ${next}
   retired key  ${old.join(" and ")}
-The retired key's private half was deleted here. Delete its copies when no backup of the database from before the rotation
-is left that you would put back: only that key can go on from one. Its public half stays good for what it signed.
-A running service signs with the new key alone from its next write on; nothing has to be restarted.`;
+The retired private key was deleted here. Keep its copies as long as you may put back a backup from before the rotation:
+only that key can continue it. The retired public key still verifies what it signed.
+A running service signs only with the new key from its next write on, without a restart.`;
 }

@@ -58,11 +58,11 @@ export interface RunHooks {
   /** Default: the rule of a service. */
   readonly clockRule?: ClockRule;
   /** Called after the addresses are claimed, and before anything is opened or changed. */
-  claimed?(url: string): Promise<void>;
+  onClaimed?(url: string): Promise<void>;
   /** Called after the store is open, and before any request is answered. */
-  opened?(service: Service): Promise<void>;
+  onOpened?(service: Service): Promise<void>;
   /** Called when the service listens. @param print - writes text for a person, beside the log. */
-  listening?(listener: Listener, service: Service, print: (text: string) => void): Promise<void> | void;
+  onListening?(listener: Listener, service: Service, print: (text: string) => void): Promise<void> | void;
 }
 
 /**
@@ -97,7 +97,7 @@ async function runUntilStopped(
     hooks,
     onFatal({ message, fault }) {
       const [what, mend] = FAULT_TEXTS[fault];
-      log.error("storage failed: stopping, so that a supervisor can start the service anew", {
+      log.error("storage failed: stopping, so that a supervisor can start the service again", {
         error: message,
         cause: `of the database, ${what}`,
         mend,
@@ -138,7 +138,7 @@ async function runUntilStopped(
     model_sha256: model.sha256,
     ...(metrics === null ? {} : { metrics_url: metrics.url }),
   });
-  await hooks.listening?.(listener, service, log.print);
+  await hooks.onListening?.(listener, service, log.print);
 
   const exitCode = await stop.promise;
   const lastResort = setTimeout(() => Deno.exit(exitCode === EXIT.ok ? EXIT.failure : exitCode), STOP_MS);
@@ -169,27 +169,27 @@ async function startService(
   shell: Shell,
   { config, log, addresses, hooks, onFatal }: Start,
 ): Promise<Service> {
-  await hooks.claimed?.(addresses.service.url);
+  await hooks.onClaimed?.(addresses.service.url);
   const service = await open(shell, config, {
     log,
     lostLines: () => log.lost,
     clockRule: hooks.clockRule ?? CLOCK_RULES.service,
     onFatal,
   });
-  await starting(async () => {
+  await convertStartErrors(async () => {
     await warnOfLostKeys(service);
     await warnOfLostSecrets(service);
   });
   if (config.certificates.length === 0) {
     log.warn(
-      "the system has no file of certificates that may be read: no webhook's receiver can be trusted",
+      "the system has no readable file of certificates: webhooks cannot be delivered",
       {
         mend: "install the system's certificates, or name a file in JISS_EXTRA_CA_FILE or SSL_CERT_FILE",
       },
     );
   }
-  await starting(() => service.announce(ownListeners(addresses, config)));
-  await hooks.opened?.(service);
+  await convertStartErrors(() => service.announce(ownListeners(addresses, config)));
+  await hooks.onOpened?.(service);
   return service;
 }
 
@@ -197,18 +197,19 @@ async function startService(
 async function warnOfLostKeys({ dependencies }: Service): Promise<void> {
   const { lost } = await keysByPepper(dependencies);
   if (lost.length === 0) return;
-  dependencies.log.warn("keys hang on a pepper that is not configured, and can never verify", {
+  dependencies.log.warn("some keys depend on a pepper that is not configured, and are refused", {
     keys: lost.length,
-    mend: "set JISS_KEY_PEPPER_PREVIOUS, or replace them; jiss doctor names their organizations",
+    mend: "set JISS_KEY_PEPPER_PREVIOUS, or replace the keys; jiss doctor names their organizations",
   });
 }
 
 async function warnOfLostSecrets({ dependencies }: Service): Promise<void> {
   const lost = (await webhookWrappings(dependencies)).filter(({ opened }) => opened === null);
   if (lost.length === 0) return;
-  dependencies.log.warn("no configured secret opens the signing secrets of webhooks", {
+  dependencies.log.warn("no configured secret unwraps the signing secrets of some webhooks", {
     webhooks: lost.length,
-    mend: "set JISS_KEY_PEPPER_PREVIOUS to what wrapped them, or register them anew; jiss doctor names them",
+    mend:
+      "set JISS_KEY_PEPPER_PREVIOUS to the secret that wrapped them, or register the webhooks again; jiss doctor names them",
   });
 }
 
@@ -217,7 +218,7 @@ function open(
   config: Config,
   hooks: Pick<Parameters<Shell["openService"]>[0], "log" | "lostLines" | "clockRule" | "onFatal">,
 ): Promise<Service> {
-  return starting(() =>
+  return convertStartErrors(() =>
     shell.openService({
       config,
       clock: shell.clock,
@@ -229,7 +230,7 @@ function open(
 }
 
 /** Turns the errors that end a start into a {@link CommandFailure}. */
-async function starting<Result>(step: () => Promise<Result>): Promise<Result> {
+async function convertStartErrors<Result>(step: () => Promise<Result>): Promise<Result> {
   try {
     return await step();
   } catch (error) {
@@ -243,7 +244,10 @@ async function starting<Result>(step: () => Promise<Result>): Promise<Result> {
       throw new CommandFailure(`cannot start: ${error.message}`, EXIT.configuration);
     }
     if (error instanceof DatabaseBusy) {
-      throw new CommandFailure("cannot start: another process holds the database: start again", EXIT.failure);
+      throw new CommandFailure(
+        "cannot start because another process holds the database: try again",
+        EXIT.failure,
+      );
     }
     throw error;
   }

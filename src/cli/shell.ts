@@ -27,7 +27,7 @@ export interface Shell {
    */
   lockDirectory(directory: string): Promise<Disposable>;
   /** Keeps other processes from using the directory's data until disposed of; null if one uses it already. */
-  keepStopped(directory: string): Promise<Disposable | null>;
+  reserveData(directory: string): Promise<Disposable | null>;
   /** Brings a database's file to the schema of this program. @throws {SchemaRefused}. */
   bringUpToDate(path: string): Promise<void>;
   /**

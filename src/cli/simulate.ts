@@ -36,7 +36,7 @@ export function simulate(
   } else {
     console.log(textOf(validation, sha256));
     for (const { figure, by } of misses) {
-      console.log(`missed by ${shown(by)}: ${figure.measure}, ${figure.of}${afterOf(figure)}`);
+      console.log(`missed by ${formatValue(by)}: ${figure.measure}, ${figure.of}${afterOf(figure)}`);
     }
     if (misses.length === 0) console.log("every target is met");
   }
@@ -61,10 +61,10 @@ function textOf({ model, seeds, operators, figures }: Validation, sha256: string
     figure.measure,
     figure.of,
     figure.after === null ? "" : String(figure.after),
-    shown(figure.value),
+    formatValue(figure.value),
     figure.by_seed.length < 2
       ? ""
-      : `${shown(Math.min(...figure.by_seed))} to ${shown(Math.max(...figure.by_seed))}`,
+      : `${formatValue(Math.min(...figure.by_seed))} to ${formatValue(Math.max(...figure.by_seed))}`,
     figure.target === null ? "" : targetOf(figure.target),
   ]);
   return [
@@ -86,6 +86,6 @@ function targetOf({ least, most }: Target): string {
   return bounds.filter(([, bound]) => bound !== undefined).map((words) => words.join(" ")).join(", ");
 }
 
-function shown(value: number): string {
+function formatValue(value: number): string {
   return value.toFixed(Math.abs(value) >= 10 ? 1 : 4);
 }

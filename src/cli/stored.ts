@@ -12,7 +12,7 @@ import { reportProblems } from "./run_service.ts";
 import { CommandFailure, EXIT, type Shell } from "./shell.ts";
 
 /** Reading takes part in SQLite's write-ahead log, so it needs to write beside the database. */
-const ADVICE = "run this as the user that the service runs as, with the service's JISS_DATA_DIR";
+const ADVICE = "run this as the user of the service, with the service's JISS_DATA_DIR";
 
 /** The places of all data, from the environment. @throws {CommandFailure} 78 */
 export function storageOf(shell: Shell): StorageConfig {
@@ -32,9 +32,9 @@ export async function withStored<Result>(
 ): Promise<Result> {
   const { database: location } = storage;
   const where = location.kind === "file" ? location.path : location.url;
-  if (location.kind === "file" && !isThere(location.path)) {
+  if (location.kind === "file" && !databaseExists(location.path)) {
     throw new CommandFailure(
-      `there is no database at ${where}: start the service there once, or let JISS_DATA_DIR (or JISS_DATABASE_URL) say where it keeps its own`,
+      `there is no database at ${where}: start the service there once, or set JISS_DATA_DIR or JISS_DATABASE_URL as the service has it`,
       EXIT.configuration,
     );
   }
@@ -60,7 +60,7 @@ export async function withStored<Result>(
 }
 
 /** @throws {CommandFailure} 78 if this cannot be known. */
-function isThere(path: string): boolean {
+function databaseExists(path: string): boolean {
   try {
     return exists(path);
   } catch (error) {
@@ -93,7 +93,7 @@ function open(
 function storageFailed(where: string, { fault, message }: StorageFailure, exitCode: number): CommandFailure {
   const [why, mend] = FAULT_TEXTS[fault];
   return new CommandFailure(
-    `the database ${where} cannot be used, as ${why} (${message}): ${mend}`,
+    `the database ${where} cannot be used because ${why} (${message}): ${mend}`,
     exitCode,
   );
 }
@@ -108,8 +108,8 @@ async function requireOwnSchema(
     version === 0
       ? `${where} is not a database of this program`
       : version < known
-      ? `the database has schema version ${version}, this program works with ${known}: start the service once with this program, which brings it up to date`
-      : `the database has schema version ${version}, this program knows up to ${known}: run the program that wrote it, or a newer one`,
+      ? `the database has schema version ${version}, but this program needs ${known}: start the service once with this program, which migrates it`
+      : `the database has schema version ${version}, but this program knows versions up to ${known}: run the program that wrote it, or a newer one`,
     EXIT.configuration,
   );
 }

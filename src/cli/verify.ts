@@ -18,11 +18,11 @@ import { AuditorMemory } from "./auditor_memory.ts";
 import { AuditorTrust, readCheckpoints, readPins } from "./auditor_trust.ts";
 import { CommandFailure, EXIT, isSystemError, type Shell } from "./shell.ts";
 import { verifyBundles } from "./verify_bundles.ts";
-import { heldAgainst, readDocuments } from "./verify_documents.ts";
+import { compareDocument, readDocuments } from "./verify_documents.ts";
 import { type Input, openInput, STANDARD_INPUT } from "./verify_input.ts";
 import { jsonReport } from "./verify_json.ts";
 import { isIntact, judge, type Outcome } from "./verify_outcome.ts";
-import { toldReport } from "./verify_report.ts";
+import { reportText } from "./verify_report.ts";
 
 /** The contract's exit code if files can be neither verified nor refuted: never 1, which means a fault. */
 const UNUSABLE = EXIT.usage;
@@ -45,7 +45,7 @@ export async function verify(
 ) {
   try {
     const outcome = await verifyFiles(shell, files, options);
-    console.log(options.json ? JSON.stringify(jsonReport(outcome)) : toldReport(outcome));
+    console.log(options.json ? JSON.stringify(jsonReport(outcome)) : reportText(outcome));
     return judge(outcome).exitCode;
   } catch (error) {
     if (error instanceof CommandFailure) throw error;
@@ -64,7 +64,7 @@ async function verifyFiles(
   { key = [], checkpoint = [], state, replay }: VerifyOptions,
 ): Promise<Outcome> {
   if (files.filter((file) => file === STANDARD_INPUT).length > 1) {
-    throw new CommandFailure("standard input can be read once", UNUSABLE);
+    throw new CommandFailure("standard input can be given only once", UNUSABLE);
   }
   const keyFiles = await readPins(key);
   const given = keyFiles.flat();
@@ -73,19 +73,19 @@ async function verifyFiles(
   const pins = pinsOf(given, memory);
   if (pins === null && kept.length > 0) {
     throw new CommandFailure(
-      "--checkpoint needs --key: only a key that you trust makes it worth something",
+      "--checkpoint needs --key: a checkpoint proves something only under a key that you trust",
       UNUSABLE,
     );
   }
   using inputs = await openInputs(files);
 
-  const bundles = inOrder(inputs.all.filter(({ head }) => head !== null));
+  const bundles = sortBundles(inputs.all.filter(({ head }) => head !== null));
   const trust = new AuditorTrust(pins ?? [], [...new Set(bundles.flatMap(({ head }) => head!.certificates))]);
-  const alone = await readDocuments(inputs.all.filter(({ head }) => head === null), {
+  const documentsRead = await readDocuments(inputs.all.filter(({ head }) => head === null), {
     trust,
     hasPins: pins !== null,
   });
-  const proven = alone.flatMap(({ report, isFormer }) =>
+  const proven = documentsRead.flatMap(({ report, isFormer }) =>
     report?.fault === null ? [{ report, isCurrent: !isFormer }] : []
   );
   const known: readonly KeptCheckpoint[] = [...kept, ...memory?.checkpoints ?? []];
@@ -102,10 +102,10 @@ async function verifyFiles(
   });
 
   const current = proven.filter(({ isCurrent }) => isCurrent).map(({ report }) => report.checkpoint!);
-  const trusted = [...known.filter((one) => trust.vouchesFor(one)), ...current];
+  const trusted = [...known.filter((one) => trust.isSigned(one)), ...current];
   const elsewhere = KeptElsewhere.of(nodeCrypto, { kept: known, holders });
-  const documents = alone.map((document) =>
-    heldAgainst(document, { reports, known: trusted, kept: known, elsewhere, trust })
+  const documents = documentsRead.map((document) =>
+    compareDocument(document, { reports, known: trusted, kept: known, elsewhere, trust })
   );
   const outcome = {
     bundles: reports.map((report) => ({
@@ -114,7 +114,7 @@ async function verifyFiles(
     })),
     documents,
     replay,
-    unusedCheckpoints: unusedOf(kept, [...reports, ...proven.map(({ report }) => report)]).length,
+    unusedCheckpoints: unusedCheckpoints(kept, [...reports, ...proven.map(({ report }) => report)]).length,
     rememberedIn: memory === null ? null : memory.directory,
   };
   if (memory !== null) {
@@ -173,7 +173,7 @@ function remember(
  * Sorts the bundles so that each comes after those that it is compared with: system chains first, then
  * earlier epochs before later ones, and for one chain the smaller file first, which is mostly the older one.
  */
-function inOrder(bundles: readonly Input[]): readonly Input[] {
+function sortBundles(bundles: readonly Input[]): readonly Input[] {
   const origins = bundles.map(({ head }) => head!.origin);
   const ranked = bundles.map((input) => {
     const { origin } = input.head!;
@@ -190,8 +190,8 @@ function inOrder(bundles: readonly Input[]): readonly Input[] {
 }
 
 function compareRanks(a: readonly number[], b: readonly number[]): number {
-  const at = a.findIndex((value, index) => value !== b[index]);
-  return at < 0 ? 0 : a[at]! < b[at]! ? -1 : 1;
+  const differing = a.findIndex((value, index) => value !== b[index]);
+  return differing < 0 ? 0 : a[differing]! < b[differing]! ? -1 : 1;
 }
 
 /** The given keys, else those of the memory; null if there is neither. */
@@ -227,7 +227,7 @@ function isSettled({ origin, isSettled = false }: KeptCheckpoint, reports: reado
 // ---- what was kept ----------------------------------------------------------------------------------------
 
 /** The kept checkpoints whose chain is not among the verified files. */
-function unusedOf(
+function unusedCheckpoints(
   kept: readonly KnownCheckpoint[],
   verified: readonly { readonly origin: string | null }[],
 ): readonly KnownCheckpoint[] {

@@ -66,11 +66,11 @@ function readDocument(text: string | null, trust: AuditorTrust): ReadDocument {
   if (signed === null) return { report: null, unreadable: "a page", page: null };
   const answer = readAnswer(signed, trust);
   // A page is drawn only from a report that verifies.
-  const page = answer.report?.fault === null ? pageOf(text, JSON.parse(signed)) : "other";
+  const page = answer.report?.fault === null ? comparePage(text, JSON.parse(signed)) : "other";
   return { ...answer, page };
 }
 
-function pageOf(text: string, answer: Readonly<Record<string, unknown>>): DocumentPage {
+function comparePage(text: string, answer: Readonly<Record<string, unknown>>): DocumentPage {
   if (isDrawnFrom(text, answer)) return "drawn";
   return text.includes("\r\n") && isDrawnFrom(text.replaceAll("\r\n", "\n"), answer) ? "line ends" : "other";
 }
@@ -90,7 +90,7 @@ function readAnswer(text: string, trust: AuditorTrust): Omit<ReadDocument, "page
 }
 
 /** The document with the results of its comparison with the bundles and the kept checkpoints. */
-export function heldAgainst(
+export function compareDocument(
   document: VerifiedDocument,
   { reports, known, kept, elsewhere, trust }: {
     readonly reports: readonly BundleReport[];
@@ -109,7 +109,7 @@ export function heldAgainst(
   const compared = reports.filter((report) => report.origin === origin).flatMap((report) =>
     report.comparedScores
   );
-  const said = entries.map(({ seq, statedScore: says }) =>
+  const comparisons = entries.map(({ seq, statedScore: says }) =>
     compared.filter((one) => one.seq === seq && one.statedScore === says)
   );
   // The bundle has another entry: a document that only a former key signed does not contradict it.
@@ -119,12 +119,12 @@ export function heldAgainst(
   );
   const family = placeOf(origin!)?.family;
   const whole = reports.filter((report) => isWhole(report) && placeOf(report.origin)?.family === family);
-  const place = isRefuted ? "alone" : placeIn(whole, { checkpoint: checkpoint!, entries });
-  const isFalse = said.some((verdicts) => verdicts.some(({ isTrue }) => !isTrue));
+  const place = isRefuted ? "alone" : findPlace(whole, { checkpoint: checkpoint!, entries });
+  const isFalse = comparisons.some((verdicts) => verdicts.some(({ isTrue }) => !isTrue));
   return {
     ...document,
     report: isFalse ? { ...document.report, fault: "RESULT_MISMATCH" } : document.report,
-    isCompared: said.every((verdicts) => verdicts.length > 0),
+    isCompared: comparisons.every((verdicts) => verdicts.length > 0),
     place,
     uncompared: uncomparedOf(place, { checkpoint: checkpoint!, whole, kept, elsewhere, trust }),
     isForked: known.some((other) =>
@@ -161,18 +161,18 @@ function uncomparedOf(
 }
 
 /** The place of entries, and of the checkpoint that covers them, in the bundles of their family. */
-function placeIn(
+function findPlace(
   family: readonly BundleReport[],
   { checkpoint, entries }: {
     readonly checkpoint: KnownCheckpoint;
     readonly entries: DocumentReport["entries"];
   },
 ): DocumentPlace {
-  const own = family.filter(({ origin }) => origin === checkpoint.origin);
+  const sameChain = family.filter(({ origin }) => origin === checkpoint.origin);
   // A bundle that ends before the checkpoint was not compared with it, even if it has the entries.
-  const reaching = own.filter(({ size }) => checkpoint.size <= size);
-  if (reaching.some(({ base }) => entries.every(({ seq }) => seq >= base))) return "held";
-  if (reaching.length > 0) return "removed";
+  const covering = sameChain.filter(({ size }) => checkpoint.size <= size);
+  if (covering.some(({ base }) => entries.every(({ seq }) => seq >= base))) return "held";
+  if (covering.length > 0) return "removed";
   if (family.some(({ restore }) => restore !== null && hasLost(restore, checkpoint))) return "lost";
-  return own.length === 0 ? "alone" : "beyond";
+  return sameChain.length === 0 ? "alone" : "beyond";
 }

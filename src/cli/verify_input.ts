@@ -40,25 +40,25 @@ export interface Input {
 
 /** @throws {CommandFailure} 2 if it cannot be read. */
 export async function openInput(name: string): Promise<Input> {
-  return await readable(name, async () => {
+  return await convertReadErrors(name, async () => {
     const file = name === STANDARD_INPUT ? Deno.stdin : await Deno.open(name, { read: true });
     const first = await readFirstLine(file);
     const status = file instanceof Deno.FsFile ? await file.stat() : null;
     // A regular file is read again from its beginning, so that no bytes are kept until its turn comes.
-    const isAgain = status?.isFile === true && file instanceof Deno.FsFile;
-    if (isAgain) await file.seek(0, Deno.SeekMode.Start);
-    let start = isAgain ? null : first;
+    const isSeekable = status?.isFile === true && file instanceof Deno.FsFile;
+    if (isSeekable) await file.seek(0, Deno.SeekMode.Start);
+    let start = isSeekable ? null : first;
     return {
       name,
       size: status?.isFile ? status.size : null,
-      head: headIn(first),
-      form: formOf(first),
+      head: parseHead(first),
+      form: detectForm(first),
       async *pieces() {
         if (start !== null) yield start;
         start = null;
         const buffer = new Uint8Array(PIECE_BYTES);
         for (;;) {
-          const length = await readable(name, () => file.read(buffer));
+          const length = await convertReadErrors(name, () => file.read(buffer));
           if (length === null) return;
           yield buffer.subarray(0, length);
         }
@@ -90,7 +90,7 @@ function utf8OrNull(bytes: Uint8Array): string | null {
 }
 
 /** @throws {CommandFailure} 2 instead of the system's error. */
-async function readable<Result>(name: string, read: () => Promise<Result>): Promise<Result> {
+async function convertReadErrors<Result>(name: string, read: () => Promise<Result>): Promise<Result> {
   try {
     return await read();
   } catch (error) {
@@ -122,7 +122,7 @@ async function readFirstLine(
 /** The first bytes of archives and compressed files: gzip, zip, bzip2, xz, Zstandard. */
 const COMPRESSED = ["1f8b", "504b0304", "425a68", "fd377a585a00", "28b52ffd"];
 
-function formOf(first: Uint8Array): Input["form"] {
+function detectForm(first: Uint8Array): Input["form"] {
   if (first.length === 0) return "empty";
   if (isUtf16(first)) return "UTF-16";
   const start = first.subarray(0, 6).toHex();
@@ -138,7 +138,7 @@ function isUtf16([first, second, third, fourth]: Uint8Array): boolean {
   return first === 0xfe && second === 0xff && third === 0 && fourth !== 0;
 }
 
-function headIn(first: Uint8Array): BundleHead | null {
+function parseHead(first: Uint8Array): BundleHead | null {
   const feed = first.indexOf(LINE_FEED);
   const line = new TextDecoder().decode(feed < 0 ? first : first.subarray(0, feed));
   const header: unknown = orNull(() => JSON.parse(line));

@@ -23,7 +23,7 @@ import {
 const NAMED_ENTRIES = 8;
 
 /** The whole report, without a line feed at its end. */
-export function toldReport(outcome: Outcome): string {
+export function reportText(outcome: Outcome): string {
   const { bundles, documents, replay } = outcome;
   const { shown: told, others } = chooseReports(bundles);
   const blocks = [
@@ -36,8 +36,8 @@ export function toldReport(outcome: Outcome): string {
     ...summary,
     ...blocks,
     ...(others === null ? [] : [`${others} With --json each of them is told.`]),
-    ...unusedOf(outcome),
-    ...keepingOf(outcome),
+    ...unusedLines(outcome),
+    ...nextVisitLines(outcome),
   ].map(
     printable,
   ).join("\n\n");
@@ -57,7 +57,7 @@ function bundleDetails(bundle: VerifiedBundle, replay: boolean): readonly string
   return [
     ...(bundle.origin === "" ? [] : bundleFacts(bundle, replay)),
     ...findingLines(bundle),
-    ...contradictionOf(bundle),
+    ...contradictionLines(bundle),
   ];
 }
 
@@ -69,13 +69,15 @@ function bundleFacts(bundle: VerifiedBundle, replay: boolean): readonly string[]
   const signed = checkpoint === null
     ? "none that can be relied on"
     : `of ${checkpoint.size} entries, root ${hex(checkpoint.root)}`;
-  const anew = replay ? `${replayed} scores, decisions and labels computed anew` : "nothing, as you asked";
+  const recomputed = replay
+    ? `${replayed} scores, decisions and labels computed anew`
+    : "nothing, as you asked";
   return [
     detail("log", origin),
     detail("entries", `${entries}${removed}; the chain has ${size}`),
     detail("checkpoint", signed),
     detail("key", keyFingerprint === null ? "none" : `${keyFingerprint}${owner}`),
-    detail("replayed", anew),
+    detail("replayed", recomputed),
     detail("parts", `${erased} erased, ${withheld} withheld`),
     ...untrustedKept.map(({ size }) =>
       detail("kept", `a checkpoint of ${size} entries, not compared: no key that you trust signed it`)
@@ -106,7 +108,7 @@ function placeAndDetail({ file, line, detail }: FileFinding): string {
 }
 
 /** Both sides of a contradiction. Each is signed, so together they prove it to anybody. */
-function contradictionOf({ contradicted, checkpoint }: VerifiedBundle): readonly string[] {
+function contradictionLines({ contradicted, checkpoint }: VerifiedBundle): readonly string[] {
   if (contradicted.length === 0) return [];
   const kept = contradicted.flatMap(({ note }) => ["", "What you kept:", "", note.trimEnd()]);
   return checkpoint === null ? kept : [...kept, "", "What the file says:", "", checkpoint.note.trimEnd()];
@@ -135,7 +137,7 @@ function documentDetails({ file, report, page, keyFingerprint }: VerifiedDocumen
 
 // ---- the next visit ---------------------------------------------------------------------------------------
 
-function unusedOf({ unusedCheckpoints: count }: Outcome): readonly string[] {
+function unusedLines({ unusedCheckpoints: count }: Outcome): readonly string[] {
   if (count === 0) return [];
   return [
     count === 1
@@ -145,7 +147,7 @@ function unusedOf({ unusedCheckpoints: count }: Outcome): readonly string[] {
 }
 
 /** The checkpoints to keep for the next visit, or the directory that keeps them; empty if not intact. */
-function keepingOf(outcome: Outcome): readonly string[] {
+function nextVisitLines(outcome: Outcome): readonly string[] {
   if (!isIntact(judge(outcome))) return [];
   if (outcome.rememberedIn !== null) return [`Kept in ${outcome.rememberedIn} for the next visit.`];
   const notes = outcome.bundles.flatMap(({ checkpoint }) =>

@@ -110,7 +110,7 @@ for (const [sql, starts] of ALTERED_KEYS) {
       }
       const { code, stdout, stderr } = await site.run("restore", "--acknowledge", "keys altered");
       assert.equal(code, 0, stderr);
-      assert.match(stdout, /The rows of signing_key were made anew/);
+      assert.match(stdout, /The rows of signing_key were written again/);
       assert.deepEqual(await rowsIn(site.data, "SELECT * FROM signing_key ORDER BY ordinal"), before);
       assert.deepEqual(await site.wrong(), []);
       await assertWorks(site, "beta");
@@ -170,7 +170,7 @@ function deleteRows(data: string, ...texts: readonly string[]): void {
 async function assertNoCheckpoint(site: Site): Promise<void> {
   const { code, stdout, stderr } = await site.run("checkpoint");
   assert.deepEqual([code, stdout], [1, ""]);
-  assert.match(stderr, /\/acme is not in the database: the database was altered/);
+  assert.match(stderr, /the chain org\/acme is missing: the database was altered/);
 }
 
 Deno.test({
@@ -224,7 +224,7 @@ Deno.test(
     const { code, stdout, stderr } = await site.run("checkpoint");
     assert.equal(code, 1);
     assert.equal(stdout, "");
-    assert.match(stderr, /the newest checkpoint of org\/acme is not what the service signed/);
+    assert.match(stderr, /the newest checkpoint of org\/acme is not the one that the service signed/);
   }),
 );
 
@@ -237,7 +237,7 @@ Deno.test(
     const strangeKey = `${strange.directory}/data/signing-key.pem`;
     for (
       const [file, why] of [
-        [`${data}/none.pem`, /holds no key that can be read/],
+        [`${data}/none.pem`, /contains no readable key/],
         [strangeKey, /signed no checkpoint of this database's system chain/],
       ] as const
     ) {
@@ -289,7 +289,7 @@ Deno.test({
     assert.deepEqual(await site.wrong(), ["models"]);
     const refused = await site.run("rotate-signing-key", "--drop-old");
     assert.equal(refused.code, 1);
-    assert.match(refused.stderr, /the scoring model that it names is not there, or is another/);
+    assert.match(refused.stderr, /the scoring model that it names is missing or was altered/);
     const { code, stderr } = await site.run("restore", "--acknowledge", "model gone");
     assert.equal(code, 0, stderr);
     await assertWorks(site, "beta");

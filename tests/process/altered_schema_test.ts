@@ -114,7 +114,7 @@ embeddedTest("a backup whose schema was altered is refused", async () => {
   assert.equal(refused.code, 1);
   assert.match(
     refused.stderr,
-    /is not put back: the database's schema was altered \(the trigger raises on interaction .* Nothing was changed\n$/,
+    /was not put back: the database's schema was altered \(the trigger raises on interaction .* Nothing was changed\n$/,
   );
   await Deno.writeFile(backup, sound);
   const restored = await runProgram(["restore", backup, "--acknowledge", "it was altered"], { env });

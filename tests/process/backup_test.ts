@@ -87,7 +87,7 @@ drill(
     assert.equal(made.code, 0, made.stderr);
     assert.match(
       made.stdout,
-      /^Wrote \S+night\.db: \d+ bytes, readable by their owner alone, 3 chains, as of 20\d\d-\S+Z\.\n/,
+      /^Wrote \S+night\.db: \d+ bytes, readable only by their owner, 3 chains, as of 20\d\d-\S+Z\.\n/,
     );
     assert.equal((await Deno.stat(backup)).mode! & 0o777, 0o600);
     await running.stop();
@@ -101,10 +101,10 @@ drill(
     const there = { ...env, JISS_DATA_DIR: elsewhere };
     const restored = await runProgram(["restore", backup, "--acknowledge", "a drill"], { env: there });
     assert.equal(restored.code, 0, restored.stderr);
-    assert.match(restored.stdout, /^\S+night\.db verifies and is in the database's place\.\n/);
+    assert.match(restored.stdout, /^\S+night\.db was verified and is now the database\.\n/);
     assert.match(
       restored.stdout,
-      /\nThe database is accepted as it stands\. Its 3 chains each began their next epoch/,
+      /\nThe database was accepted as it is\. Each of its 3 chains began a new epoch/,
     );
     assert.match(restored.stdout, /\nStart the service again\.\n/);
 
@@ -139,13 +139,13 @@ drill(
     await scored(service, key, "two");
     const busy = await run("restore", `${directory}/one.db`, "--acknowledge", "a drill");
     assert.deepEqual([busy.code, busy.stdout], [1, ""]);
-    assert.match(busy.stderr, /a service runs with this data directory: stop it first/);
+    assert.match(busy.stderr, /a service uses this data directory: stop it first/);
     assert.equal((await scored(service, key, "two")).session_id, "two");
     await service.stop();
 
     const restored = await run("restore", `${directory}/one.db`, "--acknowledge", "a drill");
     assert.equal(restored.code, 0, restored.stderr);
-    const aside = /^What was there is (\S+): delete it/m.exec(restored.stdout)![1]!;
+    const aside = /^The earlier database is now (\S+): delete it/m.exec(restored.stdout)![1]!;
     assert.match(aside, new RegExp(`^${data}/jiss\\.db\\.replaced-20`));
     service = await startService(["serve"], { env });
     assert.equal((await service.send("/v1/decision/replay/two", { key })).status, 404, "the score is lost");
@@ -173,7 +173,7 @@ drill(
     const there = await run("backup", backup);
     assert.deepEqual([there.code, there.stderr], [
       1,
-      `jiss: ${backup} is there already, and was left as it is\n`,
+      `jiss: ${backup} already exists and was not changed\n`,
     ]);
     await service.stop();
     const before = await Deno.readFile(`${data}/jiss.db`);
@@ -189,20 +189,20 @@ drill(
     };
     await refused(`${directory}/nothing.db`, /there is no file \S+nothing\.db/);
     const text = await save(directory, "text.db", "this is no database");
-    await refused(text, /is damaged, or no database/);
+    await refused(text, /is damaged or not a database/);
     // For SQLite an empty file is a sound database. So is the database of another program.
     const empty = await save(directory, "empty.db", "");
-    await refused(empty, /it holds no chain: it is no backup of this service/);
+    await refused(empty, /it contains no chain, so it is not a backup of this service/);
     const foreign = `${directory}/foreign.db`;
     const another = new DatabaseSync(foreign);
     another.exec("CREATE TABLE organization (id INTEGER PRIMARY KEY)");
     another.close();
-    await refused(foreign, /it holds no chain: it is no backup of this service/);
+    await refused(foreign, /it contains no chain, so it is not a backup of this service/);
 
     const bytes = await Deno.readFile(backup);
     const cut = `${directory}/cut.db`;
     await Deno.writeFile(cut, bytes.slice(0, Math.floor(bytes.length / 2)));
-    await refused(cut, /is damaged, or no database/);
+    await refused(cut, /is damaged or not a database/);
     // A score with an improved decision: every page is sound.
     const forged = `${directory}/forged.db`;
     const found = new TextDecoder("latin1").decode(bytes).indexOf('"decision":"accepted"');
@@ -298,7 +298,10 @@ drill(
       runProgram(["restore", `${directory}/night.db`, "--acknowledge", "a drill"], elsewhere);
     const refused = await restore();
     assert.deepEqual([refused.code, refused.stdout], [1, ""]);
-    assert.match(refused.stderr, /lock\.db is of another installation than the backup.* Nothing was changed/);
+    assert.match(
+      refused.stderr,
+      /lock\.db belongs to another installation than the backup.* Nothing was changed/,
+    );
     await (await startService(["serve"], elsewhere)).stop();
     assert.ok(![...Deno.readDirSync(there)].some(({ name }) => name.includes(".re")), "nothing is left over");
 
@@ -316,7 +319,7 @@ drill(
     assert.equal(doctor.code, 1);
     assert.match(
       doctor.stdout,
-      /^wrong +checkpoints .*lock\.db is of another installation than the database/m,
+      /^wrong +checkpoints .*lock\.db belongs to another installation than the database/m,
     );
   },
 );
@@ -325,5 +328,5 @@ drill("a backup that is not an ordinary file is refused", async ({ env, run }) =
   await (await startService(["serve"], { env })).stop();
   const refused = await run("restore", "/dev/null", "--acknowledge", "a drill");
   assert.equal(refused.code, 1);
-  assert.match(refused.stderr, /\/dev\/null is no ordinary file, so no backup/);
+  assert.match(refused.stderr, /\/dev\/null is not a regular file: name a backup/);
 });

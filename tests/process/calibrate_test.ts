@@ -102,7 +102,7 @@ Deno.test("calibrate fits a model to a labelled history, and a service started w
   // Beside the running service, without a secret.
   const shown = await calibrate();
   assert.deepEqual([shown.code, shown.stderr], [0, ""]);
-  assert.match(shown.stdout, /\nNothing was written: -o FILE writes the document\.\n$/);
+  assert.match(shown.stdout, /\nNothing was written: to write the document, use -o FILE\.\n$/);
   const json = await calibrate("--json");
   assert.deepEqual([json.code, json.stderr], [0, ""]);
   const report = JSON.parse(json.stdout);
@@ -148,7 +148,7 @@ Deno.test("calibrate fits a model to a labelled history, and a service started w
   // No file is replaced, and the same history gives the same document.
   const again = await calibrate("-o", path);
   assert.equal(again.code, 1);
-  assert.match(again.stderr, /is there already, and was left as it is/);
+  assert.match(again.stderr, /already exists and was not changed/);
   await Deno.remove(path);
   assert.equal((await calibrate("-o", path)).stdout, written.stdout);
 
@@ -223,7 +223,7 @@ Deno.test("calibrate names what is missing, and writes nothing", async () => {
   const none = await run("--org", "acme", "-o", path);
   assert.equal(none.code, 1);
   assert.match(none.stdout, /No case whose truth is known\./);
-  assert.match(none.stderr, /^jiss: not enough labelled history to fit anything: /);
+  assert.match(none.stderr, /^jiss: there is too little labelled history to fit anything: /);
   assert.equal((await service.send("/v1/score", { key, body: scoreRequest() })).status, 200);
   const few = await run("--org", "acme", "--json", "-o", path);
   assert.equal(few.code, 1);
@@ -241,6 +241,6 @@ Deno.test("calibrate names what is missing, and writes nothing", async () => {
   await assert.rejects(Deno.stat(path), Deno.errors.NotFound);
   await Deno.writeTextFile(path, "");
   const taken = await run("--org", "acme", "-o", path);
-  assert.deepEqual([taken.code, taken.stdout, /is there already/.test(taken.stderr)], [1, "", true]);
+  assert.deepEqual([taken.code, taken.stdout, /already exists/.test(taken.stderr)], [1, "", true]);
   await deployment.remove();
 });

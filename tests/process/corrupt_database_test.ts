@@ -106,7 +106,7 @@ stoppedTest(
     assert.equal(await exitCodeOf(service), 74);
     const [line] = linesOf(
       service,
-      "storage failed: stopping, so that a supervisor can start the service anew",
+      "storage failed: stopping, so that a supervisor can start the service again",
     );
     assert.match(String(line!.error), /malformed/);
     assert.match(String(line!.mend), /put a backup back \(jiss restore\)/);

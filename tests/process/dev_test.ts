@@ -133,7 +133,7 @@ Deno.test("dev on a database older than its lock ends with a message that says w
     (error: Error) => error.message,
   );
   assert.match(message, /^ended with 1 before it listened: /);
-  assert.match(message, /jiss: the demo organization gets no key: .*jiss restore --acknowledge REASON/);
+  assert.match(message, /jiss: the demo organization cannot get a key: .*jiss restore --acknowledge REASON/);
   assert.doesNotMatch(message, /^ +at .*:\d+:\d+/m, "no stack trace");
   assert.doesNotMatch(message, /API key/);
 
@@ -232,7 +232,7 @@ Deno.test("a dev whose port is taken, or whose configuration or key is invalid, 
   // A service uses the directory: its files are not removed.
   for (const args of [["dev"], ["dev", "--fresh"]]) {
     const message = await failure(args, { cwd: directory });
-    assert.match(message, /another process works with what is in \.\/data\/dev/);
+    assert.match(message, /another process uses \.\/data\/dev/);
   }
   assert.equal((await again.send("/v1/organization/dashboard", { key })).status, 200);
   assert.equal(await again.stop(), 0);
@@ -246,7 +246,7 @@ Deno.test("a deployment that dev did not make is left alone, and an empty JISS_D
   const env = { JISS_DATA_DIR: `${directory}/real` };
   const entries = () => [...Deno.readDirSync(`${directory}/real`)].map(({ name }) => name).sort();
   for (const args of [["dev"], ["dev", "--fresh"]]) {
-    assert.match(await failure(args, { env }), /holds a deployment that jiss dev did not make/);
+    assert.match(await failure(args, { env }), /contains a deployment that jiss dev did not make/);
     assert.deepEqual(entries(), ["jiss.env", "signing-key.pem"]);
   }
   const unset = await startService(["dev"], { cwd: directory, env: { JISS_DATA_DIR: "" } });
@@ -257,7 +257,7 @@ Deno.test("a deployment that dev did not make is left alone, and an empty JISS_D
   for (const path of [`${directory}/file`, `${directory}/file/x`]) {
     for (const args of [["dev"], ["init", path]]) {
       const message = await failure(args, { env: { JISS_DATA_DIR: path } });
-      assert.match(message, /^jiss: the directory ".*\/file.*" cannot be made \(\w+\): check the path/);
+      assert.match(message, /^jiss: the directory ".*\/file.*" cannot be created \(\w+\): check the path/);
     }
   }
   await Deno.remove(directory, { recursive: true });
@@ -332,7 +332,7 @@ Deno.test("a key fixed by --key is the demo's in every run, and without it a min
   for (const attempt of [1, 2]) {
     await run(["--key", FIXED_KEY], async (service, key) => {
       assert.equal(key, FIXED_KEY);
-      assert.match(service.output(), /API key \(fixed by --key, for local testing alone\)/);
+      assert.match(service.output(), /API key \(fixed by --key, only for local testing\)/);
       assert.ok(await works(service, key), `${attempt}`);
       assert.ok(!JSON.stringify(service.log()).includes(FIXED_KEY));
     });

@@ -133,18 +133,18 @@ Deno.test(
       ),
       [
         "ok  schema  the database has the schema of this program",
-        "ok  file_modes  secrets and data are their owner's alone",
-        "ok  lost_pepper  no key hangs on a pepper that is not configured",
-        "ok  previous_pepper  no key hangs on a previous pepper",
-        "ok  installation_key  the installation key is wrapped under the present secret",
-        "ok  installation_row  the installation's row is what was written",
-        "ok  webhook_secrets  the signing secrets of webhooks are wrapped under the present secret",
-        "ok  master_secrets  no previous master secret is honoured",
+        "ok  file_modes  only their owner can access secrets and data",
+        "ok  lost_pepper  no key depends on a pepper that is not configured",
+        "ok  previous_pepper  no key depends on a previous pepper",
+        "ok  installation_key  the installation key is wrapped with the present secret",
+        "ok  installation_row  the installation's row is as the service wrote it",
+        "ok  webhook_secrets  the signing secrets of webhooks are wrapped with the present secret",
+        "ok  master_secrets  no previous master secret is accepted",
         "ok  signing_key  one key signs",
-        "ok  models  the model documents are what was stored",
-        "ok  checkpoints  the database is no older than the 3 checkpoints that were issued; keep some elsewhere: jiss checkpoint",
-        "ok  clock  this machine's clock goes on from when the service ran last",
-        "ok  trusted_proxies  each address may send 1000000 requests a minute, and no proxy is trusted to name others",
+        "ok  models  the model documents are unaltered",
+        "ok  checkpoints  the database is not older than the 3 issued checkpoints; keep some elsewhere: jiss checkpoint",
+        "ok  clock  this machine's clock continues from the last run of the service",
+        "ok  trusted_proxies  each address may send 1000000 requests a minute, and no proxy is trusted",
       ],
     );
     assert.equal(await contentsOf(data), before);
@@ -175,9 +175,12 @@ Deno.test(
     assert.deepEqual(statesOf(early), { previous_pepper: "note", installation_key: "note" });
     assert.equal(
       early.found.previous_pepper.what,
-      "2 keys hang on the previous pepper, 1 key hangs on a pepper that was not recorded, the present one or one before it: one, three, two (1 of inactive organizations, which cannot use theirs)",
+      "2 keys depend on the previous pepper, 1 key depends on a pepper that was not recorded: the present one or an earlier one: one, three, two (inactive organizations, which cannot use their keys: 1)",
     );
-    assert.match(early.found.previous_pepper.mend, /^keep JISS_KEY_PEPPER_PREVIOUS until each was used once/);
+    assert.match(
+      early.found.previous_pepper.mend,
+      /^keep JISS_KEY_PEPPER_PREVIOUS until each key was used once/,
+    );
     assert.deepEqual(early.found.previous_pepper.organizations, ["one", "three", "two"]);
     assert.match(early.found.installation_key.mend, /restart the service with both/);
 
@@ -185,7 +188,7 @@ Deno.test(
       for (const [key, status] of [[keys[0]!, 200], [keys[1]!, 401], [keys[2]!, 200]] as const) {
         assert.equal((await service.send("/v1/organization/dashboard", { key })).status, status);
       }
-      assert.ok(!service.output().includes("hang on a pepper"));
+      assert.ok(!service.output().includes("depend on a pepper"));
     });
     const used = await examine(rotating);
     assert.deepEqual(statesOf(used), { previous_pepper: "note" });
@@ -196,12 +199,12 @@ Deno.test(
     assert.deepEqual(statesOf(alone), { lost_pepper: "wrong" });
     assert.equal(
       alone.found.lost_pepper.what,
-      "1 key hangs on a pepper that is not configured, and can never verify: two",
+      "1 key depends on a pepper that is not configured, so that it is refused: two",
     );
     assert.match(alone.found.lost_pepper.mend, /^set JISS_KEY_PEPPER_PREVIOUS .* jiss org rotate-key ORG$/);
     await serving({ JISS_KEY_PEPPER: pepper }, (service) => {
       const [warning] = service.log().filter(({ level }) => level === "warn");
-      assert.equal(warning?.msg, "keys hang on a pepper that is not configured, and can never verify");
+      assert.equal(warning?.msg, "some keys depend on a pepper that is not configured, and are refused");
       assert.equal(warning.keys, 1);
       return Promise.resolve();
     });
@@ -238,7 +241,7 @@ Deno.test(
       MASTER_ADMIN_KEY_ALERT_ACK_PREVIOUS: "the-secret-of-yesterday-0123456789-01",
     });
     assert.deepEqual(statesOf(scoped), { master_secrets: "note" });
-    assert.equal(scoped.found.master_secrets.what, "previous master secrets are honoured: ALERT_ACK");
+    assert.equal(scoped.found.master_secrets.what, "previous master secrets are still accepted: ALERT_ACK");
 
     const [present, previous] = [`${data}/signing-key.pem`, `${data}/signing-key-previous.pem`];
     const own = await Deno.readTextFile(present);
@@ -246,13 +249,13 @@ Deno.test(
     const overlap = await examine();
     assert.equal(overlap.code, 0);
     assert.deepEqual(statesOf(overlap), { signing_key: "note" });
-    assert.match(overlap.found.signing_key.what, /^the key before still signs beside the present one: /);
+    assert.match(overlap.found.signing_key.what, /^the previous key still signs beside the present one: /);
     assert.match(overlap.found.signing_key.mend, /--drop-old/);
 
     assert.equal((await runProgram(["rotate-signing-key", "--drop-old"], { env })).code, 0);
     assert.deepEqual(statesOf(await examine()), {});
     await Deno.writeTextFile(previous, own, { mode: 0o600 });
-    assert.match((await examine()).found.signing_key.what, /signs nothing any more$/);
+    assert.match((await examine()).found.signing_key.what, /contains a key that no longer signs$/);
 
     const next = await Deno.readTextFile(present);
     await Deno.writeTextFile(present, own);
@@ -262,9 +265,9 @@ Deno.test(
     await Deno.writeTextFile(previous, next);
     const short = await examine();
     assert.equal(short.code, 0);
-    assert.match(short.found.signing_key.what, /cut short before it was recorded/);
+    assert.match(short.found.signing_key.what, /interrupted before it was recorded/);
     await Deno.writeTextFile(present, "nonsense");
-    assert.match((await examine()).found.signing_key.what, /cannot be read, or holds no Ed25519 key/);
+    assert.match((await examine()).found.signing_key.what, /cannot be read or contains no Ed25519 key/);
   }),
 );
 
@@ -275,7 +278,7 @@ Deno.test(
     await Deno.chmod(data, 0o755);
     assert.deepEqual((await examine()).found.file_modes, {
       state: "note",
-      what: `others than its owner can look into ${data} (0755); they can read no file there`,
+      what: `other users can list ${data} (0755), but can read no file there`,
       mend: `chmod 0700 ${data}`,
     });
     await Deno.chmod(data, 0o700);
@@ -295,13 +298,13 @@ Deno.test(
     assert.equal(open.code, 1);
     assert.deepEqual(open.found.file_modes, {
       state: "wrong",
-      what: `others can get at ${data}/jiss.env (0644), ${data}/${database} (0620)`,
+      what: `other users can access ${data}/jiss.env (0644), ${data}/${database} (0620)`,
       mend: `chmod go= ${data}/jiss.env ${data}/${database}`,
     });
     await Deno.chmod(data, 0o777);
     assert.deepEqual((await examine()).found.file_modes, {
       state: "wrong",
-      what: `others can put files of their own into ${data} (0777)`,
+      what: `other users can put files into ${data} (0777)`,
       mend: `chmod go-w ${data}`,
     });
   }),
@@ -378,7 +381,7 @@ Deno.test("a secret's own file is checked like the others", async () => {
   assert.equal(await (await startService(["serve"], { env: given })).stop(), 0);
   const { code, stdout } = await runProgram(["doctor"], { env: given });
   assert.equal(code, 1);
-  assert.match(stdout, new RegExp(`wrong +file_modes +others can get at ${path} \\(0666\\)`));
+  assert.match(stdout, new RegExp(`wrong +file_modes +other users can access ${path} \\(0666\\)`));
   await remove();
 });
 
@@ -391,9 +394,9 @@ Deno.test("few file descriptors are noted, with the number of connections that t
   assert.equal(state, "note");
   assert.match(
     what,
-    /^a process from here gets about (?:9\d\d|10\d\d) file descriptors, enough for [89]\d\d connections$/,
+    /^a process started here gets about (?:9\d\d|10\d\d) file descriptors, enough for [89]\d\d connections$/,
   );
-  assert.match(mend, /^grant the service 65536: LimitNOFILE=/);
+  assert.match(mend, /^give the service 65536: with LimitNOFILE=/);
   await remove();
 });
 
@@ -418,7 +421,7 @@ Deno.test(
     await Deno.remove(`${data}/lock.db`);
     const missing = await examine();
     assert.deepEqual([missing.code, statesOf(missing)], [1, { checkpoints: "wrong" }]);
-    assert.match(missing.found.checkpoints.what, /lock\.db is not there/);
+    assert.match(missing.found.checkpoints.what, /lock\.db is missing/);
     // A power cut right after a first start leaves an empty file.
     await Deno.writeFile(`${data}/lock.db`, new Uint8Array(), { mode: 0o600 });
     assert.deepEqual(statesOf(await examine()), {});
@@ -434,16 +437,16 @@ Deno.test(
       assert.match(off.found.clock.what, expected);
     };
     await changeRows(data, atLast(Date.now() + 10 * 60_000));
-    await requireOff(/: entries take that instant until the clock has caught up$/);
+    await requireOff(/: new entries get that time until the clock has caught up$/);
     await changeRows(data, atLast(Date.now() - 500 * DAY_MS));
     const ranLast = (instant: number, isRefused: 0 | 1) => {
       using kept = new DatabaseSync(`${data}/lock.db`);
       kept.prepare("UPDATE clock SET at = ?, is_refused = ?").run(instant, isRefused);
     };
     ranLast(Date.now() - 401 * DAY_MS, 0);
-    await requireOff(/ when the service ran last: nothing is recorded$/);
+    await requireOff(/, but the service ran last at [^ ]+: nothing is recorded$/);
     ranLast(Date.now() - 2 * DAY_MS, 1);
-    await requireOff(/ when the service ran last: nothing is recorded$/);
+    await requireOff(/, but the service ran last at [^ ]+: nothing is recorded$/);
     // It was wrong, and now agrees with the last entry.
     await changeRows(data, atLast(Date.now() - 60_000));
     assert.deepEqual(statesOf(await examine()), {});

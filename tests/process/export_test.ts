@@ -75,7 +75,7 @@ Deno.test(
         stdout,
         `Wrote ${path}: ${
           (await Deno.stat(path)).size
-        } bytes, readable by their owner alone. Check it with: jiss verify ${path} --key KEY\n`,
+        } bytes, readable only by their owner. Check it with: jiss verify ${path} --key KEY\n`,
       );
       assert.equal((await Deno.stat(path)).mode! & 0o777, 0o600);
       assert.equal(JSON.parse(text.split("\n")[0]!).retention_days, retention);
@@ -131,7 +131,7 @@ Deno.test(
     const path = await save(directory, "kept.ndjson", "mine");
     const { code, stdout, stderr } = await runProgram(["export", "--org", "acme", "-o", path], { env });
     assert.deepEqual([code, stdout], [1, ""]);
-    assert.equal(stderr, `jiss: ${path} is there already, and was left as it is\n`);
+    assert.equal(stderr, `jiss: ${path} already exists and was not changed\n`);
     assert.equal(await Deno.readTextFile(path), "mine");
     const nowhere = await runProgram(["export", "--org", "acme", "-o", `${directory}/none/x`], { env });
     assert.equal(nowhere.code, 1);
@@ -189,7 +189,7 @@ Deno.test(
       const [args, why] of [
         [[], /--org is missing/],
         [["--chain", "admin"], /--org is missing/],
-        [["--chain", "system", "--org", "acme"], /leave --org out/],
+        [["--chain", "system", "--org", "acme"], /leave out --org/],
         [["--chain", "sys"], /Allowed choices are evidence, admin, system/],
         [["--org", "acme", "--parts", "some"], /Allowed choices are all, structural, none/],
         [["--org", "acme", "--force"], /unknown option '--force'/],
@@ -220,13 +220,13 @@ embeddedTest(
     withDirectory(async (directory) => {
       await assertRefused(
         { JISS_DATA_DIR: `${directory}/none` },
-        /there is no database at .*none\/jiss\.db: start the service there once, or let JISS_DATA_DIR/,
+        /there is no database at .*none\/jiss\.db: start the service there once, or set JISS_DATA_DIR/,
       );
       assert.deepEqual([...Deno.readDirSync(directory)], []);
       await Deno.writeTextFile(`${directory}/text.db`, "no database, but a text of some length ".repeat(40));
       await assertRefused(
         { JISS_DATABASE_URL: `file:${directory}/text.db` },
-        /text\.db cannot be used, as it is damaged, or is no database/,
+        /text\.db cannot be used because it is damaged, or is no database/,
       );
     }),
 );

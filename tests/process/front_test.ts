@@ -155,7 +155,7 @@ Deno.test(
     for (let index = 0; index < 20; index += 1) assert.equal((await service.send("/")).status, 200);
     const messages = service.log().filter(({ level }) => level !== "info").map(({ msg }) => msg);
     assert.deepEqual(messages, [
-      "there are as many connections as there may be: whoever is waited for longest is closed",
+      "the maximum number of connections is open: the one that has kept the service waiting longest is closed",
     ], "logged once, and the descriptors did not run out");
     close(held);
     assert.equal((await service.send("/")).status, 200);

@@ -76,7 +76,7 @@ Deno.test(
   withSite(async ({ service, jiss, outputOf, statusOf }) => {
     assert.equal(
       await outputOf("org", "list"),
-      "There is no organization yet: jiss org create makes one.\n",
+      "There are no organizations yet: create one with jiss org create.\n",
     );
     const created = await outputOf(
       ...ACME,
@@ -231,10 +231,16 @@ Deno.test(
       new RegExp(`\\nactive +no: manual since ${since}\\nkey prefix +${key.slice(0, 8)}\\n`),
     );
     const early = await outputOf("org", "rotate-key", "acme");
-    assert.match(early, /It works once acme is active, which it is not \(manual since .*\): jiss org react/);
+    assert.match(
+      early,
+      /The key works once acme is active; it is inactive \(manual since .*\): jiss org react/,
+    );
     assert.equal(await statusOf(keyIn(early)), 401);
 
-    assert.match(await outputOf("org", "reactivate", "acme"), /^acme is active: .* Its key works again\./);
+    assert.match(
+      await outputOf("org", "reactivate", "acme"),
+      /^acme is active again\. Its key works again\./,
+    );
     assert.equal(await statusOf(keyIn(early)), 200);
     const after = JSON.parse(await outputOf("org", "show", "acme", "--json"));
     assert.deepEqual([after.active, after.reasons, after.api_key_version], [1, [], 3]);
@@ -284,7 +290,7 @@ Deno.test(
     );
     assert.match(
       await outputOf("org", "reactivate", "acme"),
-      /Its key was destroyed: jiss org rotate-key acme mints a new one\./,
+      /Its key was destroyed: mint a new one with jiss org rotate-key acme\./,
     );
     assert.equal(await statusOf(first), 401);
     const key = keyIn(await outputOf("org", "rotate-key", "acme"));
@@ -310,7 +316,7 @@ Deno.test("a key is minted only under the pepper of the running service", async 
     assert.deepEqual([strange.code, strange.stdout], [78, ""]);
     assert.match(
       strange.stderr,
-      /^jiss: JISS_KEY_PEPPER is not the pepper that the service last started with: set it/,
+      /^jiss: JISS_KEY_PEPPER is not the pepper with which the service last started: set it/,
     );
     assert.doesNotMatch(strange.stderr, new RegExp(`${other}|${pepper}`));
 
@@ -438,7 +444,7 @@ Deno.test("open alerts are listed with their details, and acknowledged ones if t
     assert.deepEqual([code, stderr], [0, ""]);
     return stdout;
   };
-  assert.equal(await list(), "There is no open alert.\n");
+  assert.equal(await list(), "There are no open alerts.\n");
   assert.equal(await list("--all"), "There were no alerts.\n");
   assert.deepEqual(JSON.parse(await list("--json")), { alerts: [], count: 0 });
 

@@ -312,7 +312,7 @@ Deno.test("with too few file descriptors the service and the commands say so, an
       assert.equal(code, 78, `${args} with ${descriptors}: ${stderr}`);
       assert.match(
         stderr,
-        /^jiss: this process may open \d+ files more and needs 32 at least: grant it more/,
+        /^jiss: this process can open only \d+ more files and needs at least 32: grant it more/,
       );
       assert.doesNotMatch(stderr, /permission|\n\s+at /);
     }

@@ -115,11 +115,11 @@ Deno.test(
 
     const { code, stdout, stderr } = await restore("--acknowledge", "disk failure on 21 November");
     assert.equal(code, 0, stderr);
-    assert.match(stdout, /^The database is accepted as it stands\. Its 5 chains each began their next epoch/);
-    assert.match(stdout, /\nErasures that it did not know, run again: 1\n/);
+    assert.match(stdout, /^The database was accepted as it is\. Each of its 5 chains began a new epoch/);
+    assert.match(stdout, /\nErasures that were missing from it and were repeated: 1\n/);
     assert.match(
       stdout,
-      /\nChains that were issued and are not in it: 2\n {2}jiss\.local\/\w+\/org\/later\n {2}jiss\.local\/\w+\/org\/later\/admin\n/,
+      /\nIssued chains that are missing from it: 2\n {2}jiss\.local\/\w+\/org\/later\n {2}jiss\.local\/\w+\/org\/later\/admin\n/,
     );
     assert.match(stderr, /^jiss: ROLLBACK_DETECTED: /);
 

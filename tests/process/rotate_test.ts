@@ -173,11 +173,11 @@ Deno.test(
     // The second one either completes the same rotation or finds its overlap.
     assert.ok(both.some(({ code }) => code === 0));
     for (const { stderr } of both.filter(({ code }) => code !== 0)) {
-      assert.match(stderr, /overlap is still on/);
+      assert.match(stderr, /overlap of the last rotation has not ended/);
     }
     const again = await rotate();
     assert.deepEqual([again.code, again.stdout], [1, ""]);
-    assert.match(again.stderr, /overlap is still on: end it first with/);
+    assert.match(again.stderr, /overlap of the last rotation has not ended: end it first with/);
     assert.equal((await keysOf(service)).keys.length, 2);
     await score(service, key, 2);
     assert.deepEqual(namesIn(data), ["signing-key-previous.pem", "signing-key.pem"]);
@@ -273,7 +273,7 @@ Deno.test(
       await Deno.writeTextFile(`${data}/${name}`, old);
       const { code, stdout } = await rotate("--drop-old");
       assert.equal(code, 0);
-      assert.match(stdout, /was retired before; its private half was deleted now/);
+      assert.match(stdout, /had been retired before; its private key was deleted now/);
       assert.deepEqual(namesIn(data), ["signing-key.pem"]);
     }
     await score(service, key, 1);
@@ -298,7 +298,7 @@ Deno.test(
     await Deno.writeTextFile(`${data}/signing-key-previous.pem`, pemOf("of another deployment"));
     const strange = await rotate();
     assert.deepEqual([strange.code, strange.stdout], [1, ""]);
-    assert.match(strange.stderr, /never knew: move it away first/);
+    assert.match(strange.stderr, /does not know: move the file away first/);
     assert.equal(await Deno.readTextFile(`${data}/signing-key-previous.pem`), pemOf("of another deployment"));
     assert.equal(await Deno.readTextFile(`${data}/signing-key.pem`), present);
     await score(service, key, 1);

@@ -37,7 +37,7 @@ Deno.test("simulate uses the model in the environment, and refuses options that 
   for (const wrong of [["--seed", "x"], ["--operators", "0"], ["--operators", "1.5"]]) {
     const refused = await runProgram(["simulate", ...wrong]);
     assert.equal(refused.code, 2);
-    assert.match(refused.stderr, /It is a whole number from 1 on\./);
+    assert.match(refused.stderr, /It must be a whole number of at least 1\./);
   }
   await Deno.remove(directory, { recursive: true });
 });

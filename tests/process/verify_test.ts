@@ -260,19 +260,19 @@ Deno.test(
     const state = `${directory}/memory`;
     const early = await verify([file, "--state", state]);
     assert.equal(early.code, 2);
-    assert.match(early.stderr, /remembers nothing yet: give --key with the first visit/);
+    assert.match(early.stderr, /contains nothing yet: give --key at the first visit/);
     assert.equal((await verify([file, "--key", jwks, "--state", state])).code, 0);
     const memory = await Deno.readTextFile(`${state}/jiss-memory.json`);
     for (const damaged of ["", "{", "[]", memory.replace('"size": 4', '"size": 3')]) {
       await Deno.writeTextFile(`${state}/jiss-memory.json`, damaged);
       const { code, stderr } = await verify([file, "--key", jwks, "--state", state]);
       assert.equal(code, 2);
-      assert.match(stderr, /jiss-memory\.json cannot be used\. .* Put a copy of it in its place/);
+      assert.match(stderr, /jiss-memory\.json cannot be used\. .* Replace it with a copy/);
       assert.equal(await Deno.readTextFile(`${state}/jiss-memory.json`), damaged);
     }
     const { code, stderr } = await verify([file, "--key", jwks, "--state", file]);
     assert.equal(code, 2);
-    assert.match(stderr, /cannot be made or written/);
+    assert.match(stderr, /cannot be created or written/);
   }),
 );
 
@@ -795,7 +795,7 @@ Deno.test(
         assert.deepEqual([code, stdout, stderr], [
           2,
           "",
-          `jiss: ${file} is not a text, or too large to be a key or a checkpoint\n`,
+          `jiss: ${file} is not a text file, or is too large for a key or a checkpoint\n`,
         ]);
       }
     }
@@ -880,7 +880,7 @@ Deno.test(
     assert.deepEqual(await judged([file, "-", "--key", jwks], { stdin: body }), UNANCHORED);
     const twice = await verify(["-", "-", "--key", jwks], { stdin: text });
     assert.deepEqual([twice.code, twice.stdout], [2, ""]);
-    assert.match(twice.stderr, /standard input can be read once/);
+    assert.match(twice.stderr, /standard input can be given only once/);
   }),
 );
 
@@ -946,7 +946,7 @@ Deno.test(
         ...["--key", jwks, "--state", first, "--state", second],
       ]);
       assert.deepEqual([code, stdout], [2, ""]);
-      assert.match(stderr, /^jiss: .*--state may be given once\.\n$/);
+      assert.match(stderr, /^jiss: .*--state may be given only once\.\n$/);
     }
     const left = [...Deno.readDirSync(directory)].map(({ name }) => name).sort();
     assert.deepEqual(left, ["acme.ndjson", "jwks.json"]);

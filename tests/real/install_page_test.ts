@@ -54,7 +54,7 @@ Deno.test({
     // the upgrade.
     assert.ok(text.match(/^INTACT/gm)!.length >= 3, text);
     assert.doesNotMatch(text, /TAMPERED|DIVERGED|NOT VERIFIABLE/);
-    assert.match(text, /verifies and is in the database's place/);
+    assert.match(text, /was verified and is now the database/);
     await Deno.remove(directory, { recursive: true });
   },
 });

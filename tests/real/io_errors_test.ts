@@ -93,7 +93,7 @@ for (
       assert.equal(service.errors(), "");
       const lines = linesOf(
         service,
-        "storage failed: stopping, so that a supervisor can start the service anew",
+        "storage failed: stopping, so that a supervisor can start the service again",
       );
       assert.deepEqual(lines.map(({ level, error }) => [level, error]), [["error", message]]);
       assert.match(String(lines[0]!.mend), /dmesg/);

@@ -85,7 +85,7 @@ Deno.test({
     }
     for (const connection of silent) connection.close();
     assert.deepEqual(service.log().filter(({ level }) => level !== "info").map(({ msg }) => msg), [
-      "there are as many connections as there may be: whoever is waited for longest is closed",
+      "the maximum number of connections is open: the one that has kept the service waiting longest is closed",
     ]);
     assert.equal(await service.stop(), 0, service.errors());
     await deployment.remove();

@@ -1,9 +1,9 @@
 /** The command line that the program prints as the next step, by how it was started. */
 import assert from "node:assert/strict";
 import { RELEASE_PERMISSIONS } from "../../src/cli/permissions.ts";
-import { commandLineOf, quoted, type Started } from "../../src/cli/invocation.ts";
+import { commandLineOf, quoteForShell, type StartFacts } from "../../src/cli/invocation.ts";
 
-const CLONE: Started = {
+const CLONE: StartFacts = {
   mainUrl: "file:///srv/jiss/main.ts",
   isExecutable: false,
   execPath: "/usr/bin/deno",
@@ -29,7 +29,7 @@ Deno.test("for a bundle it is the launcher beside it, or Deno with the release's
   const line = commandLineOf(bundle, "serve");
   assert.ok(line.startsWith("'/opt/my jiss/deno' run --no-config "), line);
   assert.ok(line.endsWith(" '/opt/my jiss/jiss.js' serve"), line);
-  for (const flag of RELEASE_PERMISSIONS) assert.ok(line.includes(` ${quoted(flag)} `), flag);
+  for (const flag of RELEASE_PERMISSIONS) assert.ok(line.includes(` ${quoteForShell(flag)} `), flag);
 });
 
 Deno.test("for an npm package it is npx in the installation's directory, and the launcher's path elsewhere", () => {
@@ -57,7 +57,7 @@ Deno.test("for an executable it is its own path", () => {
 Deno.test("a shell reads each quoted word as one", async () => {
   const words = ["plain", "a b", "it's", "$HOME", "[fd00::1],x", "", "-n", "`id`", "a\\b"];
   const { stdout } = await new Deno.Command("sh", {
-    args: ["-c", `printf '%s\\n' ${words.map(quoted).join(" ")}`],
+    args: ["-c", `printf '%s\\n' ${words.map(quoteForShell).join(" ")}`],
   }).output();
   assert.deepEqual(new TextDecoder().decode(stdout).split("\n").slice(0, -1), words);
 });

@@ -522,7 +522,7 @@ Deno.test("a database that is ahead of the program is refused and left as it is"
     (error: unknown) =>
       error instanceof SchemaRefused &&
       error.message.includes(
-        `schema version ${newer.version}, this program knows up to ${MIGRATIONS.length}`,
+        `schema version ${newer.version}, but this program knows versions up to ${MIGRATIONS.length}`,
       ),
   );
   assert.deepEqual(await select(database, "SELECT name, sql FROM sqlite_schema ORDER BY name"), schema);

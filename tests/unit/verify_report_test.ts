@@ -13,7 +13,7 @@ import {
   type VerifiedBundle,
   type VerifiedDocument,
 } from "../../src/cli/verify_outcome.ts";
-import { toldReport } from "../../src/cli/verify_report.ts";
+import { reportText } from "../../src/cli/verify_report.ts";
 import { EVIDENCE_FAULTS } from "../../src/evidence/document.ts";
 import { sentenceOf } from "../../src/evidence/findings.ts";
 import type { KnownCheckpoint } from "../../src/evidence/kept.ts";
@@ -112,7 +112,7 @@ function outcome(fields: Partial<Outcome>): Outcome {
 
 Deno.test("an intact bundle: verdict, meaning, facts, and the checkpoint to keep", () => {
   assert.equal(
-    toldReport(outcome({ bundles: [bundle()] })),
+    reportText(outcome({ bundles: [bundle()] })),
     `INTACT
 ${sentenceOfVerdict(bundle())}
   log         jiss.test/01J/org/acme
@@ -130,7 +130,7 @@ root 171
 
 — jiss.test/01J/org/acme signature`,
   );
-  const remembered = toldReport(outcome({ bundles: [bundle()], rememberedIn: "memory" }));
+  const remembered = reportText(outcome({ bundles: [bundle()], rememberedIn: "memory" }));
   assert.ok(remembered.endsWith("\n\nKept in memory for the next visit."));
   assert.ok(!remembered.includes("signature"));
 });
@@ -151,7 +151,7 @@ Deno.test("a changed bundle: each finding a sentence with its code and place, th
     findings: [broken, pruned, finding({ seq: 5, line: 14 })],
   });
   assert.equal(
-    toldReport(outcome({ bundles: [changed], replay: false, rememberedIn: "memory" })),
+    reportText(outcome({ bundles: [changed], replay: false, rememberedIn: "memory" })),
     `TAMPERED
 ${sentenceOfVerdict(changed)}
   log         jiss.test/01J/org/acme
@@ -172,23 +172,23 @@ ${sentenceOfVerdict(changed)}
 Deno.test("the report names kept checkpoints that were not compared: without a trusted signature, and of other chains", () => {
   const doubtful = bundle({ untrustedKept: [checkpointOf(5, 1)], verdict: "NOT VERIFIABLE", exitCode: 2 });
   assert.match(
-    toldReport(outcome({ bundles: [doubtful] })),
+    reportText(outcome({ bundles: [doubtful] })),
     /\n {2}kept {8}a checkpoint of 5 entries, not compared: no key that you trust signed it$/,
   );
   const report = (unusedCheckpoints: number) =>
-    toldReport(outcome({ bundles: [bundle()], unusedCheckpoints }));
+    reportText(outcome({ bundles: [bundle()], unusedCheckpoints }));
   assert.match(report(1), /\n\nOne checkpoint that you passed is of a chain of which nothing was given: /);
   assert.match(report(9), /\n\n9 checkpoints that you passed are of chains of which nothing was given: /);
 });
 
 Deno.test("a range is named if no single entry can be", () => {
   const fields = { verdict: "TAMPERED", exitCode: 1, firstBadSeq: 3, firstBadRange: [3, 6] } as const;
-  const text = toldReport(outcome({ bundles: [bundle(fields)] }));
+  const text = reportText(outcome({ bundles: [bundle(fields)] }));
   assert.match(text, /\n {2}first bad {3}somewhere in entries 3 to 6$/);
 });
 
 Deno.test("a contradiction shows both signed sides", () => {
-  const text = toldReport(outcome({
+  const text = reportText(outcome({
     bundles: [bundle({ verdict: "DIVERGED", exitCode: 1, contradicted: [checkpointOf(5, 1)] })],
   }));
   assert.ok(text.endsWith(`
@@ -210,11 +210,11 @@ root 171
 });
 
 Deno.test("withheld parts are in the verdict's words, and a key from the file itself is marked", () => {
-  const withheld = toldReport(outcome({ bundles: [bundle({ withheld: 4, exitCode: 2 })] }));
+  const withheld = reportText(outcome({ bundles: [bundle({ withheld: 4, exitCode: 2 })] }));
   assert.match(withheld, /^INTACT \(4 parts withheld, not replayed\)\n/);
   const own = bundle({ selfTrusted: true, verdict: "NOT VERIFIABLE", exitCode: 2 });
   assert.match(
-    toldReport(outcome({ bundles: [own] })),
+    reportText(outcome({ bundles: [own] })),
     /\n {2}key {9}SHA256:key \(the key that the file carries\)\n/,
   );
   const none = bundle({
@@ -225,13 +225,13 @@ Deno.test("withheld parts are in the verdict's words, and a key from the file it
     keyFingerprint: null,
   });
   assert.ok(
-    !toldReport(outcome({ bundles: [none] })).includes("entries"),
+    !reportText(outcome({ bundles: [none] })).includes("entries"),
     "without a bundle there are no facts",
   );
 });
 
 Deno.test("a report on several begins with the worst verdict, then documents, then bundles, each with its own verdict", () => {
-  const text = toldReport(outcome({
+  const text = reportText(outcome({
     bundles: [bundle(), bundle({ origin: "jiss.test/01J/sys", verdict: "INTACT, UNANCHORED" })],
     documents: [document({ place: "held" })],
   }));
@@ -260,7 +260,7 @@ Deno.test("many entries of a batch are counted", () => {
     (_, seq) => ({ seq, entryHash: "", sessionId: null, statedScore: null }),
   );
   const report = { ...document().report!, kind: "batch", entries } as const;
-  const text = toldReport(outcome({ documents: [document({ report })] }));
+  const text = reportText(outcome({ documents: [document({ report })] }));
   assert.match(
     text,
     /\n {2}document {4}answer\.json, a batch: where its entries stand, not what they hold\n/,
@@ -275,7 +275,7 @@ Deno.test("no text of a file can move the cursor, hide a line or begin one", () 
   );
   assert.equal(printableLine("one\nINTACT"), "one\\nINTACT");
   const odd = "x\nINTACT\u001b[2J";
-  const text = toldReport(outcome({
+  const text = reportText(outcome({
     bundles: [bundle({
       origin: odd,
       verdict: "TAMPERED",
@@ -322,7 +322,7 @@ Deno.test("the verdict on a whole document depends on what it was compared with"
 
 Deno.test("a document that a restore lost and one beyond its bundle have different sentences", () => {
   const said = (place: VerifiedDocument["place"]) =>
-    toldReport(outcome({ documents: [document({ place })] })).split("\n").slice(0, 2);
+    reportText(outcome({ documents: [document({ place })] })).split("\n").slice(0, 2);
   assert.deepEqual(said("lost"), [
     "INTACT, UNANCHORED",
     "What its evidence covers is what the log recorded. The database was restored from a backup since, one from before its checkpoint: the next chain says so.",
@@ -585,8 +585,8 @@ Deno.test("a bundle that was not compared is not kept for the next visit, and co
   assert.equal(judge(outcome({ bundles: [bundle(), uncompared] })).verdict, "INTACT, NOT COMPARED");
   const worse = bundle({ verdict: "NOT VERIFIABLE", exitCode: 2 });
   assert.equal(judge(outcome({ bundles: [worse, uncompared] })).verdict, "NOT VERIFIABLE");
-  assert.doesNotMatch(toldReport(outcome({ bundles: [uncompared] })), /Keep this/);
-  assert.doesNotMatch(toldReport(outcome({ bundles: [uncompared], rememberedIn: "/memory" })), /Kept in/);
+  assert.doesNotMatch(reportText(outcome({ bundles: [uncompared] })), /Keep this/);
+  assert.doesNotMatch(reportText(outcome({ bundles: [uncompared], rememberedIn: "/memory" })), /Kept in/);
 });
 
 Deno.test("a document that was not compared with what was kept of its log says so, with 2", () => {

@@ -3,7 +3,7 @@ import type { Config } from "../../config/config.ts";
 import type { Database } from "../../store/database.ts";
 import type { SchemaTrouble } from "../../store/schema_check.ts";
 
-export interface Examined {
+export interface CheckInput {
   readonly config: Config;
   /** The database, perhaps of a running service: nothing is written to it. */
   readonly database: Database;
@@ -24,31 +24,32 @@ export interface Finding {
 }
 
 /** A check reads only and changes nothing. */
-export type Check = (examined: Examined) => Promise<Finding> | Finding;
+export type Check = (input: CheckInput) => Promise<Finding> | Finding;
 
 export function ok(what: string): Finding {
   return { state: "ok", what, mend: null };
 }
 
 /** The most names in one line of text; `--json` has all of them. */
-const NAMES_TOLD = 5;
+const NAMES_SHOWN = 5;
 
 /** For example `acme, beta and 3 more`. */
-export function someOf(names: readonly string[]): string {
-  const told = names.slice(0, NAMES_TOLD).join(", ");
-  return names.length > NAMES_TOLD ? `${told} and ${names.length - NAMES_TOLD} more` : told;
+export function listNames(names: readonly string[]): string {
+  const shown = names.slice(0, NAMES_SHOWN).join(", ");
+  return names.length > NAMES_SHOWN ? `${shown} and ${names.length - NAMES_SHOWN} more` : shown;
 }
 
-/** For example `1 key hangs` or `2 keys hang`. */
-export function keysHang(count: number): string {
-  return count === 1 ? "1 key hangs" : `${count} keys hang`;
+/** For example `1 key depends` or `2 keys depend`. */
+export function keysDepend(count: number): string {
+  return count === 1 ? "1 key depends" : `${count} keys depend`;
 }
 
 /** The finding for a folder whose file system Deno may not examine. */
-export function unseen(folder: string): Finding {
+export function unknownFileSystem(folder: string): Finding {
   return {
     state: "note",
-    what: `nothing can be told of the file system that ${folder} lies on`,
-    mend: "give deno --allow-sys=statfs, as the release has it; below /dev and /proc it may not look at all",
+    what: `the file system of ${folder} cannot be examined`,
+    mend:
+      "start deno with --allow-sys=statfs, as the release does; folders below /dev and /proc cannot be examined at all",
   };
 }

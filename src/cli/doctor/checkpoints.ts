@@ -5,23 +5,23 @@ import { StorageFailure } from "../../store/faults.ts";
 import { isBehind, issuedPlaces, MEND_LOCK } from "../../store/lock.ts";
 import { isRestoreUnfinished } from "../../store/unfinished_restore.ts";
 import { exists } from "../init.ts";
-import { type Examined, type Finding, ok, someOf } from "./check.ts";
+import { type CheckInput, type Finding, listNames, ok } from "./check.ts";
 
-export async function checkpoints({ config, database }: Examined): Promise<Finding> {
+export async function checkpoints({ config, database }: CheckInput): Promise<Finding> {
   const { dataDir, lockFile } = config;
   if (isRestoreUnfinished(dataDir)) {
     return {
       state: "wrong",
-      what: "a restore was cut short: the service cannot start",
+      what: "a restore was interrupted: the service cannot start",
       mend: "run jiss restore FILE --acknowledge REASON again",
     };
   }
   if (!exists(lockFile)) {
     return {
       state: "wrong",
-      what: `${lockFile} is not there: nobody here would notice a database that was put back`,
+      what: `${lockFile} is missing: an older database that was put back would not be noticed`,
       mend:
-        "if lock.db was lost, compare the database with checkpoints that are kept elsewhere (jiss verify), then start the service, which makes a new one",
+        "if it was lost, compare the database with checkpoints that were kept elsewhere (jiss verify), then start the service, which makes a new one",
     };
   }
   const issued = readPlaces(lockFile);
@@ -29,15 +29,15 @@ export async function checkpoints({ config, database }: Examined): Promise<Findi
     return { state: "wrong", what: `${lockFile} cannot be read (${issued.message})`, mend: MEND_LOCK };
   }
   const heads = new Map((await loadHeads(database, [...issued.keys()])).map((head) => [head.family, head]));
-  const [strange] = [...heads.values()].filter((head) =>
+  const [foreign] = [...heads.values()].filter((head) =>
     isOfAnotherDeployment(head, issued.get(head.family)!)
   );
-  if (strange !== undefined) {
+  if (foreign !== undefined) {
     return {
       state: "wrong",
-      what: `${lockFile} is of another installation than the database: the service cannot start`,
+      what: `${lockFile} belongs to another installation than the database: the service cannot start`,
       mend:
-        "put back the database that belongs to it; or, where this directory was given another one, put lock.db with its -wal and -shm aside",
+        "put back the database that belongs to it; if the database here is the right one, move lock.db with its -wal and -shm away",
     };
   }
   const behind = [...issued].filter(([family, place]) => {
@@ -46,12 +46,12 @@ export async function checkpoints({ config, database }: Examined): Promise<Findi
   }).map(([family]) => family);
   if (behind.length === 0) {
     return ok(
-      `the database is no older than the ${issued.size} checkpoints that were issued; keep some elsewhere: jiss checkpoint`,
+      `the database is not older than the ${issued.size} issued checkpoints; keep some elsewhere: jiss checkpoint`,
     );
   }
   return {
     state: "wrong",
-    what: `the database is older than what was issued of ${someOf(behind)}: nothing is recorded`,
+    what: `the database is older than the issued checkpoints of ${listNames(behind)}: nothing is recorded`,
     mend: "put the newer database back, or run jiss restore --acknowledge REASON",
   };
 }

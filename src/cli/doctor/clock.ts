@@ -6,20 +6,20 @@ import { StorageFailure } from "../../store/faults.ts";
 import { readStoredClock } from "../../store/lock.ts";
 import type { StoredClock } from "../../store/issued.ts";
 import { exists } from "../init.ts";
-import { type Examined, type Finding, ok } from "./check.ts";
+import { type CheckInput, type Finding, ok } from "./check.ts";
 
-const SET_CLOCK = "set the clock, and let a time service keep it";
+const SET_CLOCK = "set the clock, and keep it right with a time service";
 
-export async function clock({ config, database, now }: Examined): Promise<Finding> {
+export async function clock({ config, database, now }: CheckInput): Promise<Finding> {
   const [head] = await loadHeads(database, [SYSTEM_CHAIN]);
   if (head === undefined) return ok("no entry has been made yet");
-  const told = `this machine's clock says ${new Date(now).toISOString()}`;
+  const reading = `this machine's clock says ${new Date(now).toISOString()}`;
   const lastEntryAt = Date.parse(head.lastTimestamp);
   if (now < lastEntryAt - RECORDED_MS) {
     return {
       state: "wrong",
       what:
-        `${told}, the last entry ${head.lastTimestamp}: entries take that instant until the clock has caught up`,
+        `${reading}, but the last entry has ${head.lastTimestamp}: new entries get that time until the clock has caught up`,
       mend: SET_CLOCK,
     };
   }
@@ -28,13 +28,13 @@ export async function clock({ config, database, now }: Examined): Promise<Findin
   if (now > furthestAt + aheadMs) {
     return {
       state: "wrong",
-      what: `${told}, and ${
+      what: `${reading}, but the service ran last at ${
         new Date(ranLastAt).toISOString()
-      } when the service ran last: nothing is recorded`,
-      mend: `${SET_CLOCK}; or, where it is right, run jiss doctor --accept-clock`,
+      }: nothing is recorded`,
+      mend: `${SET_CLOCK}; if it is right, run jiss doctor --accept-clock`,
     };
   }
-  return ok("this machine's clock goes on from when the service ran last");
+  return ok("this machine's clock continues from the last run of the service");
 }
 
 function readClock(lockFile: string): StoredClock | null {

@@ -1,7 +1,7 @@
 /** Checks that only their owner can access the files with secrets and data. */
 import type { Config } from "../../config/config.ts";
 import { ENVIRONMENT_FILE } from "../init.ts";
-import { type Examined, type Finding, ok } from "./check.ts";
+import { type CheckInput, type Finding, ok } from "./check.ts";
 
 /** Others may read, write or execute the file, or its group may write it. */
 const OPEN_TO_OTHERS = 0o027;
@@ -12,14 +12,14 @@ const LISTED = 0o055;
 /** The group may read the file: some platforms mount files for a group. */
 const OPEN_TO_GROUP = 0o040;
 
-const FOLLOWERS = ["-wal", "-shm"];
+const SIDE_FILE_SUFFIXES = ["-wal", "-shm"];
 
-export function fileModes({ config }: Examined): Finding {
+export function fileModes({ config }: CheckInput): Finding {
   const directory = modeOf(config.dataDir);
   if (directory !== null && (directory & REPLACEABLE) !== 0) {
     return {
       state: "wrong",
-      what: `others can put files of their own into ${config.dataDir} (${octal(directory)})`,
+      what: `other users can put files into ${config.dataDir} (${octal(directory)})`,
       mend: `chmod go-w ${config.dataDir}`,
     };
   }
@@ -29,24 +29,22 @@ export function fileModes({ config }: Examined): Finding {
   });
   const open = modes.filter(({ mode }) => (mode & OPEN_TO_OTHERS) !== 0);
   const shared = modes.filter(({ mode }) => (mode & OPEN_TO_GROUP) !== 0 && (mode & OPEN_TO_OTHERS) === 0);
-  const told = withoutFollowers(open.length > 0 ? open : shared);
-  if (told.length === 0) {
+  const reported = withoutSideFiles(open.length > 0 ? open : shared);
+  if (reported.length === 0) {
     if (directory === null || (directory & LISTED) === 0) {
-      return ok("secrets and data are their owner's alone");
+      return ok("only their owner can access secrets and data");
     }
     return {
       state: "note",
-      what: `others than its owner can look into ${config.dataDir} (${
-        octal(directory)
-      }); they can read no file there`,
+      what: `other users can list ${config.dataDir} (${octal(directory)}), but can read no file there`,
       mend: `chmod 0700 ${config.dataDir}`,
     };
   }
-  const named = told.map(({ path, mode }) => `${path} (${octal(mode)})`).join(", ");
+  const named = reported.map(({ path, mode }) => `${path} (${octal(mode)})`).join(", ");
   return {
     state: open.length > 0 ? "wrong" : "note",
-    what: `${open.length > 0 ? "others can get at" : "the group can read"} ${named}`,
-    mend: `chmod go= ${told.map(({ path }) => path).join(" ")}`,
+    what: `${open.length > 0 ? "other users can access" : "the group can read"} ${named}`,
+    mend: `chmod go= ${reported.map(({ path }) => path).join(" ")}`,
   };
 }
 
@@ -66,7 +64,7 @@ function filesOf(
   }: Config,
 ): readonly string[] {
   const databases = [...(database.kind === "file" ? [database.path] : []), lockFile].flatMap((path) =>
-    ["", ...FOLLOWERS].map((end) => path + end)
+    ["", ...SIDE_FILE_SUFFIXES].map((end) => path + end)
   );
   return [
     `${dataDir}/${ENVIRONMENT_FILE}`,
@@ -87,9 +85,9 @@ interface Mode {
  * Leaves out a `-wal` or `-shm` file if its database is in the list: SQLite makes them with the mode of the
  * database, so the database must be mended first.
  */
-function withoutFollowers(modes: readonly Mode[]): readonly Mode[] {
+function withoutSideFiles(modes: readonly Mode[]): readonly Mode[] {
   return modes.filter(({ path }) =>
-    !modes.some((other) => FOLLOWERS.some((end) => path === other.path + end))
+    !modes.some((other) => SIDE_FILE_SUFFIXES.some((end) => path === other.path + end))
   );
 }
 

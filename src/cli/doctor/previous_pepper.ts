@@ -1,32 +1,32 @@
 /** Finds keys that need the previous pepper: it must stay configured for them. */
 import { keysByPepper } from "../../operations/organizations/peppers.ts";
-import { type Examined, type Finding, keysHang, ok, someOf } from "./check.ts";
+import { type CheckInput, type Finding, keysDepend, listNames, ok } from "./check.ts";
 
-export async function previousPepper({ config, database }: Examined): Promise<Finding> {
+export async function previousPepper({ config, database }: CheckInput): Promise<Finding> {
   const { previous, unrecorded } = await keysByPepper({ database, peppers: config.peppers });
   if (previous.length + unrecorded.length === 0) {
     return ok(
       config.peppers.length === 1
-        ? "no key hangs on a previous pepper"
-        : "no key hangs on the previous pepper: at the end of a rotation, JISS_KEY_PEPPER_PREVIOUS may go once installation_key and webhook_secrets are ok too",
+        ? "no key depends on a previous pepper"
+        : "no key depends on the previous pepper: JISS_KEY_PEPPER_PREVIOUS can be unset once installation_key and webhook_secrets are ok too",
     );
   }
-  const hanging = [...previous, ...unrecorded];
-  const organizations = hanging.map(({ org_id }) => org_id).sort();
-  const idle = hanging.filter(({ active }) => active !== 1).length;
+  const dependent = [...previous, ...unrecorded];
+  const organizations = dependent.map(({ org_id }) => org_id).sort();
+  const inactiveCount = dependent.filter(({ active }) => active !== 1).length;
   const parts = [
-    ...(previous.length === 0 ? [] : [`${keysHang(previous.length)} on the previous pepper`]),
+    ...(previous.length === 0 ? [] : [`${keysDepend(previous.length)} on the previous pepper`]),
     ...(unrecorded.length === 0 ? [] : [
-      `${keysHang(unrecorded.length)} on a pepper that was not recorded, the present one or one before it`,
+      `${keysDepend(unrecorded.length)} on a pepper that was not recorded: the present one or an earlier one`,
     ]),
   ];
   return {
     state: "note",
-    what: `${parts.join(", ")}: ${someOf(organizations)}${
-      idle === 0 ? "" : ` (${idle} of inactive organizations, which cannot use theirs)`
+    what: `${parts.join(", ")}: ${listNames(organizations)}${
+      inactiveCount === 0 ? "" : ` (inactive organizations, which cannot use their keys: ${inactiveCount})`
     }`,
     mend:
-      "keep JISS_KEY_PEPPER_PREVIOUS until each was used once, which moves it; jiss org rotate-key ORG replaces one that nobody uses",
+      "keep JISS_KEY_PEPPER_PREVIOUS until each key was used once, which moves it to the present pepper; replace unused keys with jiss org rotate-key ORG",
     organizations,
   };
 }

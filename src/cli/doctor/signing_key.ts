@@ -6,18 +6,18 @@ import { fingerprint } from "../../evidence/trust.ts";
 import { areKeysAltered } from "../../operations/chains/own_keys.ts";
 import { exists } from "../init.ts";
 import { publicKeyIn } from "../key_files.ts";
-import { type Examined, type Finding, ok } from "./check.ts";
+import { type CheckInput, type Finding, ok } from "./check.ts";
 import { readSigningKeys } from "../../store/signing_keys.ts";
 
-export async function signingKey({ config, database }: Examined): Promise<Finding> {
+export async function signingKey({ config, database }: CheckInput): Promise<Finding> {
   const rows = await readSigningKeys(database);
   const present = publicKeyIn(config.signingKeyFile);
   const held = [present, publicKeyIn(config.previousSigningKeyFile)].filter((key) => key !== null);
   if (await areKeysAltered({ database, crypto: nodeCrypto }, held)) {
     return {
       state: "wrong",
-      what: "rows of signing_key were altered: they are not what the keys and the system chain prove",
-      mend: "put the database back, or have the rows made anew: jiss restore --acknowledge REASON",
+      what: "rows of signing_key were altered: they contradict the keys and the system chain",
+      mend: "put the database back, or write the rows again: jiss restore --acknowledge REASON",
     };
   }
   const inUse = rows.at(-1)?.public_key;
@@ -27,13 +27,17 @@ export async function signingKey({ config, database }: Examined): Promise<Findin
     return {
       state: "wrong",
       what:
-        `${config.signingKeyFile} is there and may not be read: the service cannot start, or records nothing`,
-      mend:
-        "run this as the user that the service runs as; where that is so, give the file to that user (chown)",
+        `${config.signingKeyFile} exists but may not be read: the service cannot start, or records nothing`,
+      mend: "run this as the user of the service; if you do already, make that user the file's owner (chown)",
     };
   }
-  if (!isInUse(present)) return notInUse(present, isInUse(publicKeyIn(config.previousSigningKeyFile)));
-  return overlap(config, rows.filter(({ until_size }) => until_size === null).map((row) => row.public_key));
+  if (!isInUse(present)) {
+    return findingOnUnusedKey(present, isInUse(publicKeyIn(config.previousSigningKeyFile)));
+  }
+  return findingOnOverlap(
+    config,
+    rows.filter(({ until_size }) => until_size === null).map((row) => row.public_key),
+  );
 }
 
 /** False if there is a file, but this user may not read it. */
@@ -46,38 +50,38 @@ function isReadable(path: string): boolean {
   }
 }
 
-function notInUse(present: Uint8Array | null, previousIsInUse: boolean): Finding {
+function findingOnUnusedKey(present: Uint8Array | null, previousIsInUse: boolean): Finding {
   if (present !== null && previousIsInUse) {
     return {
       state: "note",
-      what: "a rotation of the signing key was cut short before it was recorded",
-      mend: "run jiss rotate-signing-key again, or restart the service: either completes it",
+      what: "a rotation of the signing key was interrupted before it was recorded",
+      mend: "run jiss rotate-signing-key again or restart the service: both complete the rotation",
     };
   }
   return {
     state: "wrong",
     what: present === null
-      ? "JISS_SIGNING_KEY_FILE cannot be read, or holds no Ed25519 key: the service cannot start"
-      : "JISS_SIGNING_KEY_FILE holds another key than the one that signed last: the service cannot start",
-    mend: "put the right key back, from its backup",
+      ? "JISS_SIGNING_KEY_FILE cannot be read or contains no Ed25519 key: the service cannot start"
+      : "JISS_SIGNING_KEY_FILE contains another key than the one that signed last: the service cannot start",
+    mend: "put the right key back from its backup",
   };
 }
 
 /** @param active - the keys that sign, the one in use last. */
-function overlap({ previousSigningKeyFile }: Config, active: readonly Uint8Array[]): Finding {
+function findingOnOverlap({ previousSigningKeyFile }: Config, active: readonly Uint8Array[]): Finding {
   const [before, ...rest] = active;
   if (rest.length > 0) {
     return {
       state: "note",
-      what: `the key before still signs beside the present one: ${fingerprint(nodeCrypto, before!)}`,
-      mend: "jiss rotate-signing-key --drop-old, once every auditor has verified with the new key",
+      what: `the previous key still signs beside the present one: ${fingerprint(nodeCrypto, before!)}`,
+      mend: "once every auditor has verified with the new key, run jiss rotate-signing-key --drop-old",
     };
   }
   if (exists(previousSigningKeyFile)) {
     return {
       state: "note",
-      what: `${previousSigningKeyFile} holds a key that signs nothing any more`,
-      mend: "jiss rotate-signing-key --drop-old destroys it",
+      what: `${previousSigningKeyFile} contains a key that no longer signs`,
+      mend: "destroy it: run jiss rotate-signing-key --drop-old",
     };
   }
   return ok("one key signs");

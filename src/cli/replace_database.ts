@@ -32,10 +32,10 @@ const PRIVATE_FILE = 0o600;
 
 const WAL = "-wal";
 /** Name endings of the files of one SQLite database, in the order in which they are moved. */
-const ENDS = [WAL, "-shm", ""] as const;
+const FILE_SUFFIXES = [WAL, "-shm", ""] as const;
 
 /** @returns the new path of the old database; null if there was none. */
-export async function putBack(
+export async function replaceDatabase(
   shell: Shell,
   config: Config,
   backup: string,
@@ -43,32 +43,32 @@ export async function putBack(
   const { path } = fileOf(config);
   if (!exists(backup)) throw new CommandFailure(`there is no file ${backup}`, EXIT.failure);
   if (!Deno.statSync(backup).isFile) {
-    throw new CommandFailure(`${backup} is no ordinary file, so no backup`, EXIT.failure);
+    throw new CommandFailure(`${backup} is not a regular file: name a backup`, EXIT.failure);
   }
-  const stopped = await shell.keepStopped(config.dataDir);
-  if (stopped === null) {
+  const reservation = await shell.reserveData(config.dataDir);
+  if (reservation === null) {
     throw new CommandFailure(
-      "a service runs with this data directory: stop it first, and start it again afterwards",
+      "a service uses this data directory: stop it first, and start it again afterwards",
       EXIT.failure,
     );
   }
   const copy = `${path}.restoring`;
   removeFiles(copy);
   try {
-    await prepare(shell, { config, backup, copy });
+    await prepareCopy(shell, { config, backup, copy });
     markRestore(config.dataDir);
-    return replace(path, copy, new Date(shell.clock.now()).toISOString());
+    return swapFiles(path, copy, new Date(shell.clock.now()).toISOString());
   } catch (error) {
     if (!isSystemError(error)) throw error;
     throw new CommandFailure(`the backup cannot be put back: ${error.message}`, EXIT.failure);
   } finally {
     removeFiles(copy);
-    stopped[Symbol.dispose]();
+    reservation[Symbol.dispose]();
   }
 }
 
 /** Copies and verifies the backup. @throws {CommandFailure} if it must not be put back. */
-async function prepare(
+async function prepareCopy(
   shell: Shell,
   { config, backup, copy }: {
     readonly config: Config;
@@ -76,22 +76,22 @@ async function prepare(
     readonly copy: string;
   },
 ): Promise<void> {
-  const refused = (why: string) =>
-    new CommandFailure(`${backup} is not put back: ${why}. Nothing was changed`, EXIT.failure);
+  const refusal = (reason: string) =>
+    new CommandFailure(`${backup} was not put back: ${reason}. Nothing was changed`, EXIT.failure);
   // Copied as bytes: SQLite cannot open a database in WAL mode in a folder that it cannot write to.
   for (const end of [WAL, ""]) if (exists(backup + end)) copyPrivately(backup + end, copy + end);
   const damage = checkFile(copy);
-  if (damage !== null) throw refused(`it is damaged, or no database (${damage})`);
+  if (damage !== null) throw refusal(`it is damaged or not a database (${damage})`);
   // For SQLite an empty file is a sound database, and so is the database of another program.
-  if (!holdsChain(copy)) throw refused("it holds no chain: it is no backup of this service");
+  if (!holdsChain(copy)) throw refusal("it contains no chain, so it is not a backup of this service");
   try {
     await shell.bringUpToDate(copy);
   } catch (error) {
-    if (error instanceof SchemaRefused) throw refused(error.message);
+    if (error instanceof SchemaRefused) throw refusal(error.message);
     throw error;
   }
   const file = { kind: "file", path: copy } as const;
-  const [found, heads, locked] = await withStored(
+  const [damageFound, heads, locked] = await withStored(
     shell,
     { ...config, database: file },
     async (database) =>
@@ -101,18 +101,20 @@ async function prepare(
         await lockedBy(database, config),
       ] as const,
   );
-  if (found !== null) {
-    throw refused(`its evidence does not verify. ${found.chain}: ${found.code}, ${found.sentence}`);
+  if (damageFound !== null) {
+    throw refusal(
+      `its evidence does not verify. ${damageFound.chain}: ${damageFound.code}, ${damageFound.sentence}`,
+    );
   }
-  if (locked !== null) throw refused(locked);
+  if (locked !== null) throw refusal(locked);
   const { lockFile } = config;
   if (!exists(lockFile)) return;
-  const issued = readIssued(lockFile, refused);
+  const issued = readIssued(lockFile, refusal);
   if (
     heads.some((head) => issued.has(head.family) && isOfAnotherDeployment(head, issued.get(head.family)!))
   ) {
-    throw refused(
-      `${lockFile} is of another installation than the backup. Where this directory is to go on with the backup's, put jiss.db and lock.db, each with its -wal and -shm, aside, and run this again`,
+    throw refusal(
+      `${lockFile} belongs to another installation than the backup. To use the backup here anyway, move jiss.db and lock.db, each with its -wal and -shm, away, and run this again`,
     );
   }
 }
@@ -136,12 +138,12 @@ async function lockedBy(
     : null;
 }
 
-function readIssued(lockFile: string, refused: (why: string) => CommandFailure) {
+function readIssued(lockFile: string, refusal: (reason: string) => CommandFailure) {
   try {
     return issuedPlaces(lockFile);
   } catch (error) {
     if (!(error instanceof StorageFailure)) throw error;
-    throw refused(`${lockFile} cannot be read (${error.message}): ${MEND_LOCK}`);
+    throw refusal(`${lockFile} cannot be read (${error.message}): ${MEND_LOCK}`);
   }
 }
 
@@ -150,16 +152,16 @@ function copyPrivately(from: string, to: string): void {
   Deno.chmodSync(to, PRIVATE_FILE);
 }
 
-function replace(path: string, copy: string, instant: string): string | null {
-  const aside = exists(path) ? `${path}.replaced-${instant.replaceAll(":", "")}` : null;
-  for (const end of ENDS) {
-    if (aside !== null && exists(path + end)) Deno.renameSync(path + end, aside + end);
+function swapFiles(path: string, copy: string, instant: string): string | null {
+  const oldPath = exists(path) ? `${path}.replaced-${instant.replaceAll(":", "")}` : null;
+  for (const end of FILE_SUFFIXES) {
+    if (oldPath !== null && exists(path + end)) Deno.renameSync(path + end, oldPath + end);
   }
   syncFile(copy);
   renameDurably(copy, path);
-  return aside;
+  return oldPath;
 }
 
 function removeFiles(path: string): void {
-  for (const end of ENDS) if (exists(path + end)) Deno.removeSync(path + end);
+  for (const end of FILE_SUFFIXES) if (exists(path + end)) Deno.removeSync(path + end);
 }
