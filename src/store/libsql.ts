@@ -211,7 +211,7 @@ class LibsqlSession {
     this.#reading -= 1;
   }
 
-  /** Takes up to `most` waiting reads. An equal read that comes later is sent again. */
+  /** Takes up to `limit` waiting reads. An equal read that comes later is sent again. */
   #takeWaiting(limit: number): readonly WaitingRead[] {
     const entries = [...this.#waiting.entries().take(limit)];
     for (const [identity] of entries) this.#waiting.delete(identity);

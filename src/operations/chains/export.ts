@@ -337,7 +337,7 @@ async function* beginningLines(
 }
 
 /**
- * The line of an entry and the lines of its parts. `owed` holds the pseudonyms of erased parts until the
+ * The line of an entry and the lines of its parts. `awaitedErasures` holds the pseudonyms of erased parts until the
  * entry of their erasure is given.
  */
 function* entryLines(

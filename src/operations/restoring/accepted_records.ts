@@ -56,7 +56,7 @@ export class AcceptedChain {
     });
   }
 
-  /** The proven entries among those that `isRight` accepts, by seq. */
+  /** The proven entries among those that `accepts` accepts, by seq. */
   async entries(
     stored: readonly { readonly seq: number; readonly text: string }[],
     accepts: (entry: Entry) => boolean,

@@ -132,7 +132,7 @@ function forgottenErasures(
   return [...newest.values()].filter(({ subject }) => !remembered.has(subject));
 }
 
-/** Adds a finding if `look` finds an altered row. A row that was removed by rule meanwhile is no finding. */
+/** Adds a finding if `check` finds an altered row. A row that was removed by rule meanwhile is no finding. */
 async function addIfAltered(
   found: FoundRows,
   { code, chain, seq = null }: {

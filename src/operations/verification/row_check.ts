@@ -281,7 +281,7 @@ class Rows<Row> {
     return this.#next ?? null;
   }
 
-  /** Takes the next row if `isIt` accepts it; else leaves it and returns null. */
+  /** Takes the next row if `accepts` accepts it; else leaves it and returns null. */
   async take(accepts: (row: Row) => boolean): Promise<Row | null> {
     const next = await this.peek();
     if (next === null || !accepts(next)) return null;
