@@ -1,6 +1,6 @@
 /** The parts of a person's copy in words: what stands before the records, each record, what stands after. */
 import type { SubjectHead, SubjectRecord } from "../domain/subject.ts";
-import { quantity } from "../scoring/wording.ts";
+import { formatQuantity } from "../scoring/wording.ts";
 import {
   type Block,
   code,
@@ -32,7 +32,7 @@ export function sectionsBefore(head: SubjectHead): readonly Section[] {
 
 /** The section of the records; the records themselves follow its blocks. */
 export function recordsSection({ record_count }: SubjectHead): Section {
-  const count = quantity(String(record_count), "record");
+  const count = formatQuantity(String(record_count), "record");
   return {
     id: "records",
     title: "Every record",
@@ -84,7 +84,7 @@ export function sectionsAfter(head: SubjectHead): readonly Section[] {
 /** The last line of the copy. `count` is the number of records that it has. */
 export function wholeInWords(count: number): string {
   return `This copy is whole: it has ${
-    quantity(String(count), "record")
+    formatQuantity(String(count), "record")
   }. One that ends before this line was cut short.`;
 }
 
@@ -118,7 +118,7 @@ function summary(head: SubjectHead): Section {
 function scoreNow(profile: Profile): readonly Block[] {
   const { jis, band, uncertainty, total_interactions, minimum_data_met, last_interaction_at } = profile;
   const { low, high, level } = uncertainty;
-  const cases = quantity(String(total_interactions), "case");
+  const cases = formatQuantity(String(total_interactions), "case");
   const verdict = minimum_data_met ? "" : " That is too little for a verdict.";
   return [
     paragraph([

@@ -1,7 +1,7 @@
 /** A record about a reviewer in words for the reviewer: the measurements, the result, its use. */
 import type { Decision, ScenarioType } from "../domain/enums.ts";
 import type { SubjectRecord } from "../domain/subject.ts";
-import { enumeration, figure, inSeconds, percent, quantity } from "../scoring/wording.ts";
+import { formatFigure, formatQuantity, inSeconds, joinWithAnd, percent } from "../scoring/wording.ts";
 import { nameInWords, pointsInWords } from "./wording.ts";
 
 /** The name of a fact, and its value. */
@@ -120,7 +120,7 @@ function measured(
 }
 
 function timeInWords({ time_to_decision_ms }: InteractionView): string {
-  return quantity(inSeconds(time_to_decision_ms), "second");
+  return formatQuantity(inSeconds(time_to_decision_ms), "second");
 }
 
 function assistance({ ai_available, ai_recommendation_presented }: InteractionView): string {
@@ -134,13 +134,13 @@ function telemetry(
   { hover_events, scroll_depth, alternative_views_checked }: InteractionView,
 ): string {
   const seen = [
-    hover_events === null ? null : `pointed at the evidence ${quantity(String(hover_events), "time")}`,
+    hover_events === null ? null : `pointed at the evidence ${formatQuantity(String(hover_events), "time")}`,
     scroll_depth === null ? null : `scrolled through ${percent(scroll_depth)} of it`,
     alternative_views_checked === null
       ? null
-      : `opened ${quantity(String(alternative_views_checked), "other view")}`,
+      : `opened ${formatQuantity(String(alternative_views_checked), "other view")}`,
   ].filter((text) => text !== null);
-  return seen.length === 0 ? "Not measured." : `You ${enumeration(seen)}.`;
+  return seen.length === 0 ? "Not measured." : `You ${joinWithAnd(seen)}.`;
 }
 
 function scored(result: View): readonly Fact[] {
@@ -168,7 +168,7 @@ function usedFor({ compliance, maintenance_recommendation: { urgency, recommenda
     "It is shown to the organization and counts in its figures.",
     practice,
     recommendation.recommend_withhold ? "More cases without the AI's recommendation were recommended." : "",
-    reasons.length === 0 ? "" : `Reasons: ${enumeration(reasons.map((name) => name.replaceAll("_", " ")))}.`,
+    reasons.length === 0 ? "" : `Reasons: ${joinWithAnd(reasons.map((name) => name.replaceAll("_", " ")))}.`,
     compliance.action_required ? "The organization was asked to act." : "",
   ].filter((text) => text !== "").join(" ");
 }
@@ -182,7 +182,7 @@ function weighed({ stakes }: View, result: View): readonly Fact[] {
   return [
     [
       "How risky it was",
-      `${figure(decision_risk_score, 2)} on a scale from 0 to 1.${
+      `${formatFigure(decision_risk_score, 2)} on a scale from 0 to 1.${
         stakes === null ? "" : ` What hung on it: ${stakes}.`
       }`,
     ],

@@ -1,7 +1,7 @@
 /** Numbers, dates and wire names in words, in English and the same on every machine. */
 import type { FindingStatus } from "../domain/report.ts";
 import { roundTo } from "../scoring/arithmetic.ts";
-import { quantity } from "../scoring/wording.ts";
+import { formatQuantity } from "../scoring/wording.ts";
 
 export const NO_DATA = "no data";
 
@@ -54,7 +54,7 @@ export function alignedPoints(points: number): string {
 
 /** `1 operator`, `0 operators`. */
 export function countInWords(count: number, noun: string): string {
-  return quantity(String(count), noun);
+  return formatQuantity(String(count), noun);
 }
 
 /** The UTC day of an instant in ISO 8601. */

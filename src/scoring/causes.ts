@@ -10,7 +10,15 @@ import type { LateLabel } from "./label.ts";
 import type { ModelDocument } from "./model.ts";
 import { type Advanced, type EventWeights, gapDays, type ScoringEvent, type Step } from "./reducer.ts";
 import type { OperatorState } from "./state.ts";
-import { apart, enumeration, figure, inSeconds, nameOf, percent, quantity } from "./wording.ts";
+import {
+  distinctFigures,
+  formatFigure,
+  formatQuantity,
+  inSeconds,
+  joinWithAnd,
+  nameOf,
+  percent,
+} from "./wording.ts";
 
 /** Everything that a sentence about an interaction may use. */
 export interface Facts extends Advanced {
@@ -26,16 +34,18 @@ export function causeOf(facts: Facts, steps: readonly Step[]): string {
   const { rule, value } = steps[0]!;
   switch (rule) {
     case "retention":
-      return fading({ stored: facts.stored, now: facts.event.now, kept: value });
+      return fadingClause({ stored: facts.stored, now: facts.event.now, kept: value });
     case "process":
       return timeAndActivity(facts);
     case "hit":
-      return `${known(facts, "hit")}${provedWrong(facts, steps)}`;
+      return `${knownDecisionClause(facts, "hit")}${provedWrong(facts, steps)}`;
     case "miss":
     case "false_alarm":
-      return known(facts, rule);
+      return knownDecisionClause(facts, rule);
     case "correct_acceptance":
-      return restsOnReview(steps) ? reviewed(facts, known(facts, rule)) : known(facts, rule);
+      return restsOnReview(steps)
+        ? reviewed(facts, knownDecisionClause(facts, rule))
+        : knownDecisionClause(facts, rule);
     case "unreflexive_acceptance":
       return reviewed(facts, acceptance(facts, "the"));
     case "unlabelled_acceptance":
@@ -53,16 +63,16 @@ export function causeOf(facts: Facts, steps: readonly Step[]): string {
     case "unaided_wrong":
       return unaided(rule === "unaided_right");
     case "recalibration_hit":
-      return watched(facts, known(facts, "hit"));
+      return watched(facts, knownDecisionClause(facts, "hit"));
     case "recalibration_miss":
-      return watched(facts, known(facts, "miss"));
+      return watched(facts, knownDecisionClause(facts, "miss"));
     case "recalibration_false_alarm":
-      return watched(facts, known(facts, "false_alarm"));
+      return watched(facts, knownDecisionClause(facts, "false_alarm"));
     case "recalibration_unaided_right":
     case "recalibration_unaided_wrong":
       return watched(facts, unaided(rule === "recalibration_unaided_right"));
     case "recalibration_right_acceptance":
-      return watched(facts, reviewed(facts, known(facts, "correct_acceptance")));
+      return watched(facts, reviewed(facts, knownDecisionClause(facts, "correct_acceptance")));
     case "recalibration_conduct":
       return watched(facts, conduct(facts));
   }
@@ -89,11 +99,11 @@ export function causeOfLabel(model: ModelDocument, label: LateLabel, steps: read
 }
 
 /** The effect of a gap on earlier evidence, of which the share `kept`, 0..1, remains. */
-export function fading(
+export function fadingClause(
   { stored, now, kept }: { readonly stored: OperatorState; readonly now: number; readonly kept: number },
 ): string {
-  const days = quantity(figure(gapDays(stored, now), 1), "day");
-  const [share] = apart(100 * kept, 100, 1);
+  const days = formatQuantity(formatFigure(gapDays(stored, now), 1), "day");
+  const [share] = distinctFigures(100 * kept, 100, 1);
   return `After ${days} without a scored case, earlier evidence in the operator's favour counts ${share} % of what it did`;
 }
 
@@ -149,7 +159,7 @@ function countsAs(share: number, what: string): string {
 }
 
 /** A clause for a decision that counts to a share as `what`. */
-function divided(facts: Facts, share: number, what: string): string {
+function sharedDecisionClause(facts: Facts, share: number, what: string): string {
   const { interaction } = facts.event;
   const { outcome_correct: outcome } = interaction;
   const injected = interaction.scenario_type === "error_injected" ? " with an injected error" : "";
@@ -164,27 +174,27 @@ function divided(facts: Facts, share: number, what: string): string {
 
 /** The four cells of section 2.3. */
 const CELLS = {
-  hit: { ai: "wrong", as: "catching wrong advice", share: (of: Evidence) => of.hit },
-  miss: { ai: "wrong", as: "letting wrong advice pass", share: (of: Evidence) => of.miss },
+  hit: { ai: "wrong", as: "catching wrong advice", share: (evidence: Evidence) => evidence.hit },
+  miss: { ai: "wrong", as: "letting wrong advice pass", share: (evidence: Evidence) => evidence.miss },
   correct_acceptance: {
     ai: "right",
     as: "accepting right advice",
-    share: (of: Evidence) => of.correctAcceptance,
+    share: (evidence: Evidence) => evidence.correctAcceptance,
   },
   false_alarm: {
     ai: "right",
     as: "departing from right advice",
-    share: (of: Evidence) => of.falseAlarm,
+    share: (evidence: Evidence) => evidence.falseAlarm,
   },
 } as const;
 
 type Cell = keyof typeof CELLS;
 
 /** A decision on a recommendation that is known to be right or wrong. */
-function known(facts: Facts, cell: Cell): string {
+function knownDecisionClause(facts: Facts, cell: Cell): string {
   const { ai, as, share } = CELLS[cell];
   return isDivided(facts.event.interaction.decision)
-    ? divided(facts, share(facts.evidence), as)
+    ? sharedDecisionClause(facts, share(facts.evidence), as)
     : `The AI was ${ai} and the operator ${verbOf(facts)} it`;
 }
 
@@ -196,20 +206,20 @@ function provedWrong({ event: { interaction } }: Facts, steps: readonly Step[]):
 
 function acceptance(facts: Facts, which: "the" | "a wrong"): string {
   return isDivided(facts.event.interaction.decision)
-    ? divided(facts, 1 - facts.weights.s, "accepting it")
+    ? sharedDecisionClause(facts, 1 - facts.weights.s, "accepting it")
     : `The operator accepted ${which} recommendation`;
 }
 
 function departure(facts: Facts, which: "the" | "a wrong"): string {
   return isDivided(facts.event.interaction.decision)
-    ? divided(facts, facts.weights.s, "departing from it")
+    ? sharedDecisionClause(facts, facts.weights.s, "departing from it")
     : `The operator ${verbOf(facts)} ${which} recommendation`;
 }
 
 /** A decision that nobody knows to be right or wrong. */
 function unjudged(facts: Facts): string {
-  const of = isReferral(facts.event.interaction.decision) ? "" : " the recommendation";
-  return `The operator ${verbOf(facts)}${of}`;
+  const evidence = isReferral(facts.event.interaction.decision) ? "" : " the recommendation";
+  return `The operator ${verbOf(facts)}${evidence}`;
 }
 
 function wrongAcceptance(facts: Facts): string {
@@ -273,14 +283,14 @@ function relieved({ model, event, process: { timeMs }, relief }: Facts): string 
   const { fast_ms, reference_ms } = model.domains[event.domain];
   const left = 1 - model.relief.time_shrink * relief;
   if (relief === 0 || timeMs <= fast_ms * left || timeMs >= reference_ms) return "";
-  const [fast, full] = [fast_ms, reference_ms].map((ms) => figure(ms * left / 1000, 2));
+  const [fast, full] = [fast_ms, reference_ms].map((ms) => formatFigure(ms * left / 1000, 2));
   return `, lowered to ${fast} and ${full} for this operator's record`;
 }
 
 function timeOf({ event: { interaction }, process }: Facts): string {
   const spent = interaction.time_to_decision_ms;
   const counted = spent === process.timeMs ? "" : ` (counted as ${inSeconds(process.timeMs)})`;
-  return `${quantity(inSeconds(spent), "second")}${counted}`;
+  return `${formatQuantity(inSeconds(spent), "second")}${counted}`;
 }
 
 /** The measured activity, the fields that were not measured, and how much of the activity counts. */
@@ -288,9 +298,9 @@ function activity(facts: Facts): string {
   const { hover_events: hovers, scroll_depth: scroll, alternative_views_checked: views } =
     facts.event.interaction;
   const measured = [
-    ...(hovers === null ? [] : [quantity(String(hovers), "hover event")]),
+    ...(hovers === null ? [] : [formatQuantity(String(hovers), "hover event")]),
     ...(scroll === null ? [] : [`${percent(scroll)} scrolled`]),
-    ...(views === null ? [] : [quantity(String(views), "alternative view")]),
+    ...(views === null ? [] : [formatQuantity(String(views), "alternative view")]),
   ];
   if (measured.length === 0) {
     const most = percent(facts.model.process.unmeasured.time_credit);
@@ -301,10 +311,10 @@ function activity(facts: Facts): string {
     ...(scroll === null ? ["scroll depth"] : []),
     ...(views === null ? ["alternative views"] : []),
   ];
-  const unmeasured = missing.length === 0 ? "" : `, ${enumeration(missing)} unmeasured, lowering the weight`;
+  const unmeasured = missing.length === 0 ? "" : `, ${joinWithAnd(missing)} unmeasured, lowering the weight`;
   const counted = countedActivity(facts);
   const doubted = counted === null ? "" : `, and only ${counted} of the activity fits the time`;
-  return `${enumeration(measured)}${unmeasured}${doubted}${editing(facts)}`;
+  return `${joinWithAnd(measured)}${unmeasured}${doubted}${editing(facts)}`;
 }
 
 /** A change of the recommendation is activity too. */
@@ -316,7 +326,7 @@ function editing({ event: { interaction }, process, weights }: Facts): string {
 /** The share of the reported activity that fits the time; null if all of it fits or none takes time. */
 function countedActivity({ process: { plausibility } }: Facts): string | null {
   if (plausibility === null || plausibility >= 1) return null;
-  return `${apart(100 * plausibility, 100, 1)[0]} %`;
+  return `${distinctFigures(100 * plausibility, 100, 1)[0]} %`;
 }
 
 function idle({ model, process: { timeMs, engagement } }: Facts): string {
@@ -345,11 +355,11 @@ function conduct(facts: Facts): string {
   const { engagement } = facts.process;
   const [now, usual] = engagement === null
     ? ["", ""]
-    : [engagement, im].map((of) => ` with ${percent(of)} activity`);
+    : [engagement, im].map((evidence) => ` with ${percent(evidence)} activity`);
   return reviewed(
     facts,
     `The operator took ${timeOf(facts)}${now}, where ${
-      quantity(figure(exp(mu), 2), "second")
+      formatQuantity(formatFigure(exp(mu), 2), "second")
     }${usual} had been usual before`,
   );
 }

@@ -8,7 +8,7 @@
  * to 4.7, 5 and 15, point 6.
  */
 import { type Dimension, DIMENSIONS, type Domain, type ScenarioType } from "../domain/enums.ts";
-import { causeOf, causeOfLabel, type Facts, fading, withheld } from "./causes.ts";
+import { causeOf, causeOfLabel, type Facts, fadingClause, withheld } from "./causes.ts";
 import { dimensionsOf, type FullDimensions } from "./dimensions.ts";
 import { applyLabel, type LateLabel } from "./label.ts";
 import type { BucketName, ModelDocument } from "./model.ts";
@@ -22,7 +22,14 @@ import {
   type OperatorState,
   restraint,
 } from "./state.ts";
-import { apart, figure, isEven, type Movement, movementList, nameOf } from "./wording.ts";
+import {
+  distinctFigures,
+  formatFigure,
+  isUnchanged,
+  type Movement,
+  movementList,
+  nameOf,
+} from "./wording.ts";
 
 export interface DimensionExplanation {
   readonly dimension: Dimension;
@@ -75,7 +82,7 @@ export function explainDecision(
     read,
     domain,
     steps,
-    cause: (applied) => fading({ stored, now, kept: applied[0]!.value }),
+    cause: (applied) => fadingClause({ stored, now, kept: applied[0]!.value }),
     weighing: null,
     nothing: () => "A decision score reads the operator's record and does not change it.",
   });
@@ -189,14 +196,14 @@ function movementsOf(
   const after = mean(model, bucket, step.after);
   const of = bucket === "K" ? `sound decisions in the ${nameOf(domain)} domain` : MEANING[bucket];
   const moved: Movement = { of, before, after, details };
-  if (bucket !== "Q") return rule === "retention" && isEven(before, after) ? [] : [moved];
+  if (bucket !== "Q") return rule === "retention" && isUnchanged(before, after) ? [] : [moved];
   const left: Movement = {
     of: "the share of this dimension that counts",
     before: restraint(model, { ...means, Q: before }),
     after: restraint(model, { ...means, Q: after }),
     details: [],
   };
-  return isEven(before, after) || isEven(left.before, left.after) ? [] : [moved, left];
+  return isUnchanged(before, after) || isUnchanged(left.before, left.after) ? [] : [moved, left];
 }
 
 // ---- details in brackets ----------------------------------------------------------------------------------
@@ -233,16 +240,16 @@ function degreeOf(
     if (rule === "referral") return ["not deciding a case cannot raise it"];
     if (weights.inert) return ["with hardly any activity it cannot rise"];
   }
-  return value === 0 || value === 1 || value === weights.r ? [] : [`counted as ${figure(value, 2)}`];
+  return value === 0 || value === 1 || value === weights.r ? [] : [`counted as ${formatFigure(value, 2)}`];
 }
 
 function weightOf(
   { weight }: Step,
   { weights: { omega }, scenario_type, isFirst }: Weighed,
 ): readonly string[] {
-  const [shown] = apart(weight, 0, 2);
+  const [shown] = distinctFigures(weight, 0, 2);
   if (!isFirst || omega === 1) return shown === "1" ? [] : [`weight ${shown}`];
-  const factor = weight === omega ? "" : ` with factor ${figure(omega, 2)}`;
+  const factor = weight === omega ? "" : ` with factor ${formatFigure(omega, 2)}`;
   return [`weight ${shown}${factor} for ${SCENARIOS[scenario_type]}`];
 }
 

@@ -8,7 +8,7 @@
 import { type Band, BANDS, type Domain } from "../domain/enums.ts";
 import { round } from "./arithmetic.ts";
 import { bandOf } from "./dimensions.ts";
-import { percent, quantity } from "./wording.ts";
+import { formatQuantity, percent } from "./wording.ts";
 import type { ModelDocument } from "./model.ts";
 import { minimumDataMet } from "./state.ts";
 import { DAY_MS } from "../domain/time.ts";
@@ -124,12 +124,12 @@ function ruleInWords(model: ModelDocument, rule: OrganizationRule): readonly str
   return [
     rule.highRisk === 0
       ? "No operator counts as high-risk."
-      : `Of ${quantity(String(rule.highRisk), "high-risk operator")}, ${
+      : `Of ${formatQuantity(String(rule.highRisk), "high-risk operator")}, ${
         below(rule.highRiskBelowMinimum, min_jis)
       }; at most ${percent(model.organization.non_compliant_share)} may.`,
     rule.critical === 0
       ? "No operator takes critical decisions."
-      : `Of ${quantity(String(rule.critical), "operator")} who take critical decisions, ${
+      : `Of ${formatQuantity(String(rule.critical), "operator")} who take critical decisions, ${
         below(rule.criticalBelowCritical, critical_jis)
       }; none may.`,
   ];

@@ -3,36 +3,36 @@ import type { Domain } from "../domain/enums.ts";
 import { roundTo } from "./arithmetic.ts";
 
 /** Writes a number, 0 or above: rounded to at most `decimals` places, never as a power. */
-export function figure(value: number, decimals: number): string {
+export function formatFigure(value: number, decimals: number): string {
   const rounded = roundTo(value, decimals);
   return rounded > 0 && rounded < 1e-6 ? "almost 0" : String(rounded);
 }
 
 /** Two numbers with enough decimals to tell them apart: at least `decimals`, at most 9. */
-export function apart(
+export function distinctFigures(
   first: number,
   second: number,
   decimals: number,
 ): readonly [first: string, second: string] {
   for (let places = decimals; places < 9; places += 1) {
-    const [one, other] = [figure(first, places), figure(second, places)];
-    if (one !== other) return [one, other];
+    const [firstText, secondText] = [formatFigure(first, places), formatFigure(second, places)];
+    if (firstText !== secondText) return [firstText, secondText];
   }
-  return [figure(first, 9), figure(second, 9)];
+  return [formatFigure(first, 9), formatFigure(second, 9)];
 }
 
 /** A share, 0..1, as a percentage; only 0 itself is written as 0. */
 export function percent(share: number): string {
-  return `${apart(100 * share, 0, 1)[0]} %`;
+  return `${distinctFigures(100 * share, 0, 1)[0]} %`;
 }
 
 /** Milliseconds as a number of seconds, without the unit. */
 export function inSeconds(ms: number): string {
-  return figure(ms / 1000, 3);
+  return formatFigure(ms / 1000, 3);
 }
 
 /** A number that is already written, with its noun: "1 day", "2.7 days". */
-export function quantity(shown: string, noun: string): string {
+export function formatQuantity(shown: string, noun: string): string {
   return `${shown} ${noun}${shown === "1" ? "" : "s"}`;
 }
 
@@ -40,7 +40,7 @@ export function nameOf(domain: Domain): string {
   return domain.replaceAll("_", " ");
 }
 
-export function enumeration(items: readonly string[]): string {
+export function joinWithAnd(items: readonly string[]): string {
   return items.length < 2 ? items.join("") : `${items.slice(0, -1).join(", ")} and ${items.at(-1)}`;
 }
 
@@ -56,20 +56,20 @@ export interface Movement {
 /** Stored evidence is rounded to 1e-9: a mean that moved by no more than this counts as unchanged. */
 const STORED_PRECISION = 1e-9;
 
-export function isEven(before: number, after: number): boolean {
+export function isUnchanged(before: number, after: number): boolean {
   return Math.abs(after - before) <= STORED_PRECISION;
 }
 
 /** Movements as one list; a direction is repeated only if it changes. */
 export function movementList(movements: readonly Movement[]): string {
   const directions = movements.map(({ before, after }) =>
-    isEven(before, after) ? "stayed" : after > before ? "rose" : "fell"
+    isUnchanged(before, after) ? "stayed" : after > before ? "rose" : "fell"
   );
-  return enumeration(movements.map(({ of, before, after, details }, index) => {
+  return joinWithAnd(movements.map(({ of, before, after, details }, index) => {
     const direction = directions[index]!;
-    const [from, to] = apart(before, after, 2);
+    const [from, to] = distinctFigures(before, after, 2);
     const path = direction === "stayed"
-      ? `stayed at ${figure(after, 2)}`
+      ? `stayed at ${formatFigure(after, 2)}`
       : `${direction === directions[index - 1] ? "" : `${direction} `}from ${from} to ${to}`;
     return `${of} ${path}${details.length === 0 ? "" : ` (${details.join(", ")})`}`;
   }));

@@ -1,6 +1,6 @@
 /** The introduction: the purpose of the demo, the data that it measures and keeps, and its beginning. */
 import { useState } from "preact/hooks";
-import { quantity } from "../../scoring/wording.ts";
+import { formatQuantity } from "../../scoring/wording.ts";
 import { CASES } from "./cases.ts";
 import { loadCollector, type Measure, timeAlone } from "./measuring.ts";
 import { Stage } from "./stage.tsx";
@@ -55,7 +55,7 @@ export function Intro({ collector, keptDays, onBegin }: IntroProperties) {
             <li>
               These {CASES.length}{" "}
               records are sent once, after the last case, under a name that this page makes up at random. The
-              service keeps them for {quantity(String(keptDays), "day")}{" "}
+              service keeps them for {formatQuantity(String(keptDays), "day")}{" "}
               and then deletes them. Whoever you give the link to can look at them.
             </li>
             <li>No account, no cookie. Leave before the last case, and nothing is sent or kept.</li>

@@ -4,7 +4,7 @@ import { coursePlot } from "../../pages/assessment_plots.ts";
 import { dimensionsFigure } from "../../pages/jis_plot.ts";
 import { beforeFirst, movedContent } from "../../pages/explanation.ts";
 import { nameInWords, percentInWords, pointsInWords } from "../../pages/wording.ts";
-import { figure, quantity } from "../../scoring/wording.ts";
+import { formatFigure, formatQuantity } from "../../scoring/wording.ts";
 import { Drawing } from "../shared/drawing.tsx";
 import { CASES, type DemoCase } from "./cases.ts";
 import type { Assessment, Judgment } from "./run.ts";
@@ -98,7 +98,7 @@ function Share({ url, keptDays }: { readonly url: string; readonly keptDays: num
     <section class="share" aria-labelledby="share">
       <h2 id="share">To share</h2>
       <p>
-        Whoever has this address can look at the run for {quantity(String(keptDays), "day")}
+        Whoever has this address can look at the run for {formatQuantity(String(keptDays), "day")}
         ; then it is deleted. It shows your decisions, times and scores, and nothing about who you are.
       </p>
       <div class="field">
@@ -206,12 +206,14 @@ function toneOf(correct: boolean | null): string {
 function measuredInWords(record: Assessment["records"][number]): string {
   const { time_to_decision_ms, hover_events, scroll_depth, alternative_views_checked } = record;
   const measured = [
-    quantity(figure(time_to_decision_ms / 1000, 3), "second"),
-    hover_events === null ? "parts not measured" : `${quantity(String(hover_events), "part")} looked at`,
+    formatQuantity(formatFigure(time_to_decision_ms / 1000, 3), "second"),
+    hover_events === null
+      ? "parts not measured"
+      : `${formatQuantity(String(hover_events), "part")} looked at`,
     scroll_depth === null ? "scrolling not measured" : `${percentInWords(scroll_depth)} scrolled`,
     alternative_views_checked === null
       ? "folded material not measured"
-      : `${quantity(String(alternative_views_checked), "piece")} of folded material opened`,
+      : `${formatQuantity(String(alternative_views_checked), "piece")} of folded material opened`,
   ];
   return `Measured: ${measured.join(", ")}.`;
 }
