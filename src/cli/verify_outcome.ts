@@ -158,47 +158,48 @@ function verdictOn(
 }
 
 const FAULT_SENTENCES: Readonly<Record<EvidenceFault, string>> = {
-  MALFORMED: "The file is not an answer of the service with its evidence, or not a whole one.",
+  MALFORMED: "The file is not a complete answer of the service with its evidence.",
   RESULT_MISMATCH: "The document was changed: it does not say what the log recorded.",
   ENTRY_HASH_MISMATCH: "The document was changed: the entry that it shows is not the one that was recorded.",
-  INCLUSION_FAILED: "The document's entry does not stand in the signed log where it says.",
-  BAD_SIGNATURE: "The signature is false: it, or what it covers, was changed.",
-  UNTRUSTED_KEY: "Nothing can be said of the document: no key that you trust signed it.",
-  WRONG_ORIGIN: "The document is signed, but under the name of another log than its entry's.",
+  INCLUSION_FAILED: "The document's entry is not in the signed log at the place that the document names.",
+  BAD_SIGNATURE: "The signature is invalid: the signature or the signed text was changed.",
+  UNTRUSTED_KEY: "The document cannot be verified: no key that you trust signed it.",
+  WRONG_ORIGIN: "The document is signed under the name of another log than that of its entry.",
 };
 
 const UNREADABLE_SENTENCES: Readonly<Record<Unreadable, string>> = {
   "not JSON":
-    "The file is neither a bundle nor a saved answer of the service, or one in which something stands twice.",
-  "too large": "The file is no bundle, and no text in UTF-8, or larger than any answer of the service.",
+    "The file is neither a bundle nor a saved answer of the service, or it contains a member twice.",
+  "too large":
+    "The file is not a bundle, and it is not UTF-8 text or is larger than any answer of the service.",
   "UTF-16":
-    "The file is a text in UTF-16, as the > of some shells writes what a program says: copy it again byte for byte, or have the file written by the program itself (jiss export -o FILE).",
+    "The file is text in UTF-16, as some shells write it with >: copy it again byte for byte, or let the program write the file (jiss export -o FILE).",
   compressed:
-    "The file is compressed, or an archive: unpack it, and verify what is in it, which is a text that begins with {.",
-  empty: "The file is empty: the export, or the copy, did not come to its end. Have it written again.",
+    "The file is compressed or an archive: unpack it, and verify the text file in it, which begins with {.",
+  empty: "The file is empty, because the export or the copy was interrupted: export or copy it again.",
   "a page":
-    "The file is a page that carries no signed report, or carries two: save the report's page again, as it is served, or its JSON.",
-  "a checkpoint": "The file is a checkpoint, to hold a bundle against: pass it with --checkpoint.",
+    "The file is a page that contains no signed report, or more than one: save the report's page again as the service sends it, or save its JSON.",
+  "a checkpoint": "The file is a checkpoint, which bundles are compared with: pass it with --checkpoint.",
 };
 
 const PLACE_SENTENCES: Readonly<Record<DocumentPlace, string>> = {
-  held: "What its evidence covers is what the log recorded, and the bundle holds the same.",
+  held: "The log recorded what its evidence covers, and the bundle contains the same.",
   removed:
-    "What its evidence covers is what the log recorded. The bundle begins after it: its entry was removed since, by the retention rule.",
+    "The log recorded what its evidence covers. The bundle begins after its entry, because the retention rule has removed it since.",
   lost:
-    "What its evidence covers is what the log recorded. The database was restored from a backup since, one from before its checkpoint: the next chain says so.",
+    "The log recorded what its evidence covers. The database has since been restored from a backup that is older than its checkpoint: the next chain says so.",
   beyond:
-    "What its evidence covers is what the log recorded, but the bundle ends before it: that was exported earlier, was cut off, or is of a chain that a restore ended since. Ask for a new export of all epochs.",
+    "The log recorded what its evidence covers, but the bundle ends before it: the bundle was exported earlier, was cut off, or is of a chain that a restore has ended since. Ask for a new export of all epochs.",
   alone:
-    "What its evidence covers is what the log recorded. It was verified by itself: only an intact bundle of its log can tell whether that was rewritten since.",
+    "The log recorded what its evidence covers. The document was verified by itself: only an intact bundle of its log can show whether the log was rewritten since.",
 };
 
 const PAGE_SENTENCES: Readonly<Record<DocumentPage, string>> = {
   drawn: "The page shows what that report says.",
   "line ends":
-    "The page shows what that report says: it was copied as a text by something that changes line ends (CR LF), and nothing else in it was changed.",
+    "The page shows what that report says. Only its line ends were changed (to CR LF), when it was copied as text.",
   other:
-    "That holds for the report inside the page. What the page shows is not verified, and may be something else: it is not, to the letter, what this program draws, because a browser saved it in its own form, another version drew it, or somebody changed it. Rely on its JSON, or get the page anew.",
+    "This applies to the report inside the page. The page itself is not verified and may show something else, because it differs from the page that this program draws: a browser saved it in its own form, another version drew it, or somebody changed it. Rely on its JSON, or get the page again.",
 };
 
 function sentenceOfDocument(document: VerifiedDocument): string {
@@ -212,27 +213,27 @@ function sentenceOfContent(document: VerifiedDocument): string {
   if (report === null) return UNREADABLE_SENTENCES[unreadable ?? "not JSON"];
   const { fault } = report;
   if (fault === "UNTRUSTED_KEY" && !hasPins) {
-    return "The document is whole, but without --key nobody can say who signed it: it proves nothing yet.";
+    return "The document is complete, but without --key it is unknown who signed it: it proves nothing yet.";
   }
   if (fault !== null) return FAULT_SENTENCES[fault];
   if (isFormer && place !== "held") {
-    return "It is signed by a key from before the one that you trust: whoever has that key by now could have made it. Verify it beside a bundle that holds it.";
+    return "An earlier key than the one that you trust signed it, and anybody who has that key by now could have made it. Verify it together with a bundle that contains its entry.";
   }
   if (report.kind === "batch" && !isCompared) {
-    return "Its entries stand in the log. The numbers in it are not proven by that: verify it beside a bundle that gives the results, or each one by its replay.";
+    return "Its entries are in the log, but that does not prove its numbers: verify it together with a bundle that contains the results, or check each result by its replay.";
   }
   if (isForked) {
-    return "You kept a checkpoint of the same size that says otherwise: the log was rewritten. Keep both, together they prove it.";
+    return "You kept a checkpoint of the same size with another root: the log was rewritten. Keep both: together they prove it.";
   }
   if (uncompared === null) return PLACE_SENTENCES[place];
   return place === "lost" ? LOST_AND_UNCOMPARED : sentenceOfUncompared(uncompared);
 }
 
 const LOST_AND_UNCOMPARED =
-  "What its evidence covers is what the log recorded. The next chain says that a restore from a backup lost it, and nothing older that you kept agrees with what is left, so history may have been rewritten: make sure that there was such a restore, and pass what you kept yourself, an older answer too, with --checkpoint.";
+  "The log recorded what its evidence covers. The next chain says that a restore from a backup lost it, and nothing older that you kept agrees with the remaining entries, so history may have been rewritten: make sure that there was such a restore, and pass the checkpoints and older answers that you kept with --checkpoint.";
 
 function sentenceOfUncompared({ origin, size }: KnownCheckpoint): string {
-  return `What its evidence covers is what a log recorded that your key signed. It was not held against your checkpoint of ${size} entries of ${origin}: verify it beside a bundle that leads from there to it, or it may be of a rewritten history.`;
+  return `A log that your key signed recorded what its evidence covers. The document was not compared with your checkpoint of ${size} entries of ${origin}, so it may be of a rewritten history: verify it together with a bundle that leads from that checkpoint to it.`;
 }
 
 // ---- all of them ------------------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ export function reportText(outcome: Outcome): string {
   return [
     ...summary,
     ...blocks,
-    ...(others === null ? [] : [`${others} With --json each of them is told.`]),
+    ...(others === null ? [] : [`${others} --json lists each of them.`]),
     ...unusedLines(outcome),
     ...nextVisitLines(outcome),
   ].map(
@@ -67,7 +67,7 @@ function bundleFacts(bundle: VerifiedBundle, replay: boolean): readonly string[]
   const removed = base === 0 ? "" : `, from ${base} on`;
   const owner = selfTrusted ? " (the key that the file carries)" : "";
   const signed = checkpoint === null
-    ? "none that can be relied on"
+    ? "none that is reliable"
     : `of ${checkpoint.size} entries, root ${hex(checkpoint.root)}`;
   const recomputed = replay
     ? `${replayed} scores, decisions and labels computed anew`
@@ -98,7 +98,7 @@ function findingLines(bundle: VerifiedBundle): readonly string[] {
     const line = printableLine(`  ${mark} ${code}: ${sentenceOf(first)}${placeAndDetail(first)}`);
     return others === null ? [line] : [line, `    ${others}`];
   });
-  return ["  findings (! counts against it, - is for your information)", ...lines];
+  return ["  findings (! is a fault, - is information)", ...lines];
 }
 
 function placeAndDetail({ file, line, detail }: FileFinding): string {
@@ -119,7 +119,7 @@ function contradictionLines({ contradicted, checkpoint }: VerifiedBundle): reado
 const KINDS: Readonly<Record<DocumentReport["kind"], string>> = {
   result: "one recorded result",
   detail: "one recorded event",
-  batch: "a batch: where its entries stand, not what they hold",
+  batch: "a batch: the places of its entries, not their contents",
 };
 
 function documentDetails({ file, report, page, keyFingerprint }: VerifiedDocument): readonly string[] {
@@ -141,8 +141,8 @@ function unusedLines({ unusedCheckpoints: count }: Outcome): readonly string[] {
   if (count === 0) return [];
   return [
     count === 1
-      ? "One checkpoint that you passed is of a chain of which nothing was given: it was not used."
-      : `${count} checkpoints that you passed are of chains of which nothing was given: they were not used.`,
+      ? "One checkpoint that you passed was not used, because no file of its chain was given."
+      : `${count} checkpoints that you passed were not used, because no file of their chains was given.`,
   ];
 }
 

@@ -459,7 +459,7 @@ Deno.test(
     assert.deepEqual([older.code, statesOf(older)], [1, { checkpoints: "wrong" }]);
     assert.match(
       older.found.checkpoints.what,
-      /older than what was issued of org\/acme: nothing is recorded$/,
+      /older than the issued checkpoints of org\/acme: nothing is recorded$/,
     );
 
     const proxies = async (more: Environment) => (await examine(more)).found.trusted_proxies;

@@ -225,7 +225,7 @@ Deno.test(
       verdict: "INTACT, UNANCHORED",
       places: ["lost", "lost"],
       sentences: new Set([
-        "What its evidence covers is what the log recorded. The database was restored from a backup since, one from before its checkpoint: the next chain says so.",
+        "The log recorded what its evidence covers. The database has since been restored from a backup that is older than its checkpoint: the next chain says so.",
       ]),
     };
     const open = {
@@ -233,7 +233,7 @@ Deno.test(
       verdict: "INTACT, NOT COMPARED",
       places: ["lost", "lost"],
       sentences: new Set([
-        "What its evidence covers is what the log recorded. The next chain says that a restore from a backup lost it, and nothing older that you kept agrees with what is left, so history may have been rewritten: make sure that there was such a restore, and pass what you kept yourself, an older answer too, with --checkpoint.",
+        "The log recorded what its evidence covers. The next chain says that a restore from a backup lost it, and nothing older that you kept agrees with the remaining entries, so history may have been rewritten: make sure that there was such a restore, and pass the checkpoints and older answers that you kept with --checkpoint.",
       ]),
     };
     for (const bundles of [[acme], [sys, acme], [older, newer], [newer, older]]) {
@@ -249,7 +249,7 @@ Deno.test(
       verdict: "NOT VERIFIABLE",
       places: ["beyond", "beyond"],
       sentences: new Set([
-        "What its evidence covers is what the log recorded, but the bundle ends before it: that was exported earlier, was cut off, or is of a chain that a restore ended since. Ask for a new export of all epochs.",
+        "The log recorded what its evidence covers, but the bundle ends before it: the bundle was exported earlier, was cut off, or is of a chain that a restore has ended since. Ask for a new export of all epochs.",
       ]),
     };
     for (const bundles of [[older], [before!], [sys, older]]) {

@@ -292,7 +292,7 @@ Deno.test(
     assert.equal(blocked.code, 1);
     assert.match(
       blocked.stderr,
-      /files cannot be written \(.*\): the key in use is unchanged\.\nWhere they are mounted/,
+      /files cannot be written \(.*\): the key in use is unchanged\.\nIf they are mounted/,
     );
     await Deno.remove(`${data}/signing-key.pem.next`, { recursive: true });
     await Deno.writeTextFile(`${data}/signing-key-previous.pem`, pemOf("of another deployment"));

@@ -426,7 +426,7 @@ Deno.test(
         /Some lines of the file end as Windows/,
       ],
       ["bom", `\ufeff${text}`, "NOT VERIFIABLE", 2, /The file begins with a byte order mark/],
-      ["utf16", text, "NOT VERIFIABLE", 2, /The file is a text in UTF-16/],
+      ["utf16", text, "NOT VERIFIABLE", 2, /The file is text in UTF-16/],
     ];
     for (const [name, content, verdict, exit, message] of copies) {
       const copy = await put(`${name}.ndjson`, content);
@@ -472,7 +472,7 @@ Deno.test(
     assert.deepEqual(await judged([copied, "--key", jwks]), UNANCHORED);
     assert.match(
       (await verify([copied, "--key", jwks])).stdout,
-      /The page shows what that report says: it was copied .* changes line ends \(CR LF\), and nothing else in it was changed\.\n/,
+      /The page shows what that report says\. Only its line ends were changed \(to CR LF\), when it was copied as text\.\n/,
     );
     assert.deepEqual(
       await judged([await put("marked.html", `\ufeff${text}`), "--key", jwks]),
@@ -494,7 +494,7 @@ Deno.test(
       assert.deepEqual([code, stdout.split("\n")[0]], [2, "NOT VERIFIABLE"]);
       assert.match(
         stdout,
-        /That holds for the report inside the page\. What the page shows is not verified, and may be something else/,
+        /This applies to the report inside the page\. The page itself is not verified and may show something else/,
       );
     }
     const changed = await put("changed.html", text.replace('"org_id":"acme"', '"org_id":"acne"'));
@@ -507,7 +507,7 @@ Deno.test(
       assert.equal((await judged([file, "--key", jwks])).code, 2);
       assert.match(
         (await verify([file, "--key", jwks])).stdout,
-        /a page that carries no signed report, or carries two/,
+        /a page that contains no signed report, or more than one/,
       );
     }
   }),
@@ -535,7 +535,10 @@ Deno.test(
     const bundle = await put("acme.ndjson", await bundleOf(harness, "org/acme"));
     assert.deepEqual(await judged([answer, "--key", jwks]), UNANCHORED);
     const alone = await verify([answer, "--key", jwks]);
-    assert.match(alone.stdout, /It was verified by itself: only an intact bundle of its log can tell/);
+    assert.match(
+      alone.stdout,
+      /The document was verified by itself: only an intact bundle of its log can show/,
+    );
     for (const files of [[answer, bundle], [bundle, answer], [bundle, batch, answer]]) {
       assert.deepEqual(await judged([...files, "--key", jwks]), UNANCHORED);
     }
@@ -551,7 +554,7 @@ Deno.test(
     const { results, ...rest } = JSON.parse(await Deno.readTextFile(batch));
     const raised = results.map((result: Record<string, unknown>) => ({ ...result, jis: 99.9 }));
     const forgery = await put("forgery.json", { ...rest, results: raised });
-    assert.match((await verify([forgery, "--key", jwks])).stdout, /The numbers in it are not proven by that/);
+    assert.match((await verify([forgery, "--key", jwks])).stdout, /that does not prove its numbers/);
     assert.deepEqual(await judged([bundle, forgery, "--key", jwks]), {
       code: 1,
       verdict: "TAMPERED",
@@ -585,7 +588,7 @@ Deno.test(
       (await harness.send("/v1/audit/chain/export?parts=none", { key })).text,
     );
     const beside = await verify([hashes, forgery, "--key", jwks, "--no-replay"]);
-    assert.match(beside.stdout, /The numbers in it are not proven by that/);
+    assert.match(beside.stdout, /that does not prove its numbers/);
     // A bundle signed by a stranger neither proves nor contradicts it.
     const strange = await put(
       "strange.ndjson",
@@ -635,7 +638,7 @@ Deno.test(
     assert.equal(code, 2);
     assert.match(
       stdout,
-      /^NOT VERIFIABLE\nThe document is whole, but without --key nobody can say who signed it/,
+      /^NOT VERIFIABLE\nThe document is complete, but without --key it is unknown who signed it/,
     );
   }),
 );
@@ -670,16 +673,16 @@ Deno.test(
     const { body: checkpoint } = await harness.send("/v1/audit/checkpoint", { key });
     for (
       const [content, why] of [
-        ["", /The file is empty: the export, or the copy, did not come to its end/],
-        ["PK\u0003\u0004", /The file is compressed, or an archive: unpack it/],
+        ["", /The file is empty, because the export or the copy was interrupted/],
+        ["PK\u0003\u0004", /The file is compressed or an archive: unpack it/],
         ["hello\n", /neither a bundle nor a saved answer/],
         ["[1]", /neither a bundle nor a saved answer/],
-        ['{"jis":1}', /not an answer of the service with its evidence/],
-        [checkpoint, /is a checkpoint, to hold a bundle against: pass it with --checkpoint/],
-        [checkpoint.note, /is a checkpoint, to hold a bundle against: pass it with --checkpoint/],
+        ['{"jis":1}', /not a complete answer of the service with its evidence/],
+        [checkpoint, /is a checkpoint, which bundles are compared with: pass it with --checkpoint/],
+        [checkpoint.note, /is a checkpoint, which bundles are compared with: pass it with --checkpoint/],
         [`{"a":"${"x".repeat(16_777_216)}"}`, /larger than any answer/],
         ['{"kind":"jis.bundle/7"}\n', /not a file that this program reads/],
-        [gzipSync("{}\n"), /The file is compressed, or an archive: unpack it/],
+        [gzipSync("{}\n"), /The file is compressed or an archive: unpack it/],
       ] as const
     ) {
       const file = await put("what", content instanceof Uint8Array ? "" : content);
@@ -730,7 +733,7 @@ Deno.test(
           "NOT VERIFIABLE",
           2,
           "MALFORMED",
-          "The file is not an answer of the service with its evidence, or not a whole one.",
+          "The file is not a complete answer of the service with its evidence.",
         ], JSON.stringify(changed[files.indexOf(file)]![1]));
       }
     }

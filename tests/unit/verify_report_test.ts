@@ -156,12 +156,12 @@ Deno.test("a changed bundle: each finding a sentence with its code and place, th
 ${sentenceOfVerdict(changed)}
   log         jiss.test/01J/org/acme
   entries     5, from 2 on; the chain has 7
-  checkpoint  none that can be relied on
+  checkpoint  none that is reliable
   key         none
   replayed    nothing, as you asked
   parts       2 erased, 0 withheld
   first bad   entry 3
-  findings (! counts against it, - is for your information)
+  findings (! is a fault, - is information)
   ! LINK_BROKEN: ${sentenceOf(broken)} (a.ndjson, line 12: hash)
     and 10 more of this kind: entries 5 and others
   - PRUNED_PREFIX: ${sentenceOf(pruned)}
@@ -175,10 +175,9 @@ Deno.test("the report names kept checkpoints that were not compared: without a t
     reportText(outcome({ bundles: [doubtful] })),
     /\n {2}kept {8}a checkpoint of 5 entries, not compared: no key that you trust signed it$/,
   );
-  const report = (unusedCheckpoints: number) =>
-    reportText(outcome({ bundles: [bundle()], unusedCheckpoints }));
-  assert.match(report(1), /\n\nOne checkpoint that you passed is of a chain of which nothing was given: /);
-  assert.match(report(9), /\n\n9 checkpoints that you passed are of chains of which nothing was given: /);
+  const report = (unusedCheckpoints: number) => reportText(outcome({ bundles: [bundle()], unusedCheckpoints }));
+  assert.match(report(1), /\n\nOne checkpoint that you passed was not used, because /);
+  assert.match(report(9), /\n\n9 checkpoints that you passed were not used, because /);
 });
 
 Deno.test("a range is named if no single entry can be", () => {
@@ -245,7 +244,7 @@ Deno.test("a report on several begins with the worst verdict, then documents, th
   assert.equal(
     blocks[0],
     `INTACT
-What its evidence covers is what the log recorded, and the bundle holds the same.
+The log recorded what its evidence covers, and the bundle contains the same.
   document    answer.json, one recorded result
   log         jiss.test/01J/org/acme
   entries     4
@@ -263,7 +262,7 @@ Deno.test("many entries of a batch are counted", () => {
   const text = reportText(outcome({ documents: [document({ report })] }));
   assert.match(
     text,
-    /\n {2}document {4}answer\.json, a batch: where its entries stand, not what they hold\n/,
+    /\n {2}document {4}answer\.json, a batch: the places of its entries, not their contents\n/,
   );
   assert.match(text, /\n {2}entries {5}0, 1, 2, 3, 4, 5, 6, 7 and 3 more\n/);
 });
@@ -325,11 +324,11 @@ Deno.test("a document that a restore lost and one beyond its bundle have differe
     reportText(outcome({ documents: [document({ place })] })).split("\n").slice(0, 2);
   assert.deepEqual(said("lost"), [
     "INTACT, UNANCHORED",
-    "What its evidence covers is what the log recorded. The database was restored from a backup since, one from before its checkpoint: the next chain says so.",
+    "The log recorded what its evidence covers. The database has since been restored from a backup that is older than its checkpoint: the next chain says so.",
   ]);
   assert.deepEqual(said("beyond"), [
     "NOT VERIFIABLE",
-    "What its evidence covers is what the log recorded, but the bundle ends before it: that was exported earlier, was cut off, or is of a chain that a restore ended since. Ask for a new export of all epochs.",
+    "The log recorded what its evidence covers, but the bundle ends before it: the bundle was exported earlier, was cut off, or is of a chain that a restore has ended since. Ask for a new export of all epochs.",
   ]);
 });
 
@@ -408,7 +407,7 @@ Deno.test("the JSON report has a program's first questions about the worst, and 
     first_bad_range: null,
     code: null,
     sentence:
-      "What its evidence covers is what the log recorded. It was verified by itself: only an intact bundle of its log can tell whether that was rewritten since.",
+      "The log recorded what its evidence covers. The document was verified by itself: only an intact bundle of its log can show whether the log was rewritten since.",
     file: "answer.json",
     kind: "result",
     origin: ORIGIN,
@@ -592,7 +591,10 @@ Deno.test("a bundle that was not compared is not kept for the next visit, and co
 Deno.test("a document that was not compared with what was kept of its log says so, with 2", () => {
   const judged = judgeDocument(document({ uncompared: checkpointOf(3, 1) }));
   assert.deepEqual([judged.verdict, judged.exitCode], ["INTACT, NOT COMPARED", 2]);
-  assert.match(judged.sentence, /It was not held against your checkpoint of 3 entries of jiss\.test/);
+  assert.match(
+    judged.sentence,
+    /The document was not compared with your checkpoint of 3 entries of jiss\.test/,
+  );
   const lost = judgeDocument(document({ place: "lost", uncompared: checkpointOf(3, 1) }));
   assert.deepEqual([lost.verdict, lost.exitCode], ["INTACT, NOT COMPARED", 2]);
   assert.match(
