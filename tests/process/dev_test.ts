@@ -420,7 +420,10 @@ Deno.test({
 
     const release = await startService(["dev", "--open"], { cwd: directory });
     await until(() => release.output().includes(`The browser was not opened: `));
-    assert.match(release.output(), /was not given --allow-run=xdg-open\. Open it yourself:\n\n {2}http:\S+\/console\n/);
+    assert.match(
+      release.output(),
+      /was not given --allow-run=xdg-open\. Open it yourself:\n\n {2}http:\S+\/console\n/,
+    );
     assert.equal(await release.stop(), 0);
     await Deno.remove(directory, { recursive: true });
   },
