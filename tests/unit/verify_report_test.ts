@@ -175,7 +175,8 @@ Deno.test("the report names kept checkpoints that were not compared: without a t
     reportText(outcome({ bundles: [doubtful] })),
     /\n {2}kept {8}a checkpoint of 5 entries, not compared: no key that you trust signed it$/,
   );
-  const report = (unusedCheckpoints: number) => reportText(outcome({ bundles: [bundle()], unusedCheckpoints }));
+  const report = (unusedCheckpoints: number) =>
+    reportText(outcome({ bundles: [bundle()], unusedCheckpoints }));
   assert.match(report(1), /\n\nOne checkpoint that you passed was not used, because /);
   assert.match(report(9), /\n\n9 checkpoints that you passed were not used, because /);
 });
