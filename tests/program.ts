@@ -96,7 +96,8 @@ function commandOf(args: readonly string[], options: RunOptions): Deno.Command {
   return new Deno.Command(command!, {
     args: rest,
     clearEnv: true,
-    env: environmentOf(env),
+    // A free port, also if the program is expected to end before it listens.
+    env: { JISS_PORT: "0", ...environmentOf(env) },
     ...(cwd === undefined ? {} : { cwd }),
     stdout: "piped",
     stderr: "piped",
