@@ -47,7 +47,7 @@ export async function migrate(
     const current = await schemaVersion(database);
     if (current > known) {
       throw new SchemaRefused(
-        `the database has schema version ${current}, this program knows up to ${known}: run the program that wrote it, or a newer one`,
+        `the database has schema version ${current}, but this program knows versions up to ${known}: run the program that wrote it, or a newer one`,
       );
     }
     const next = migrations.find((migration) => migration.version > current);
