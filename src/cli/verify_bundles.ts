@@ -40,11 +40,11 @@ export async function verifyBundles(
 ): Promise<VerifiedBundles> {
   if (inputs.length === 0) return { reports: [], holders: new KeyHolders(together) };
   const expected = proven.flatMap(({ report: { origin, entries }, isCurrent }) =>
-    entries.map(({ seq, entryHash, statedScore: says }) => ({
+    entries.map(({ seq, entryHash, statedScore }) => ({
       origin: origin!,
       seq,
       entryHash,
-      says,
+      statedScore,
       isCurrent,
     }))
   );

@@ -258,7 +258,7 @@ Deno.test("a new deployment under a known key and organization is not compared: 
     await assertJudged([answer], ["--state", state], [
       2,
       NOT_COMPARED,
-      /not held against your checkpoint of 2 entries/,
+      /not compared with your checkpoint of 2 entries/,
     ]);
     assert.equal(await Deno.readTextFile(`${state}/jiss-memory.json`), memory);
     await assertJudged([shown], ["--key", jwks, "--checkpoint", checkpoint], [2, NOT_COMPARED, sentence]);
@@ -313,7 +313,7 @@ Deno.test("a new deployment that begins with the known deployment's next key is 
     for (const files of [[shown], [shown, known], [known, shown], [system, shown], [shown, system, known]]) {
       await assertJudged(files, args, [2, NOT_COMPARED, sentence]);
     }
-    await assertJudged([answer], args, [2, NOT_COMPARED, /not held against your checkpoint/]);
+    await assertJudged([answer], args, [2, NOT_COMPARED, /not compared with your checkpoint/]);
     const after = await Deno.readTextFile(`${state}/jiss-memory.json`);
     const { holders, ...others } = JSON.parse(after);
     assert.deepEqual(
@@ -348,7 +348,7 @@ Deno.test("a saved answer alone is not compared with what was kept of its log: 2
     await assertJudged([answer], args, [0, "INTACT, UNANCHORED"]);
     await assertJudged([answer], args, [0, "INTACT, UNANCHORED"]);
     const later = await save(directory, "later.json", await score(harness, key, "s-3"));
-    await assertJudged([later], args, [2, NOT_COMPARED, /not held against your checkpoint of 3 entries/]);
+    await assertJudged([later], args, [2, NOT_COMPARED, /not compared with your checkpoint of 3 entries/]);
     const bundle = await save(directory, "acme.ndjson", await bundleOf(harness, "org/acme"));
     await assertJudged([later, bundle], args, [0, "INTACT"]);
     await harness.close();

@@ -363,7 +363,7 @@ Deno.test("a package without a licence file is in the list, which says so", () =
     dependencyNames: [],
     licenceFiles: [],
   };
-  assert.match(licenceList([one]), /\nbare 1\.0\.0 \(MIT\)\n\nThe package holds no file of its licence\.\n/);
+  assert.match(licenceList([one]), /\nbare 1\.0\.0 \(MIT\)\n\nThe package contains no licence file\.\n/);
 });
 
 Deno.test("without a target the machine's own is compiled; with all, each of five to a file that names it", () => {

@@ -185,7 +185,7 @@ Deno.test("a candidate that cannot score is refused, so is the model in use as a
   const refused = await runProgram(["serve"], { env: { ...deployment.env, ...both } });
   assert.deepEqual([
     refused.code,
-    /JISS_SCORING_SHADOW_MODEL_FILE holds the model that is in use/.test(refused.stderr),
+    /JISS_SCORING_SHADOW_MODEL_FILE names the model that is in use/.test(refused.stderr),
   ], [
     78,
     true,

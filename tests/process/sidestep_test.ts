@@ -130,7 +130,7 @@ Deno.test(
     await visitor.doubts(
       state,
       [report],
-      /not held against your checkpoint of 3 entries of .*\/01DEPLOYMENTONE\//,
+      /not compared with your checkpoint of 3 entries of .*\/01DEPLOYMENTONE\//,
     );
   }),
 );
@@ -306,7 +306,7 @@ Deno.test(
     await visitor.doubts(
       visitor.memory(),
       [bundles, answer],
-      /nothing older that you kept agrees with what is left/,
+      /nothing older that you kept agrees with the remaining entries/,
     );
     await visitor.doubts(
       visitor.memory(),
@@ -377,7 +377,7 @@ Deno.test(
     await visitor.doubts(state, [bundle], /pins this chain too, .*: give the system chain with it/);
     await visitor.doubts(state, [bundle, answer], /pins this chain too, .*: give the system chain with it/);
     await visitor.doubts(state, [bundle, ofSystem], /pins this chain too, .*: give the system chain with it/);
-    await visitor.doubts(state, [answer], /not held against your checkpoint of 2 entries of .*\/sys/);
+    await visitor.doubts(state, [answer], /not compared with your checkpoint of 2 entries of .*\/sys/);
     const forged = appendEvents(buildWorld().chain("org/acme"), "forged", 4);
     const contradiction = await visitor.sees(
       [await visitor.file(forged.bundle()), systemFile],

@@ -97,7 +97,7 @@ async function commandFindings(
   const header = new TextEncoder().encode("SQLite format 3\0");
   for (const [index, bytes] of (IS_SERVER ? [] : [joined(header, bundle), new Uint8Array()]).entries()) {
     const restored = await run(`backup-${index}`, bytes, "restore", "--acknowledge", "a file that is none");
-    if (restored.code !== 1 || !restored.said.includes("is not put back") || isCrash(restored.said)) {
+    if (restored.code !== 1 || !restored.said.includes("was not put back") || isCrash(restored.said)) {
       findings.push(`jiss restore of what is no backup: ${restored.code} ${restored.said.slice(0, 500)}`);
     }
   }

@@ -28,7 +28,7 @@ export function requireSealed<Row extends Sealed & { readonly org_id: string }>(
 
 /**
  * Reads the head of a family and the results of the queries in one snapshot.
- * @param options.ofPutBack true if a database that was found to be put back, and is read only, may be behind.
+ * @param options.mayBePutBack true if a database that was found to be put back, and is read only, may be behind.
  *   Default: false.
  * @throws {ServiceError} SERVICE_UNAVAILABLE if the head is behind what was issued, or is suspect;
  *   {AlteredRows}.
