@@ -328,7 +328,7 @@ Deno.test("a new deployment that begins with the known deployment's next key is 
     });
     const separately = ["--key", newKeyAlone, "--key", oldKeys, "--state", state];
     await assertJudged([shown, known], separately, [2, NOT_COMPARED, sentence]);
-    assert.equal(await Deno.readTextFile(`${state}/jiss-memory.json`), memory);
+    assert.equal(await Deno.readTextFile(`${state}/jiss-memory.json`), after);
     await assertJudged([known, system], args, [0, "INTACT"]);
     await assertJudged([shown], ["--state", state], [2, NOT_COMPARED, sentence]);
     await assertJudged([known, system], ["--state", state], [0, "INTACT"]);

@@ -140,7 +140,7 @@ Deno.test("the commands of the README and of docs/ do what their pages say, on o
   assert.match(await walk.run(erasure!), /"physical"/);
   assert.match(await Deno.readTextFile(`${walk.directory}/reviewer-kofi.html`), /<html/);
   assert.equal(await service.stop(), 0);
-  assert.match(await walk.run(restore!), /run again: 1\n/);
+  assert.match(await walk.run(restore!), /were repeated: 1\n/);
   service = await walk.start("deno task start");
   await score("after-1");
   assert.equal(await service.stop(), 0);
