@@ -589,7 +589,7 @@ export class ChainWriter {
     const { entry: { seq }, hash, nodes } = appended;
     const row = moved && {
       ...moved.row,
-      // As it comes back from the database.
+      // The form in which the database gives it back.
       state: JSON.parse(canonicalJson(moved.state)),
       prior: { seq, entry_hash: hex(hash) },
     };

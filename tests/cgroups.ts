@@ -12,7 +12,7 @@ export interface MemoryGroup {
   remove(): Promise<void>;
 }
 
-/** Where groups are made, with the names of their files; null: this machine allows none. */
+/** The place at which groups are made, with the names of their files; null: this machine allows none. */
 interface Version {
   readonly root: string;
   readonly limit: string;

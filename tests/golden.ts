@@ -48,7 +48,7 @@ export interface History {
     readonly domain: Domain;
     readonly stakes: Stakes | null;
     readonly interaction: GivenInteraction;
-    /** Of the policies, only the triggered ones. */
+    /** The triggered policies alone. */
     readonly result: DrsResult | null;
   }[];
 }

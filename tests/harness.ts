@@ -394,7 +394,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     },
     async rotateSigningKey(next) {
       files.put([next, files.read()[0]!]);
-      // As the command does: a process of its own completes what the key files began.
+      // A process of its own completes what the key files began, as with the command.
       const keys = new SigningKeys({ database, crypto: nodeCrypto, world, log, source: files });
       await keys.reload();
       await finishRotation({ ...dependencies, signing: keys, now: clock.now() });
@@ -516,7 +516,7 @@ export function writingAfterReads(database: Database, write: () => Promise<void>
 /** Opens a harness, runs the test, and closes it, which verifies all evidence. */
 export const withHarness = running((harness) => harness.close());
 
-/** As {@link withHarness}, for data that is altered past the service: closed without verification. */
+/** The same as {@link withHarness}, for data that is altered past the service: closed without verification. */
 export const withAlterations = running((harness) => harness.abandon());
 
 function running(end: (harness: Harness) => Promise<void>) {

@@ -8,7 +8,7 @@ function bytesOf(text: string): number {
   return /^[\0-\x7f]*$/.test(text) ? text.length : encoder.encode(text).length;
 }
 
-/** As many pieces, joined by commas, as fit into `bytes`; a text is repeated. */
+/** Joins as many pieces by commas as fit into `bytes`; a text is repeated. */
 function filled(
   bytes: number,
   piece: string | ((index: number) => string),

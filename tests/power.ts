@@ -18,7 +18,7 @@ const EXT4_IOC_SHUTDOWN = 0x8004587dn;
 const NOLOGFLUSH = 2;
 
 export interface PowerDisk {
-  /** Where it is mounted: elsewhere after each cut. */
+  /** The place of the mount; another one after each cut. */
   readonly folder: string;
   /** Cuts the power; the caller must end the processes that write. */
   cut(): void;

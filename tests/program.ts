@@ -326,7 +326,7 @@ export function syncingPid(data: string, service: Pick<RunningService, "pid">): 
   return servers.get(data)?.sqld.pid ?? service.pid;
 }
 
-/** Where the files of a data directory's database are. */
+/** The paths of the files of a data directory's database. */
 export function databaseFolder(data: string): string {
   return servers.get(data)?.directory ?? data;
 }

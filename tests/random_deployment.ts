@@ -40,7 +40,7 @@ const DAY = 86_400 * SECOND;
 
 const DOMAINS = ["general", "financial", "healthcare", "legal"] as const;
 const ENVIRONMENT = { ...DEFAULT_ENVIRONMENT, highStakesShare: 0.1, criticalShare: 0.05 };
-/** Of each organization. */
+/** The number for each organization. */
 const OPERATORS = 5;
 const ORGANIZATIONS = [1, 2] as const;
 const BATCH = 24;
@@ -63,7 +63,7 @@ interface Backup {
 
 export interface RandomDeploymentOptions {
   readonly seed: string;
-  /** Where its files are; null: in memory. */
+  /** The directory of its files; null: in memory. */
   readonly directory: string | null;
   /** Called with the service's answers. */
   readonly onAnswer: (answer: Answer) => void;

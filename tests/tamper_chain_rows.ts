@@ -59,7 +59,7 @@ writer.prune(20);
 writer.score("operator-1");
 const PRUNED = writer.bundle({ ladder: [10, 20] });
 const NEW_CHECKPOINT = writer.checkpoint(40);
-/** As exported on request to link from the first kept checkpoint. */
+/** Exported on request to link from the first kept checkpoint. */
 const LINKED = writer.bundle({ ladder: [5, 10, 20] });
 /** A ladder from an older size than a kept one, past it. */
 const LINKED_TO_OLDEST = writer.bundle({ ladder: [5, 20] });

@@ -80,7 +80,7 @@ function buildProgram(shell: Shell, finish: (exitCode: number) => void): Command
   return program;
 }
 
-/** What the action of a command needs. */
+/** The dependencies of a command's action. */
 interface Invocation {
   readonly shell: Shell;
   /** Sets the exit code. */

@@ -17,8 +17,7 @@ import { issuedPlaces, MEND_LOCK } from "../store/lock.ts";
 import { markRestore } from "../store/unfinished_restore.ts";
 import { SchemaRefused } from "../store/migrate.ts";
 import type { Config } from "../config/config.ts";
-import { equalBytes } from "../evidence/crypto.ts";
-import { readCertifiedKeys } from "../operations/chains/certified_keys.ts";
+import { isNewestKeyHeld, readCertifiedKeys } from "../operations/chains/certified_keys.ts";
 import { unwrapInstallationKey } from "../operations/installation/installation.ts";
 import type { Database } from "../store/database.ts";
 import { readInstallation } from "../store/installation.ts";
@@ -91,14 +90,14 @@ async function prepareCopy(
     throw error;
   }
   const file = { kind: "file", path: copy } as const;
-  const [damageFound, heads, locked] = await withStored(
+  const [damageFound, heads, unusable] = await withStored(
     shell,
     { ...config, database: file },
     async (database) =>
       [
         await findDamage({ database, crypto: nodeCrypto }),
         await loadChains(database),
-        await lockedBy(database, config),
+        await whyUnusable(database, config),
       ] as const,
   );
   if (damageFound !== null) {
@@ -106,7 +105,7 @@ async function prepareCopy(
       `its evidence does not verify. ${damageFound.chain}: ${damageFound.code}, ${damageFound.sentence}`,
     );
   }
-  if (locked !== null) throw refusal(locked);
+  if (unusable !== null) throw refusal(unusable);
   const { lockFile } = config;
   if (!exists(lockFile)) return;
   const issued = readIssued(lockFile, refusal);
@@ -120,15 +119,13 @@ async function prepareCopy(
 }
 
 /** The reason why no service with this configuration could go on with the database; null if one could. */
-async function lockedBy(
+async function whyUnusable(
   database: Database,
   { secretsKeys, signingKeyFile, previousSigningKeyFile }: Config,
 ): Promise<string | null> {
   const held = [signingKeyFile, previousSigningKeyFile].flatMap((path) => publicKeyIn(path) ?? []);
   const { rows } = await readCertifiedKeys({ database, crypto: nodeCrypto }, held);
-  const isKnown = (key: Uint8Array) => rows.some(({ public_key }) => equalBytes(public_key, key));
-  const known = held.find(isKnown);
-  if (known === undefined || !equalBytes(rows.at(-1)!.public_key, known)) {
+  if (!isNewestKeyHeld(rows, held)) {
     return `none of the private keys at hand is the one that signed it last: put that key back as ${signingKeyFile}, from its backup; a backup from before jiss rotate-signing-key --drop-old has no key any more`;
   }
   const installation = await readInstallation(database);

@@ -6,7 +6,7 @@
  * of a chain and the anchors of the system chain are compared across files.
  */
 import { parseChain, splitName } from "../evidence/chain_name.ts";
-import { KeptElsewhere, placeOf } from "../evidence/other_deployments.ts";
+import { OtherDeployments, placeOf } from "../evidence/other_deployments.ts";
 import type { FileReport } from "../evidence/files.ts";
 import type { KeptCheckpoint, KnownCheckpoint } from "../evidence/kept.ts";
 import type { KeyHolders } from "../evidence/key_holders.ts";
@@ -103,9 +103,9 @@ async function verifyFiles(
 
   const current = proven.filter(({ isCurrent }) => isCurrent).map(({ report }) => report.checkpoint!);
   const trusted = [...known.filter((one) => trust.isSigned(one)), ...current];
-  const elsewhere = KeptElsewhere.of(nodeCrypto, { kept: known, holders });
+  const otherDeployments = OtherDeployments.of(nodeCrypto, { kept: known, holders });
   const documents = documentsRead.map((document) =>
-    compareDocument(document, { reports, known: trusted, kept: known, elsewhere, trust })
+    compareDocument(document, { reports, known: trusted, kept: known, otherDeployments, trust })
   );
   const outcome = {
     bundles: reports.map((report) => ({
@@ -159,7 +159,7 @@ function remember(
   ];
   const superseded = signers.flatMap((one) => trust.supersededBy(one.origin, one.keys));
   const checkpoints = [...trusted, ...found].map((one) => ({ ...one, isSettled: isSettled(one, reports) }));
-  const all = KeptElsewhere.of(nodeCrypto, { kept: [...known, ...proven, ...found], holders });
+  const all = OtherDeployments.of(nodeCrypto, { kept: [...known, ...proven, ...found], holders });
   const beside = [...proven, ...found].flatMap((one) => {
     const place = placeOf(one.origin);
     if (place === null) return [];

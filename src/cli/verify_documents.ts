@@ -3,7 +3,7 @@ import { hasTooManyValues } from "../evidence/answer_size.ts";
 import { equalBytes } from "../evidence/crypto.ts";
 import { type DocumentReport, verifyDocument } from "../evidence/document.ts";
 import { hasDuplicateMembers } from "../evidence/duplicate_members.ts";
-import { type KeptElsewhere, placeOf } from "../evidence/other_deployments.ts";
+import { type OtherDeployments, placeOf } from "../evidence/other_deployments.ts";
 import { checkpointsIn, identityOf, type KeptCheckpoint, type KnownCheckpoint } from "../evidence/kept.ts";
 import { isMembers } from "../evidence/line_shapes.ts";
 import { nodeCrypto } from "../evidence/node_crypto.ts";
@@ -92,14 +92,14 @@ function readAnswer(text: string, trust: AuditorTrust): Omit<ReadDocument, "page
 /** The document with the results of its comparison with the bundles and the kept checkpoints. */
 export function compareDocument(
   document: VerifiedDocument,
-  { reports, known, kept, elsewhere, trust }: {
+  { reports, known, kept, otherDeployments, trust }: {
     readonly reports: readonly BundleReport[];
     /** Checkpoints that trusted keys signed, those of other documents too. */
     readonly known: readonly KnownCheckpoint[];
     /** The checkpoints that were kept in earlier visits, signed by any key. */
     readonly kept: readonly KeptCheckpoint[];
     /** The kept checkpoints of other deployments. */
-    readonly elsewhere: KeptElsewhere;
+    readonly otherDeployments: OtherDeployments;
     readonly trust: AuditorTrust;
   },
 ): VerifiedDocument {
@@ -126,7 +126,7 @@ export function compareDocument(
     report: isFalse ? { ...document.report, fault: "RESULT_MISMATCH" } : document.report,
     isCompared: comparisons.every((verdicts) => verdicts.length > 0),
     place,
-    uncompared: uncomparedOf(place, { checkpoint: checkpoint!, whole, kept, elsewhere, trust }),
+    uncompared: uncomparedOf(place, { checkpoint: checkpoint!, whole, kept, otherDeployments, trust }),
     isForked: known.some((other) =>
       other.origin === origin && other.size === size && !equalBytes(other.root, root)
     ),
@@ -136,12 +136,12 @@ export function compareDocument(
 /** A kept checkpoint that the document was not compared with; null if there is none. */
 function uncomparedOf(
   place: DocumentPlace,
-  { checkpoint, whole, kept, elsewhere, trust }: {
+  { checkpoint, whole, kept, otherDeployments, trust }: {
     readonly checkpoint: KnownCheckpoint;
     /** The bundles of its family. */
     readonly whole: readonly BundleReport[];
     readonly kept: readonly KeptCheckpoint[];
-    readonly elsewhere: KeptElsewhere;
+    readonly otherDeployments: OtherDeployments;
     readonly trust: AuditorTrust;
   },
 ): KnownCheckpoint | null {
@@ -153,9 +153,9 @@ function uncomparedOf(
   const own = placeOf(checkpoint.origin);
   if (place !== "alone" || own === null) return null;
   const family = kept.filter((one) => placeOf(one.origin)?.family === own.family);
-  const other = elsewhere.find({ place: own, keys: trust.signersOf(checkpoint) });
+  const other = otherDeployments.find({ place: own, keys: trust.signersOf(checkpoint) });
   if (other !== null) return other;
-  if (family.length === 0) return elsewhere.systemOf(own.prefix);
+  if (family.length === 0) return otherDeployments.systemOf(own.prefix);
   const isSame = family.some((one) => identityOf(one) === identityOf(checkpoint));
   return isSame ? null : family.at(-1)!;
 }

@@ -10,7 +10,7 @@
 import type { Anchor } from "./anchors.ts";
 import type { ClosedBundle } from "./closed_bundle.ts";
 import type { Crypto } from "./crypto.ts";
-import { KeptElsewhere, placeOf } from "./other_deployments.ts";
+import { OtherDeployments, placeOf } from "./other_deployments.ts";
 import { historiesOf, RootNames } from "./histories.ts";
 import { identityOf, type KeptCheckpoint, type KnownCheckpoint } from "./kept.ts";
 import type { KeyHolders } from "./key_holders.ts";
@@ -37,12 +37,12 @@ export class Coverage {
   readonly #documents: ReadonlyMap<string, readonly ExpectedRoot[]>;
   /** The anchors that kept checkpoints of system chains pin, by family. */
   readonly #pinned = new Map<string, { readonly origin: string; readonly anchor: Anchor }[]>();
-  readonly #elsewhere: KeptElsewhere;
+  readonly #otherDeployments: OtherDeployments;
 
   constructor(crypto: Crypto, { known, documents, holders }: KnownRoots) {
     this.#kept = rootsByFamily(known, "kept");
     this.#documents = rootsByFamily(documents, "document");
-    this.#elsewhere = KeptElsewhere.of(crypto, { kept: known, holders });
+    this.#otherDeployments = OtherDeployments.of(crypto, { kept: known, holders });
   }
 
   /** Whether there is no known checkpoint for which a bundle would have to answer. */
@@ -86,12 +86,12 @@ export class Coverage {
       const isOfKeptFamily = own.some(({ identity }) => agreed.has(identity));
       const system = own.length > 0 || organization === null || systems.has(prefix)
         ? null
-        : this.#elsewhere.systemOf(prefix);
+        : this.#otherDeployments.systemOf(prefix);
       const isOfKeptSystem = system === null && pinned.some(({ identity }) => agreed.has(identity));
       let isOpen = false;
       for (const bundle of history) {
         const more = [
-          ...uncomparedFor("deployment", this.#elsewhere.find({ place, keys: bundle.signers })),
+          ...uncomparedFor("deployment", this.#otherDeployments.find({ place, keys: bundle.signers })),
           ...uncomparedFor("system", system),
         ];
         const uncompared = [...open, ...more];

@@ -81,7 +81,7 @@ function notesByKeyId(kept: readonly PlacedCheckpoint[]): ByKeyId {
 /** The kept checkpoints that a holder signed, by their origins. */
 type SignedByOrigin = Map<string, ReadonlySet<PlacedCheckpoint>>;
 
-export class KeptElsewhere {
+export class OtherDeployments {
   readonly #crypto: Crypto;
   readonly #holders: KeyHolders;
   readonly #kept: readonly PlacedCheckpoint[];
@@ -96,8 +96,8 @@ export class KeptElsewhere {
   static of(
     crypto: Crypto,
     { kept, holders }: { readonly kept: readonly KeptCheckpoint[]; readonly holders: KeyHolders },
-  ): KeptElsewhere {
-    return new KeptElsewhere(crypto, withPlaces(kept), holders);
+  ): OtherDeployments {
+    return new OtherDeployments(crypto, withPlaces(kept), holders);
   }
 
   private constructor(crypto: Crypto, kept: readonly PlacedCheckpoint[], holders: KeyHolders) {

@@ -170,8 +170,8 @@ export function recommendExercises(
   };
 }
 
-/** Placeholder for the operator's domain in the catalogue's parameters. */
-const DOMAIN_PLACEHOLDER = "$domain";
+/** Stands for the operator's domain in the catalogue's parameters. */
+const DOMAIN_VARIABLE = "$domain";
 
 function exercisesFor(
   model: ModelDocument,
@@ -200,7 +200,7 @@ function exercisesFor(
       params: Object.fromEntries(
         Object.entries(row.params[difficulty]).map(([key, value]) => [
           key,
-          value === DOMAIN_PLACEHOLDER ? domain : value,
+          value === DOMAIN_VARIABLE ? domain : value,
         ]),
       ),
       purpose: row.purpose,

@@ -71,19 +71,19 @@ export const stateSchema = z.strictObject({
   jis: z.number().nullable(),
   /** Numbers of interactions since the first one. */
   cnt: z.strictObject({
-    /** Those in which the AI's recommendation was presented. */
+    /** Interactions in which the AI's recommendation was presented. */
     pres: z.int(),
-    /** Those in which it was presented, and is known to be right or wrong. */
+    /** Interactions whose presented recommendation is known to be right or wrong. */
     lab: z.int(),
-    /** Those of known truth: `lab`, and decisions without the AI whose outcome is known. */
+    /** Interactions of known truth: `lab`, and decisions without the AI whose outcome is known. */
     truth: z.int(),
-    /** Those that departed from the recommendation in whole or in part, or were referred. */
+    /** Interactions that departed from the recommendation in whole or in part, or were referred. */
     dep: z.int(),
-    /** Those that were deferred or escalated. */
+    /** Interactions that were deferred or escalated. */
     ref: z.int(),
-    /** Those of scenario type `high_stakes`. */
+    /** Interactions of scenario type `high_stakes`. */
     hs: z.int(),
-    /** Those of scenario type `critical`. */
+    /** Interactions of scenario type `critical`. */
     crit: z.int(),
     /** Acceptances in less time than the domain's `fast_ms`. */
     fastAcc: z.int(),

@@ -235,8 +235,7 @@ async function metricsOf(
       const [head] = await loadHeads(database, [SYSTEM_CHAIN]);
       return Math.max(0, clock.now() - Date.parse(head!.lastTimestamp)) / 1000;
     },
-    isSuspect: () =>
-      lock.suspected() !== null || lock.behind().length > 0 || (tampered?.families.length ?? 0) > 0,
+    isSuspect: () => lock.isInDoubt() || (tampered?.families.length ?? 0) > 0,
     alteredChains: () => tampered?.families.length ?? 0,
     isClockRefused: () => clockWatch.isRefused,
     isLockBehind: () => storage.isLockBehind(),

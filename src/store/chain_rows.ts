@@ -1,4 +1,4 @@
-/** What is read and changed in the row of a chain apart from the commits of its entries. */
+/** Queries and changes of a chain's row, apart from the commits of its entries. */
 import { type Database, query, type Statement } from "./database.ts";
 
 /** Whether the database holds a chain: it does from the first start on. */

@@ -41,6 +41,8 @@ export interface CheckpointLock {
    * write to a chain must check them besides its own.
    */
   behind(): readonly string[];
+  /** Whether a family is suspect, or was found behind. Heads may then be older than what was issued. */
+  isInDoubt(): boolean;
   erased(): readonly ErasedOperator[];
   recordErased(erased: ErasedOperator): void;
   /** Forgets erasures before this instant, epoch milliseconds. */
@@ -182,6 +184,10 @@ class FileLock implements CheckpointLock {
 
   behind(): readonly string[] {
     return [...this.#behind];
+  }
+
+  isInDoubt(): boolean {
+    return this.#suspected !== null || this.#behind.size > 0;
   }
 
   erased(): readonly ErasedOperator[] {

@@ -98,7 +98,7 @@ export async function requireUnder(
 }
 
 /**
- * Which of these entries are in the signed tree. Used for data that is shown although some of it was altered:
+ * Finds the entries that are in the signed tree. Used for data that is shown although some of it was altered:
  * if the entries cannot be proven together, each is proven by itself.
  */
 export async function findInTree(

@@ -71,6 +71,7 @@ export async function openThreadedLock(
     suspect: (family) => local.suspect(family),
     suspected: () => local.suspected(),
     behind: () => local.behind(),
+    isInDoubt: () => local.isInDoubt(),
     erased: () => local.erased(),
     record: (issued) => collect({ issued }),
     recordErased: (erased) => collect({ erased: [erased] }),

@@ -35,7 +35,7 @@ const AT_ONCE = 7_500;
 const TELL_EVERY = 75_000;
 /** Sessions that are replayed, from the middle of the history. */
 const SESSIONS = 50;
-/** As many as the log of deliveries keeps. */
+/** The number that the log of deliveries keeps. */
 const DELIVERIES = 1_000;
 
 interface Reviewer {

@@ -42,7 +42,7 @@ function own(path: string): Read["question"] {
   return ({ facts }) => ({ path, key: facts.key });
 }
 
-/** Of the operators in turn. */
+/** Takes the operators in turn. */
 function ofOperator(rest: string): Read["question"] {
   return ({ facts }, round) => ({
     path: `/v1/operator/${operatorName(round % facts.operators)}/${rest}`,

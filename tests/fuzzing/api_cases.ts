@@ -17,7 +17,7 @@ export interface Case {
   readonly query: readonly (readonly [name: string, value: string])[];
   readonly headers: Readonly<Record<string, string>>;
   readonly key: "right" | "wrong" | "missing" | "of another kind";
-  /** As JSON; undefined: no body. */
+  /** Sent as JSON; undefined: no body. */
   readonly body: unknown;
   readonly damages: readonly Damage[];
   /** Whether the very same request is sent once more. */
@@ -26,7 +26,7 @@ export interface Case {
   readonly elsewhere?: string;
 }
 
-/** What is done to a body. `at` chooses the place, whatever their number. */
+/** What is done to a body. `at` chooses the place among any number. */
 export type Damage =
   | { readonly kind: "remove" | "cut" | "flip" | "double" | "bom"; readonly at: number }
   | { readonly kind: "replace" | "repeat" | "wrap"; readonly at: number; readonly token: string };

@@ -1,6 +1,6 @@
 /** What a client of the service knows from its answers: names that later requests can use. */
 
-/** As its own client knows it. */
+/** The organization as its own client knows it. */
 export interface Organization {
   readonly id: string;
   key: string | null;

@@ -654,7 +654,7 @@ async function seedPerson({ send }: Harness, key: string, person: number): Promi
   return marks;
 }
 
-/** Those of the marks that occur in any byte of the installation's files. */
+/** The marks that occur in any byte of the installation's files. */
 async function kept(directory: string, marks: readonly string[]): Promise<readonly string[]> {
   const found = new Set<string>();
   for await (const { name } of Deno.readDir(directory)) {

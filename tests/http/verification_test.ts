@@ -657,7 +657,7 @@ embeddedTest(
 embeddedTest(
   "after an acknowledged restore an earlier epoch that does not end at the size on which the newest began is found",
   withRestored(async (site) => {
-    // As if the restore had lost one entry more than its record says.
+    // Now it looks as if the restore had lost one entry more than its record says.
     const sql = sqlOf("org/acme", { sql: "DELETE FROM audit_checkpoint WHERE $own AND size = 3" });
     const body = await whileAltered(site.path, sql, () => verified(site, "org/acme"));
     assert.deepEqual([body.valid, body.code, body.first_bad], [false, "TRUNCATED", 2]);

@@ -158,7 +158,7 @@ Deno.test(
     await serving({}, async (service) => {
       for (const name of ["one", "two", "three"]) keys.push(await createOrganization(service, env, name));
     });
-    // As a program before schema step 4 left it.
+    // A program before schema step 4 left it so.
     await changeRows(
       data,
       { sql: "UPDATE organization SET pepper_id = NULL WHERE org_id = ?", parameters: ["three"] },

@@ -1,5 +1,5 @@
 /**
- * Whatever the environment and the files that it names contain, loading gives a configuration or a list of
+ * For any content of the environment and of the files that it names, loading gives a configuration or a list of
  * what is wrong.
  */
 import assert from "node:assert/strict";

@@ -77,7 +77,7 @@ function assertFound(file: Uint8Array, { at, mask }: { readonly at: number; read
   assert.notEqual(exitCodeOf(bytes), 0, `byte ${at} ^ ${mask}, in ${JSON.stringify(around)}`);
 }
 
-/** Where each line begins, and how long it is with its line feed. */
+/** The start of each line, and its length with its line feed. */
 function placesOf(
   text: string,
 ): readonly { readonly line: string; readonly start: number; readonly length: number }[] {

@@ -218,7 +218,7 @@ interface Spelling {
   readonly padded: boolean;
   readonly upper: boolean;
   readonly dotted: boolean;
-  /** Where a run of zeros is left out, if one starts there. */
+  /** The places at which a run of zeros is left out, if one starts there. */
   readonly elideFrom: number;
 }
 

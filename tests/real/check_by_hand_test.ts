@@ -295,7 +295,7 @@ Deno.test({
     assert.match(missing.text, /^Nothing was checked: .* cannot be read \(No such file or directory\)\.\n$/);
     const directory = await check(deployment.directory);
     assert.deepEqual([directory.code, directory.text.includes("Is a directory")], [2, true]);
-    // As saved, with the byte order mark that some editors write first.
+    // Saved with the byte order mark that some editors write first.
     await Deno.writeTextFile(file, `\ufeff${whole}`);
     assert.equal((await check(file)).code, 0);
     await deployment.remove();

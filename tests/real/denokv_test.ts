@@ -10,7 +10,7 @@ import { assertClosed, recovered } from "../shared_limits.ts";
 const TOKEN = "a-token-of-the-tests-0123456789";
 const DENOKV = denokv();
 
-/** Where `cargo install denokv` puts it; null if it is not there. */
+/** The place at which `cargo install denokv` puts it; null if it is not there. */
 function denokv(): string | null {
   const home = Deno.env.get("CARGO_HOME") ?? `${Deno.env.get("HOME")}/.cargo`;
   for (const command of ["denokv", `${home}/bin/denokv`]) {

@@ -21,7 +21,7 @@ const ROOT = `${import.meta.dirname}/../..`;
 const AT_ONCE = 60;
 const MIB = 1_048_576;
 
-/** As the page says; the launcher, the image and the manifests have to agree with it. */
+/** The page's figure; the launcher, the image and the manifests have to agree with it. */
 async function statedBytes(): Promise<number> {
   const page = await Deno.readTextFile(`${ROOT}/docs/operate/install.md`);
   const [, mebibytes] = /at least (\d[\d,]*) MiB of memory/.exec(page) ?? [];

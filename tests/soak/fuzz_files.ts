@@ -16,7 +16,7 @@ export interface FileFigures {
   readonly findings: readonly string[];
 }
 
-/** Of the altered files, this many are given to the commands. */
+/** This many of the altered files are given to the commands. */
 const TO_COMMANDS: readonly (readonly Alteration[])[] = [
   [{ kind: "flip", at: 0.3, mask: 1 }],
   [{ kind: "drop line", at: 0.5 }],

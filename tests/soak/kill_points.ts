@@ -26,7 +26,7 @@ import {
 } from "../program.ts";
 import { runKilled } from "../traced.ts";
 
-/** Where a process is killed: at the `count`th such call of one of its threads, on one file or on any. */
+/** A process is killed at this place: at the `count`th such call of one of its threads, on one file or on any. */
 export interface KillPoint {
   readonly count: number;
   /** A file of the data directory; null: any file. */

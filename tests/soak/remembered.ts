@@ -57,7 +57,7 @@ export interface Load {
    * acknowledgement.
    */
   lost(service: RunningService): Promise<number>;
-  /** As {@link lost}, for everything. */
+  /** The same as {@link lost}, for everything. */
   lostOfAll(service: RunningService): Promise<number>;
   /** After each start: how many issued or revoked keys do not have the state that was acknowledged. */
   wrongKeys(service: RunningService): Promise<number>;

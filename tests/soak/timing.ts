@@ -25,7 +25,7 @@ export interface TimingFigures {
     Record<string, { readonly min_ms: number; readonly median_ms: number; readonly p95_ms: number }>
   >;
   readonly pairs: number;
-  /** Of the first run: the pair that differs most. */
+  /** The pair of the first run that differs most. */
   readonly least_p: number;
   /** Pairs that both the first run and a second one, made only if needed, tell apart. */
   readonly told_apart: readonly string[];
@@ -49,7 +49,7 @@ export async function refusalTiming(
   const service = await startService(["serve"], { env });
   try {
     const reasons = await reasonsOf(service, env);
-    // What a process does for the first time takes longer, whatever the reason.
+    // A process needs longer for anything that it does for the first time.
     await sample(service, reasons, { refusals: 5, seed: `${seed}/warm` });
     const first = await sample(service, reasons, { refusals, seed });
     const suspects = differingPairs(first);

@@ -309,7 +309,7 @@ Deno.test(
     await settledOperator(harness, key);
     const { id } = await register(harness, key);
     for (const session of ["old", "young", "misdated"]) await score(harness, key, session);
-    // As after a time with a wrong clock.
+    // A wrong clock leaves this behind.
     const at = clock.now();
     await database.batch([
       statement("UPDATE webhook_event SET at = ? WHERE sequence IN (1, 3)", at - 8 * DAY_MS),

@@ -42,7 +42,7 @@ Deno.test("lines that cannot be written are left out, and their number is logged
   await log.settled();
   assert.deepEqual(file.text.split("\n"), [
     `{"time":"${TIME}","level":"info","msg":"one"}`,
-    // As much of the second line as there was room for.
+    // The second line as far as there was room for it.
     `{"time":"${TIME}","l`,
     `{"time":"${TIME}","level":"warn","msg":"log lines could not be written","lost":2}`,
     `{"time":"${TIME}","level":"info","msg":"four"}`,

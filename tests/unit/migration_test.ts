@@ -169,7 +169,7 @@ for (const gap of [GAP, LONG_GAP]) {
     withUpgraded(async ({ written, database, now }) => {
       await migrate(database, { migrations: MIGRATIONS, now });
       const harness = await openHarness();
-      // As a start does.
+      // A start does the same.
       const { publicKey } = harness.verifierKey("any");
       await database.batch([insertFirstKey(publicKey)]);
       await sealUnsealed({ ...harness.dependencies, database });

@@ -7,7 +7,7 @@ import { readAssessment, submitAssessment } from "../../operations/scoring/asses
 import { ASSESSMENT_PAGE_CSP, assessmentPage } from "../../pages/assessment.ts";
 import type { Route, Services } from "../exchange.ts";
 import { parseEach, parseWith } from "../parse.ts";
-import { OPEN } from "./shared.ts";
+import { interactionExample, OPEN } from "./shared.ts";
 
 const assessmentRequestSchema = z.object({
   sessionId: assessmentIdSchema,
@@ -42,15 +42,7 @@ const postAssessment: Route = {
     body: {
       sessionId: "demo-2026-000001",
       records: [
-        {
-          time_to_decision_ms: 14200,
-          decision: "modified",
-          modification_extent: 0.4,
-          outcome_correct: true,
-          hover_events: 5,
-          scroll_depth: 0.8,
-          alternative_views_checked: 1,
-        },
+        interactionExample,
         { time_to_decision_ms: 900, decision: "accepted", outcome_correct: false },
       ],
     },

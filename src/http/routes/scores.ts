@@ -30,17 +30,7 @@ import { scoreInteraction, type SentScore } from "../../operations/scoring/score
 import type { Route } from "../exchange.ts";
 import { idempotentCall } from "../idempotency_key.ts";
 import { isNested, parseEach, parseParameters, parseWith, validationFailed } from "../parse.ts";
-import { KEYED_POST } from "./shared.ts";
-
-const interactionExample = {
-  time_to_decision_ms: 14200,
-  decision: "modified",
-  modification_extent: 0.4,
-  outcome_correct: true,
-  hover_events: 5,
-  scroll_depth: 0.8,
-  alternative_views_checked: 1,
-} as const;
+import { interactionExample, KEYED_POST } from "./shared.ts";
 
 const SCORE_HEADERS = {
   mode: "X-Service-Mode",

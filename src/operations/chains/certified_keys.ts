@@ -6,7 +6,7 @@
  */
 import { AlteredError } from "../../domain/errors.ts";
 import { splitName, SYSTEM_CHAIN } from "../../evidence/chain_name.ts";
-import type { Crypto } from "../../evidence/crypto.ts";
+import { type Crypto, equalBytes } from "../../evidence/crypto.ts";
 import { orNull } from "../../evidence/or_null.ts";
 import { OwnNotes } from "../../evidence/own_notes.ts";
 import { parseRotationCertificate, type Rotation } from "../../evidence/rotation.ts";
@@ -71,6 +71,20 @@ export async function readCertifiedKeys(
       steps.find(({ isTakenIn, rotation }) => !isTakenIn && rotation.ordinal > key.ordinal)?.position ?? null,
   }));
   return { rows, notes };
+}
+
+/**
+ * True if the deployment goes on with the keys at hand: the first of them that a row names is the newest row's.
+ * Before a rotation is recorded no row names the first key, and the second one is in use.
+ * @param rows rows of the table, oldest first.
+ */
+export function isNewestKeyHeld(
+  rows: readonly Pick<SigningKeyRow, "public_key">[],
+  held: readonly Uint8Array[],
+): boolean {
+  const newest = rows.at(-1)?.public_key;
+  const inUse = held.find((key) => rows.some(({ public_key }) => equalBytes(public_key, key)));
+  return newest !== undefined && inUse !== undefined && equalBytes(newest, inUse);
 }
 
 /** The entry with which a key came in; undefined for the key that the log began with. */

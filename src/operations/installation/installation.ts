@@ -2,6 +2,7 @@
  * Creates the installation once for a deployment, and opens it at each start: its identity, its installation
  * key, the system chain, and the model in use.
  */
+import { isNewestKeyHeld } from "../chains/certified_keys.ts";
 import { areKeysAltered, mendSigningKeys } from "../chains/own_keys.ts";
 import {
   adminChain,
@@ -13,7 +14,7 @@ import {
 import { AlteredError, isUnavailable } from "../../domain/errors.ts";
 import { pepperId } from "../../keys/api_key.ts";
 import { unwrapWithAny, WRAP_IV_BYTES, wrapSecret } from "../../keys/secrets.ts";
-import { type Crypto, equalBytes } from "../../evidence/crypto.ts";
+import type { Crypto } from "../../evidence/crypto.ts";
 import { canonicalJson } from "../../evidence/canonical.ts";
 import type { Log } from "../../observability/log.ts";
 import type { Model } from "../../scoring/model.ts";
@@ -237,13 +238,7 @@ async function requireKnownSigner({ database, crypto, signing }: InstallationOpt
     await signing.reload();
     return;
   }
-  const ordinals = signing.held.map(({ publicKey }) =>
-    signing.known.find((row) => equalBytes(row.public_key, publicKey))?.ordinal
-  );
-  // The first key is in use. Before a rotation is recorded the first key is unknown, and the second one is in
-  // use.
-  const ordinalInUse = ordinals[0] ?? ordinals[1];
-  if (ordinalInUse === signing.known.at(-1)!.ordinal) return;
+  if (isNewestKeyHeld(signing.known, held)) return;
   throw await areKeysAltered({ database, crypto }, held) ? alteredKeysError() : foreignSignerError();
 }
 

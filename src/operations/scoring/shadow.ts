@@ -254,8 +254,8 @@ export class Shadow {
       state: stateBefore(organization, operator, recorded),
     });
     const comparison = { inUse: figuresOf(JSON.parse(result!)), candidate: figuresOf(scored.result) };
-    // As on the write path, a result that is no JSON value is refused, for example a score that is not a
-    // number.
+    // A result that is no JSON value, for example a score that is not a number, is refused, as on the write
+    // path.
     canonicalJson(scored.result);
     const state = canonicalJson(scored.state);
     const difference = differenceOf(comparison);

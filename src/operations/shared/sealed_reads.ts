@@ -47,8 +47,7 @@ export async function snapshotWithHead<Rows extends readonly unknown[]>(
   const results = await database.snapshot<readonly unknown[]>([headsQuery([family]), ...queries]);
   const [[head], ...found] = results as unknown as readonly [readonly HeadRow[], ...Rows[]];
   if (head === undefined) throw new Error(`${family} is not in the database`);
-  const isPutBack = lock.suspected() !== null || lock.behind().length > 0;
-  if (!mayBePutBack || !isPutBack) lock.requireCurrent(issued, [headOf(head)]);
+  if (!mayBePutBack || !lock.isInDoubt()) lock.requireCurrent(issued, [headOf(head)]);
   return { head, found: found as never };
 }
 
