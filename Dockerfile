@@ -2,18 +2,18 @@
 # docker build -t jiss --build-arg NPM_MIRROR=https://npm.bank.example/ .
 # docker run --read-only --cap-drop ALL --security-opt no-new-privileges --ulimit nofile=65536 --memory 1g \
 #   -p 127.0.0.1:8080:8080 -v jiss-data:/data --env-file jiss.env jiss
-# What was tried of it, and what was not: docs/operate/deploy/README.md.
+# docs/operate/deploy/README.md says how this file was tested, and what was not tested.
 ARG BUILD_IMAGE=node:22-bookworm-slim
 ARG RUNTIME_IMAGE=gcr.io/distroless/cc-debian12:nonroot
 
 FROM ${BUILD_IMAGE} AS build
 ARG NPM_MIRROR=https://registry.npmjs.org/
-# A file of the build image, where the mirror's certificate is of an authority of your own.
+# A file of the build image; needed if the mirror's certificate is of your own authority.
 ARG NODE_EXTRA_CA_CERTS
 ENV NPM_CONFIG_REGISTRY=${NPM_MIRROR} DENO_NO_UPDATE_CHECK=1 NO_COLOR=1
 SHELL ["/bin/bash", "-o", "pipefail", "-c"]
 WORKDIR /build
-# Deno's own archive, held against the digest in this repository before anything in it is run.
+# Deno's archive is compared with the digest in this repository before anything in it runs.
 COPY .deno-version docs/operate/deploy/deno.sha512 ./
 RUN case "$(uname -m)" in aarch64) system=linux-arm64-glibc ;; *) system=linux-x64-glibc ;; esac && \
     npm pack --silent "@deno/$system@$(cat .deno-version)" && \
@@ -30,14 +30,14 @@ COPY tests/deno.lock tests/
 COPY tests/browser/deno.json tests/browser/
 # The commit's time, for jiss.cdx.json: --build-arg SOURCE_DATE_EPOCH="$(git log -1 --format=%ct)"
 ARG SOURCE_DATE_EPOCH
-# Every package is held against deno.lock.
+# Deno checks every package against deno.lock.
 RUN ./deno task sbom && \
     mkdir -m 0700 data
 
 FROM ${RUNTIME_IMAGE}
 COPY --from=build /build/deno /build/dist/jiss.js /build/dist/jiss.cdx.json /build/dist/licences.txt /opt/jiss/
 COPY --from=build --chown=65532:65532 --chmod=0700 /build/data /data
-# Half of the least memory, 1,024 MiB, for what the program makes (docs/operate/install.md): with more memory, half of that.
+# Half of the least memory, 1,024 MiB. If you grant more: docs/operate/configuration.md, Memory.
 ENV DENO_V8_FLAGS=--max-old-space-size=512 MALLOC_MMAP_THRESHOLD_=131072
 ENV JISS_HOST=0.0.0.0 JISS_DATA_DIR=/data JISS_LOG=json DENO_DIR=/tmp/deno DENO_NO_UPDATE_CHECK=1
 USER 65532:65532
