@@ -96,8 +96,10 @@ def read_answer(path):
         unusable(f"{path} is {what}")
     if not isinstance(body, dict):
         unusable(f"{path} holds no answer of the service")
+    if isinstance(body.get("error"), dict):
+        unusable(f"{path} is an error that the service answered, {body['error'].get('code')}: ask again")
     if "evidence" not in body:
-        unusable("this answer carries no evidence: what it shows is read from the records, and kept nowhere")
+        unusable("this file carries no evidence; of the service's answers, lists, profiles and dashboards have none")
     return body
 
 if len(sys.argv) != 2:

@@ -14,7 +14,7 @@ import {
   remember,
 } from "../evidence/kept.ts";
 import { exists } from "./init.ts";
-import { CommandFailure, EXIT } from "./shell.ts";
+import { CommandFailure, EXIT, isSystemError } from "./shell.ts";
 import { renameDurably, writeDurably } from "../store/durable_file.ts";
 
 const MEMORY_FILE = "jiss-memory.json";
@@ -47,13 +47,14 @@ export class AuditorMemory implements Disposable {
         EXIT.usage,
       );
     }
+    if (directory === "") throw new CommandFailure("--state needs the path of a directory", EXIT.usage);
     let lock: Deno.FsFile;
     try {
       Deno.mkdirSync(directory, { recursive: true, mode: PRIVATE_DIRECTORY });
       lock = Deno.openSync(`${directory}/${LOCK_FILE}`, { create: true, write: true, mode: PRIVATE_FILE });
     } catch (error) {
       throw new CommandFailure(
-        `--state ${directory} cannot be created or written: ${(error as Error).message}`,
+        `--state ${directory} cannot be created or written: ${whyRefused(error)}`,
         EXIT.usage,
       );
     }
@@ -80,17 +81,45 @@ export class AuditorMemory implements Disposable {
     return recallCheckpoints(this.#memory);
   }
 
-  /** Adds findings to the memory; they are on the disk when this returns. */
+  /**
+   * Adds findings to the memory; they are on the disk when this returns.
+   * @throws {CommandFailure} 2 if they cannot be written; the memory on the disk is then the one before.
+   */
   remember(found: Parameters<typeof remember>[1]): void {
-    this.#memory = remember(this.#memory, found);
+    const memory = remember(this.#memory, found);
     const path = `${this.directory}/${MEMORY_FILE}`;
     const next = `${path}.next`;
-    writeDurably(next, `${JSON.stringify(this.#memory, null, 2)}\n`, { mustBeNew: false });
-    renameDurably(next, path);
+    try {
+      writeDurably(next, `${JSON.stringify(memory, null, 2)}\n`, { mustBeNew: false });
+      renameDurably(next, path);
+    } catch (error) {
+      if (!isSystemError(error)) throw error;
+      removeIfThere(next);
+      throw new CommandFailure(
+        `this visit was not kept: --state ${this.directory} cannot be written: ${whyRefused(error)}`,
+        EXIT.usage,
+      );
+    }
+    this.#memory = memory;
   }
 
   [Symbol.dispose](): void {
     this.#lock.close();
+  }
+}
+
+/** The reason why the system refused a directory or a file, in words. */
+function whyRefused(error: unknown): string {
+  if (error instanceof Deno.errors.NotCapable) return "this program may not write there";
+  if (error instanceof Deno.errors.AlreadyExists) return "it is a file, not a directory";
+  return (error as Error).message;
+}
+
+function removeIfThere(path: string): void {
+  try {
+    Deno.removeSync(path);
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
   }
 }
 
@@ -102,7 +131,9 @@ function readMemory(path: string): Memory {
     recallCheckpoints(memory);
     return memory;
   } catch (error) {
-    const reason = error instanceof SyntaxError ? error.message : "It was not written by this program.";
+    const reason = error instanceof SyntaxError
+      ? `It is not JSON (${error.message}).`
+      : "It was not written by this program.";
     throw new CommandFailure(
       `${path} cannot be used. ${reason} Replace it with a copy; if you have none, start again in another directory.`,
       EXIT.usage,

@@ -37,15 +37,20 @@ export interface VerifyOptions {
   readonly json?: boolean;
 }
 
-/** Verifies the files and returns the exit code: 0 intact, 1 tampered or diverged, 2 not verifiable or not compared. */
+/**
+ * Verifies the files and returns the exit code: 0 intact, 1 tampered or diverged, 2 not verifiable or not
+ * compared.
+ * @throws {CommandFailure} 2 if nothing can be verified; or, after the report, if the visit could not be kept.
+ */
 export async function verify(
   shell: Pick<Shell, "clock" | "realWorld">,
   files: readonly string[],
   options: VerifyOptions,
 ) {
   try {
-    const outcome = await verifyFiles(shell, files, options);
+    const { outcome, notKept } = await verifyFiles(shell, files, options);
     console.log(options.json ? JSON.stringify(jsonReport(outcome)) : reportText(outcome));
+    if (notKept !== null) throw notKept;
     return judge(outcome).exitCode;
   } catch (error) {
     if (error instanceof CommandFailure) throw error;
@@ -62,7 +67,11 @@ async function verifyFiles(
   { clock, realWorld }: Pick<Shell, "clock" | "realWorld">,
   files: readonly string[],
   { key = [], checkpoint = [], state, replay }: VerifyOptions,
-): Promise<Outcome> {
+): Promise<{
+  readonly outcome: Outcome;
+  /** The reason why the visit could not be kept; null if it was, or if it was not to be. */
+  readonly notKept: CommandFailure | null;
+}> {
   if (files.filter((file) => file === STANDARD_INPUT).length > 1) {
     throw new CommandFailure("standard input can be given only once", UNUSABLE);
   }
@@ -117,10 +126,15 @@ async function verifyFiles(
     unusedCheckpoints: unusedCheckpoints(kept, [...reports, ...proven.map(({ report }) => report)]).length,
     rememberedIn: memory === null ? null : memory.directory,
   };
-  if (memory !== null) {
+  if (memory === null) return { outcome, notKept: null };
+  try {
     remember(memory, { outcome, given, known, trusted, reports, proven: current, holders, trust });
+    return { outcome, notKept: null };
+  } catch (error) {
+    // The verdict must not be lost with the memory.
+    if (!(error instanceof CommandFailure)) throw error;
+    return { outcome: { ...outcome, rememberedIn: null }, notKept: error };
   }
-  return outcome;
 }
 
 /** The keys, checkpoints and certificates of a visit, for the next one. */

@@ -86,7 +86,9 @@ function readAnswer(text: string, trust: AuditorTrust): Omit<ReadDocument, "page
   const isAnswer = isMembers(value) && value.evidence !== undefined;
   const isCheckpoint = !isAnswer && orNull(() => checkpointsIn(text)) !== null;
   if (isCheckpoint) return { report: null, unreadable: "a checkpoint" };
-  return { report, unreadable: report === null ? "not JSON" : null };
+  if (body === null) return { report, unreadable: "not JSON" };
+  if (isAnswer) return { report, unreadable: null };
+  return { report, unreadable: isMembers(body.error) ? "an error" : "no evidence" };
 }
 
 /** The document with the results of its comparison with the bundles and the kept checkpoints. */

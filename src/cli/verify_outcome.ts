@@ -39,6 +39,8 @@ export type Unreadable =
   | "compressed"
   | "empty"
   | "a checkpoint"
+  | "an error"
+  | "no evidence"
   | "a page";
 
 /**
@@ -53,6 +55,7 @@ export interface VerifiedDocument {
   readonly file: string;
   /** null if the file is no document; then `unreadable` says why. */
   readonly report: DocumentReport | null;
+  /** The reason why nothing can be verified; null if something can. */
   readonly unreadable: Unreadable | null;
   /** null if it was saved as JSON. */
   readonly page: DocumentPage | null;
@@ -179,6 +182,10 @@ const UNREADABLE_SENTENCES: Readonly<Record<Unreadable, string>> = {
   empty: "The file is empty, because the export or the copy was interrupted: export or copy it again.",
   "a page":
     "The file is a page that contains no signed report, or more than one: save the report's page again as the service sends it, or save its JSON.",
+  "an error":
+    "The file is an error that the service answered in place of what was asked for: read its message, and ask again.",
+  "no evidence":
+    "The file is JSON without the evidence with which the service answers: lists, profiles and dashboards have none, so they cannot be verified.",
   "a checkpoint": "The file is a checkpoint, which bundles are compared with: pass it with --checkpoint.",
 };
 
@@ -210,7 +217,7 @@ function sentenceOfDocument(document: VerifiedDocument): string {
 
 function sentenceOfContent(document: VerifiedDocument): string {
   const { report, unreadable, hasPins, place, isForked, isFormer, isCompared, uncompared } = document;
-  if (report === null) return UNREADABLE_SENTENCES[unreadable ?? "not JSON"];
+  if (report === null || unreadable !== null) return UNREADABLE_SENTENCES[unreadable ?? "not JSON"];
   const { fault } = report;
   if (fault === "UNTRUSTED_KEY" && !hasPins) {
     return "The document is complete, but without --key it is unknown who signed it: it proves nothing yet.";

@@ -29,7 +29,8 @@ export function groupFindings<Found extends Finding & { readonly file?: string |
     const more = (counts[code] ?? others.length + 1) - 1;
     const { fatal } = FINDINGS[code];
     if (first === null) {
-      return { code, fatal, first, others: `${more + 1} of this kind, none of them listed` };
+      const others = `${more + 1} of this kind; the list of findings was full before the first of them`;
+      return { code, fatal, first, others };
     }
     return {
       code,

@@ -24,7 +24,7 @@ import type { HashSeed } from "./keyed_hash.ts";
 import { BUNDLE_LIMIT, KEY_LIMIT, NAME_LIMIT } from "./limits.ts";
 import { type LineHandler, LineReader } from "./line_reader.ts";
 import { type ReadLine, readLine } from "./read_line.ts";
-import { type BundleReport, type Damage, unusableReport } from "./report.ts";
+import { afterTrailer, type BundleReport, type Damage, EMPTY_LINE, unusableReport } from "./report.ts";
 import { settle } from "./settlement.ts";
 import type { PinnedKey } from "./trust.ts";
 
@@ -148,7 +148,7 @@ export class BundleVerifier {
   #takeText(text: string | null, bytes: Uint8Array): void {
     const line = text === null ? "too long, or not UTF-8" : readLine(text, { number: this.#line, bytes });
     if (isHeader(line)) return this.#takeHeader(line, { isMarked: false });
-    if (this.#open === null) return this.#reportStray("not a header");
+    if (this.#open === null) return this.#reportStray(text === "" ? EMPTY_LINE : "not a header");
     if (typeof line === "string") return this.#open.takeUnreadable(this.#line, line);
     this.#open.takeLine(line, this.#digest);
     this.#isStopped = this.#open.isAbandoned;
@@ -235,7 +235,7 @@ export class BundleVerifier {
     const last = this.#bundles.at(-1);
     const line = Math.max(1, this.#line);
     if (last instanceof ClosedBundle) {
-      last.log.add("MALFORMED_LINE", { line, detail: `after the trailer: ${detail}` });
+      last.log.add("MALFORMED_LINE", { line, detail: afterTrailer(detail) });
     } else if (last === undefined) this.#unusable("MALFORMED_LINE", detail);
   }
 

@@ -342,6 +342,13 @@ Deno.test({
         const { body } = await service.send("/v1/decision/replay/session-1", { key });
         await files.give(page, JSON.stringify(body, null, 2));
         await page.getByText("is a saved answer of the service, not a bundle").waitFor();
+        // So are other files that are taken for bundles.
+        await files.give(page, JSON.stringify({ error: { code: "UNAUTHORIZED", message: "…" } }));
+        await page.getByText("is an error that the service answered").waitFor();
+        await files.give(page, "<!doctype html><title>Report</title>");
+        await page.getByText("is a page, not a bundle").waitFor();
+        await files.give(page, "");
+        await page.getByText("is empty, because the export or the copy was interrupted").waitFor();
       });
     });
   },

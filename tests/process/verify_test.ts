@@ -272,7 +272,29 @@ Deno.test(
     }
     const { code, stderr } = await verify([file, "--key", jwks, "--state", file]);
     assert.equal(code, 2);
-    assert.match(stderr, /cannot be created or written/);
+    assert.match(stderr, /cannot be created or written: it is a file, not a directory/);
+  }),
+);
+
+Deno.test(
+  "if the visit cannot be kept, the verdict is printed, the memory stays, and the exit code is 2",
+  withVisit(async ({ harness, key, put, directory, jwks }) => {
+    const state = `${directory}/memory`;
+    const first = await put("first.ndjson", await bundleOf(harness, "org/acme"));
+    assert.equal((await verify([first, "--key", jwks, "--state", state])).code, 0);
+    const memory = await Deno.readTextFile(`${state}/jiss-memory.json`);
+    await score(harness, key, "s-4");
+    const second = await put("second.ndjson", await bundleOf(harness, "org/acme"));
+    // A directory in the place of the new memory cannot be written as a file, as on a full disk.
+    await Deno.mkdir(`${state}/jiss-memory.json.next/full`, { recursive: true });
+    for (const json of [[], ["--json"]]) {
+      const { code, stdout, stderr } = await verify([second, "--state", state, ...json]);
+      assert.equal(code, 2);
+      assert.match(stdout, json.length === 0 ? /^INTACT\n/ : /"verdict":"INTACT"/);
+      assert.doesNotMatch(stdout, /Kept in/);
+      assert.match(stderr, /this visit was not kept: --state \S+memory cannot be written: /);
+    }
+    assert.equal(await Deno.readTextFile(`${state}/jiss-memory.json`), memory);
   }),
 );
 
@@ -671,13 +693,15 @@ Deno.test(
   "a file that is neither a bundle nor an answer is not verifiable, and the reason is printed: 2",
   withVisit(async ({ harness, key, put, jwks }) => {
     const { body: checkpoint } = await harness.send("/v1/audit/checkpoint", { key });
+    const { body: unauthorized } = await harness.send("/v1/audit/checkpoint", { key: "wrong" });
     for (
       const [content, why] of [
         ["", /The file is empty, because the export or the copy was interrupted/],
         ["PK\u0003\u0004", /The file is compressed or an archive: unpack it/],
         ["hello\n", /neither a bundle nor a saved answer/],
         ["[1]", /neither a bundle nor a saved answer/],
-        ['{"jis":1}', /not a complete answer of the service with its evidence/],
+        ['{"jis":1}', /JSON without the evidence with which the service answers/],
+        [unauthorized, /is an error that the service answered .*: read its message, and ask again/],
         [checkpoint, /is a checkpoint, which bundles are compared with: pass it with --checkpoint/],
         [checkpoint.note, /is a checkpoint, which bundles are compared with: pass it with --checkpoint/],
         [`{"a":"${"x".repeat(16_777_216)}"}`, /larger than any answer/],

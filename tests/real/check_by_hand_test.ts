@@ -196,7 +196,13 @@ Deno.test({
     await Deno.writeTextFile(file, JSON.stringify(profile.body));
     const none = await checker.check(file);
     assert.equal(none.code, 2);
-    assert.match(none.text, /^Nothing was checked: this answer carries no evidence.*\.\n$/);
+    assert.match(none.text, /^Nothing was checked: this file carries no evidence.*\.\n$/);
+    const refused = await service.send("/v1/operator/operator-1/profile", { key: "wrong" });
+    await Deno.writeTextFile(file, JSON.stringify(refused.body));
+    assert.match(
+      (await checker.check(file)).text,
+      /is an error that the service answered, UNAUTHORIZED: ask again/,
+    );
     await checker.close();
     await service.stop();
     await deployment.remove();

@@ -21,7 +21,7 @@ const SOME_LINE_ENDS =
   /^Some lines of the file end as Windows ends lines \(CR LF\), .* Copy it again byte for byte/;
 const BYTE_ORDER_MARK = /^The file begins with a byte order mark, .* Copy it again byte for byte/;
 const WITHIN_A_LINE =
-  /^The file is cut off: it ends in the middle of a line\. What it holds up to there follows\./;
+  /^The file is cut off: it ends within a line, or without the line feed of its last one\. What it holds up to there follows\./;
 const NO_LAST_LINE =
   /^The file is cut off: its last line, which closes it, is missing\. What it holds up to there follows\./;
 
@@ -100,6 +100,19 @@ Deno.test("a file that was cut off anywhere after its header is named as such, w
   }
   assert.match(sentenceOn(`${lines.slice(0, -2).join("\n")}\n`), NO_LAST_LINE);
   assert.match(sentenceOn(text.slice(0, -1)), WITHIN_A_LINE);
+});
+
+Deno.test("empty lines after the end are named as such, unless something else is wrong", () => {
+  const text = someBundle();
+  for (const more of ["\n", "\n\n\n"]) {
+    assert.match(
+      sentenceOn(text + more),
+      /^The file goes on after its end with an empty line, .* Copy it again/,
+    );
+  }
+  assert.match(sentenceOn(`${text}{}\n`), /^The file was changed after its entries were written/);
+  const changed = text.replace("SCORE_COMPUTED", "SCORE_COMPUTEX");
+  assert.match(sentenceOn(`${changed}\n`), /^The file was changed after its entries were written/);
 });
 
 Deno.test("other faults of a cut-off file are reported, too", () => {

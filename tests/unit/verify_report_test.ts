@@ -165,7 +165,7 @@ ${sentenceOfVerdict(changed)}
   ! LINK_BROKEN: ${sentenceOf(broken)} (a.ndjson, line 12: hash)
     and 10 more of this kind: entries 5 and others
   - PRUNED_PREFIX: ${sentenceOf(pruned)}
-  ! MISSING: 2 of this kind, none of them listed`,
+  ! MISSING: 2 of this kind; the list of findings was full before the first of them`,
   );
 });
 

@@ -35,8 +35,9 @@ async function verify({ files: given, keys, kept }: Question): Promise<void> {
   const known = read("kept", kept, checkpointsIn);
   if ("kind" in known) return tell(known);
   for (const file of given) {
-    if (await isAnswer(file)) {
-      return tell({ kind: "unusable", field: "files", message: NO_BUNDLE(file.name) });
+    const form = await otherForm(file);
+    if (form !== null) {
+      return tell({ kind: "unusable", field: "files", message: `${file.name} ${OTHER_FORMS[form]}` });
     }
   }
   const files = await inOrder(given);
@@ -87,18 +88,29 @@ const ANSWER_LIMIT_BYTES = 4_194_304;
 /** The beginning of a bundle: its header's members are in order. */
 const BUNDLE_START = '{"base":';
 
-const NO_BUNDLE = (name: string) =>
-  `${name} is a saved answer of the service, not a bundle. Here bundles are verified; jiss verify reads saved answers too.`;
+const OTHER_FORMS = {
+  empty: "is empty, because the export or the copy was interrupted: export or copy it again.",
+  page:
+    "is a page, not a bundle. Here bundles are verified; jiss verify reads a report that was saved as a page too.",
+  error:
+    "is an error that the service answered in place of what was asked for: read its message, and ask again.",
+  answer:
+    "is a saved answer of the service, not a bundle. Here bundles are verified; jiss verify reads saved answers too.",
+} as const;
 
-/** True if a file is one JSON object with evidence, like an answer of the service. */
-async function isAnswer(file: File): Promise<boolean> {
-  if (file.size > ANSWER_LIMIT_BYTES) return false;
-  if (await file.slice(0, BUNDLE_START.length).text() === BUNDLE_START) return false;
+/** The form of a file that is no bundle, if it has a form of the service; null if it may be a bundle. */
+async function otherForm(file: File): Promise<keyof typeof OTHER_FORMS | null> {
+  if (file.size === 0) return "empty";
+  const start = await file.slice(0, BUNDLE_START.length).text();
+  if (start === BUNDLE_START || file.size > ANSWER_LIMIT_BYTES) return null;
+  if (/^\s*<!/.test(start)) return "page";
   try {
     const text = await file.text();
-    return !hasTooManyValues(text) && isMembers(JSON.parse(text).evidence);
+    if (hasTooManyValues(text)) return null;
+    const { evidence, error } = JSON.parse(text);
+    return isMembers(evidence) ? "answer" : isMembers(error) ? "error" : null;
   } catch (error) {
-    if (error instanceof SyntaxError || error instanceof TypeError) return false;
+    if (error instanceof SyntaxError || error instanceof TypeError) return null;
     throw error;
   }
 }
