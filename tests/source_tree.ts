@@ -26,13 +26,16 @@ export interface GlobalUse {
   readonly name: string;
   /** The member that is used, as in `Date.now`; null if it is used as a whole, or by a computed name. */
   readonly member: string | null;
-  /** Whether it is constructed, with arguments. */
+  /** Whether it is constructed with at least one argument; a spread is none, as it may be empty. */
   readonly isMade: boolean;
   /** Line, from 1. */
   readonly line: number;
 }
 
-/** A member that is named: in `a.name`, in `a["name"]`, in `{ name: … }`, or taken out by `const { name } = a`. */
+/**
+ * A member that is named: in `a.name`, in `a["name"]`, in `{ name: … }` or `{ get name() … }`, or taken out by
+ * `const { name } = a`. A computed name counts if its type says which text it is.
+ */
 export interface MemberUse {
   readonly name: string;
   /** From 1. */
@@ -43,14 +46,17 @@ export interface Parsed {
   readonly imports: readonly Import[];
   readonly globals: readonly GlobalUse[];
   readonly members: readonly MemberUse[];
+  /** Strings of the code. */
+  readonly literals: readonly MemberUse[];
 }
 
+/** Every file in the folder, whatever its language. */
 export async function readSources(folder = "src"): Promise<Sources> {
   const sources = new Map<string, string>();
   for await (const { name, isDirectory } of Deno.readDir(`${ROOT}/${folder}`)) {
     const path = `${folder}/${name}`;
     if (isDirectory) { for (const [inner, text] of await readSources(path)) sources.set(inner, text); }
-    else if (/\.tsx?$/.test(name)) sources.set(path, await Deno.readTextFile(`${ROOT}/${path}`));
+    else sources.set(path, await Deno.readTextFile(`${ROOT}/${path}`));
   }
   return sources;
 }
@@ -62,12 +68,15 @@ const OPTIONS: ts.CompilerOptions = {
   allowImportingTsExtensions: true,
   jsx: ts.JsxEmit.Preserve,
   module: ts.ModuleKind.ESNext,
+  // A file without imports and exports defines nothing for the others.
+  moduleDetection: ts.ModuleDetectionKind.Force,
   target: ts.ScriptTarget.ESNext,
 };
 
-/** Parses all of the files. */
+/** Parses the files in TypeScript, each by itself. */
 export function parseSources(sources: Sources): ReadonlyMap<string, Parsed> {
-  const program = ts.createProgram([...sources.keys()], OPTIONS, {
+  const paths = [...sources.keys()].filter((path) => /\.tsx?$/.test(path));
+  const program = ts.createProgram(paths, OPTIONS, {
     getSourceFile: (name, version) => ts.createSourceFile(name, sources.get(name)!, version, true),
     fileExists: (name) => sources.has(name),
     readFile: (name) => sources.get(name),
@@ -86,19 +95,20 @@ function parseFile(file: ts.SourceFile, checker: ts.TypeChecker): Parsed {
   const imports: Import[] = [];
   const globals: GlobalUse[] = [];
   const members: MemberUse[] = [];
+  const literals: MemberUse[] = [];
   const visit = (node: ts.Node) => {
     const found = importIn(node, file.fileName);
     if (found !== null) imports.push(found);
     if (ts.isIdentifier(node) && isReference(node) && isGlobal(node, checker)) {
       globals.push(useOf(node, file));
     }
-    const member = memberIn(node);
-    if (member !== null) members.push({ name: member, line: lineOf(node, file) });
+    for (const name of membersIn(node, checker)) members.push({ name, line: lineOf(node, file) });
+    if (ts.isStringLiteralLike(node)) literals.push({ name: node.text, line: lineOf(node, file) });
     // At run time types refer only to files.
     ts.forEachChild(node, visit);
   };
   visit(file);
-  return { imports, globals, members };
+  return { imports, globals, members, literals };
 }
 
 function importIn(node: ts.Node, path: string): Import | null {
@@ -116,6 +126,9 @@ function importIn(node: ts.Node, path: string): Import | null {
       ? clause.elements.map(({ name, propertyName }) => (propertyName ?? name).text)
       : ["*"];
     return toImport(moduleSpecifier, { path, isType, names });
+  }
+  if (ts.isImportEqualsDeclaration(node) && ts.isExternalModuleReference(node.moduleReference)) {
+    return toImport(node.moduleReference.expression, { path, isType: node.isTypeOnly, names: ["*"] });
   }
   if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
     return toImport(node.arguments[0], { path, isType: false, names: ["*"] });
@@ -158,11 +171,17 @@ function isReference(node: ts.Identifier): boolean {
   if (ts.isShorthandPropertyAssignment(parent)) return parent.name === node;
   if (ts.isPropertyAccessExpression(parent)) return parent.expression === node;
   if (ts.isPropertyAssignment(parent) || ts.isEnumMember(parent)) return parent.initializer === node;
-  if (ts.isQualifiedName(parent) || ts.isTypeQueryNode(parent)) return false;
+  if (ts.isQualifiedName(parent)) return parent.left === node && isAliased(parent);
+  if (ts.isTypeQueryNode(parent)) return false;
   if (ts.isJsxAttribute(parent) || ts.isImportAttribute(parent)) return false;
   // An element of HTML.
   if (ts.isJsxOpeningLikeElement(parent) || ts.isJsxClosingElement(parent)) return /^[A-Z]/.test(node.text);
   return ts.isExpression(node) && !ts.isPartOfTypeNode(node) && isUsed(node);
+}
+
+/** Whether it is what `import name = …` stands for. */
+function isAliased(node: ts.QualifiedName): boolean {
+  return ts.findAncestor(node, ts.isImportEqualsDeclaration) !== undefined;
 }
 
 /** Whether it is not a name that its parent defines or destructures. */
@@ -179,33 +198,50 @@ function isGlobal(node: ts.Identifier, checker: ts.TypeChecker): boolean {
     ? checker.getShorthandAssignmentValueSymbol(node.parent)
     : checker.getSymbolAtLocation(node);
   // The compiler knows `globalThis` by itself.
-  return node.text === "globalThis" || symbol === undefined || (symbol.declarations?.length ?? 0) === 0;
+  return node.text === "globalThis" || (symbol?.declarations ?? []).every(isDeclaredOnly);
+}
+
+/** Whether it only says that something exists elsewhere, as `declare const Deno` does. */
+function isDeclaredOnly(declaration: ts.Declaration): boolean {
+  return ts.findAncestor(declaration, (node) =>
+    ts.canHaveModifiers(node) &&
+    ts.getModifiers(node)?.some(({ kind }) => kind === ts.SyntaxKind.DeclareKeyword) === true) !== undefined;
 }
 
 function useOf(node: ts.Identifier, file: ts.SourceFile): GlobalUse {
   const { parent, text: name } = node;
-  const member = ts.isPropertyAccessExpression(parent) ? parent.name.text : null;
+  const member = ts.isPropertyAccessExpression(parent)
+    ? parent.name.text
+    : ts.isQualifiedName(parent)
+    ? parent.right.text
+    : null;
   const isMade = ts.isNewExpression(parent) && parent.expression === node &&
-    (parent.arguments?.length ?? 0) > 0;
+    parent.arguments?.some((argument) => !ts.isSpreadElement(argument)) === true;
   return { name, member, isMade, line: lineOf(node, file) };
 }
 
-function memberIn(node: ts.Node): string | null {
-  if (ts.isPropertyAccessExpression(node)) return node.name.text;
-  if (ts.isElementAccessExpression(node)) {
-    const { argumentExpression: name } = node;
-    return ts.isStringLiteralLike(name) ? name.text : null;
-  }
-  if (ts.isPropertyAssignment(node) || ts.isShorthandPropertyAssignment(node)) return textOf(node.name);
-  if (ts.isBindingElement(node) && ts.isObjectBindingPattern(node.parent)) {
-    return textOf(node.propertyName ?? node.name);
-  }
-  return null;
+function membersIn(node: ts.Node, checker: ts.TypeChecker): readonly string[] {
+  if (ts.isElementAccessExpression(node)) return textsOf(node.argumentExpression, checker);
+  const name = memberIn(node);
+  if (name === undefined) return [];
+  if (ts.isComputedPropertyName(name)) return textsOf(name.expression, checker);
+  return ts.isIdentifier(name) || ts.isStringLiteralLike(name) ? [name.text] : [];
 }
 
-/** The text of a name; null if it is computed. */
-function textOf(name: ts.Node): string | null {
-  return ts.isIdentifier(name) || ts.isStringLiteralLike(name) ? name.text : null;
+/** The name of a member that stands for itself or in brackets. */
+function memberIn(node: ts.Node): ts.Node | undefined {
+  if (ts.isPropertyAccessExpression(node)) return node.name;
+  if (ts.isObjectLiteralElementLike(node) || ts.isPropertyDeclaration(node)) return node.name;
+  if (ts.isBindingElement(node) && ts.isObjectBindingPattern(node.parent)) {
+    return node.propertyName ?? node.name;
+  }
+  return undefined;
+}
+
+/** The texts that an expression can have, as far as its type tells them. */
+function textsOf(expression: ts.Node, checker: ts.TypeChecker): readonly string[] {
+  const type = checker.getTypeAtLocation(expression);
+  return (type.isUnion() ? type.types : [type]).flatMap((one) => one.isStringLiteral() ? [one.value] : []);
 }
 
 function lineOf(node: ts.Node, file: ts.SourceFile): number {
