@@ -4,13 +4,13 @@
  * Source: contract, section 5.
  */
 import { type CompiledQuery, type Insertable, type RawBuilder, sql } from "kysely";
+import { DAY_MS } from "../domain/time.ts";
 import { compileOnce } from "./compile_once.ts";
 import { type Database, query, type Statement } from "./database.ts";
 import type { UsageHourTable, UsageInstantTable } from "./schema.ts";
 
 const HOUR_MS = 3_600_000;
 const HOURS_IN_DAY = 24;
-const DAY_MS = HOURS_IN_DAY * HOUR_MS;
 
 /** Adds `count` scores at an instant, epoch milliseconds. */
 export function addUsage(

@@ -1,6 +1,7 @@
 /** Compliance reports: those that were issued, and a form for a new one. */
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
+import { DAY_MS } from "../../../domain/time.ts";
 import { instantInWords } from "../../../pages/wording.ts";
 import { addressOf, Answered, Empty, Failure, Instant, Pages, Rows, Status, View } from "../parts.tsx";
 import { useCaller } from "../session.tsx";
@@ -9,7 +10,6 @@ import { useAction, useAnswer } from "../use_answer.ts";
 
 const PATH = "/console/reports";
 const PAGE = "50";
-const DAY_MS = 86_400_000;
 
 export function ReportsView() {
   const { query } = useLocation();
