@@ -85,6 +85,8 @@ export const WEBHOOK_PAUSE_MS = 300_000;
 export const WEBHOOK_PROBE_MS = 60_000;
 /** Time for which a claim to a delivery outlasts a whole attempt. */
 export const WEBHOOK_LEASE_MARGIN_MS = 15_000;
+/** The least that this margin may be, so that the outcome of an attempt can be written. */
+export const LEAST_LEASE_MARGIN_MS = 10_000;
 /** How long events wait for a destination, and how many may wait. */
 export const WEBHOOK_QUEUE_DAYS = 7;
 export const WEBHOOK_QUEUE_MAX = 100_000;

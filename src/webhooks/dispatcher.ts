@@ -7,6 +7,7 @@
  * pause in between; the pause is longer while requests are served.
  * Source: contract, section 5; specification, Events.
  */
+import { LEAST_LEASE_MARGIN_MS } from "../domain/limits.ts";
 
 /** Maximum number of attempts at one destination at once. */
 const SLOTS_EACH = 8;
@@ -32,8 +33,6 @@ const PACE_MS = 20;
  */
 const YIELDING_MS = 10;
 const YIELDING_PACE_MS = 100;
-/** Milliseconds that a claim must last longer than an attempt, so that the outcome can be written. */
-export const LEASE_MARGIN_MS = 10_000;
 /** Milliseconds that attempts in progress may take once the service stops. */
 const STOP_MS = 4_000;
 
@@ -125,7 +124,7 @@ export class Dispatcher<Destination extends DispatchedDestination, Claim extends
   /** @throws if a claim does not outlast an attempt. */
   constructor(dispatched: Dispatched<Destination, Claim, Outcome>, options: DispatcherOptions) {
     const { timeoutMs, leaseMs } = options;
-    if (leaseMs < timeoutMs + LEASE_MARGIN_MS) {
+    if (leaseMs < timeoutMs + LEAST_LEASE_MARGIN_MS) {
       throw new Error(`a claim of ${leaseMs} ms does not outlast an attempt of ${timeoutMs} ms`);
     }
     this.#dispatched = dispatched;
@@ -332,7 +331,7 @@ export class Dispatcher<Destination extends DispatchedDestination, Claim extends
     if (claims.length === 0) this.#waiting.delete(id);
     const { clock, timeoutMs } = this.#options;
     const now = clock.now();
-    if (claim.lease.until - now < timeoutMs + LEASE_MARGIN_MS / 2) {
+    if (claim.lease.until - now < timeoutMs + LEAST_LEASE_MARGIN_MS / 2) {
       this.#outcomes.push(this.#dispatched.release(claim));
       return;
     }

@@ -4,11 +4,11 @@
  * Source: contract, section 5.
  */
 import assert from "node:assert/strict";
+import { LEAST_LEASE_MARGIN_MS } from "../../src/domain/limits.ts";
 import {
   type DispatchedClaim,
   type DispatchedDestination,
   Dispatcher,
-  LEASE_MARGIN_MS,
 } from "../../src/webhooks/dispatcher.ts";
 import { nextTurn } from "../../src/store/turn.ts";
 
@@ -170,10 +170,10 @@ class World {
 
 Deno.test("a lease that does not outlast a whole attempt and its recording is refused at the start", () => {
   assert.throws(
-    () => new World({ leaseMs: TIMEOUT_MS + LEASE_MARGIN_MS - 1 }),
+    () => new World({ leaseMs: TIMEOUT_MS + LEAST_LEASE_MARGIN_MS - 1 }),
     /does not outlast an attempt/,
   );
-  new World({ leaseMs: TIMEOUT_MS + LEASE_MARGIN_MS });
+  new World({ leaseMs: TIMEOUT_MS + LEAST_LEASE_MARGIN_MS });
 });
 
 Deno.test("destinations that never answer do not keep another one waiting, and no bound is exceeded", async () => {
