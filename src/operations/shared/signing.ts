@@ -88,11 +88,6 @@ export class SigningKeys implements SigningSource {
     return this.#ownNotes().open(note, origin);
   }
 
-  /** True if a key is one of this deployment's own; the deployment's origins begin with `prefix`. */
-  isOwnKey(publicKey: Uint8Array, prefix: string): boolean {
-    return this.#ownNotes().has(publicKey, prefix);
-  }
-
   #ownNotes(): OwnNotes {
     this.#own.setSources({
       held: this.#signers.map(({ publicKey }) => publicKey),

@@ -23,15 +23,6 @@ const SENTENCES = {
 
 export type RowCode = keyof typeof SENTENCES;
 
-/** The codes that only the verification of a database has. */
-export const ROW_CODES: readonly RowCode[] = [
-  "COLUMN_MISMATCH",
-  "NODE_MISMATCH",
-  "KEY_UNCERTIFIED",
-  "REPORT_MISMATCH",
-  "TOMBSTONE_MISMATCH",
-];
-
 export interface Found {
   readonly chain: string;
   readonly code: FindingCode | RowCode;
