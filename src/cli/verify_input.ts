@@ -18,7 +18,7 @@ const LINE_FEED = 0x0a;
 const BUNDLE_KIND = /^jis\.bundle\/\d+$/;
 
 /** The contents of a bundle's first line; nothing of it is proven yet. */
-export interface BundleHead {
+interface BundleHead {
   readonly origin: string;
   /** Rotation certificates. */
   readonly certificates: readonly string[];

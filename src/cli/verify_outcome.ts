@@ -32,7 +32,7 @@ export interface VerifiedBundle extends FileReport {
 export type DocumentPlace = "held" | "removed" | "lost" | "beyond" | "alone";
 
 /** Why a file is not read as a document. */
-export type Unreadable =
+type Unreadable =
   | "not JSON"
   | "too large"
   | "UTF-16"

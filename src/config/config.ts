@@ -35,13 +35,13 @@ const patentSchema = z.strictObject({
   confirmation: z.string().nullable(),
   claims: z.int().min(0),
 });
-export type Patent = z.infer<typeof patentSchema>;
+type Patent = z.infer<typeof patentSchema>;
 
 const bootstrapSchema = createOrganizationSchema.extend({ api_key_file: z.string().min(1) });
 export type BootstrapOrganization = z.output<typeof bootstrapSchema>;
 
 /** The location of the database: a file of this host, or a libSQL server that hosts share. */
-export type DatabaseLocation =
+type DatabaseLocation =
   | { readonly kind: "file"; readonly path: string }
   | {
     readonly kind: "server";

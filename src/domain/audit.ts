@@ -6,7 +6,7 @@ export const CHAIN_KINDS = ["evidence", "admin"] as const;
 export type ChainKind = (typeof CHAIN_KINDS)[number];
 
 /** Most sizes that one export links. */
-export const LINK_LIMIT = 64;
+const LINK_LIMIT = 64;
 
 /** Sizes of checkpoints that an auditor kept, separated by commas. */
 export const linkSchema = z.string()

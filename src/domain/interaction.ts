@@ -6,7 +6,7 @@ import * as z from "zod";
 import { DECISION_SPELLINGS, DECISIONS, DOMAIN_SPELLINGS, DOMAINS, SCENARIO_TYPES } from "./enums.ts";
 
 /** 86 400 000 ms: one day. */
-export const TIME_TO_DECISION_MAX_MS = 86_400_000;
+const TIME_TO_DECISION_MAX_MS = 86_400_000;
 const TELEMETRY_COUNT_MAX = 100_000;
 
 const ID = /^[A-Za-z0-9_-]{1,256}$/;

@@ -40,7 +40,7 @@ const count = z.int().min(0);
 const isoDate = z.iso.date().nullable();
 
 /** One provision of one framework, judged over the population. */
-export const findingSchema = z.object({
+const findingSchema = z.object({
   regulation: z.string().meta({ description: "The framework's name." }),
   provision: z.string(),
   citation: z.string(),
@@ -89,7 +89,7 @@ const bandCounts = z.object({
   }),
 });
 
-export const reportFiguresSchema = z.object({
+const reportFiguresSchema = z.object({
   jis: z.object({ mean: points.nullable(), median: points.nullable() }),
   histogram: z.array(z.object({ from: points, to: points, operators: count })).meta({
     description: "Operators by JIS, in steps of 5 points; `from` included, `to` excluded but for 100.",

@@ -15,7 +15,7 @@ export type SubjectFormat = (typeof SUBJECT_FORMATS)[number];
 const sentences = z.array(z.string());
 
 /** The notice that goes with the data, in plain words. */
-export const subjectNoticeSchema = z.object({
+const subjectNoticeSchema = z.object({
   law: z.string(),
   purpose: z.string().meta({ description: "The purpose of the score." }),
   recorded: z.string().meta({ description: "The data that are recorded, and those that are not." }),
@@ -50,7 +50,7 @@ const part = z.union([z.record(z.string(), z.unknown()), z.string()]).nullable()
 const points = z.number().min(0).max(100);
 
 /** One entry of a chain, with everything that is kept about it. */
-export const subjectRecordSchema = z.object({
+const subjectRecordSchema = z.object({
   seq: z.int().min(0),
   chain: z.string(),
   event_id: z.string(),

@@ -81,7 +81,7 @@ const webhookFields = {
  * Reasons why an attempt did not deliver. Nothing more about the receiver's answer or its target is
  * disclosed.
  */
-export const ATTEMPT_ERRORS = [
+const ATTEMPT_ERRORS = [
   /** The address is not one that webhooks may call, or the name does not resolve. */
   "refused_target",
   "connection_failed",

@@ -44,7 +44,7 @@ export type EvidenceFault = (typeof EVIDENCE_FAULTS)[number];
 type Body = Readonly<Record<string, unknown>>;
 
 /** An entry that a document is about. */
-export interface DocumentEntry {
+interface DocumentEntry {
   readonly seq: number;
   /** Hexadecimal. */
   readonly entryHash: string;

@@ -30,7 +30,7 @@ export type ExitCode = 0 | 1 | 2;
 export type Damage = "line ends" | "some line ends" | "byte order mark" | "cut within a line" | "cut off";
 
 /** Whether damage changes every hash after it: then a contradiction with a kept checkpoint proves nothing. */
-export function isMiscopied(damage: Damage | null): boolean {
+function isMiscopied(damage: Damage | null): boolean {
   return damage === "line ends" || damage === "some line ends" || damage === "byte order mark";
 }
 

@@ -47,7 +47,7 @@ export function hasLost(
 }
 
 /** Whether an origin names a later epoch of the same family than another origin. */
-export function isLaterEpoch(origin: string, other: string): boolean {
+function isLaterEpoch(origin: string, other: string): boolean {
   const [later, earlier] = [splitName(origin), splitName(other)];
   if (later === null || earlier === null || later.prefix !== earlier.prefix) return false;
   const [a, b] = [parseChain(later.rest), parseChain(earlier.rest)];

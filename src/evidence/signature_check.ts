@@ -27,7 +27,7 @@ export interface SignedCheckpoint {
   readonly fault: SignatureFault | null;
 }
 
-export interface SignatureFault {
+interface SignatureFault {
   readonly code: Extract<FindingCode, "UNTRUSTED_KEY" | "BAD_SIGNATURE" | "RETIRED_KEY">;
   /** The key that causes the fault: name and id, as in a signature line. */
   readonly detail: string;

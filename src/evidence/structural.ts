@@ -8,7 +8,7 @@ import { timestampSchema } from "./entry.ts";
 import { listOf } from "./list.ts";
 
 /** The most checkpoints in one ORG_CHECKPOINTS entry. */
-export const ANCHOR_LIMIT = 500;
+const ANCHOR_LIMIT = 500;
 
 const hash32 = z.string().regex(/^[0-9a-f]{64}$/);
 const size = z.int().min(0);
@@ -52,7 +52,7 @@ export const chainRestoredSchema = z.strictObject({
 });
 
 /** The chains to which a retention applies: admin chains (`audit_log`), or evidence chains. */
-export const RETENTION_POLICIES = ["audit_log", "evidence"] as const;
+const RETENTION_POLICIES = ["audit_log", "evidence"] as const;
 export type RetentionPolicyName = (typeof RETENTION_POLICIES)[number];
 
 /** RETENTION_POLICY: how long entries are kept, from now on. */

@@ -26,7 +26,7 @@ export interface Bounds {
 }
 
 /** Why the service closed connections: no request came, the client went silent later, or room was needed. */
-export type ClosingCause = "no_request" | "silent" | "crowded";
+type ClosingCause = "no_request" | "silent" | "crowded";
 
 /** The counts of one listener, for metrics. */
 export interface ConnectionCounts {

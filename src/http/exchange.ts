@@ -14,7 +14,7 @@ import type { Call, OrganizationCaller } from "../operations/shared/call.ts";
 import type { BodyLease, BodyMemory } from "./body_memory.ts";
 
 /** The facts about the program that `GET /v1` and the health check return. */
-export interface ServiceDescription {
+interface ServiceDescription {
   readonly version: string;
   readonly patent: Readonly<Record<string, unknown>>;
   /** Without a trailing slash. */
@@ -96,7 +96,7 @@ export type AppContext = Context<AppEnvironment>;
 export type Reply = JsonReply | WrittenReply | TextReply | StreamReply;
 
 /** The envelope's `request_id` and `timestamp` are added when it is rendered. */
-export interface JsonReply {
+interface JsonReply {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
   /** The call that was answered first, if this one repeats it. */
@@ -107,13 +107,13 @@ export interface JsonReply {
 }
 
 /** A reply whose body is serialized already, without the envelope. */
-export interface WrittenReply extends Pick<JsonReply, "status" | "call" | "replayed"> {
+interface WrittenReply extends Pick<JsonReply, "status" | "call" | "replayed"> {
   /** The JSON text of an object. */
   readonly json: string;
 }
 
 /** A reply whose body is not JSON: a picture or a page. */
-export interface TextReply {
+interface TextReply {
   readonly status: number;
   readonly text: string;
   readonly contentType: string;
@@ -131,7 +131,7 @@ export interface StreamReply {
   readonly policy?: string;
 }
 
-export interface HandlerInput {
+interface HandlerInput {
   readonly context: AppContext;
   readonly exchange: Exchange;
   /**
@@ -140,9 +140,9 @@ export interface HandlerInput {
   readonly json: unknown;
 }
 
-export type Handler = (services: Services, input: HandlerInput) => Promise<Reply> | Reply;
+type Handler = (services: Services, input: HandlerInput) => Promise<Reply> | Reply;
 
-export type RouteAuth =
+type RouteAuth =
   | { readonly kind: "none" }
   | { readonly kind: "key" }
   | { readonly kind: "master"; readonly scope: MasterScope };

@@ -9,7 +9,7 @@ import { validationFailed } from "./parse.ts";
  * The header's text; empty if there is none. Deno gives each octet of the header as one character, so the
  * octets are decoded as UTF-8 if they are valid UTF-8.
  */
-export function idempotencyKeyOf(request: Request): string {
+function idempotencyKeyOf(request: Request): string {
   const field = request.headers.get("Idempotency-Key") ?? "";
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(

@@ -8,7 +8,7 @@ import { type Markup, markup } from "./markup.ts";
 import { proseMarkup } from "./prose.ts";
 
 /** An operation as the reference names it. */
-export interface NamedOperation {
+interface NamedOperation {
   readonly operationId: string;
   readonly method: string;
   readonly path: string;

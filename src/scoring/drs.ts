@@ -15,7 +15,7 @@ import { departureCredibility, retain } from "./reducer.ts";
 import { bucketMeans, initialState, minimumDataMet, type OperatorState } from "./state.ts";
 import { type Uncertainty, uncertaintyOf } from "./uncertainty.ts";
 
-export interface DrsFactor {
+interface DrsFactor {
   readonly name: "likelihood" | "severity" | "process_evidence" | "operator_jis";
   readonly value: number;
   /** The factor's exponent in the score; null if it only feeds the likelihood. */

@@ -131,10 +131,10 @@ export function recommendMaintenance(
   };
 }
 
-export type Difficulty = "easy" | "moderate" | "hard";
+type Difficulty = "easy" | "moderate" | "hard";
 
 /** One row of the catalogue at one difficulty. */
-export interface Exercise {
+interface Exercise {
   readonly id: string;
   readonly title: string;
   /** Scale, parameters and texts; `sample_case` holds the solution, which is not for the reviewer's screen. */

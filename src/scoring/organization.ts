@@ -35,7 +35,7 @@ export interface OperatorRow {
   readonly critCount: number;
 }
 
-export type OrganizationStatus = "compliant" | "non_compliant";
+type OrganizationStatus = "compliant" | "non_compliant";
 
 /** The dashboard's figures, in wire names. */
 export interface OrganizationFigures {

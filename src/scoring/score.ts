@@ -36,7 +36,7 @@ export interface ScoreResult {
   readonly uncertainty: Uncertainty;
 }
 
-export interface SkippedResult {
+interface SkippedResult {
   readonly skipped: true;
   readonly reason: "incident_frozen";
 }

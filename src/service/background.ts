@@ -113,7 +113,7 @@ export function runInBackground(options: BackgroundOptions, recovered: Recovered
 }
 
 /** Counts the requests that are being answered, and keeps when the last one was. */
-export class Requests {
+class Requests {
   #open = 0;
   #answeredAt = -Infinity;
 

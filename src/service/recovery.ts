@@ -63,7 +63,7 @@ export interface RecoveryOptions {
 }
 
 /** Observers of events as they happen: a listener adds itself to a set. */
-export interface Observers {
+interface Observers {
   readonly committed: Set<(committed: Committed) => void>;
   readonly compared: Set<NonNullable<ShadowOptions["onCompared"]>>;
 }

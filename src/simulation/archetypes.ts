@@ -34,7 +34,7 @@ interface TelemetryStyle {
 }
 
 /** `unmeasured` is a page without the collector: every field null, which is not the same as `idle`. */
-export const TELEMETRY_STYLES = {
+const TELEMETRY_STYLES = {
   engaged: { hovers: 5, scroll: [5, 2], views: 1.4 },
   sparse: { hovers: 1.5, scroll: [2, 3], views: 0.4 },
   minimal: { hovers: 0.5, scroll: [1, 8], views: 0.05 },

@@ -9,7 +9,7 @@ import { jisAfter, type Run, scoredOf } from "./samples.ts";
 import { quantile } from "./statistics.ts";
 
 /** Scores of one archetype after `after` interactions: the 5th, 50th and 95th percentile, 0..100. */
-export interface Spread {
+interface Spread {
   readonly of: ArchetypeName;
   readonly after: number;
   readonly low: number;

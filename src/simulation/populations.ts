@@ -32,7 +32,7 @@ export const BAD = [
 /** Archetypes that try to deceive the score, each by something that a plain rubber-stamper does not do. */
 export const GAMING = BAD.filter((name) => name !== "rubber_stamper");
 
-export const POPULATIONS = {
+const POPULATIONS = {
   /**
    * All qualities vary: how often operators judge, how well, how fast, the telemetry; 12 % often depart
    * blindly.

@@ -14,7 +14,7 @@ export interface BundleEntry {
   readonly parts: readonly BundlePart[];
 }
 
-export interface BundlePart {
+interface BundlePart {
   readonly name: PartName;
   readonly held: { readonly salt: Uint8Array; readonly text: string } | null;
 }

@@ -10,7 +10,7 @@ import { fileSystemOf } from "./file_system.ts";
  * `full`, `read_only`: a write was refused. `unopened`: a file could not be opened, for example for want of
  * descriptors.
  */
-export const PASSING_FAULTS = ["full", "read_only", "unopened"] as const;
+const PASSING_FAULTS = ["full", "read_only", "unopened"] as const;
 export type PassingFault = (typeof PASSING_FAULTS)[number];
 /** `failed`: after a failed sync SQLite would continue as if nothing had happened; the process must not. */
 export type Fault = PassingFault | "damaged" | "failed";

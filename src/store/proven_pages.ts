@@ -67,7 +67,7 @@ interface Hashes extends NamedChain {
  * Requires that entries of these hashes are at these places in the tree of the chain's newest checkpoint.
  * @throws {AlteredError} if one is not, or the checkpoint is not the deployment's own.
  */
-export async function requireInTree(source: ProofSource, { hashes, ...place }: Hashes): Promise<void> {
+async function requireInTree(source: ProofSource, { hashes, ...place }: Hashes): Promise<void> {
   if (hashes.size === 0) return;
   await requireUnder(source, { ...place, hashes, checkpoint: await newestOwnCheckpoint(source, place) });
 }

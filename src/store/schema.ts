@@ -50,7 +50,7 @@ export interface OrganizationTable {
   seal: Seal;
 }
 
-export interface OrganizationOriginTable {
+interface OrganizationOriginTable {
   origin: string;
   org_id: string;
 }
@@ -425,7 +425,7 @@ export interface TombstoneTable {
   entry_hash: Uint8Array;
 }
 
-export interface SchemaMigrationTable {
+interface SchemaMigrationTable {
   version: number;
   name: string;
   applied_at: number;

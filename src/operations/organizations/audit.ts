@@ -30,7 +30,7 @@ import { KeyedCall, type KnownCall } from "../shared/keyed_calls.ts";
 type Needs = Reading & Proving & Writing;
 
 /** An event that was appended, with its evidence. */
-export interface AppendedEvent {
+interface AppendedEvent {
   readonly event_id: string;
   readonly seq: number;
   readonly entry_hash: string;

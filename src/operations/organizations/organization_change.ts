@@ -19,7 +19,7 @@ import { type KeyedCall, type KnownCall, repeatedAnswer } from "../shared/keyed_
 type Needs = Pick<Proving, "installation"> & Writing;
 
 /** The reasons for which an organization is inactive, in the order in which they are stored. */
-export const INACTIVE_REASONS = ["billing", "force_revoked", "manual", "self_revoked"] as const;
+const INACTIVE_REASONS = ["billing", "force_revoked", "manual", "self_revoked"] as const;
 export type InactiveReason = (typeof INACTIVE_REASONS)[number];
 
 /** The present reasons, each with the instant at which it began, epoch milliseconds. */
@@ -58,7 +58,7 @@ export interface Change {
 }
 
 /** The record of a call by the organization itself. */
-export interface RememberedChange {
+interface RememberedChange {
   readonly keyed: KeyedCall;
   /** The reference that is kept, from the row that the change left. */
   referenceOf(row: OrganizationRow): string | null;

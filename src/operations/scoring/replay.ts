@@ -75,7 +75,7 @@ export interface Replay {
   readonly evidence: Evidence;
 }
 
-export interface ReplayedLabel {
+interface ReplayedLabel {
   readonly outcome_correct: boolean;
   readonly labelled_at: string;
   readonly explanation: readonly DimensionExplanation[];

@@ -117,7 +117,7 @@ function nameOf({ chain, code, seq, what }: Tampering): string {
 }
 
 /** The family of a chain; the system's if the name is no chain's. */
-export function familyOfChain(chain: string): string {
+function familyOfChain(chain: string): string {
   return parseChain(chain)?.family ?? SYSTEM_CHAIN;
 }
 

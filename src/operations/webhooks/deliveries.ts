@@ -60,7 +60,7 @@ export interface Claimed {
 }
 
 /** The number of deliveries that a destination can take now. */
-export interface ClaimRequest {
+interface ClaimRequest {
   readonly destination: DestinationRow;
   readonly count: number;
 }

@@ -100,7 +100,7 @@ export function fitPrior(model: ModelDocument, bucket: FittedBucket, cases: Labe
  * no farther than the bound below, because the means of H and C also give relief from the time that a review
  * takes, which must be earned.
  */
-export function priorBounds(
+function priorBounds(
   model: ModelDocument,
   bucket: FittedBucket,
 ): readonly [low: number, high: number] {

@@ -64,7 +64,7 @@ export class Recomputation {
   }
 }
 
-export interface ScoreChange {
+interface ScoreChange {
   readonly operator_id: string;
   readonly interactions: number;
   readonly before: number;

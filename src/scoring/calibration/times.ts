@@ -26,7 +26,7 @@ export const TIME_RULES = {
   highestShare: 0.5,
 } as const;
 
-export interface Times {
+interface Times {
   readonly fast_ms: number;
   readonly reference_ms: number;
 }

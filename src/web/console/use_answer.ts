@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, type ApiRequest } from "../shared/api.ts";
 import { useCaller, useSession } from "./session.tsx";
 
-export type Loaded<Body> =
+type Loaded<Body> =
   | { readonly state: "loading" }
   | { readonly state: "failed"; readonly error: ApiError }
   | { readonly state: "ready"; readonly body: Body };

@@ -8,7 +8,7 @@
 import type { Decision, ScenarioType } from "../../domain/enums.ts";
 
 /** A name and its value. */
-export type Row = readonly [name: string, value: string];
+type Row = readonly [name: string, value: string];
 
 /** A piece of the evidence: rows, paragraphs, or both. */
 export interface Material {

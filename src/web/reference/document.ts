@@ -37,7 +37,7 @@ export interface Parameter {
   readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
 }
 
-export interface Content {
+interface Content {
   readonly schema?: Schema;
   readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
 }
