@@ -26,21 +26,15 @@ const PARTS = "[data-jiss-part]";
 /** The parts if the page marks none. */
 const COMMON_PARTS = "p,li,dd,tr,pre,blockquote,figure,img";
 const VIEW = "data-jiss-view";
+const VIEWS = `[${VIEW}]`;
 /** A view that is open from the start is no alternative view. */
 const OPEN = "[open],[aria-selected=true],[aria-expanded=true]";
 
 /** Events that show that somebody is present. */
-const SIGNS = [
-  "pointermove",
-  "pointerdown",
-  "keydown",
-  "input",
-  "wheel",
-  "scroll",
-  "focusin",
-  "selectionchange",
-];
-const PRESENCE = ["visibilitychange", "pagehide", "pageshow", "freeze", "resume"];
+const SIGNS = "pointermove pointerdown keydown input wheel scroll focusin selectionchange";
+const PRESENCE = "visibilitychange pagehide pageshow freeze resume";
+
+const { max, min } = Math;
 
 /** Named like the fields of an interaction. */
 export interface JissMeasurement {
@@ -80,25 +74,31 @@ function isHidden(): boolean {
 }
 
 /** The innermost matching element around the node and inside the case; null if there is none. */
-function around(node: EventTarget | null, selector: string, element: Element): Element | null {
+function around(node: EventTarget | null | undefined, selector: string, element: Element): Element | null {
   let found: Element | null = null;
-  for (let at = node as Node | null; at; at = parentOf(at)) {
+  for (let at = node as Node | null | undefined; at; at = parentOf(at)) {
     if (at === element) return found;
     if (at instanceof Element && own(at, "matches")(selector)) found ??= at;
   }
   return null;
 }
 
+function overflowOf(element: Element): string {
+  return getComputedStyle(element).overflowY;
+}
+
 /** Height and width of the content, and how far down its lower visible edge is: 0 if none of it is visible. */
 function extentOf(element: Element): [height: number, width: number, seen: number] {
   const box = own(element, "getBoundingClientRect")();
   let { top, height } = box;
-  let [from, to] = [0, innerHeight];
+  let from = 0;
+  let to = innerHeight;
   function clip(scroller: Element): void {
     const edge = own(scroller, "getBoundingClientRect")().top + own(scroller, "clientTop");
-    [from, to] = [Math.max(from, edge), Math.min(to, edge + own(scroller, "clientHeight"))];
+    from = max(from, edge);
+    to = min(to, edge + own(scroller, "clientHeight"));
   }
-  if (/auto|scroll/.test(getComputedStyle(element).overflowY)) {
+  if (/auto|scroll/.test(overflowOf(element))) {
     clip(element);
     top += own(element, "clientTop") - own(element, "scrollTop");
     height = own(element, "scrollHeight");
@@ -107,15 +107,23 @@ function extentOf(element: Element): [height: number, width: number, seen: numbe
     // The window does the clipping of these two.
     const isPage = at instanceof HTMLBodyElement || at instanceof HTMLHtmlElement;
     if (isPage || !(at instanceof HTMLElement)) continue;
-    if (getComputedStyle(at).overflowY !== "visible") clip(at);
+    if (overflowOf(at) !== "visible") clip(at);
   }
   return [height, box.width, to > from && to > top && from < top + height ? to - top : 0];
+}
+
+function canHover({ pointerType }: PointerEvent): boolean {
+  return pointerType !== "touch";
+}
+
+function targetOf(event: Event): EventTarget | undefined {
+  return event.composedPath()[0];
 }
 
 /** Runs code in the page and listens there. Nothing that fails is thrown into the page. */
 function guard() {
   const listening = new AbortController();
-  /** True once something was missed: then the counts are no longer known. */
+  /** True once something was missed: then the figures are no longer known. */
   let failed = false;
 
   function guarded<Of extends readonly unknown[], To>(run: (...of: Of) => To): (...of: Of) => To | undefined {
@@ -128,9 +136,10 @@ function guard() {
     };
   }
 
-  function listen(target: EventTarget, types: readonly string[], handle: (event: never) => void): void {
+  /** @param types separated by single spaces. */
+  function listen(target: EventTarget, types: string, handle: (event: never) => void): void {
     const guardedHandle = guarded((event: Event) => event.isTrusted && handle(event as never));
-    for (const type of types) {
+    for (const type of types.split(" ")) {
       guarded(() =>
         EventTarget.prototype.addEventListener.call(
           target,
@@ -142,22 +151,23 @@ function guard() {
     }
   }
 
-  return { guarded, listen, failed: () => failed, end: guarded(() => listening.abort()) };
+  const known = (figure: () => number | null) => failed ? null : figure();
+  return [guarded, listen, known, guarded(() => listening.abort())] as const;
 }
 
-function start(element: Element, options?: { idleMs?: number } | null): JissCollection {
-  if (!(element instanceof Element)) throw new TypeError("JissCollector.start takes an element of this page");
-  const { guarded, listen, failed, end } = guard();
-  let result: JissMeasurement | undefined;
+type Find = HTMLElement["querySelector"];
+type Guarded = ReturnType<typeof guard>[0];
+type Listen = ReturnType<typeof guard>[1];
 
-  // ---- time: while the page is visible; from a sign of activity to the next at most idleMs ----
+// The four parts return tuples of functions: the minifier shortens names of variables, but none of properties.
 
-  const given = options?.idleMs!;
-  const idleMs = Number.isFinite(given) && given > 0 ? given : IDLE_MS;
+/** Counts the time while the page is visible; from a sign of activity to the next at most `idleMs`. */
+function watchTime(guarded: Guarded, given: number | undefined, look: () => void) {
+  const idleMs = Number.isFinite(given) && given! > 0 ? given! : IDLE_MS;
   let clock: { now(): number } = performance;
   const read = () => Number(clock.now());
   let last = guarded(read)()!;
-  if (!Number.isFinite(last)) {
+  if (!isFinite(last)) {
     clock = Date;
     last = guarded(read)()!;
   }
@@ -169,52 +179,37 @@ function start(element: Element, options?: { idleMs?: number } | null): JissColl
   const advance = guarded(() => {
     const now = read();
     // Without ticks a silence does not show a gap.
-    const passed = Math.min(now - last, ticks ? GAP_MS : idleMs);
+    const passed = min(now - last, ticks ? GAP_MS : idleMs);
     if (!away && passed > 0) {
-      total += Math.max(0, Math.min(passed, idleMs - quiet));
+      total += max(0, min(passed, idleMs - quiet));
       quiet += passed;
     }
-    if (Number.isFinite(now)) last = now;
+    if (isFinite(now)) last = now;
   });
-
-  listen(window, PRESENCE, ({ type }: Event) => {
+  const sign = (isAway = away) => {
     advance();
-    away = isHidden() || type === "pagehide" || type === "freeze";
+    away = isAway;
     quiet = 0;
-    visit(null);
-    look();
+  };
+  const lookIfVisible = guarded(() => {
+    if (!away) look();
   });
+  const update = () => {
+    advance();
+    lookIfVisible();
+  };
+  const ticks = guarded(() => setInterval(update, TICK_MS))();
+  const figure = () => Math.round(min(total, LONGEST_MS));
+  return [sign, lookIfVisible, update, figure, ticks] as const;
+}
 
+/** Counts the parts on which a pointer, the focus or a selection rested, and those that were clicked. */
+function watchParts(guarded: Guarded, listen: Listen, element: Element) {
   /** True if a pointer that hovers is in use: a part on which it never rested was not examined. */
   let hovering = false;
   let byKey = false;
   let moved = false;
   let place = "";
-
-  listen(window, SIGNS, ({ type, pointerType, screenX, screenY }: PointerEvent) => {
-    if (type === "pointermove") {
-      // If the place is the same, the content moved, not the pointer.
-      moved = place !== (place = `${screenX},${screenY}`);
-      if (!moved) return;
-    }
-    advance();
-    quiet = 0;
-    if (pointerType) {
-      byKey = false;
-      hovering ||= pointerType !== "touch";
-    }
-    if (type === "keydown") byKey = true;
-    if (type === "scroll") look();
-  });
-  listen(window, ["resize"], () => look());
-  const ticks = guarded(() =>
-    setInterval(() => {
-      advance();
-      look();
-    }, TICK_MS)
-  )();
-
-  // ---- parts: rested on by a pointer, the focus or a selection; or clicked ----
 
   let hovers = 0;
   let parts = PARTS;
@@ -223,104 +218,154 @@ function start(element: Element, options?: { idleMs?: number } | null): JissColl
   let byFocus = false;
   let rest: ReturnType<typeof setTimeout> | undefined;
 
-  const partAt = (node: EventTarget | null) => around(node, parts, element);
-  const viewAt = (event: Event, more = "") => around(target(event), `[${VIEW}]${more}`, element);
+  const partAt = (node: EventTarget | null | undefined) => around(node, parts, element);
 
-  function visit(part: Element | null, focus = false): void {
+  const visit = (part: Element | null, focus = false) => {
     if (part === visited) return;
     clearTimeout(rest);
     visited = part;
     byFocus = focus;
     rest = part ? setTimeout(count, REST_MS) : undefined;
-  }
-
+  };
   const count = guarded(() => {
     clearTimeout(rest);
     rest = undefined;
     hovers++;
   });
 
-  const target = (event: Event) => event.composedPath()[0] ?? null;
-
-  listen(element, ["pointermove"], (event: PointerEvent) => {
-    if (moved && event.pointerType !== "touch") visit(partAt(target(event)));
+  listen(element, "pointermove", (event: PointerEvent) => {
+    if (moved && canHover(event)) visit(partAt(targetOf(event)));
   });
-  listen(element, ["pointerout"], ({ pointerType, relatedTarget }: PointerEvent) => {
-    if (pointerType !== "touch" && !byFocus && partAt(relatedTarget) !== visited) visit(null);
+  listen(element, "pointerout", (event: PointerEvent) => {
+    if (canHover(event) && !byFocus && partAt(event.relatedTarget) !== visited) visit(null);
   });
-  listen(element, ["focusin"], (event: FocusEvent) => {
-    visit(partAt(target(event)), true);
-    // Arrow keys select a tab by focusing it.
-    const view = viewAt(event);
-    if (view) setTimeout(guarded(() => own(view, "matches")("[aria-selected=true]") && see(view)), REST_MS);
-  });
-  listen(element, ["focusout"], () => {
+  listen(element, "focusin", (event: FocusEvent) => visit(partAt(targetOf(event)), true));
+  listen(element, "focusout", () => {
     if (byFocus) visit(null);
   });
-  listen(document, ["selectionchange"], () => {
+  listen(document, "selectionchange", () => {
     const selection = getSelection();
-    const part = partAt(selection && selection.focusNode);
+    const part = partAt(selection?.focusNode);
     // A caret set by a click stands where the pointer is.
     if (part && (byKey || selection!.type === "Range")) visit(part, true);
   });
+  listen(element, "click", (event: Event) => {
+    const part = partAt(targetOf(event));
+    visit(part, true);
+    if (part && rest) count();
+  });
 
-  // ---- views: opened ----
+  /** Whether an event shows activity; if the place is the same, the content moved, not the pointer. */
+  const isSign = (event: PointerEvent) => {
+    if (event.type === "pointermove") {
+      moved = place !== (place = `${event.screenX},${event.screenY}`);
+      if (!moved) return false;
+    }
+    if (event.pointerType) {
+      byKey = false;
+      hovering ||= canHover(event);
+    }
+    if (event.type === "keydown") byKey = true;
+    return true;
+  };
+  const look = (find: Find) => {
+    const marked = find(PARTS);
+    parts = marked ? PARTS : COMMON_PARTS;
+    hasParts ||= Boolean(marked ?? find(parts));
+  };
+  const figure = () => hovers || (hovering && hasParts) ? min(hovers, MOST_HOVERS) : null;
+  return [isSign, look, figure, visit] as const;
+}
 
+/** Counts the alternative views that were opened. */
+function watchViews(guarded: Guarded, listen: Listen, element: Element) {
   const views = new Set<string | null>();
   const shown = new Set(guarded(() => own(element, "querySelectorAll")(OPEN))());
   let hasViews = false;
 
-  function see(view: Element | null): void {
-    if (view && !shown.has(view) && !result) views.add(own(view, "getAttribute")(VIEW));
-  }
+  const viewAt = (event: Event, selector = VIEWS) => around(targetOf(event), selector, element);
 
-  listen(element, ["click"], (event: Event) => {
-    const part = partAt(target(event));
-    visit(part, true);
-    if (part && rest) count();
-    see(viewAt(event, ":not(details)"));
+  const see = (view: Element | null) => {
+    if (view && !shown.has(view)) views.add(own(view, "getAttribute")(VIEW));
+  };
+
+  listen(element, "focusin", (event: FocusEvent) => {
+    // Arrow keys select a tab by focusing it.
+    const view = viewAt(event);
+    if (view) setTimeout(guarded(() => own(view, "matches")("[aria-selected=true]") && see(view)), REST_MS);
   });
-  listen(element, ["toggle"], (event: Event) => {
-    const opened = target(event) as HTMLDetailsElement;
-    if (opened.open && own(opened, "matches")(`[${VIEW}]`)) see(opened);
+  listen(element, "click", (event: Event) => see(viewAt(event, `${VIEWS}:not(details)`)));
+  listen(element, "toggle", (event: Event) => {
+    const opened = targetOf(event) as HTMLDetailsElement;
+    if (opened.open && own(opened, "matches")(VIEWS)) see(opened);
   });
 
-  // ---- depth: how far down the content the lower edge of what is visible has come ----
+  const look = (find: Find) => {
+    hasViews ||= Boolean(find(VIEWS));
+  };
+  const figure = () => hasViews || views.size ? views.size : null;
+  return [look, figure] as const;
+}
 
+/** Measures how far down the content the lower edge of what is visible has come. */
+function watchDepth(element: Element) {
   let reach = 0;
   let height = 0;
   let width = 0;
   let scrolls = false;
 
-  const look = guarded(() => {
-    if (away) return;
-    const find = own(element, "querySelector");
-    const marked = find(PARTS);
-    parts = marked ? PARTS : COMMON_PARTS;
-    hasParts ||= Boolean(marked ?? find(parts));
-    hasViews ||= Boolean(find(`[${VIEW}]`));
-
+  const look = () => {
     const [full, wide, seen] = extentOf(element);
     if (!full) return;
     // A new width rewraps the lines and moves everything; any other growth is taken to be below.
     if (width && width !== wide) reach *= full / height;
-    [width, height] = [wide, full];
-    if (seen) reach = Math.max(reach, seen);
+    width = wide;
+    height = full;
+    if (seen) reach = max(reach, seen);
     scrolls ||= reach < full - 1;
-  });
-
-  function measure(): JissMeasurement {
-    if (result) return { ...result };
-    advance();
-    look();
+  };
+  const figure = () => {
     const depth = reach < height - 1 ? Math.floor(reach / height * 1000) / 1000 : 1;
+    return scrolls && depth >= 0 ? depth : null;
+  };
+  return [look, figure] as const;
+}
+
+function start(element: Element, options?: { idleMs?: number } | null): JissCollection {
+  if (!(element instanceof Element)) throw new TypeError("JissCollector.start takes an element of this page");
+  const [guarded, listen, known, end] = guard();
+  const [isSign, lookAtParts, hovers, visit] = watchParts(guarded, listen, element);
+  const [lookAtViews, viewsSeen] = watchViews(guarded, listen, element);
+  const [lookAtDepth, depth] = watchDepth(element);
+  const [sign, look, update, time, ticks] = watchTime(guarded, options?.idleMs, () => {
+    const find = own(element, "querySelector");
+    lookAtParts(find);
+    lookAtViews(find);
+    lookAtDepth();
+  });
+  let result: JissMeasurement | undefined;
+
+  listen(window, PRESENCE, ({ type }: Event) => {
+    sign(isHidden() || type === "pagehide" || type === "freeze");
+    visit(null);
+    look();
+  });
+  listen(window, SIGNS, (event: PointerEvent) => {
+    if (isSign(event)) sign();
+    if (event.type === "scroll") look();
+  });
+  listen(window, "resize", look);
+
+  const measure = () => {
+    if (result) return { ...result };
+    update();
     return {
-      time_to_decision_ms: Math.round(Math.min(total, LONGEST_MS)),
-      hover_events: !failed() && (hovers || (hovering && hasParts)) ? Math.min(hovers, MOST_HOVERS) : null,
-      scroll_depth: !failed() && scrolls && depth >= 0 ? depth : null,
-      alternative_views_checked: !failed() && (hasViews || views.size) ? views.size : null,
+      time_to_decision_ms: time(),
+      hover_events: known(hovers),
+      scroll_depth: known(depth),
+      alternative_views_checked: known(viewsSeen),
     };
-  }
+  };
 
   look();
   return {
@@ -329,7 +374,7 @@ function start(element: Element, options?: { idleMs?: number } | null): JissColl
       result ??= measure();
       end();
       guarded(clearInterval)(ticks);
-      guarded(clearTimeout)(rest);
+      guarded(visit)(null);
       return { ...result };
     },
   };
