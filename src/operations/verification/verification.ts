@@ -83,11 +83,9 @@ export interface Verification {
 }
 
 /** @throws {ServiceError} VALIDATION_FAILED if the chain does not reach `from` or `sinceSize`. */
-export async function verifyChain(
-  dependencies: Needs,
-  { family, from, sinceSize, now, rest = yieldToOthers }: VerificationOptions,
-): Promise<Verification> {
-  const { database, crypto, lock } = dependencies;
+export async function verifyChain(dependencies: Needs, options: VerificationOptions): Promise<Verification> {
+  const { database } = dependencies;
+  const { family, from, sinceSize } = options;
   const anchored = family === SYSTEM_CHAIN ? await readAnchored(dependencies) : new Map();
   const epochs = await loadEpochs(database, family);
   const chain = epochs.at(-1);
@@ -98,11 +96,33 @@ export async function verifyChain(
     ? await checkpointUpTo(database, { chain: chain.chain, size: from })
     : null;
   const base = resumed !== null && resumed.size > chain.minIndex ? resumed : null;
+  const verified = await collectFindings(dependencies, { epochs, chain, base, anchored }, options);
+  await settleAlarm(dependencies, verified, options);
+  return await answerOf(dependencies, verified, options);
+}
 
+/** What is verified: all epochs of a family, or only the newest chain, from a checkpoint on. */
+interface VerifiedRange extends Pick<FamilyRows, "epochs" | "anchored"> {
+  readonly chain: StoredChain;
+  /** The checkpoint at which the verification resumes; null if it covers all epochs. */
+  readonly base: Awaited<ReturnType<typeof checkpointUpTo>>;
+}
+
+interface Verified extends Pick<VerifiedRange, "chain" | "base"> {
+  readonly reports: readonly BundleReport[];
+  readonly findings: readonly ShownFinding[];
+  readonly fatal: readonly ShownFinding[];
+}
+
+async function collectFindings(
+  dependencies: Needs,
+  { epochs, chain, base, anchored }: VerifiedRange,
+  { family, now, rest = yieldToOthers }: VerificationOptions,
+): Promise<Verified> {
   const ownKeys = await readOwnKeys(dependencies, heldKeys(dependencies));
-  const verifier = new BundleVerifier(crypto, {
+  const verifier = new BundleVerifier(dependencies.crypto, {
     pins: ownPins(dependencies, ownKeys),
-    known: lock.issued().filter(({ origin }) => origin === chain.origin),
+    known: dependencies.lock.issued().filter(({ origin }) => origin === chain.origin),
     expected: [],
     replay: false,
     seed: seedOf(dependencies.world.random(8)),
@@ -115,6 +135,7 @@ export async function verifyChain(
     : terminatedLines(bundleLines(dependencies, { ...options, chain, base }));
   await feedVerifier(dependencies, { verifier, lines: pieces, rest });
 
+  const isResumed = base !== null;
   const reports = verifier.end();
   const heads = await headFindings(dependencies, chain);
   const rows = await rowFindings(dependencies, {
@@ -122,25 +143,40 @@ export async function verifyChain(
     epochs: heads.length === 0 ? epochs : epochs.slice(0, -1),
     newestChain: chain.chain,
     reports,
-    isResumed: base !== null,
+    isResumed,
     family,
     ownKeys,
     anchored,
     rest,
   });
   const findings = [
-    ...reports.flatMap((report) => shownFindings(report, { isResumed: base !== null })),
+    ...reports.flatMap((report) => shownFindings(report, { isResumed })),
     ...heads,
     ...rows,
     // The rows that a head holds are bound to it: an altered head tells nothing about them.
-    ...(base === null && heads.length === 0 ? await rowAlterations(dependencies, family, rest) : []),
+    ...(!isResumed && heads.length === 0 ? await rowAlterations(dependencies, family, rest) : []),
   ];
-  const fatal = findings.filter((finding) => finding.fatal);
+  return { chain, base, reports, findings, fatal: findings.filter((finding) => finding.fatal) };
+}
+
+/** Raises the alarm if a finding is fatal; clears it if the whole family is sound. */
+async function settleAlarm(
+  dependencies: Needs,
+  { base, fatal }: Verified,
+  { family, now }: VerificationOptions,
+): Promise<void> {
   if (fatal.length > 0) {
     logFindings(dependencies, { family, fatal });
     const { chain, code, seq, sentence } = fatal[0]!;
     await raiseTampering(dependencies, { chain, code, seq, what: sentence }, now);
   } else if (base === null) dependencies.tampered?.clear(family);
+}
+
+async function answerOf(
+  dependencies: Needs,
+  { chain, base, reports, findings, fatal }: Verified,
+  { sinceSize }: VerificationOptions,
+): Promise<Verification> {
   const own = reports.find(({ origin }) => origin === chain.origin);
   const first = base?.size ?? chain.minIndex;
   const end = own?.checkpoint ?? await newestOwn(dependencies, chain);
