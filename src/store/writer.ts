@@ -376,10 +376,7 @@ export class Writer {
     this.#known.set(head.family, { identity: identityOf(head), set });
   }
 
-  /**
-   * Closes the tree of each chain that grew: root, one signed checkpoint, and the nodes for the paths of its
-   * new entries.
-   */
+  /** Closes the tree of each chain that grew, and stores the set in each head whose rows changed. */
   #close(
     unit: UnitOfWork,
     { before, sets, signing }: Pick<Loaded, "sets"> & {
@@ -388,13 +385,8 @@ export class Writer {
     },
   ): Closing {
     const { crypto, seals } = this.#options;
-    const closed = new Map<
-      string,
-      { readonly note: string; readonly nodes: ReadonlyMap<number, Uint8Array> }
-    >();
-    const first: Statement[] = [];
+    const closed: ClosedChain[] = [];
     const statements: Statement[] = [];
-    const issued: IssuedCheckpoint[] = [];
     const held: (readonly [StoredHead, Uint8Array])[] = [];
     /** The head with the set that it holds after the commit. */
     const withSet = (unsealed: StoredHead): StoredHead => {
@@ -410,41 +402,69 @@ export class Writer {
       if (!grown.has(family)) statements.push(updateHeld(withSet(head), head));
     }
     for (const family of grown) {
-      const head = withSet(unit.head(family)!);
-      const { origin, frontier: { size, peaks } } = head;
-      const root = rootOf(crypto, peaks);
-      const note = signNote(
-        crypto,
-        { text: formatCheckpoint({ origin, size, root }), name: origin },
-        signing.signers,
+      closed.push(
+        this.#closeChain(unit, { head: withSet(unit.head(family)!), known: before.get(family), signing }),
       );
-      const known = before.get(family);
-      const old = known?.chain === head.chain ? known : undefined;
-      const nodes = new Map([
-        ...(old === undefined ? [] : peakNodes(old.frontier)),
-        ...unit.appended.filter(({ entry }) => entry.chain === head.chain).flatMap((appended) =>
-          appended.nodes
-        ),
-      ].map(({ index, hash }) => [index, hash]));
-      closed.set(head.chain, { note, nodes });
-      issued.push({ family, epoch: head.epoch, origin, size, root, note });
-      // Comes first, so that a lost race is noticed before anything is written in vain.
-      if (old === undefined) statements.push(updatePeaks(head, { size, held: null }));
-      else first.push(updatePeaks(head, { size: old.frontier.size, held: old.held }));
-      statements.push(insertCheckpoint(head, note));
-      if (old !== undefined && dayOf(old.lastTimestamp) < dayOf(head.lastTimestamp)) {
-        statements.push(insertLadder(old));
-      }
     }
+    const byChain = new Map(closed.map((each) => [each.chain, each]));
     const receipts: Receipts = {
       proofOf({ family, entry: { chain, seq } }) {
-        const { note, nodes } = closed.get(chain)!;
+        const { issued: { note }, nodes } = byChain.get(chain)!;
         const { size } = unit.head(family)!.frontier;
         const path = inclusionPath(crypto, { leaf: seq, size }, (index) => nodes.get(index));
         return { index: seq, path, note };
       },
     };
-    return { receipts, first, statements, issued, held };
+    return {
+      receipts,
+      first: closed.flatMap(({ first }) => first),
+      statements: [...statements, ...closed.flatMap((each) => each.statements)],
+      issued: closed.map(({ issued }) => issued),
+      held,
+    };
+  }
+
+  /** Closes the tree of one chain that grew. @param known the head of its family before the commit. */
+  #closeChain(
+    unit: UnitOfWork,
+    { head, known, signing }: {
+      readonly head: StoredHead;
+      readonly known: StoredHead | undefined;
+      readonly signing: Signing;
+    },
+  ): ClosedChain {
+    const { crypto } = this.#options;
+    const { family, chain, epoch, origin, frontier: { size, peaks } } = head;
+    const root = rootOf(crypto, peaks);
+    const note = signNote(
+      crypto,
+      { text: formatCheckpoint({ origin, size, root }), name: origin },
+      signing.signers,
+    );
+    const old = known?.chain === chain ? known : undefined;
+    const nodes = new Map([
+      ...(old === undefined ? [] : peakNodes(old.frontier)),
+      ...unit.appended.filter(({ entry }) => entry.chain === chain).flatMap((appended) => appended.nodes),
+    ].map(({ index, hash }) => [index, hash]));
+    const issued = { family, epoch, origin, size, root, note };
+    const checkpoint = insertCheckpoint(head, note);
+    if (old === undefined) {
+      return {
+        chain,
+        nodes,
+        issued,
+        first: [],
+        statements: [updatePeaks(head, { size, held: null }), checkpoint],
+      };
+    }
+    const isNewDay = dayOf(old.lastTimestamp) < dayOf(head.lastTimestamp);
+    return {
+      chain,
+      nodes,
+      issued,
+      first: [updatePeaks(head, { size: old.frontier.size, held: old.held })],
+      statements: isNewDay ? [checkpoint, insertLadder(old)] : [checkpoint],
+    };
   }
 }
 
@@ -460,6 +480,16 @@ interface KnownHead {
   readonly identity: string;
   /** null if it was not read. */
   readonly set: Uint8Array | null;
+}
+
+/** A chain that grew: root, one signed checkpoint, and the nodes for the paths of its new entries. */
+interface ClosedChain {
+  readonly chain: string;
+  readonly nodes: ReadonlyMap<number, Uint8Array>;
+  readonly issued: IssuedCheckpoint;
+  /** Run before all others, so that a lost race is noticed before anything is written in vain. */
+  readonly first: readonly Statement[];
+  readonly statements: readonly Statement[];
 }
 
 interface Closing {
