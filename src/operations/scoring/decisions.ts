@@ -45,7 +45,7 @@ export async function scoreDecisionRisk(
   return await keyed.runUnderOneId(
     { given: request.decision_id, draw: () => world.ulid(call.now) },
     (decision_id) =>
-      scoreUnderId(dependencies, caller, {
+      answerDecision(dependencies, caller, {
         request: { ...request, decision_id },
         call,
         keyed,
@@ -57,7 +57,7 @@ export async function scoreDecisionRisk(
 /** A decision as it was requested; `decision_id` is null if the service is to draw it. */
 export type SentDecision = Omit<DecisionRequest, "decision_id"> & { readonly decision_id: string | null };
 
-async function scoreUnderId(
+async function answerDecision(
   dependencies: Needs,
   caller: OrganizationCaller,
   { request, call, keyed, drawn }: {
