@@ -4,6 +4,7 @@
  * Only this module reads the environment. A problem names the variable, what is wrong and how to mend it, and
  * never shows the value. Source: contract, section 1.
  */
+import { issueInWords } from "../domain/issue_words.ts";
 import type { Environment, ReadFile } from "./environment.ts";
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
@@ -214,8 +215,9 @@ class Reader {
     }
     const parsed = schema.safeParse(value);
     if (parsed.success) return parsed.data;
-    for (const { path, message } of parsed.error.issues) {
-      this.problem(name, `${path.length === 0 ? "the document" : path.join(".")}: ${message}`);
+    for (const issue of parsed.error.issues) {
+      const place = issue.path.length === 0 ? "the document" : issue.path.join(".");
+      this.problem(name, `${place}: ${issueInWords(issue, value)}`);
     }
     return undefined;
   }

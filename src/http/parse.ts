@@ -1,6 +1,7 @@
 /** Parses untrusted input, once, where it enters: after that its type proves that it is valid. */
 import type { z } from "zod";
 import { type ErrorDetail, ServiceError } from "../domain/errors.ts";
+import { issueInWords } from "../domain/issue_words.ts";
 
 /** The most details that one answer shows. */
 const DETAILS_MAX = 100;
@@ -34,66 +35,19 @@ export function parseEach<Output>(
   return parsed.map(({ data }) => data!);
 }
 
-/** Zod's messages for a value of the wrong type, and for one that is not among the allowed values. */
-const WRONG_TYPE = /^Invalid input: expected (\w+), received (\w+)$/;
-const WRONG_VALUE = /^Invalid (?:input|option): expected (one of .*|".*"|\d+|true|false)$/;
-/** Zod's message for a number that is out of its range, and for a text or list of the wrong length. */
-const LIMIT =
-  /^Too (?:small|big): expected \w+ to (be|have) (>=|<=|>|<|exactly) ?([^ ]+)(?: (character|item)s)?$/;
-const LIMIT_WORDS: Readonly<Record<string, string>> = {
-  ">=": "at least",
-  "<=": "at most",
-  ">": "more than",
-  "<": "less than",
-  exactly: "exactly",
-};
-
 function detailsOf(
   { issues }: z.ZodError,
   { value, prefix = [] }: { readonly value: unknown; readonly prefix?: readonly PropertyKey[] },
 ): readonly ErrorDetail[] {
-  return issues.map(({ path, message }) => ({
-    path: shorten([...prefix, ...path].map(String).join("."), PATH_MAX_LENGTH),
-    message: shorten(
-      valueAt(value, path) === undefined ? rephrase(message, "is missing: it must be ") : rephrase(message),
-      MESSAGE_MAX_LENGTH,
-    ),
+  return issues.map((issue) => ({
+    path: shorten([...prefix, ...issue.path].map(String).join("."), PATH_MAX_LENGTH),
+    message: shorten(issueInWords(issue, value), MESSAGE_MAX_LENGTH),
   }));
-}
-
-function rephrase(message: string, beginning?: string): string {
-  return message
-    .replace(
-      WRONG_TYPE,
-      (_, expected: string, received: string) =>
-        beginning === undefined
-          ? `must be ${withArticle(expected)}, not ${withArticle(received)}`
-          : beginning + withArticle(expected),
-    )
-    .replace(WRONG_VALUE, (_, expected: string) => (beginning ?? "must be ") + expected)
-    .replace(LIMIT, (_, verb: string, sign: string, limit: string, unit: string | undefined) => {
-      const unitWord = unit === undefined ? "" : ` ${unit}${limit === "1" ? "" : "s"}`;
-      return `must ${verb} ${LIMIT_WORDS[sign]} ${limit}${unitWord}`;
-    });
-}
-
-/** A type with its article, as a sentence needs it. */
-function withArticle(type: string): string {
-  if (type === "null") return type;
-  if (type === "int") return "an integer";
-  return /^[aeiou]/i.test(type) ? `an ${type}` : `a ${type}`;
 }
 
 /** Shortens a text. A path may contain names of any length that the caller chose. */
 function shorten(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length - 1).toWellFormed()}…`;
-}
-
-function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce<unknown>(
-    (inner, key) => (inner as Record<PropertyKey, unknown> | undefined)?.[key],
-    value,
-  );
 }
 
 /** The error for invalid fields: shows the first {@link DETAILS_MAX} details, and says how many there are. */
