@@ -39,7 +39,7 @@ export interface SqldOptions {
   readonly arguments?: readonly string[];
 }
 
-/** A server, not yet of durability `strong`: whoever writes to it must set that. */
+/** Starts a server. Its durability is not `strong` yet: a test that needs that must set it. */
 export async function startSqld(options: SqldOptions): Promise<Sqld> {
   await Deno.mkdir(options.directory, { recursive: true });
   for (let attempt = 1;; attempt += 1) {

@@ -367,7 +367,7 @@ const OTHER_REASONS = {
   epoch: (one: Uncompared) =>
     `${yoursOf(one)} is of ${
       (one.anchor ?? one.checkpoint).origin
-    }, another epoch of this chain, and what was given does not lead from there to here: ask for a new export of all epochs, and verify it whole. Where nothing of that epoch is left, ask why. ${BEGIN_ANEW}`,
+    }, another epoch of this chain, and what was given does not lead from there to here: ask for a new export of all epochs, and verify it whole. If nothing of that epoch is left, ask why. ${BEGIN_ANEW}`,
   deployment: ({ checkpoint: { origin, size } }: Uncompared) =>
     `The key that signed it, or one that certificates or a common key file join to it, also signed your checkpoint of ${size} entries of ${origin}, in another deployment, to which nothing in the file goes back: ask why there is a new one, and for the export of the one that you know. ${BEGIN_ANEW}`,
   system: ({ checkpoint: { origin, size } }: Uncompared) =>

@@ -4,7 +4,7 @@
  */
 import type { Interaction } from "../domain/interaction.ts";
 import { isPresented, isReferral } from "../scoring/classify.ts";
-import { coursePlot, type Standing } from "./assessment_plots.ts";
+import { coursePlot, type ScoreAndBand } from "./assessment_plots.ts";
 import { dimensionsFigure } from "./jis_plot.ts";
 import { beforeFirst, type DimensionMoved, movedContent } from "./explanation.ts";
 import { headOf } from "./head.ts";
@@ -27,10 +27,10 @@ export interface AssessmentPage {
   /** ISO 8601. */
   readonly createdAt: string;
   readonly records: readonly Interaction[];
-  /** The standing after the last record. */
-  readonly summary: Standing & { readonly dimensions: Readonly<Record<string, number>> };
-  /** The standing after each record, with its explanation; null if the explanation can no longer be given. */
-  readonly results: readonly (Standing & { readonly explanation: readonly DimensionMoved[] | null })[];
+  /** The score and band after the last record. */
+  readonly summary: ScoreAndBand & { readonly dimensions: Readonly<Record<string, number>> };
+  /** The score and band after each record; `explanation` is null if it can no longer be given. */
+  readonly results: readonly (ScoreAndBand & { readonly explanation: readonly DimensionMoved[] | null })[];
   readonly shareUrl: string;
   readonly thresholds: { readonly minJis: number; readonly targetJis: number };
   readonly retentionDays: number;

@@ -7,7 +7,7 @@ import { type Markup, markup } from "./markup.ts";
 import { dataTable } from "./tables.ts";
 import { alignedPoints, nameInWords, pointsInWords } from "./wording.ts";
 
-export interface Standing {
+export interface ScoreAndBand {
   /** 0 to 100. */
   readonly jis: number;
   readonly band: string;
@@ -18,7 +18,7 @@ const PLOT = { left: 36, right: 400, top: 14, bottom: 214, height: 250 };
 /** The score after each case; `thresholds` are drawn as dashed lines if they are known. */
 export function coursePlot(
   { results, thresholds }: {
-    readonly results: readonly Standing[];
+    readonly results: readonly ScoreAndBand[];
     readonly thresholds?: { readonly minJis: number; readonly targetJis: number };
   },
 ): Markup {

@@ -85,11 +85,11 @@ export const DATABASE_FILE = "the database file in JISS_DATA_DIR or JISS_DATABAS
 const REFUSALS: Readonly<Record<PassingFault, readonly [message: string, mend: string]>> = {
   full: [
     "the database takes no writes, as its disk is full: they are refused, reads are served",
-    "make room where JISS_DATA_DIR lies; writes are taken again by themselves",
+    "make room where JISS_DATA_DIR lies; the service accepts writes again by itself",
   ],
   read_only: [
     "the database takes no writes, as its disk can only be read: they are refused, reads are served",
-    "find out why (dmesg); once it can be written, writes are taken again by themselves, or start the service anew",
+    "find out why (dmesg); once it can be written, the service accepts writes again by itself, or restart the service",
   ],
   unopened: [
     "the database cannot do everything, as a file cannot be opened: what needs one is refused",

@@ -287,7 +287,7 @@ Deno.test("each verdict has a plain sentence", () => {
   );
 });
 
-Deno.test("of several verdicts the worst counts: exit code 1 before 2 before 0", () => {
+Deno.test("the worst verdict counts: exit code 1 before 2 before 0", () => {
   const worst = (...verdicts: (readonly [BundleReport["verdict"], BundleReport["exitCode"]])[]) => {
     const [report] = verify(GOOD);
     return overallVerdict(verdicts.map(([verdict, exitCode]) => ({ ...report!, verdict, exitCode })));

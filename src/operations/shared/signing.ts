@@ -114,8 +114,8 @@ export class SigningKeys implements SigningSource {
   }
 
   /**
-   * The keys to sign with now, after a look at the files and the database: a rotation by another process is
-   * taken up at once, and a retired key signs nothing more, whether or not its successor can be read.
+   * The keys to sign with now, after a look at the files and the database: a rotation by another process
+   * takes effect at once, and a retired key signs nothing more, whether or not its successor can be read.
    * @throws as {@link current}.
    */
   async refresh(): Promise<Signing> {

@@ -63,8 +63,8 @@ export class TamperedChains {
   readonly #open = new Map<string, OpenTampering>();
   /** The fault that an administrator has acknowledged, by family: the same fault raises no other alert. */
   readonly #accepted = new Map<string, string>();
-  /** Ids of alerts that were taken up: if their chain is found whole later, they do not count again. */
-  readonly #adoptedIds = new Set<string>();
+  /** Ids of counted alerts: if their chain is found whole later, they are not counted again. */
+  readonly #countedIds = new Set<string>();
   #raising: Promise<void> = Promise.resolve();
 
   get families(): readonly string[] {
@@ -86,12 +86,12 @@ export class TamperedChains {
 
   add(family: string, open: OpenTampering): void {
     this.#open.set(family, open);
-    if (open.alertId !== null) this.#adoptedIds.add(open.alertId);
+    if (open.alertId !== null) this.#countedIds.add(open.alertId);
   }
 
-  /** True if the alert was never taken up. */
+  /** True if this process has not counted the alert yet. */
   isNewAlert(alertId: string): boolean {
-    return !this.#adoptedIds.has(alertId);
+    return !this.#countedIds.has(alertId);
   }
 
   /** Clears a family after its chain was verified as a whole without a fault. */
@@ -373,8 +373,8 @@ async function provenDetails(
 // ---- alerts of other processes and earlier starts --------------------------------------------------------
 
 /**
- * Takes up the alerts of other processes and of earlier starts, and their acknowledgements. An alert that is
- * open counts. So does one whose acknowledgement is in no signed entry.
+ * Counts the alerts of other processes and of earlier starts, and applies their acknowledgements. An alert
+ * that is open counts. So does one whose acknowledgement is in no signed entry.
  */
 export async function followTampering(dependencies: Proving & Pick<Watching, "tampered">): Promise<void> {
   const { tampered, database } = dependencies;
@@ -387,19 +387,19 @@ export async function followTampering(dependencies: Proving & Pick<Watching, "ta
     if (tampered.isAccepted(tampering.family, tampering)) continue;
     const isAcknowledged = row.acknowledged === 1 &&
       (await acknowledgements(dependencies, adminChain(row.org_id))).has(row.alert_id);
-    adoptAlert(tampered, { ...row, tampering, isAcknowledged });
+    countAlert(tampered, { ...row, tampering, isAcknowledged });
   }
   const [system] = await systemAlerts(dependencies);
   if (system === undefined) return;
   const isAcknowledged = system.acknowledged_at !== null;
-  adoptAlert(tampered, { ...system, tampering: system.detail, isAcknowledged });
+  countAlert(tampered, { ...system, tampering: system.detail, isAcknowledged });
 }
 
 /**
- * Takes up one alert. An alert that was taken up before does not count again: the chain may be found whole
- * since.
+ * Counts one alert. An alert that this process already counts is not counted again: the chain may be found
+ * whole since.
  */
-function adoptAlert(
+function countAlert(
   tampered: TamperedChains,
   { alert_id: alertId, created_at: raisedAt, tampering, isAcknowledged }:
     & Pick<AlertRow, "alert_id" | "created_at">

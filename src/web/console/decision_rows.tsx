@@ -15,7 +15,7 @@ export function DecisionRows({ label, decisions, withOperator = true }: {
     "Decision",
     "Domain",
     "#Score",
-    "Standing",
+    "Status",
   ];
   return (
     <Rows label={label} columns={columns}>

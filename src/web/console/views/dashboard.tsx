@@ -17,7 +17,7 @@ export function DashboardView() {
   const article14 = useAnswer<Article14>({ path: "/v1/compliance/article14" });
   return (
     <View title={organization}>
-      <Answered asked={dashboard}>{(body) => <Standing {...body} />}</Answered>
+      <Answered asked={dashboard}>{(body) => <OrganizationSummary {...body} />}</Answered>
       <h2>Lowest scores of all operators</h2>
       <Answered asked={weakest}>
         {({ operators }) =>
@@ -45,7 +45,7 @@ export function DashboardView() {
   );
 }
 
-function Standing({ dashboard, domain, tier }: Dashboard) {
+function OrganizationSummary({ dashboard, domain, tier }: Dashboard) {
   const { compliance_status: status, organization_rule: rule } = dashboard;
   return (
     <>

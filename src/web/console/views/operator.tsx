@@ -28,7 +28,7 @@ export function OperatorView() {
       <Answered asked={profile}>
         {(body) => (
           <>
-            <Standing {...body} />
+            <OperatorSummary {...body} />
             <h2>What to do</h2>
             <Recommendation asked={maintenance} />
           </>
@@ -58,7 +58,9 @@ export function OperatorView() {
   );
 }
 
-function Standing({ profile, jis_history: history, decay_projection: projection, compliance }: Profile) {
+function OperatorSummary(
+  { profile, jis_history: history, decay_projection: projection, compliance }: Profile,
+) {
   const { uncertainty } = profile;
   const thresholds = compliance!.thresholds;
   return (

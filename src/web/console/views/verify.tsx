@@ -25,7 +25,7 @@ const TRUSTS = [
     "Tells whether the file is the service's own, unchanged.",
   ],
   ["own", "Keys that I got another way", "What an auditor uses: PEM, JWKS or verifier key, one a line."],
-  ["none", "No key", "The file is held against the key that it carries itself, which proves nothing alone."],
+  ["none", "No key", "The file is checked with the key inside it, which proves nothing alone."],
 ] as const;
 type Trust = (typeof TRUSTS)[number][0];
 
