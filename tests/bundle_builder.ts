@@ -1,6 +1,7 @@
 /**
- * A small deployment in memory that writes evidence as the service does, without a database: chains with scores that
- * replay, labels, erasures, retention, key rotations and restores, and the bundles of all of them.
+ * A small deployment in memory that writes evidence as the service does, without a database: chains with
+ * scores that replay, labels, erasures, retention, key rotations and restores, and the bundles of all of
+ * them.
  *
  * Everything follows from the seed and the calls, so that the same calls give the same bytes.
  */
@@ -77,7 +78,7 @@ interface WorldKey {
   readonly cert: string | null;
 }
 
-/** What the service stores about an operator. */
+/** The row that the service stores for an operator. */
 interface OperatorRow {
   readonly pseudonym: string;
   readonly state: OperatorState | null;
@@ -210,7 +211,7 @@ export interface ScoreFields {
 }
 
 export interface BundleFields {
-  /** Which parts are included. */
+  /** The parts that are included. */
   readonly parts?: "all" | "structural" | "none";
   /** Checkpoints at each multiple of this. */
   readonly every?: number;

@@ -1,5 +1,5 @@
 /**
- * What a forger does with a bundle: takes it apart, changes it, and mends everything that depends on the
+ * A forger's work on a bundle: it takes it apart, changes it, and mends everything that depends on the
  * change, as far as keys and tools allow. Knows the format by itself, so that it can also write what no
  * service would.
  */
@@ -73,7 +73,7 @@ export function putTogether(open: OpenBundle): string {
   return sealed(bundleLines(open));
 }
 
-/** What a forger mends after a change. */
+/** The parts that a forger mends after a change. */
 export interface Mending {
   /** Commitments of all parts that are included. */
   readonly commitments?: boolean;

@@ -88,8 +88,8 @@ function isOfTwoEpochs(bundles: readonly ExpectedReport[]): boolean {
 }
 
 /**
- * What has been seen of everything that the histories must hold: a test without some of it would show
- * nothing.
+ * The features that the histories have shown so far, of those that they must have: a test that misses one of
+ * them would show nothing.
  */
 export class Seen {
   readonly #lacking = new Set(NAMES);
@@ -116,7 +116,7 @@ export class Seen {
 
 // ---- verification -------------------------------------------------------------------------------------------------
 
-/** What was checked. */
+/** Counts of the checks. */
 export interface CleanFigures {
   readonly bundles: number;
   readonly files: number;

@@ -8,7 +8,7 @@ import { type Harness, type HarnessOptions, scoreRequest, withHarness } from "./
 export interface Recording extends Deliverer {
   deliver: Deliverer["deliver"];
   readonly sent: { readonly url: string; readonly deliveryId: string; readonly text: string }[];
-  /** What differs from an accepted delivery. */
+  /** The fields that differ from an accepted delivery. */
   answer: (attempt: Attempt) => Partial<AttemptResult>;
 }
 

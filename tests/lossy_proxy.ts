@@ -1,7 +1,7 @@
 /** Stands between the service and a database server, and loses requests or answers on request. */
 
 /**
- * What happens to a request. `lost`: it is carried out and its answer lost. `never`: it does not arrive.
+ * The fate of a request. `lost`: it is carried out and its answer lost. `never`: it does not arrive.
  * `late`: the client sees a broken connection, and the request is carried out afterwards.
  */
 export type Fate = "passed" | "lost" | "never" | "late";

@@ -1,8 +1,8 @@
 /**
- * What tests of behaviour require of the default model, each as a check of a document: `task test` runs them
- * on the document of the program, `task mutate` on each of its mutations. The only test that is no such check
- * is that of the document's hash, in `unit/golden_test.ts`: it would notice every change and say nothing
- * about behaviour.
+ * Requirements of the tests of behaviour on the default model, each as a check of a document: `task test`
+ * runs them on the document of the program, `task mutate` on each of its mutations. The only test that is no
+ * such check is that of the document's hash, in `unit/golden_test.ts`: it would notice every change and say
+ * nothing about behaviour.
  */
 import assert from "node:assert/strict";
 import type { ModelDocument } from "../src/scoring/model.ts";

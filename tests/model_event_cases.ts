@@ -35,7 +35,7 @@ const UNMEASURED = { hover_events: null, scroll_depth: null, alternative_views_c
 
 type Puts = Readonly<Record<string, readonly [value: number, weight: number]>>;
 
-/** What an interaction puts, by rule and bucket; without P, which is the same for all. */
+/** The figures that an interaction puts, by rule and bucket; without P, which is the same for all. */
 function puts(
   model: ModelDocument,
   fields: Partial<Interaction>,

@@ -55,7 +55,7 @@ interface Organization {
   readonly open: readonly string[];
 }
 
-/** What is restored together with a copy of the database. */
+/** The state of the test that is restored together with a copy of the database. */
 interface Backup {
   readonly organizations: ReadonlyMap<string, Organization>;
   readonly signers: readonly Signer[];

@@ -1,6 +1,6 @@
 /**
- * What an auditor gets from a deployment with a random life: files at random moments, with what was kept of
- * earlier visits, and what an honest verifier must report for each bundle in them.
+ * An auditor's files from a deployment with a random life: exports at random moments, the checkpoints kept
+ * from earlier visits, and the report that an honest verifier must give for each bundle in them.
  *
  * Everything follows from the seed. Nothing in these histories is an attack: any finding that is not foretold
  * here is a false alarm. The expectation follows from the sizes of chains and from the ends of days, which
@@ -46,7 +46,7 @@ export interface ExportedFile {
   readonly bundles: readonly ExpectedReport[];
 }
 
-/** What must be reported for a bundle. */
+/** The report that a bundle must get. */
 export interface ExpectedReport {
   readonly origin: string;
   readonly base: number;
@@ -262,7 +262,7 @@ class Auditor {
     return links.includes(kept) || [...this.#days.get(chain)!.values()].includes(kept);
   }
 
-  /** What a family has to account for, and the bundle of its own chain does not. */
+  /** The owed entries of a family that the bundle of its own chain does not account for. */
   #openIn(
     chains: readonly ChainRow[],
     { owed, links, parts }: {
@@ -334,8 +334,9 @@ function sizesOf(owed: readonly ToAccountFor[], origin: string): readonly number
 }
 
 /**
- * What a bundle of the system chain says of other chains, in the entries that kept checkpoints of these sizes
- * cover: for each chain the last anchor below each of them; and whether the bundle withholds some of it.
+ * The statements of a bundle of the system chain about other chains, in the entries that kept checkpoints of
+ * these sizes cover: for each chain the last anchor below each of them; and whether the bundle withholds some
+ * of it.
  */
 function anchorsIn(
   bundle: string,

@@ -127,8 +127,8 @@ const LONGEST = named([
 ]);
 
 /**
- * What the store must do on any backend, tested over HTTP: writes, conflicts, proofs, erasure, pages,
- * retries.
+ * Tests over HTTP of the behaviour that the store must have on any backend: writes, conflicts, proofs,
+ * erasure, pages, retries.
  */
 const CONTRACT = named([
   "http/accepted_rows",

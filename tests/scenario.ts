@@ -9,7 +9,7 @@ export interface Scenario {
   readonly request: RequestOptions;
   readonly status: number;
   readonly code: string;
-  /** What the message or a detail must name, so that the client knows what to change. */
+  /** The field that the message or a detail must name, so that the client knows what to change. */
   readonly names: string;
 }
 

@@ -14,7 +14,7 @@ function rowsOf<Result = Row>(database: Database, sql: string): Promise<readonly
   return database.read(CompiledQuery.raw(sql) as CompiledQuery<Result>);
 }
 
-/** What the migrations leave in an empty database: each object's definition, then the rows of each table. */
+/** Content of a database after the migrations: each object's definition, then the rows of each table. */
 async function migrated(): Promise<readonly Statement[]> {
   const database = openEmbedded({ path: ":memory:", onFatal: () => {} });
   await migrate(database, { migrations: MIGRATIONS, now: 0 });

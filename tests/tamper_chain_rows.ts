@@ -468,7 +468,7 @@ export const KEY_ROWS: readonly Row[] = [
 
 /** Several bundles in one file. */
 export interface SeveralRow {
-  /** What the row shows. */
+  /** The statement that the row proves. */
   readonly name: string;
   readonly text: string;
   readonly options?: Partial<VerifierOptions>;

@@ -26,7 +26,7 @@ function brief({ code, seq, range }: Finding): string {
   return seq === null ? code : `${code}@${seq}`;
 }
 
-/** What a report is expected to contain. */
+/** The expected content of a report. */
 export interface Expectation {
   readonly verdict: BundleReport["verdict"];
   readonly exit: BundleReport["exitCode"];
@@ -54,7 +54,7 @@ export function assertReport(report: BundleReport, { verdict, exit, findings, fi
 
 /** One file and its findings; several bundles have an expectation each. */
 export interface Row extends Partial<VerifierOptions>, Expectation {
-  /** What the row shows. */
+  /** The statement that the row proves. */
   readonly name: string;
   readonly text: string;
 }

@@ -1,5 +1,5 @@
 /**
- * What the repository promises: one Deno version, a README whose commands work, complete lists of variables
+ * Promises of the repository: one Deno version, a README whose commands work, complete lists of variables
  * and packages.
  */
 import assert from "node:assert/strict";
@@ -84,7 +84,7 @@ Deno.test("the lock file holds what the program and its pages need: `task dev` f
 
 Deno.test("the lock file of the tests holds each package of the program too, at the same version and digest", async () => {
   const [own, all] = await Promise.all(["deno.lock", "tests/deno.lock"].map(lockedIn));
-  // Which peers there are depends on the other packages: it is a part of the key.
+  // A key names the peers, which depend on the other packages.
   const bare = (locked: Awaited<ReturnType<typeof lockedIn>>) =>
     new Map(Object.entries(locked).map(([id, { integrity }]) => [/^@?[^@]+@[^_]+/.exec(id)![0], integrity]));
   const digests = bare(all!);

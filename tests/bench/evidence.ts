@@ -63,7 +63,7 @@ export function verifyingSpeed({ quick }: BenchOptions): Promise<readonly Row[]>
   ]);
 }
 
-/** What any reader must do: parse every line as JSON, and hash the file. */
+/** The least work of any reader: it parses every line as JSON, and hashes the file. */
 function readBare(whole: Uint8Array, pieces: readonly Uint8Array[]): void {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let start = 0;

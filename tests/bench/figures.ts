@@ -2,7 +2,7 @@
 
 /** A quantity that was measured. */
 export interface Figure {
-  /** What was measured, in words. */
+  /** The measured quantity, in words. */
   readonly of: string;
   readonly value: number;
   readonly unit: Unit;
@@ -20,7 +20,7 @@ export interface Ratio {
   readonly goal: Goal;
 }
 
-/** What could not be measured here, and why. */
+/** A measurement that could not be made here, and the reason. */
 export interface Skipped {
   readonly name: string;
   readonly skipped: string;

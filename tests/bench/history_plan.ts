@@ -52,7 +52,7 @@ export interface Sizes {
   readonly records: number;
 }
 
-/** What a reader needs to know about the written history. */
+/** The facts about the written history that a reader needs. */
 export interface Facts {
   readonly key: string;
   /** Some sessions of the organization that is asked. */

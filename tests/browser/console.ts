@@ -1,4 +1,4 @@
-/** What tests of the console do again and again. */
+/** Steps that several tests of the console share. */
 import type { Page } from "playwright-core";
 
 export async function signIn(page: Page, key: string): Promise<void> {

@@ -1,4 +1,4 @@
-/** What holds for every page: its own origin, its policy, both themes, a narrow window. */
+/** Rules that hold for every page: its own origin, its policy, both themes, a narrow window. */
 import assert from "node:assert/strict";
 import {
   assertAccessible,

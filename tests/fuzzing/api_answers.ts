@@ -76,7 +76,7 @@ function envelopeProblems({ method }: Sent, { headers, text }: Received): readon
 const isTrueOf = (member: string) => ({ text }: Received): readonly string[] =>
   JSON.parse(text)[member] === true ? [] : [`${member} is not true: ${text.slice(0, 500)}`];
 
-/** What an answer must say if nobody altered anything. */
+/** Checks of answers that must say that nothing was altered, as nobody altered anything. */
 const MEANINGS: Readonly<Record<string, (received: Received) => readonly string[]>> = {
   getReplay: isTrueOf("match"),
   getChainVerification: isTrueOf("valid"),

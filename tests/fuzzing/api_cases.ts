@@ -26,7 +26,7 @@ export interface Case {
   readonly elsewhere?: string;
 }
 
-/** What is done to a body. `at` chooses the place among any number. */
+/** Damage to a body. `at` chooses the place among any number. */
 export type Damage =
   | { readonly kind: "remove" | "cut" | "flip" | "double" | "bom"; readonly at: number }
   | { readonly kind: "replace" | "repeat" | "wrap"; readonly at: number; readonly token: string };

@@ -1,4 +1,4 @@
-/** What a client of the service knows from its answers: names that later requests can use. */
+/** A client's knowledge from the answers of the service: names that later requests can use. */
 
 /** The organization as its own client knows it. */
 export interface Organization {

@@ -22,7 +22,7 @@ interface Exports {
   readonly jwks: string;
 }
 
-/** What a new deployment exports after each kind of call was used once, with two late labels. */
+/** The exports of a new deployment after each kind of call was used once, with two late labels. */
 async function exportsOfEverything(): Promise<Exports> {
   const deployment = await freshDeployment();
   const service = await startService(["serve"], deployment);

@@ -1,4 +1,4 @@
-/** What the tables say beside the chains: every row refers to its entry, and no entry lacks its row. */
+/** Rules of the tables beside the chains: every row refers to its entry, and no entry lacks its row. */
 import assert from "node:assert/strict";
 import { type Database, query } from "../../src/store/database.ts";
 import { type Chain, cutOffPosition, familiesOf, type Link, linkAt, partOf } from "./chains.ts";

@@ -1,6 +1,7 @@
 /**
- * The late label over HTTP, after random histories: it moves the operator's stored record exactly as section 15,
- * point 6 of the scoring model names, once, and every score and decision before and after it still replays.
+ * The late label over HTTP, after random histories: it moves the operator's stored record exactly as section
+ * 15, point 6 of the scoring model names, once, and every score and decision before and after it still
+ * replays.
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -83,7 +84,7 @@ const cases: fc.Arbitrary<Case> = fc.record({
 
 // ---- the changes of section 15, point 6 -------------------------------------------------------------------
 
-/** What the part `input` records of its score for a later label. */
+/** The fields of its score that the part `input` records for a later label. */
 interface Recorded {
   readonly weights: {
     readonly s: number;

@@ -185,7 +185,7 @@ Deno.test("a period counts sealed rows one by one in any epoch, without erased a
 // ---- altered ----------------------------------------------------------------------------------------------
 
 /**
- * What somebody does to the file: each picks rows by a number, so that any row at any place can be chosen.
+ * Alterations of the file: each picks rows by a number, so that any row at any place can be chosen.
  */
 const alterations = fc.array(
   fc.record({
@@ -223,7 +223,8 @@ const alterations = fc.array(
 type Alteration = typeof alterations extends fc.Arbitrary<readonly (infer Value)[]> ? Value : never;
 
 /**
- * What a period reads: the rows of scores or of frozen calls in order, and the operators that have such rows.
+ * The rows that a period reads: those of scores or of frozen calls in order, and the operators that have such
+ * rows.
  */
 interface RowSet {
   readonly table: "interaction" | "skipped_interaction";

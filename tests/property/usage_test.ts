@@ -91,7 +91,7 @@ Deno.test("asked after each score, usage equals the count of the window's instan
       const orgId = await organization();
       const scored = unordered.toSorted((a, b) => a.at - b.at);
       for (const [index, { at, count }] of scored.entries()) {
-        // What the window holds just before the instant and at it.
+        // The count of the window just before the instant and at it.
         const before = scored.slice(0, index);
         assert.equal(await countAt(database, orgId, at), countOneByOne(before, at));
         await database.batch(addUsage(orgId, { at, count }));

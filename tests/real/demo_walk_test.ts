@@ -1,5 +1,5 @@
 /**
- * What a newcomer does with `jiss dev` and the pages: each command that a page gives for a running service is
+ * A newcomer's walk through `jiss dev` and the pages: each command that a page gives for a running service is
  * taken from the page, and run in a shell that has only the variables that the commands set.
  */
 import assert from "node:assert/strict";

@@ -6,7 +6,7 @@ import { runProgram } from "../program.ts";
 const REDOCLY = "npm:@redocly/cli@2.77.0";
 const SPECTRAL = "npm:@stoplight/spectral-cli@6.16.3";
 
-/** What a linter found: the rule, and where. */
+/** A finding of a linter: the rule and the place. */
 type Finding = readonly [rule: string, place: string];
 
 async function lint(tool: string, args: readonly string[], cwd: string) {

@@ -40,7 +40,7 @@ interface Consistency {
   readonly path: readonly string[];
 }
 
-/** What the Go program is asked to check. */
+/** A question that the Go program answers. */
 interface Question {
   readonly vkey?: string;
   readonly notes?: readonly string[];
@@ -54,7 +54,7 @@ interface Answered {
   readonly verdicts: readonly { kind: string; index: number; ok: boolean; error?: string }[];
 }
 
-/** What a chain published, and a function that has Go check it. */
+/** The notes that a chain published, and a function that has Go check them. */
 interface Scene {
   readonly origin: string;
   readonly notes: readonly string[];

@@ -361,7 +361,7 @@ real(
       await withRaw(answer, async ({ port }) => {
         assert.deepEqual(await world.post(`https://receiver.test:${port}/`), { status: 200, error: null });
         await ended.promise;
-        // What the kernel buffers between the two is not the product's.
+        // The kernel between the two buffers some bytes, which are not the product's.
         assert.ok(sent < whole / 2, `${sent}`);
       });
     }),

@@ -198,7 +198,7 @@ const RETRY_AFTER_SECONDS = 1;
 /** By the test's clock, a timer of the program may fire this much early. */
 const TIMER_GRAIN_MS = 10;
 
-/** What happens to a request: sent on; answered by the proxy; cut before it was sent on, or after. */
+/** The fate of a request: sent on; answered by the proxy; cut before it was sent on, or after. */
 type Fate = "on" | "lost" | "answer lost" | 429 | 500 | 503;
 
 interface Proxy {

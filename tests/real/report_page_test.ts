@@ -21,7 +21,7 @@ const SPARKLINE = sparklineSvg({
   to: Date.parse("2026-10-01"),
 });
 
-/** What is served: text, type and policy. */
+/** The documents that are served: text, type and policy. */
 const DOCUMENTS: Readonly<Record<string, readonly [text: string, type: string, policy: string]>> = {
   "/report": [PAGE, "text/html; charset=utf-8", REPORT_PAGE_CSP],
   "/empty": [

@@ -1,5 +1,5 @@
 /**
- * What a start prints, and its exit code, if the database server is not as it must be. Source: contract,
+ * The output and the exit code of a start if the database server is not as it must be. Source: contract,
  * section 6.
  */
 import assert from "node:assert/strict";

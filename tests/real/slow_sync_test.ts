@@ -1,4 +1,4 @@
-/** What the service does while a slow disk syncs a batch. Source: contract, section 6. */
+/** The service's behaviour while a slow disk syncs a batch. Source: contract, section 6. */
 import assert from "node:assert/strict";
 import { scoreRequest } from "../harness.ts";
 import { createOrganization, freshDeployment, startService, syncingPid } from "../program.ts";

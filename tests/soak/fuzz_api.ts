@@ -91,7 +91,7 @@ export async function fuzzApi({ requests, seed, path }: ApiFuzzOptions): Promise
   }
 }
 
-/** What a whole run must contain and does not. @param leastOk - successful answers that each route needs. */
+/** Requirements that a whole run does not meet. @param leastOk - successful answers that each route needs. */
 export function apiFuzzFaults(figures: ApiFuzzFigures, leastOk: number): readonly string[] {
   const { findings, findings_in_all, log, refused, growth, table, chains } = figures;
   const { resident_mib, descriptors, wal_mib } = growth!;

@@ -232,7 +232,7 @@ const CHANGES: readonly Change[] = [
       `INSERT INTO audit_ladder SELECT chain, size, ts FROM audit_checkpoint WHERE ${OF_E2} AND size = 2`,
     message: /ladder 2: day/,
   },
-  // What was cut off.
+  // Claims about entries that were cut off.
   {
     what: "the least index is above the cut",
     change: "UPDATE audit_chain SET min_index = min_index + 1 WHERE chain = 'org/acme'",
