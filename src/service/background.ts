@@ -12,9 +12,9 @@ import type { Sending } from "../operations/shared/capabilities.ts";
 import { noDeliveries } from "../operations/shared/sending.ts";
 import { dispatchedDeliveries } from "../operations/webhooks/deliveries.ts";
 import { DatabaseBusy } from "../store/database.ts";
-import { createDeliverer } from "../webhooks/delivery.ts";
+import { createDeliverer, type Deliverer } from "../webhooks/delivery.ts";
 import { Dispatcher } from "../webhooks/dispatcher.ts";
-import { isOwnListener, type OwnListener } from "../webhooks/target.ts";
+import { isOwnListener, type OwnListener, type Resolve } from "../webhooks/target.ts";
 import { type RateWindows, rateWindows } from "./rate_windows.ts";
 import type { Recovered } from "./recovery.ts";
 import { resolveHost } from "./world.ts";
@@ -40,6 +40,12 @@ export interface BackgroundOptions {
   readonly clock: Clock;
   readonly world: World;
   readonly tellsOthers?: boolean;
+  /** Resolves the names of webhooks' destinations; default: as the system does. */
+  readonly resolve?: Resolve;
+  /** Sends webhooks; default: over the network. */
+  readonly deliverer?: Deliverer;
+  /** Layers of rate limits in place of the configured ones. */
+  readonly windows?: Partial<Pick<RateWindows, "address" | "key">>;
 }
 
 export interface Background {
@@ -50,22 +56,27 @@ export interface Background {
   readonly requests: Requests;
   /** The addresses at which the service listens, its main listener first: webhooks are not sent there. */
   listeners(): readonly OwnListener[];
+  /** Begins the work that no listener has to wait for. */
+  startTimers(): void;
+  /** Tells where the service listens. */
+  announce(listeners: readonly OwnListener[]): void;
   /** Begins to send webhooks and to run the upkeep; called once the service listens. */
-  start(listeners: readonly OwnListener[]): void;
+  start(): void;
   /** Begins to stop the sending of webhooks. */
   drain(): void;
   close(): Promise<void>;
 }
 
-export function runInBackground(options: BackgroundOptions, recovered: Recovered): Background {
+/** Builds the background work; none of it runs before it is started. */
+export function buildBackground(options: BackgroundOptions, recovered: Recovered): Background {
   const { config, log, clock, world, tellsOthers = false } = options;
   const { lock } = recovered.base;
   let listeners: readonly OwnListener[] = [];
   let dispatched: Promise<void> | null = null;
+  let timers: readonly ReturnType<typeof setInterval>[] = [];
   let firstUpkeep: ReturnType<typeof setTimeout> | undefined;
   const stopping = new AbortController();
-  const sending = sendingOf(config, {
-    clock,
+  const sending = sendingOf(options, {
     stopping: stopping.signal,
     isOwn: (address, port) => listeners.some((own) => isOwnListener(own, { address, port })),
   });
@@ -73,25 +84,29 @@ export function runInBackground(options: BackgroundOptions, recovered: Recovered
   const requests = new Requests(clock);
   const dispatcher = dispatcherOf(dependencies, { config, log, clock, requests });
   const breaches = new BreachLog(dependencies);
-  const limits = rateWindows(config, { clock, log, world });
+  const limits = { ...rateWindows(config, { clock, log, world }), ...options.windows };
   const upkeep = new Upkeep(dependencies, tellsOthers ? recovered.auditLines : null);
-  const timers = [
-    setInterval(() => {
-      breaches.flush(clock.now());
-      limits.forget();
-    }, BREACH_FLUSH_MS),
-    setInterval(() => upkeep.run(clock.now()), UPKEEP_MS),
-    setInterval(() => lock.sync(), LOCK_SYNC_MS),
-    setInterval(() => recovered.lookAtClock(), CLOCK_LOOK_MS),
-  ];
   return {
     dependencies,
     breaches,
     limits,
     requests,
     listeners: () => listeners,
-    start(announced) {
+    startTimers() {
+      timers = [
+        setInterval(() => {
+          breaches.flush(clock.now());
+          limits.forget();
+        }, BREACH_FLUSH_MS),
+        setInterval(() => upkeep.run(clock.now()), UPKEEP_MS),
+        setInterval(() => lock.sync(), LOCK_SYNC_MS),
+        setInterval(() => recovered.lookAtClock(), CLOCK_LOOK_MS),
+      ];
+    },
+    announce(announced) {
       listeners = announced;
+    },
+    start() {
       dispatcher.start();
       firstUpkeep = setTimeout(() => upkeep.run(clock.now()), FIRST_UPKEEP_MS);
     },
@@ -136,21 +151,20 @@ class Requests {
 }
 
 function sendingOf(
-  config: Config,
-  { clock, stopping, isOwn }: {
-    readonly clock: Clock;
+  { config, clock, resolve = resolveHost, deliverer }: BackgroundOptions,
+  { stopping, isOwn }: {
     readonly stopping: AbortSignal;
     readonly isOwn: (address: string, port: number) => boolean;
   },
 ): Sending {
   const targets = {
     policy: { allowed: parseNetworks(config.webhookAllow), isOwn },
-    resolve: resolveHost,
+    resolve,
   };
   return {
     targets,
     deliveries: {
-      deliverer: createDeliverer({
+      deliverer: deliverer ?? createDeliverer({
         ...targets,
         certificates: config.certificates,
         timeoutMs: config.webhookTimeoutMs,

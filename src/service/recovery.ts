@@ -23,18 +23,18 @@ import {
   type InstallationOptions,
   openInstallation,
 } from "../operations/installation/installation.ts";
-import { lockedSeals } from "../operations/installation/installation_seals.ts";
+import { type InstallationSeals, lockedSeals } from "../operations/installation/installation_seals.ts";
 import { RegisteredRows } from "../operations/organizations/registered.ts";
-import { Shadow, type ShadowOptions } from "../operations/scoring/shadow.ts";
+import { Shadow, type ShadowBounds, type ShadowOptions } from "../operations/scoring/shadow.ts";
 import type { Sending } from "../operations/shared/capabilities.ts";
-import { SigningKeys } from "../operations/shared/signing.ts";
+import { type SignerSource, SigningKeys } from "../operations/shared/signing.ts";
 import { TamperedChains } from "../operations/shared/tampering.ts";
 import type { Model } from "../scoring/model.ts";
 import { loadHeads } from "../store/chains.ts";
 import type { Database } from "../store/database.ts";
 import { type Committed, type Setback, Writer, type WriterOptions } from "../store/writer.ts";
 import { bootstrapOrganization, keyMint, provideSigningKey, signerSource } from "./startup.ts";
-import type { Storage } from "./storage.ts";
+import type { Storage } from "./opened_storage.ts";
 import { generateSigningKey } from "./world.ts";
 
 /** Longest wait, milliseconds, before a commit is tried again while another process holds the database. */
@@ -52,6 +52,8 @@ export interface RecoveryOptions {
   readonly world: World;
   /** Mints API keys; default: from the world's randomness. */
   readonly mintKey?: () => string;
+  /** Holds the signing keys; default: the configured files, and the start makes a first key if there is none. */
+  readonly signerSource?: SignerSource;
   readonly clockRule: ClockRule;
   /** True to record a restore: the table of signing keys is made anew if somebody altered it. */
   readonly isRestore?: boolean;
@@ -60,24 +62,31 @@ export interface RecoveryOptions {
    * the candidate model.
    */
   readonly tellsOthers?: boolean;
+  /** False if altered data raises no alert; default true. */
+  readonly raisesTampering?: boolean;
+  /** Upper bounds of the memory of the candidate model; default: the program's. */
+  readonly shadowBounds?: ShadowBounds;
 }
 
-/** Observers of events as they happen: a listener adds itself to a set. */
-interface Observers {
-  readonly committed: Set<(committed: Committed) => void>;
-  readonly compared: Set<NonNullable<ShadowOptions["onCompared"]>>;
+/** Is told of events as they happen. */
+export interface Observer {
+  /** Called for each commit, after it is durable. */
+  readonly onCommitted: (committed: Committed) => void;
+  /** Called for each interaction that the candidate model was compared at. */
+  readonly onCompared: NonNullable<ShadowOptions["onCompared"]>;
 }
 
 export interface Recovered {
   /** The dependencies of operations, without those for webhooks. Writes fail while the clock is refused. */
-  readonly base: Omit<Dependencies, keyof Sending>;
+  readonly base: Omit<Dependencies, keyof Sending> & { readonly seals: InstallationSeals };
   readonly clockWatch: ClockWatch;
   readonly auditLines: AuditLines;
-  readonly observers: Observers;
   /** True if a restore made the table of signing keys anew. */
   readonly areKeysMended: boolean;
   /** False while the installation is open for reads only. */
   isCurrent(): boolean;
+  /** From now on tells the observer of each event, after those that were added before it. */
+  observe(observer: Observer): void;
   /** Looks at this machine's clock and records an anomaly. */
   lookAtClock(): Promise<void>;
   /** Records that this machine's clock is right after a jump; null if there is nothing to accept. */
@@ -99,11 +108,11 @@ export async function recover(options: RecoveryOptions, { database, lock }: Stor
   const { signing, areKeysMended } = await openSigningKeys(options, database);
   const lastEntryAt = await lastEntryOf(database);
   const clockWatch = new ClockWatch({ clock, lock, log, rule: clockRule, lastEntryAt });
-  const observers: Observers = { committed: new Set(), compared: new Set() };
+  const observers: Observer[] = [];
   const shadow = tellsOthers ? shadowOf(options, observers) : null;
   const common = commonDependencies(options, { signing, lock, shadow });
   const onCommitted = (commit: Committed) => {
-    for (const observe of observers.committed) observe(commit);
+    for (const observer of observers) observer.onCommitted(commit);
     auditLines.logOwn(commit.entries);
     shadow?.enqueue(commit.entries);
   };
@@ -132,9 +141,9 @@ export async function recover(options: RecoveryOptions, { database, lock }: Stor
     base: { ...common, database: guarded, writer, installation },
     clockWatch,
     auditLines,
-    observers,
     areKeysMended,
     isCurrent: () => installing.isCurrent,
+    observe: (observer) => void observers.push(observer),
     lookAtClock,
     acceptClock: () => acceptClock(clockWatch, unguarded),
     async close() {
@@ -147,21 +156,28 @@ export async function recover(options: RecoveryOptions, { database, lock }: Stor
   };
 }
 
-/** Opens the deployment's signing keys, and makes the first one if there is none. */
+/** Opens the deployment's signing keys. */
 async function openSigningKeys(
-  { config, log, world, isRestore = false }: RecoveryOptions,
+  options: RecoveryOptions,
   database: Database,
 ): Promise<{ readonly signing: SigningKeys; readonly areKeysMended: boolean }> {
-  await provideSigningKey(config, { database, generate: generateSigningKey });
-  const signing = new SigningKeys({ database, crypto: nodeCrypto, world, log, source: signerSource(config) });
+  const { config, log, world, isRestore = false } = options;
+  const source = options.signerSource ?? await signerFilesOf(config, database);
+  const signing = new SigningKeys({ database, crypto: nodeCrypto, world, log, source });
   const held = signing.held.map(({ publicKey }) => publicKey);
   const areKeysMended = isRestore && await mendSigningKeys({ database, crypto: nodeCrypto }, held);
   return { signing, areKeysMended };
 }
 
+/** The files of the signing keys; makes the first key if there is none. */
+async function signerFilesOf(config: Config, database: Database): Promise<SignerSource> {
+  await provideSigningKey(config, { database, generate: generateSigningKey });
+  return signerSource(config);
+}
+
 /** The dependencies that do not hang on whether the clock is checked. */
 function commonDependencies(
-  { config, log, world, mintKey = keyMint(world) }: RecoveryOptions,
+  { config, log, world, mintKey = keyMint(world), raisesTampering = true }: RecoveryOptions,
   { signing, lock, shadow }: Pick<Storage, "lock"> & {
     readonly signing: SigningKeys;
     readonly shadow: Shadow | null;
@@ -176,7 +192,7 @@ function commonDependencies(
     log,
     model: modelOf(config.model),
     registered: new RegisteredRows(),
-    tampered: new TamperedChains(),
+    tampered: raisesTampering ? new TamperedChains() : null,
     shadow,
     mintKey,
     logName: config.logName,
@@ -251,7 +267,10 @@ class Installing {
   }
 }
 
-function shadowOf({ config, clock, log }: RecoveryOptions, { compared }: Observers): Shadow | null {
+function shadowOf(
+  { config, clock, log, shadowBounds: bounds }: RecoveryOptions,
+  observers: readonly Observer[],
+): Shadow | null {
   if (config.shadowModel === null) return null;
   const shadow = new Shadow({
     candidate: modelOf(config.shadowModel),
@@ -259,8 +278,9 @@ function shadowOf({ config, clock, log }: RecoveryOptions, { compared }: Observe
     log,
     monotonic: () => clock.monotonic(),
     onCompared(comparison) {
-      for (const observe of compared) observe(comparison);
+      for (const observer of observers) observer.onCompared(comparison);
     },
+    ...(bounds === undefined ? {} : { bounds }),
   });
   const { document, sha256 } = shadow.candidate;
   log.info("a candidate model runs in shadow", { candidate: document.version, sha256 });

@@ -3,7 +3,7 @@ import { MIGRATIONS } from "../../migrations/mod.ts";
 import type { Config } from "../config/config.ts";
 import type { Clock, World } from "../domain/world.ts";
 import type { Log } from "../observability/log.ts";
-import { type Database, DatabaseBusy } from "../store/database.ts";
+import type { Database } from "../store/database.ts";
 import { openEmbedded } from "../store/embedded.ts";
 import type { StorageFailure } from "../store/faults.ts";
 import type { CheckpointLock } from "../store/lock.ts";
@@ -17,15 +17,12 @@ import {
 } from "../store/schema_check.ts";
 import { lockFollowing, openCheckpointLock } from "./checkpoint_lock.ts";
 import { DATABASE_FILE, keepCopyBefore, openDatabase, unusable } from "./databases.ts";
+import { type Storage, whileBusy } from "./opened_storage.ts";
 import { markRunning, removeLeftOver } from "./startup.ts";
 import { realClock } from "./world.ts";
 
 /** The newest step of the schema. */
 export const SCHEMA_VERSION: number = MIGRATIONS.at(-1)!.version;
-
-/** Attempts of a start while another process holds the database, and the wait between: about six seconds. */
-const START_ATTEMPTS = 30;
-const START_RETRY_MS = 100;
 
 export interface StorageOptions {
   readonly config: Config;
@@ -34,14 +31,6 @@ export interface StorageOptions {
   readonly world: World;
   /** Called once if storage failed for good: nothing may be written after it. */
   readonly onFatal: (error: StorageFailure) => void;
-}
-
-export interface Storage {
-  readonly database: Database;
-  readonly lock: CheckpointLock;
-  /** True while `lock.db` cannot follow the database. */
-  isLockBehind(): boolean;
-  close(): Promise<void>;
 }
 
 let expected: Promise<SchemaObjects> | null = null;
@@ -114,16 +103,4 @@ async function bringToSchema({ config, log, clock }: StorageOptions, database: D
     return steps;
   });
   for (const name of applied) log.info("migration applied", { name });
-}
-
-/** Tries again while another process, for example a backup, holds the database. */
-export async function whileBusy<Result>(clock: Clock, run: () => Promise<Result>): Promise<Result> {
-  for (let attempt = 1;; attempt += 1) {
-    try {
-      return await run();
-    } catch (error) {
-      if (!(error instanceof DatabaseBusy) || attempt >= START_ATTEMPTS) throw error;
-      await clock.wait(START_RETRY_MS);
-    }
-  }
 }
