@@ -3,37 +3,31 @@
  * randomness; when it closes, every test's evidence is verified.
  */
 import { createPrivateKey, hash } from "node:crypto";
+import type { Config } from "../src/config/config.ts";
 import { RATE_WINDOW_MS } from "../src/domain/limits.ts";
-import { canonicalJson } from "../src/evidence/canonical.ts";
-import { modelSha256 } from "../src/evidence/hashes.ts";
-import { nodeCrypto, signerFromPem } from "../src/evidence/node_crypto.ts";
-import type { Signer } from "../src/evidence/crypto.ts";
-import type { VerifierKey } from "../src/evidence/note.ts";
-import { type App, createApp } from "../src/http/app.ts";
 import type { Clock, World } from "../src/domain/world.ts";
+import { canonicalJson } from "../src/evidence/canonical.ts";
+import type { Signer } from "../src/evidence/crypto.ts";
+import { nodeCrypto, signerFromPem } from "../src/evidence/node_crypto.ts";
+import type { VerifierKey } from "../src/evidence/note.ts";
+import type { Application } from "../src/http/server.ts";
 import { MASTER_SCOPES, type MasterScope, type MasterSecrets } from "../src/keys/master_keys.ts";
-import { parseNetworks } from "../src/limits/networks.ts";
 import type { RateWindow } from "../src/limits/admission.ts";
 import { SlidingWindow, type SlidingWindowOptions } from "../src/limits/sliding_window.ts";
-import { createLog } from "../src/observability/log.ts";
-import { BreachLog } from "../src/operations/organizations/breaches.ts";
-import { dispatchedDeliveries } from "../src/operations/webhooks/deliveries.ts";
-import { type Dependencies } from "../src/operations/dependencies.ts";
-import { noDeliveries } from "../src/operations/shared/sending.ts";
-import { openInstallation } from "../src/operations/installation/installation.ts";
-import { type InstallationSeals, lockedSeals } from "../src/operations/installation/installation_seals.ts";
+import { createLog, type Log } from "../src/observability/log.ts";
+import type { Dependencies } from "../src/operations/dependencies.ts";
+import { CLOCK_RULES, type ClockRule } from "../src/operations/installation/clock_watch.ts";
+import type { InstallationSeals } from "../src/operations/installation/installation_seals.ts";
 import { createOrganization } from "../src/operations/organizations/organizations.ts";
+import type { ShadowBounds } from "../src/operations/scoring/shadow.ts";
 import { finishRotation, type SignerSource, SigningKeys } from "../src/operations/shared/signing.ts";
-import { RegisteredRows } from "../src/operations/organizations/registered.ts";
-import { TamperedChains } from "../src/operations/shared/tampering.ts";
-import { Shadow, type ShadowBounds } from "../src/operations/scoring/shadow.ts";
+import { dispatchedDeliveries } from "../src/operations/webhooks/deliveries.ts";
 import type { ModelDocument } from "../src/scoring/model.ts";
+import { buildService } from "../src/service/serving.ts";
 import { type Database, query } from "../src/store/database.ts";
 import { openLock } from "../src/store/lock.ts";
-import { Writer } from "../src/store/writer.ts";
-import { keyMint } from "../src/service/startup.ts";
-import { createDeliverer, type Deliverer } from "../src/webhooks/delivery.ts";
-import { isOwnListener, type OwnListener } from "../src/webhooks/target.ts";
+import type { Deliverer } from "../src/webhooks/delivery.ts";
+import type { OwnListener } from "../src/webhooks/target.ts";
 import { openTestDatabase } from "./database.ts";
 import { JIS_1_0_0 } from "./models.ts";
 import { verifyDatabase } from "./oracle.ts";
@@ -126,6 +120,8 @@ export interface HarnessOptions {
   readonly run?: number;
   /** The first instant of its clock, epoch milliseconds. */
   readonly startsAt?: number;
+  /** How it treats its clock; by default as a service does. */
+  readonly clockRule?: ClockRule;
   readonly auditRetentionDays?: number;
   readonly evidenceRetentionDays?: number;
   readonly mintKey?: () => string;
@@ -159,6 +155,12 @@ const NOBODY_LISTENS: Deliverer = {
   close() {},
 };
 
+/** A limit that no test reaches. */
+const UNREACHED_LIMIT = 1_000_000;
+
+/** A path at which nothing is. */
+const NO_FILE = "/nonexistent/jiss";
+
 /** The most ids that one run draws. */
 const IDS_OF_A_RUN = 1_000_000;
 
@@ -184,7 +186,7 @@ export interface MasterOptions extends Omit<RequestOptions, "key"> {
 }
 
 export interface Harness {
-  readonly app: App;
+  readonly app: Application;
   readonly clock: ManualClock;
   readonly database: Database;
   readonly dependencies: Dependencies & { readonly seals: InstallationSeals };
@@ -219,164 +221,44 @@ export interface Harness {
 
 export async function openHarness(options: HarnessOptions = {}): Promise<Harness> {
   const clock = manualClock(options.startsAt);
-  const world = seededWorld("harness", (options.run ?? 0) * IDS_OF_A_RUN);
-  const lines: Record<string, unknown>[] = [];
-  const log = createLog({
-    format: "json",
-    clock: clock.now,
-    write: (line) => lines.push(JSON.parse(line)),
-  });
-  const embedded = await openTestDatabase(options.path ?? ":memory:");
-  await bringToSchema(embedded, clock.now());
-  const database = options.wrap?.(embedded) ?? embedded;
+  const { database, embedded, lock, close: closeStorage } = await openTestStorage(options, clock);
+  const { log, lines } = keptLog(clock);
   const signer = signerFromPem(SIGNING_KEY_PEM);
-  const lock = openLock({ path: options.lockPath ?? ":memory:", onTrouble: () => {} });
   const files = signerFiles(options.signers ?? [signer]);
-  const signing = new SigningKeys({ database, crypto: nodeCrypto, world, log, source: files });
-  const model = {
-    document: JIS_1_0_0,
-    sha256: modelSha256(nodeCrypto, JIS_1_0_0),
-  };
-  const shadow = options.candidate === undefined ? null : new Shadow({
-    candidate: {
-      document: options.candidate,
-      sha256: modelSha256(nodeCrypto, options.candidate),
-    },
-    since: clock.now(),
+  const world = seededWorld("harness", (options.run ?? 0) * IDS_OF_A_RUN);
+  const { service, recovered, background } = await buildService({
+    ...seamsOf(options),
+    version: "0.0.0-test",
+    config: configOf(options),
     log,
-    monotonic: clock.monotonic,
-    ...(options.shadowBounds === undefined ? {} : { bounds: options.shadowBounds }),
-  });
-  const seals = lockedSeals();
-  const writer = new Writer({
-    database,
-    crypto: nodeCrypto,
-    seals,
-    signing,
-    lock,
-    monotonic: () => 0,
-    backoff: () => Promise.resolve(),
-    onCommitted: ({ entries }) => shadow?.enqueue(entries),
-  });
-  const common = {
-    database,
-    writer,
-    crypto: nodeCrypto,
-    signing,
-    seals,
-    lock,
+    clock,
     world,
-    log,
-    model,
-    registered: new RegisteredRows(),
-    tampered: options.raisesTampering === true ? new TamperedChains() : null,
-    shadow,
-    logName: "jiss.test",
-    auditRetentionDays: options.auditRetentionDays ?? 90,
-    evidenceRetentionDays: options.evidenceRetentionDays ?? null,
-    assessmentRetentionDays: 30,
-    peppers: [PEPPER],
-    secretsKeys: [SECRETS_KEY],
-  };
-  const { installation } = await openInstallation({ ...common, now: clock.now() }).catch(async (error) => {
-    await embedded.close();
-    lock.close();
+    clockRule: options.clockRule ?? CLOCK_RULES.service,
+    tellsOthers: true,
+    signerSource: files,
+  }, { database, lock, isLockBehind: () => false, close: closeStorage }).catch(async (error) => {
+    await closeStorage();
     throw error;
   });
-  const targets = {
-    policy: {
-      allowed: parseNetworks(options.webhookAllow ?? []),
-      isOwn: (address: string, port: number) =>
-        (options.listeners ?? []).some((own) => isOwnListener(own, { address, port })),
-    },
-    resolve: (host: string) => Promise.resolve(options.hosts?.[host] ?? HOSTS[host] ?? []),
-  };
-  const deliverer = options.deliverer ??
-    (options.certificates === undefined ? NOBODY_LISTENS : createDeliverer({
-      ...targets,
-      certificates: options.certificates,
-      timeoutMs: 10_000,
-      clock,
-    }));
-  const dependencies: Harness["dependencies"] = {
-    ...common,
-    mintKey: options.mintKey ?? keyMint(common.world),
-    installation,
-    targets,
-    deliveries: {
-      deliverer,
-      backoffMs: options.webhookBackoffMs ?? [10_000, 60_000],
-      leaseMs: 25_000,
-      clock,
-      counts: noDeliveries(),
-      tests: new Map(),
-      stopping: new AbortController().signal,
-    },
-  };
+  background.announce(options.listeners ?? []);
+  const { seals, writer } = recovered.base;
+  const dependencies = { ...background.dependencies, seals };
   const dispatched = dispatchedDeliveries(dependencies);
-  let draining = false;
-  let calls = 0;
-  const breaches = new BreachLog(dependencies);
-  const app = createApp({
-    dependencies,
-    masterSecrets: options.masterSecrets ?? MASTER_SECRETS,
-    clock,
-    log,
-    breaches,
-    addressWindow: options.addressWindow ?? memoryWindow(options.rateLimitIp),
-    keyWindow: options.keyWindow ?? memoryWindow(options.rateLimitKey),
-    trustedProxies: parseNetworks(options.trustedProxies ?? []),
-    description: {
-      version: "0.0.0-test",
-      patent: { status: "none", filed: null, confirmation: null, claims: 0 },
-      baseUrl: () => "http://jiss.test",
-    },
-    adminDashboard: options.adminDashboard ?? false,
-    servesTls: options.servesTls ?? false,
-    isDraining: () => draining,
-    ...(options.bodyMemoryBytes === undefined ? {} : { bodyMemoryBytes: options.bodyMemoryBytes }),
-  });
 
   async function abandon(): Promise<void> {
-    deliverer.close();
-    await writer.close();
-    await database.close();
-    lock.close();
+    dependencies.deliveries.deliverer.close();
+    await recovered.close();
+    await closeStorage();
   }
 
-  const harness: Harness = {
-    app,
+  return {
+    app: service.app,
     clock,
     database,
     dependencies,
     log: lines,
+    ...callsTo(service.app),
     verifierKey: (origin) => ({ name: origin, publicKey: signer.publicKey }),
-    async send(path, { method, headers = {}, body, key, peer = "203.0.113.7" } = {}) {
-      const text = body === undefined || typeof body === "string" || body instanceof Uint8Array
-        ? body
-        : JSON.stringify(body);
-      const response = await app.request(path, {
-        method: method ?? (body === undefined ? "GET" : "POST"),
-        headers: {
-          ...(body === undefined ? {} : { "Content-Type": "application/json" }),
-          ...(key === undefined ? {} : { "X-API-Key": key }),
-          ...headers,
-        },
-        ...(text === undefined ? {} : { body: text as BodyInit }),
-      }, { peer });
-      const answer = await response.text();
-      const isJson = response.headers.get("Content-Type") === "application/json" && answer !== "";
-      return {
-        status: response.status,
-        headers: response.headers,
-        body: isJson ? JSON.parse(answer) : null,
-        text: answer,
-      };
-    },
-    master(scope, path, { idempotencyKey, headers = {}, ...rest } = {}) {
-      const own = { "X-API-Key": MASTER_KEYS[scope], "Idempotency-Key": idempotencyKey ?? `call-${calls++}` };
-      return harness.send(path, { method: "POST", ...rest, headers: { ...own, ...headers } });
-    },
     async alert(orgId, alertId) {
       await embedded.batch([
         query.insertInto("alert").values({
@@ -424,14 +306,12 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
       await writer.submit({ needs: [], chains: [], plan: () => () => undefined }).catch(() => {});
       return await rowCounts(database);
     },
-    drain() {
-      draining = true;
-    },
-    async deliver(options = {}) {
+    drain: () => service.drain(),
+    async deliver({ count = 100 } = {}) {
       const now = clock.now();
       const wants = (await dispatched.ready(now)).map((destination) => ({
         destination,
-        count: destination.paused_at === null ? options.count ?? 100 : 1,
+        count: destination.paused_at === null ? count : 1,
       }));
       const { claims } = await dispatched.claim(wants, now);
       const { signal } = new AbortController();
@@ -439,7 +319,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
       await dispatched.settle(outcomes, clock.now());
       return claims.length;
     },
-    flushBreaches: (now, options) => breaches.flush(now, options),
+    flushBreaches: (now, options) => background.breaches.flush(now, options),
     async close() {
       await writer.close();
       await verifyDatabase(embedded, { publicKey: signer.publicKey });
@@ -447,12 +327,135 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     },
     abandon,
   };
-  return harness;
+}
+
+/**
+ * The first stage is not the program's: that one takes a data directory and starts a thread, which would
+ * double the time of most tests.
+ */
+async function openTestStorage({ path, lockPath, wrap }: HarnessOptions, clock: Clock) {
+  const embedded = await openTestDatabase(path ?? ":memory:");
+  await bringToSchema(embedded, clock.now());
+  const database = wrap?.(embedded) ?? embedded;
+  const lock = openLock({ path: lockPath ?? ":memory:", onTrouble: () => {} });
+  return {
+    embedded,
+    database,
+    lock,
+    async close() {
+      await database.close();
+      await lock.close();
+    },
+  };
+}
+
+/** A log that keeps its lines. */
+function keptLog(clock: Clock): { readonly log: Log; readonly lines: readonly Record<string, unknown>[] } {
+  const lines: Record<string, unknown>[] = [];
+  const log = createLog({
+    format: "json",
+    clock: clock.now,
+    write: (line) => lines.push(JSON.parse(line)),
+  });
+  return { log, lines };
+}
+
+/** What tests put in place of the program's own parts. */
+function seamsOf(options: HarnessOptions) {
+  const deliverer = options.deliverer ?? (options.certificates === undefined ? NOBODY_LISTENS : undefined);
+  return {
+    ...(options.mintKey && { mintKey: options.mintKey }),
+    ...(options.shadowBounds && { shadowBounds: options.shadowBounds }),
+    ...(deliverer && { deliverer }),
+    ...(options.bodyMemoryBytes !== undefined && { bodyMemoryBytes: options.bodyMemoryBytes }),
+    windows: {
+      ...(options.addressWindow && { address: options.addressWindow }),
+      ...(options.keyWindow && { key: options.keyWindow }),
+    },
+    raisesTampering: options.raisesTampering ?? false,
+    resolve: (host: string) => Promise.resolve(options.hosts?.[host] ?? HOSTS[host] ?? []),
+  };
+}
+
+/** No stage after storage reads a file of this configuration. */
+function configOf(options: HarnessOptions): Config {
+  return {
+    host: "127.0.0.1",
+    port: 0,
+    metrics: null,
+    baseUrl: "http://jiss.test",
+    dataDir: NO_FILE,
+    database: { kind: "file", path: options.path ?? ":memory:" },
+    lockFile: options.lockPath ?? ":memory:",
+    signingKeyFile: NO_FILE,
+    previousSigningKeyFile: NO_FILE,
+    secretFiles: [],
+    peppers: [PEPPER],
+    secretsKeys: [SECRETS_KEY],
+    masterSecrets: options.masterSecrets ?? MASTER_SECRETS,
+    adminDashboard: options.adminDashboard ?? false,
+    rateLimitIp: options.rateLimitIp ?? UNREACHED_LIMIT,
+    rateLimitKey: options.rateLimitKey ?? UNREACHED_LIMIT,
+    rateLimitKv: null,
+    bootstrapOrganization: null,
+    trustedProxies: options.trustedProxies ?? [],
+    webhookAllow: options.webhookAllow ?? [],
+    webhookBackoffMs: options.webhookBackoffMs ?? [10_000, 60_000],
+    webhookTimeoutMs: 10_000,
+    certificates: options.certificates ?? [],
+    tls: options.servesTls === true ? { cert: "", key: "" } : null,
+    logFormat: "json",
+    logName: "jiss.test",
+    auditRetentionDays: options.auditRetentionDays ?? 90,
+    evidenceRetentionDays: options.evidenceRetentionDays ?? null,
+    assessmentRetentionDays: 30,
+    model: JIS_1_0_0,
+    shadowModel: options.candidate ?? null,
+    patent: { status: "none", filed: null, confirmation: null, claims: 0 },
+  };
+}
+
+/** Calls of clients and administrators. */
+function callsTo(app: Application): Pick<Harness, "send" | "master"> {
+  let calls = 0;
+  const send: Harness["send"] = async (
+    path,
+    { method, headers = {}, body, key, peer = "203.0.113.7" } = {},
+  ) => {
+    const text = body === undefined || typeof body === "string" || body instanceof Uint8Array
+      ? body
+      : JSON.stringify(body);
+    const request = new Request(new URL(path, "http://localhost"), {
+      method: method ?? (body === undefined ? "GET" : "POST"),
+      headers: {
+        ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+        ...(key === undefined ? {} : { "X-API-Key": key }),
+        ...headers,
+      },
+      ...(text === undefined ? {} : { body: text as BodyInit }),
+    });
+    const response = await app.fetch(request, { peer });
+    const answer = await response.text();
+    const isJson = response.headers.get("Content-Type") === "application/json" && answer !== "";
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: isJson ? JSON.parse(answer) : null,
+      text: answer,
+    };
+  };
+  return {
+    send,
+    master(scope, path, { idempotencyKey, headers = {}, ...rest } = {}) {
+      const own = { "X-API-Key": MASTER_KEYS[scope], "Idempotency-Key": idempotencyKey ?? `call-${calls++}` };
+      return send(path, { method: "POST", ...rest, headers: { ...own, ...headers } });
+    },
+  };
 }
 
 /** A layer of rate limits in memory, by default with a limit that nobody reaches. */
 export function memoryWindow(
-  limit = 1_000_000,
+  limit = UNREACHED_LIMIT,
   options: Partial<SlidingWindowOptions> = {},
 ): SlidingWindow {
   return new SlidingWindow({

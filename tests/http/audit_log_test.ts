@@ -621,7 +621,9 @@ Deno.test("an export is read from the database as it is sent: a slow reader hold
   assert.equal(pages.count, 13, "pages of a hundred events each");
 
   pages.count = 0;
-  const ask = () => harness.app.request(EXPORT, { headers: { "X-API-Key": key } }, { peer: "203.0.113.7" });
+  const request = { headers: { "X-API-Key": key } };
+  const ask = async () =>
+    await harness.app.fetch(new Request(`http://jiss.test${EXPORT}`, request), { peer: "203.0.113.7" });
   const response = await ask();
   await settleAt(pages, 1, "before anything was taken");
   const reader = response.body!.getReader();

@@ -8,6 +8,7 @@ import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { nodeCrypto, signerFromPem } from "../../src/evidence/node_crypto.ts";
 import { BundleVerifier } from "../../src/evidence/verifier.ts";
+import { CLOCK_RULES } from "../../src/operations/installation/clock_watch.ts";
 import type { OrganizationCaller } from "../../src/operations/shared/call.ts";
 import { eraseOperator } from "../../src/operations/subjects/erasure.ts";
 import { anchorChains } from "../../src/operations/chains/anchoring.ts";
@@ -85,7 +86,9 @@ function withDeployment(test: (deployment: Deployment) => Promise<void>): () => 
       await test({
         start(options = {}) {
           const startsAt = EPOCH + run * HOUR;
-          return openHarness({ path, lockPath, run: run++, startsAt, ...options });
+          // A service would record each pause between two runs, and these tests count entries.
+          const clockRule = CLOCK_RULES.command;
+          return openHarness({ path, lockPath, run: run++, startsAt, clockRule, ...options });
         },
         backUp: (name = "backup") => replace(path, `${directory}/${name}`),
         putBack: (name = "backup") => replace(`${directory}/${name}`, path),
