@@ -245,6 +245,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
   const dependencies = { ...background.dependencies, seals };
   const dispatched = dispatchedDeliveries(dependencies);
 
+  // The service's own end anchors chains and writes what is due, which tests count as entries.
   async function abandon(): Promise<void> {
     dependencies.deliveries.deliverer.close();
     await recovered.close();
@@ -330,8 +331,8 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
 }
 
 /**
- * The first stage is not the program's: that one takes a data directory and starts a thread, which would
- * double the time of most tests.
+ * The first stage is not the program's: that one takes a data directory and starts a thread, which most tests
+ * do not need.
  */
 async function openTestStorage({ path, lockPath, wrap }: HarnessOptions, clock: Clock) {
   const embedded = await openTestDatabase(path ?? ":memory:");
