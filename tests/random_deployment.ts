@@ -6,6 +6,7 @@
  * restarted, backed up, and restored.
  */
 import assert from "node:assert/strict";
+import { CLOCK_RULES } from "../src/operations/installation/clock_watch.ts";
 import { equalBytes, type Signer } from "../src/evidence/crypto.ts";
 import { signerFromPem } from "../src/evidence/node_crypto.ts";
 import { anchorChains } from "../src/operations/chains/anchoring.ts";
@@ -296,13 +297,17 @@ export class RandomDeployment {
     await Deno.copyFile(`${directory}/backup.db`, `${directory}/jiss.db`);
     this.#organizations = backup.organizations;
     this.#signers = this.#random.pick(this.#signersThatFit(backup));
-    await this.#start({});
+    // The command records no clock, and takes in a key itself; a service would do both with its first write.
+    await this.#start({ clockRule: CLOCK_RULES.command });
     const { dependencies, clock } = this.#harness;
-    // If nothing was written since the backup was made.
-    if ((await compareWithLock(dependencies)).length === 0) return;
-    const now = clock.now();
-    await acknowledgeRestore(dependencies, { reason: "the disk failed", now });
-    await finishRotation({ ...dependencies, now });
+    // Nothing is lost if nothing was written since the backup was made.
+    if ((await compareWithLock(dependencies)).length > 0) {
+      const now = clock.now();
+      await acknowledgeRestore(dependencies, { reason: "the disk failed", now });
+      await finishRotation({ ...dependencies, now });
+    }
+    await this.#harness.close();
+    await this.#start({ clockRule: CLOCK_RULES.service });
   }
 
   /** The key files of the backup's time, or today's if they still hold the key that signed last then. */
