@@ -45,7 +45,10 @@ export interface Service {
   readonly dependencies: Dependencies;
   /** True if a restore made the table of signing keys anew. */
   readonly areKeysMended: boolean;
-  /** Tells the service where it listens, its main listener first, and lets it take up its secrets. */
+  /**
+   * Tells the service where it listens, its main listener first. Then keys that older secrets wrapped are
+   * wrapped with the present ones, and the background work starts.
+   */
   announce(listeners: readonly OwnListener[]): Promise<void>;
   /** Records that this machine's clock is right after a jump; null if there is nothing to accept. */
   acceptClock(): Promise<ClockReading | null>;
