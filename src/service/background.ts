@@ -39,7 +39,7 @@ export interface BackgroundOptions {
   readonly log: Log;
   readonly clock: Clock;
   readonly world: World;
-  readonly tellsOthers?: boolean;
+  readonly isService?: boolean;
   /** Resolves the names of webhooks' destinations; default: as the system does. */
   readonly resolve?: Resolve;
   /** Sends webhooks; default: over the network. */
@@ -69,7 +69,7 @@ export interface Background {
 
 /** Builds the background work; none of it runs before it is started. */
 export function buildBackground(options: BackgroundOptions, recovered: Recovered): Background {
-  const { config, log, clock, world, tellsOthers = false } = options;
+  const { config, log, clock, world, isService = false } = options;
   const { lock } = recovered.base;
   let listeners: readonly OwnListener[] = [];
   let dispatched: Promise<void> | null = null;
@@ -85,7 +85,7 @@ export function buildBackground(options: BackgroundOptions, recovered: Recovered
   const dispatcher = dispatcherOf(dependencies, { config, log, clock, requests });
   const breaches = new BreachLog(dependencies);
   const limits = { ...rateWindows(config, { clock, log, world }), ...options.windows };
-  const upkeep = new Upkeep(dependencies, tellsOthers ? recovered.auditLines : null);
+  const upkeep = new Upkeep(dependencies, isService ? recovered.auditLines : null);
   return {
     dependencies,
     breaches,

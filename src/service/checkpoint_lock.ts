@@ -3,7 +3,7 @@ import type { Config } from "../config/config.ts";
 import { unusable } from "./databases.ts";
 import type { Clock } from "../domain/world.ts";
 import type { Log } from "../observability/log.ts";
-import { createPrivately } from "./startup.ts";
+import { createPrivately } from "./data_directory.ts";
 import { StorageFailure } from "../store/faults.ts";
 import { type CheckpointLock, type LockOptions, MEND_LOCK, openLock } from "../store/lock.ts";
 import type { StorageThread } from "../store/thread.ts";

@@ -8,7 +8,8 @@ import { DatabaseUnavailable } from "../store/database.ts";
 import { openStored, type OpenStoredOptions } from "./databases.ts";
 import { modelOf } from "./recovery.ts";
 import { buildService, type Service, type ServiceOptions } from "./serving.ts";
-import { keepStopped, keyInFile, lockDirectory, requireNoUnfinishedRestore } from "./startup.ts";
+import { keyInFile } from "./key_files.ts";
+import { keepStopped, lockDirectory, requireNoUnfinishedRestore } from "./data_directory.ts";
 import {
   bringUpToDate,
   SCHEMA_VERSION,

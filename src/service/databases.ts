@@ -5,7 +5,7 @@ import type { Clock, World } from "../domain/world.ts";
 import { reasonOf } from "../domain/errors.ts";
 import type { Log } from "../observability/log.ts";
 import { StartError } from "../operations/shared/start_error.ts";
-import { createPrivately } from "./startup.ts";
+import { createPrivately } from "./data_directory.ts";
 import { keepCopy } from "../store/backup.ts";
 import type { Database } from "../store/database.ts";
 import { openEmbedded } from "../store/embedded.ts";

@@ -8,7 +8,7 @@ import { SharedWindow } from "../limits/shared_window.ts";
 import { SlidingWindow } from "../limits/sliding_window.ts";
 import { causeFields, type Log } from "../observability/log.ts";
 import { StartError } from "../operations/shared/start_error.ts";
-import { createPrivately } from "./startup.ts";
+import { createPrivately } from "./data_directory.ts";
 
 export interface RateWindows {
   readonly address: RateWindow;

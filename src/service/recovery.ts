@@ -33,7 +33,7 @@ import type { Model } from "../scoring/model.ts";
 import { loadHeads } from "../store/chains.ts";
 import type { Database } from "../store/database.ts";
 import { type Committed, type Setback, Writer, type WriterOptions } from "../store/writer.ts";
-import { bootstrapOrganization, keyMint, provideSigningKey, signerSource } from "./startup.ts";
+import { bootstrapOrganization, keyMint, provideSigningKey, signerSource } from "./key_files.ts";
 import type { Storage } from "./opened_storage.ts";
 import { generateSigningKey } from "./world.ts";
 
@@ -61,7 +61,7 @@ export interface RecoveryOptions {
    * True if this is the service: it also logs the audit events that commands record meanwhile, and it runs
    * the candidate model.
    */
-  readonly tellsOthers?: boolean;
+  readonly isService?: boolean;
   /** False if altered data raises no alert; default true. */
   readonly raisesTampering?: boolean;
   /** Upper bounds of the memory of the candidate model; default: the program's. */
@@ -102,14 +102,14 @@ export function modelOf(document: Config["model"]): Model {
 
 /** @throws {StartError} if the start cannot go on. */
 export async function recover(options: RecoveryOptions, { database, lock }: Storage): Promise<Recovered> {
-  const { log, clock, clockRule, tellsOthers = false } = options;
+  const { log, clock, clockRule, isService = false } = options;
   const auditLines = new AuditLines(log);
-  if (tellsOthers) await auditLines.skipExisting(database);
+  if (isService) await auditLines.skipExisting(database);
   const { signing, areKeysMended } = await openSigningKeys(options, database);
   const lastEntryAt = await lastEntryOf(database);
   const clockWatch = new ClockWatch({ clock, lock, log, rule: clockRule, lastEntryAt });
   const observers: Observer[] = [];
-  const shadow = tellsOthers ? shadowOf(options, observers) : null;
+  const shadow = isService ? shadowOf(options, observers) : null;
   const common = commonDependencies(options, { signing, lock, shadow });
   const onCommitted = (commit: Committed) => {
     for (const observer of observers) observer.onCommitted(commit);

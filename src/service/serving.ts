@@ -1,4 +1,4 @@
-/** The stages of a start over opened storage, up to the last one: requests are answered. */
+/** Builds the stages of a start after storage; the last one answers requests. */
 import { SYSTEM_CHAIN } from "../evidence/chain_name.ts";
 import { createApp } from "../http/app.ts";
 import { type ConnectionCounts, noConnections } from "../http/connections.ts";

@@ -1,7 +1,9 @@
 /** The first stage of a start: it opens the database and brings it to the schema of this program. */
-import { MIGRATIONS } from "../../migrations/mod.ts";
+import { MIGRATIONS, SCHEMA_SHA256 } from "../../migrations/mod.ts";
 import type { Config } from "../config/config.ts";
 import type { Clock, World } from "../domain/world.ts";
+import { hex, utf8 } from "../evidence/crypto.ts";
+import { nodeCrypto } from "../evidence/node_crypto.ts";
 import type { Log } from "../observability/log.ts";
 import type { Database } from "../store/database.ts";
 import { openEmbedded } from "../store/embedded.ts";
@@ -10,15 +12,17 @@ import type { CheckpointLock } from "../store/lock.ts";
 import { migrate } from "../store/migrate.ts";
 import {
   expectedSchema,
-  requireSchema,
+  readSchema,
+  requireNone,
   type SchemaObjects,
+  schemaText,
   type SchemaTrouble,
   schemaTrouble,
 } from "../store/schema_check.ts";
 import { lockFollowing, openCheckpointLock } from "./checkpoint_lock.ts";
 import { DATABASE_FILE, keepCopyBefore, openDatabase, unusable } from "./databases.ts";
 import { type Storage, whileBusy } from "./opened_storage.ts";
-import { markRunning, removeLeftOver } from "./startup.ts";
+import { markRunning, removeLeftOver } from "./data_directory.ts";
 import { realClock } from "./world.ts";
 
 /** The newest step of the schema. */
@@ -35,15 +39,14 @@ export interface StorageOptions {
 
 let expected: Promise<SchemaObjects> | null = null;
 
-function ownSchema(): Promise<SchemaObjects> {
-  return expected ??= expectedSchema(MIGRATIONS);
-}
-
 /**
  * How the schema of a database of this program's version differs from the expected one; null if it does not.
  */
 export async function schemaTroubleOf(database: Database): Promise<SchemaTrouble | null> {
-  return await schemaTrouble(database, await ownSchema());
+  const text = schemaText(await readSchema(database));
+  if (hex(nodeCrypto.sha256(utf8(text))) === SCHEMA_SHA256) return null;
+  // Tables and indexes of a replication are allowed; and a difference has a name.
+  return await schemaTrouble(database, await (expected ??= expectedSchema(MIGRATIONS)));
 }
 
 /** Brings a database file that nobody else has open to this program's schema. @throws {SchemaRefused}. */
@@ -51,7 +54,7 @@ export async function bringUpToDate(path: string): Promise<void> {
   const database = openEmbedded({ path, onFatal: () => {} });
   try {
     await migrate(database, { migrations: MIGRATIONS, now: realClock.now() });
-    await requireSchema(database, await ownSchema());
+    requireNone(await schemaTroubleOf(database));
   } finally {
     await database.close();
   }
@@ -99,7 +102,7 @@ async function bringToSchema({ config, log, clock }: StorageOptions, database: D
   const applied = await whileBusy(clock, async () => {
     await keepCopyBefore(config, { database, to: SCHEMA_VERSION, log });
     const steps = await migrate(database, { migrations: MIGRATIONS, now: clock.now() });
-    await requireSchema(database, await ownSchema());
+    requireNone(await schemaTroubleOf(database));
     return steps;
   });
   for (const name of applied) log.info("migration applied", { name });

@@ -1,7 +1,7 @@
 /**
  * The outside world: time, entropy, the environment, name resolution and standard output. Apart from pages in
  * a browser, no other file reads a clock, draws random numbers or resolves a name. Only `http/deno_connection.ts`
- * may reach the environment too, as it looks into `Deno` itself. `tests/layers_test.ts` lists these files.
+ * may reach the environment too, as it looks into `Deno` itself. `tests/platform_uses.ts` lists these files.
  */
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { lookup } from "node:dns/promises";

@@ -228,7 +228,7 @@ Deno.test("a store that does not answer in time admits nothing, and later reques
     await side.close();
   }));
 
-Deno.test("a store that answers again after its time is used again, with what it summed meanwhile", () =>
+Deno.test("a store that timed out is used again once it answers, with the counts it summed", () =>
   withStore(async (open) => {
     const clock = manualClock();
     let hang: PromiseWithResolvers<void> | null = Promise.withResolvers<void>();

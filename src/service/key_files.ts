@@ -1,6 +1,7 @@
 /** The files that a start reads or makes: the signing key, and the first organization's key. */
+import { createPrivately } from "./data_directory.ts";
 import type { Sending } from "../operations/shared/capabilities.ts";
-import type { BootstrapOrganization, Config } from "../config/config.ts";
+import type { BootstrapOrganization } from "../config/config.ts";
 import type { Signer } from "../evidence/crypto.ts";
 import { signerFromPem } from "../evidence/node_crypto.ts";
 import { API_KEY_RANDOM_BYTES, mayBeHeld, mintApiKey } from "../keys/api_key.ts";
@@ -12,104 +13,10 @@ import type { SignerSource } from "../operations/shared/signing.ts";
 import { createOrganization } from "../operations/organizations/organizations.ts";
 import { holdsChains } from "../store/chain_rows.ts";
 import type { Database } from "../store/database.ts";
-import { isRestoreUnfinished } from "../store/unfinished_restore.ts";
 import { writeDurably } from "../store/durable_file.ts";
-import { FAULT_TEXTS, faultOfFile } from "../store/faults.ts";
 import { organizationExists } from "../store/organizations.ts";
 
 const PRIVATE_FILE = 0o600;
-const PRIVATE_DIRECTORY = 0o700;
-const LOCK_FILE = "start.lock";
-const RUNNING_FILE = "running.lock";
-
-/**
- * Makes the data directory if it is missing, and holds a lock on it until disposed of; waits while another
- * process holds the lock.
- * @throws {StartError} if the directory cannot be made or written.
- */
-export async function lockDirectory(directory: string): Promise<Disposable> {
-  try {
-    Deno.mkdirSync(directory, { recursive: true, mode: PRIVATE_DIRECTORY });
-    const file = Deno.openSync(`${directory}/${LOCK_FILE}`, {
-      create: true,
-      write: true,
-      mode: PRIVATE_FILE,
-    });
-    await file.lock(true);
-    return file;
-  } catch (error) {
-    throw unwritable("JISS_DATA_DIR cannot be made or written", error, "check the path and its permissions");
-  }
-}
-
-/** @throws {StartError} if a restore was cut short: the directory may then hold any database, or none. */
-export function requireNoUnfinishedRestore(directory: string): void {
-  if (!isRestoreUnfinished(directory)) return;
-  throw new StartError(
-    "a restore into JISS_DATA_DIR was cut short: run `jiss restore FILE --acknowledge REASON` again",
-  );
-}
-
-function unwritable(what: string, error: unknown, mend: string): StartError {
-  const fault = faultOfFile(error);
-  if (fault === null) {
-    return new StartError(`${what} (${(error as Error).name}): ${adviceForFile(error, mend)}`);
-  }
-  const [why, mends] = FAULT_TEXTS[fault];
-  return new StartError(`${what}, as ${why}: ${mends}`, { isTemporary: fault === "full" });
-}
-
-/**
- * Deletes the copy of a backup that a killed restore left: it was checking the copy and had changed nothing
- * yet. Call it while `markRunning` holds: no restore runs beside that.
- */
-export function removeLeftOver({ database }: Pick<Config, "database">): void {
-  if (database.kind !== "file") return;
-  for (const end of ["", "-wal", "-shm"]) {
-    try {
-      Deno.removeSync(`${database.path}.restoring${end}`);
-    } catch (error) {
-      if (!(error instanceof Deno.errors.NotFound)) {
-        throw unwritable("JISS_DATA_DIR cannot be written", error, "check its permissions");
-      }
-    }
-  }
-}
-
-/** Marks the directory as used by a process, until the mark is disposed of or the process ends. */
-export async function markRunning(directory: string): Promise<Disposable> {
-  const file = openRunning(directory);
-  await file.lock(false);
-  return file;
-}
-
-/** Keeps processes from using the directory until disposed of; null if a process uses it now. */
-export async function keepStopped(directory: string): Promise<Disposable | null> {
-  const file = openRunning(directory);
-  if (await file.tryLock(true)) return file;
-  file.close();
-  return null;
-}
-
-function openRunning(directory: string): Deno.FsFile {
-  try {
-    return Deno.openSync(`${directory}/${RUNNING_FILE}`, { create: true, write: true, mode: PRIVATE_FILE });
-  } catch (error) {
-    throw unwritable("JISS_DATA_DIR cannot be written", error, "check its permissions");
-  }
-}
-
-/** Creates a file that only its owner can read, durably, unless it exists. Returns whether it was created. */
-export function createPrivately(path: string, content: string): boolean {
-  if (path === ":memory:") return false;
-  try {
-    writeDurably(path, content, { mustBeNew: true });
-    return true;
-  } catch (error) {
-    if (error instanceof Deno.errors.AlreadyExists) return false;
-    throw unwritable("a file cannot be created in JISS_DATA_DIR", error, "check its permissions");
-  }
-}
 
 /** Mints API keys of organizations from a source of random bytes. */
 export function keyMint({ random }: Pick<World, "random">): () => string {
@@ -198,7 +105,7 @@ export async function bootstrapOrganization(
 ): Promise<void> {
   const name = "JISS_BOOTSTRAP_ORG_FILE: api_key_file";
   if (await organizationExists(dependencies.database, organization.org_id)) {
-    await tellWhereKeyIsAnother(dependencies, { orgId: organization.org_id, path: api_key_file });
+    await warnIfKeyFileIsStale(dependencies, { orgId: organization.org_id, path: api_key_file });
     return;
   }
   const apiKey = keyInFile(api_key_file, { name, mint: dependencies.mintKey });
@@ -213,7 +120,7 @@ export async function bootstrapOrganization(
 }
 
 /** Warns if the file holds no working key of the organization: a program that uses it would be refused. */
-async function tellWhereKeyIsAnother(
+async function warnIfKeyFileIsStale(
   dependencies: Omit<Dependencies, keyof Sending>,
   { orgId, path }: { readonly orgId: string; readonly path: string },
 ): Promise<void> {
