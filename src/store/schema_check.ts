@@ -30,6 +30,11 @@ export async function expectedSchema(migrations: readonly Migration[]): Promise<
   }
 }
 
+/** A schema as one text, whatever the order in which its objects were made. */
+export function schemaText(objects: SchemaObjects): string {
+  return [...objects].map(([key, { table, words }]) => `${key}\n${table}\n${words}`).sort().join("\n\n");
+}
+
 /** The differences of a schema, and how to mend them. */
 export interface SchemaTrouble {
   readonly what: string;
@@ -60,9 +65,8 @@ export async function schemaTrouble(
   };
 }
 
-/** @throws {SchemaRefused} if the schema is not the expected one. */
-export async function requireSchema(database: Database, expected: SchemaObjects): Promise<void> {
-  const trouble = await schemaTrouble(database, expected);
+/** @throws {SchemaRefused} if there is a difference. */
+export function requireNone(trouble: SchemaTrouble | null): void {
   if (trouble !== null) throw new SchemaRefused(`${trouble.what}: ${trouble.mend}`);
 }
 
@@ -107,7 +111,7 @@ function firstFew(texts: readonly string[]): string {
 }
 
 /** Reads the schema without SQLite's own objects, which have no text, or a name that nobody else may use. */
-async function readSchema(database: Database): Promise<SchemaObjects> {
+export async function readSchema(database: Database): Promise<SchemaObjects> {
   const rows = await database.read(
     sql<Pick<SchemaObject, "type" | "name"> & { readonly tbl_name: string; readonly sql: string }>`
       SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
