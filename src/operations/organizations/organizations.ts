@@ -9,7 +9,7 @@ import { ServiceError } from "../../domain/errors.ts";
 import type { CreateOrganization } from "../../domain/organization.ts";
 import { insertOrigin } from "../../store/organizations.ts";
 import { organizations } from "../../store/records.ts";
-import { draftGenesis } from "../chains/chains.ts";
+import { draftGenesis, type Genesis } from "../chains/chains.ts";
 import { eventDraft } from "../shared/drafts.ts";
 import type { Call, Caller } from "../shared/call.ts";
 import { adminChain, evidenceChain } from "../../evidence/chain_name.ts";
@@ -38,26 +38,13 @@ export async function createOrganization(
   caller: Caller,
   { organization, call, scope, idempotency, apiKey }: CreateOrganizationOptions,
 ): Promise<MasterAnswer> {
-  const { world, writer, auditRetentionDays, evidenceRetentionDays } = dependencies;
+  const { world, writer } = dependencies;
   const { now } = call;
   const { org_id } = organization;
   const issue = new KeyIssue(dependencies, apiKey);
   // A chain starts with the key in use, even if nothing was written since that key was taken in.
   await dependencies.signing.refresh();
-  const geneses = [
-    draftGenesis(dependencies, {
-      family: evidenceChain(org_id),
-      orgId: org_id,
-      retentionDays: evidenceRetentionDays,
-      now,
-    }),
-    draftGenesis(dependencies, {
-      family: adminChain(org_id),
-      orgId: org_id,
-      retentionDays: auditRetentionDays,
-      now,
-    }),
-  ];
+  const geneses = draftGeneses(dependencies, { orgId: org_id, now });
   const created = eventDraft(world, {
     type: "ORG_CREATED",
     caller: { ...caller, orgId: org_id },
@@ -85,18 +72,7 @@ export async function createOrganization(
         throw new ServiceError("CONFLICT", `org_id ${org_id} exists: choose another one.`);
       }
       const { apiKey: key, prefix, stored } = issue.take(unit);
-      unit.put(organizations, {
-        org_id,
-        name: organization.name,
-        domain: organization.domain,
-        tier: organization.tier,
-        allowed_origins: organization.allowed_origins.join(" "),
-        inactive_reasons: "[]",
-        ...stored,
-        api_key_version: 1,
-        api_key_rotated_at: null,
-        created_at: now,
-      });
+      unit.put(organizations, { ...newRow(organization, now), ...stored });
       for (const origin of organization.allowed_origins) {
         unit.execute(insertOrigin(org_id, origin));
       }
@@ -113,4 +89,31 @@ export async function createOrganization(
       return () => ({ status: 201, body, replayed: false });
     },
   });
+}
+
+/** The first entries of both chains of an organization. */
+function draftGeneses(
+  dependencies: Needs,
+  { orgId, now }: { readonly orgId: string; readonly now: number },
+): readonly Genesis[] {
+  const { auditRetentionDays, evidenceRetentionDays } = dependencies;
+  return [
+    { family: evidenceChain(orgId), retentionDays: evidenceRetentionDays },
+    { family: adminChain(orgId), retentionDays: auditRetentionDays },
+  ].map((chain) => draftGenesis(dependencies, { ...chain, orgId, now }));
+}
+
+/** The row of a new organization, without its key. */
+function newRow({ org_id, name, domain, tier, allowed_origins }: CreateOrganization, now: number) {
+  return {
+    org_id,
+    name,
+    domain,
+    tier,
+    allowed_origins: allowed_origins.join(" "),
+    inactive_reasons: "[]",
+    api_key_version: 1,
+    api_key_rotated_at: null,
+    created_at: now,
+  };
 }

@@ -158,8 +158,6 @@ async function sealRegistered(
   if (statements.length > 0) await database.batch(statements);
 }
 
-const SEALED_EVENTS = ["SCORE_COMPUTED", "SCORE_SKIPPED", "DRS_COMPUTED", "OUTCOME_LABELLED"];
-
 /**
  * Seals the rows of an organization's records. For an upgrade the whole chain was just verified. Otherwise
  * nothing that is read is believed: an input counts only if it is proven, erased records stay erased, and a
@@ -178,7 +176,7 @@ async function sealRecords(
     const { chain, firstPosition, minIndex, frontier } = epoch;
     const accepted = isUpgrade ? null : await AcceptedChain.open(dependencies, epoch);
     const span = isUpgrade
-      ? { chain, first: minIndex, end: frontier.size, eventTypes: SEALED_EVENTS }
+      ? { chain, first: minIndex, end: frontier.size, eventTypes: Object.keys(SEALINGS) }
       : { chain, first: 0, end: Number.MAX_SAFE_INTEGER, eventTypes: null };
     for await (const page of readInputs(database, span)) {
       const proven = await accepted?.parts(page, "input") ?? null;
@@ -190,7 +188,7 @@ async function sealRecords(
         const eventType = proven === null ? input.event_type : proven.get(input.seq)?.event_type ?? null;
         const statement = eventType === null
           ? keepRow(dependencies, event, context)
-          : SEALED_EVENTS.includes(eventType)
+          : Object.hasOwn(SEALINGS, eventType)
           ? await sealEvent(dependencies, { ...event, eventType }, context)
           : null;
         if (statement !== null) statements.push(statement);
@@ -279,7 +277,46 @@ function keepRow(
   return sealingOf(seals, frozen, skippedInteractions, link);
 }
 
-/** The statement that seals the row of a record, or makes it anew; null if the record has no row. */
+/** A record whose row is sealed, or made anew. */
+interface SealedRecord {
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly place: { readonly entry: { readonly seq: number }; readonly hash: Uint8Array };
+  readonly position: number;
+  /** Facts of its operator before it. */
+  readonly before: OperatorFacts;
+  readonly rows: PageRows;
+  /** Columns that hold the record's operator and place, and facts of its request if they are made anew. */
+  readonly columns: RecordColumns;
+  /** Columns of a row made anew, without its id; null if none may be made. */
+  readonly fresh: FreshColumns | null;
+  /** The entry's id: it replaces the request's, which no record holds, in a row without a valid seal. */
+  readonly entryId: string;
+}
+
+interface RecordColumns extends Partial<RequestFacts> {
+  readonly operator_id: string;
+  readonly position: number;
+}
+
+type FreshColumns = RecordColumns & RequestFacts & { readonly org_id: string; readonly request_id: string };
+
+/** The facts that a record gives about its operator, and the statement for its row; null if it has none. */
+interface Sealing {
+  readonly after: OperatorFacts;
+  readonly statement: Statement | null;
+}
+
+/** The rule of each type of event whose record has a row or changes an operator. */
+const SEALINGS: Readonly<
+  Record<string, (dependencies: SealingDependencies, record: SealedRecord) => Sealing | Promise<Sealing>>
+> = {
+  SCORE_COMPUTED: sealScore,
+  SCORE_SKIPPED: sealSkipped,
+  DRS_COMPUTED: sealDecision,
+  OUTCOME_LABELLED: sealLabel,
+};
+
+/** @returns the statement that seals the row of a record, or makes it anew; null if the record has no row. */
 async function sealEvent(
   dependencies: SealingDependencies,
   { input: { seq, body, data }, position, orgId, isUpgrade, eventType }: RecordedEvent & {
@@ -287,68 +324,104 @@ async function sealEvent(
   },
   { known, rows }: SealingContext,
 ): Promise<Statement | null> {
-  const { crypto, seals } = dependencies;
   const { subject, id } = entrySchema.parse(JSON.parse(body));
   const input = JSON.parse(data);
-  const { operator_id: operatorId } = input;
-  const before: OperatorFacts = { ...NOTHING_KNOWN, ...known.get(operatorId), subject };
-  const place = { entry: { seq }, hash: entryHash(crypto, body) };
-  const named = { operator_id: operatorId as string, position };
+  const operatorId: string = input.operator_id;
+  const named = { operator_id: operatorId, position };
   // The row of an earlier program may hold facts of its request that its record does not hold.
   const requestFacts = isUpgrade ? null : requestFactsOf(dependencies, eventType, input);
-  const fresh = requestFacts && { ...named, ...requestFacts, org_id: orgId, request_id: id };
-  /** No record holds the request's id: in a row without a valid seal the entry's id replaces it. */
-  const requestColumns = <Row extends object>(kind: RecordKind<Row>, row: Row | undefined) => ({
-    ...named,
-    ...requestFacts,
-    ...requestFacts !== null && row !== undefined && shareOf(seals, kind, row) === null
-      ? { request_id: id }
-      : {},
+  const { after, statement } = await SEALINGS[eventType]!(dependencies, {
+    input,
+    place: { entry: { seq }, hash: entryHash(dependencies.crypto, body) },
+    position,
+    before: { ...NOTHING_KNOWN, ...known.get(operatorId), subject },
+    rows,
+    columns: { ...named, ...requestFacts },
+    fresh: requestFacts && { ...named, ...requestFacts, org_id: orgId, request_id: id },
+    entryId: id,
   });
-  switch (eventType) {
-    case "SCORE_COMPUTED": {
-      const scoreInput = scoreInputSchema.parse(input);
-      const scored = computeScore(await documentOf(dependencies, scoreInput), scoreInput);
-      const { domain, session_id } = scoreInput;
-      known.set(operatorId, { ...before, position, domain, stateRow: stateColumns(scored.state, place) });
-      const row = rows.interaction.get(session_id);
-      const scoreColumns = {
-        previous: before.position,
-        ...scoredColumns(scoreInput, scored),
-        // Later entries give the positions of its commit and label.
-        commit_position: null,
-        label_position: null,
-      };
-      const columns = { ...requestColumns(interactions, row), ...scoreColumns };
-      return sealingOf(seals, row, interactions, columns, fresh && { ...fresh, ...scoreColumns, session_id });
-    }
-    case "OUTCOME_LABELLED": {
-      const label = labelInputSchema.parse(input);
-      const state: OperatorState = computeLabel(await documentOf(dependencies, label), label);
-      known.set(operatorId, { ...before, stateRow: stateColumns(state, place) });
-      return null;
-    }
-    case "SCORE_SKIPPED": {
-      const link = frozenLink(before.frozen, { at: Date.parse(input.as_of), position });
-      known.set(operatorId, { ...before, frozen: lastFrozen(link) });
-      const { session_id } = input;
-      const row = rows.skipped.get(session_id);
-      const columns = { ...requestColumns(skippedInteractions, row), ...link };
-      return sealingOf(seals, row, skippedInteractions, columns, fresh && { ...fresh, ...link, session_id });
-    }
-    default: {
-      known.set(operatorId, before);
-      const { decision_id } = input;
-      const row = rows.decision.get(decision_id);
-      return sealingOf(
-        seals,
-        row,
-        decisions,
-        requestColumns(decisions, row),
-        fresh && { ...fresh, decision_id },
-      );
-    }
-  }
+  known.set(operatorId, after);
+  return statement;
+}
+
+async function sealScore(dependencies: SealingDependencies, record: SealedRecord): Promise<Sealing> {
+  const { before, position, place, rows, fresh } = record;
+  const input = scoreInputSchema.parse(record.input);
+  const scored = computeScore(await documentOf(dependencies, input), input);
+  const { domain, session_id } = input;
+  const row = rows.interaction.get(session_id);
+  const scoreColumns = {
+    previous: before.position,
+    ...scoredColumns(input, scored),
+    // Later entries give the positions of its commit and label.
+    commit_position: null,
+    label_position: null,
+  };
+  const columns = { ...columnsOf(dependencies, record, interactions, row), ...scoreColumns };
+  return {
+    after: { ...before, position, domain, stateRow: stateColumns(scored.state, place) },
+    statement: sealingOf(
+      dependencies.seals,
+      row,
+      interactions,
+      columns,
+      fresh && { ...fresh, ...scoreColumns, session_id },
+    ),
+  };
+}
+
+async function sealLabel(
+  dependencies: SealingDependencies,
+  { input, before, place }: SealedRecord,
+): Promise<Sealing> {
+  const label = labelInputSchema.parse(input);
+  const state: OperatorState = computeLabel(await documentOf(dependencies, label), label);
+  return { after: { ...before, stateRow: stateColumns(state, place) }, statement: null };
+}
+
+function sealSkipped(dependencies: SealingDependencies, record: SealedRecord): Sealing {
+  const { before, position, rows, fresh } = record;
+  const { as_of, session_id } = record.input as { readonly as_of: string; readonly session_id: string };
+  const link = frozenLink(before.frozen, { at: Date.parse(as_of), position });
+  const row = rows.skipped.get(session_id);
+  const columns = { ...columnsOf(dependencies, record, skippedInteractions, row), ...link };
+  return {
+    after: { ...before, frozen: lastFrozen(link) },
+    statement: sealingOf(
+      dependencies.seals,
+      row,
+      skippedInteractions,
+      columns,
+      fresh && { ...fresh, ...link, session_id },
+    ),
+  };
+}
+
+function sealDecision(dependencies: SealingDependencies, record: SealedRecord): Sealing {
+  const { before, rows, fresh } = record;
+  const { decision_id } = record.input as { readonly decision_id: string };
+  const row = rows.decision.get(decision_id);
+  const columns = columnsOf(dependencies, record, decisions, row);
+  return {
+    after: before,
+    statement: sealingOf(dependencies.seals, row, decisions, columns, fresh && { ...fresh, decision_id }),
+  };
+}
+
+/** The record's columns for a row that exists. */
+function columnsOf<Row extends object>(
+  { seals }: SealingDependencies,
+  { columns, fresh, entryId }: SealedRecord,
+  kind: RecordKind<Row>,
+  row: Row | undefined,
+): RecordColumns & { readonly request_id?: string } {
+  const isUnsealed = fresh !== null && row !== undefined && shareOf(seals, kind, row) === null;
+  return isUnsealed ? { ...columns, request_id: entryId } : columns;
+}
+
+interface RequestFacts {
+  readonly at: number;
+  readonly request_digest: Uint8Array;
 }
 
 /** Facts of the request behind an input: when it came, and the digest by which a repeat is recognised. */
@@ -356,7 +429,7 @@ function requestFactsOf(
   { installation }: SealingDependencies,
   eventType: string,
   input: Readonly<Record<string, unknown>>,
-): { readonly at: number; readonly request_digest: Uint8Array } {
+): RequestFacts {
   const { v: _v, algo: _algo, as_of, prior: _prior, state: _state, weights: _weights, ...request } = input;
   const kind = eventType === "DRS_COMPUTED" ? "decision" : "score";
   return {

@@ -50,7 +50,7 @@ export interface CommitRequest {
 }
 
 /**
- * Commits a provisional score and takes its late label, each at most once.
+ * Commits a score if it is provisional, and takes the late label of any score, each at most once.
  * @throws {ServiceError} NOT_FOUND; GONE; CONFLICT for a label that contradicts what is known; SERVICE_UNAVAILABLE.
  */
 export async function commitScore(

@@ -176,7 +176,7 @@ async function provenCut(
   if (detail && entry?.event_type === "RETENTION_PRUNED" && entry.actor === "system") {
     return { origin: detail.origin, to: detail.to, hash: proven!.stored.hash };
   }
-  throw new AlteredError(chain, `entry ${seq} of ${chain} tells of no cut`);
+  throw new AlteredError(chain, `entry ${seq} of ${chain} does not record a cut`);
 }
 
 /**

@@ -101,7 +101,7 @@ export async function verifyChain(dependencies: Needs, options: VerificationOpti
   return await answerOf(dependencies, verified, options);
 }
 
-/** What is verified: all epochs of a family, or only the newest chain, from a checkpoint on. */
+/** The verification covers all epochs of a family, or only the newest chain, from a checkpoint on. */
 interface VerifiedRange extends Pick<FamilyRows, "epochs" | "anchored"> {
   readonly chain: StoredChain;
   /** The checkpoint at which the verification resumes; null if it covers all epochs. */
