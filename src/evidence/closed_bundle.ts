@@ -75,6 +75,7 @@ export class ClosedBundle {
   #newestKey: string | null;
   #restore: Restored | null = null;
   #uncompared: readonly Uncompared[] = [];
+  #isFollowedByEmptyLine = false;
   #answered: AnsweredFields = { isOfKeptFamily: false, isOfKeptSystem: false, lost: null };
 
   constructor(facts: ClosedBundleFacts) {
@@ -190,13 +191,20 @@ export class ClosedBundle {
     else this.log.add("EARLIER_KEY_ONLY", { seq: size - 1, line, detail: name });
   }
 
+  /** Notes that the file goes on with an empty line, as some copies do. */
+  noteEmptyLine(): void {
+    this.#isFollowedByEmptyLine = true;
+  }
+
   report(): BundleReport {
     const { reportFields, log, signatures, isAnchored, provesFork, replay } = this.#facts;
-    const { withheld, selfTrusted, untrustedKept, damage } = reportFields;
+    const { withheld, selfTrusted, untrustedKept } = reportFields;
+    const damage = reportFields.damage ?? (this.#isFollowedByEmptyLine ? "empty line" : null);
     const sawTrusted = this.#newestKey !== null;
     const uncompared = this.#uncompared;
     return {
       ...reportFields,
+      damage,
       ...verdictOf({
         log,
         sawTrusted,

@@ -4,8 +4,8 @@
  *
  * The holder of the signing key can write another history, and show it so that no part of it meets a kept
  * checkpoint: removed below a retention cut, begun anew after a restore, in a new deployment, or without the
- * system chain that pins it. Nothing in such a file is wrong; it is only not what was kept. So what was not
- * compared is no agreement. Source: docs/verify/evidence-format.md, section 9, "What could not be compared".
+ * system chain that pins it. Such a file has no error in itself. A checkpoint that was not compared does
+ * not count as agreeing. Source: docs/verify/evidence-format.md, section 9, "What could not be compared".
  */
 import type { Anchor } from "./anchors.ts";
 import type { ClosedBundle } from "./closed_bundle.ts";

@@ -25,9 +25,15 @@ export type ExitCode = 0 | 1 | 2;
 
 /**
  * Damage to a file on its way: all line ends, or some, became those of Windows; an editor put a byte order
- * mark before the text; the file ends in the middle of a line, or lacks its last line.
+ * mark before the text; the file ends within a line, or lacks its last line; an empty line follows its end.
  */
-export type Damage = "line ends" | "some line ends" | "byte order mark" | "cut within a line" | "cut off";
+export type Damage =
+  | "line ends"
+  | "some line ends"
+  | "byte order mark"
+  | "cut within a line"
+  | "cut off"
+  | "empty line";
 
 /** Whether damage changes every hash after it: then a contradiction with a kept checkpoint proves nothing. */
 function isMiscopied(damage: Damage | null): boolean {
@@ -223,7 +229,6 @@ export function sentenceOfVerdict(report: BundleReport): string {
     case "DIVERGED":
       return sentenceOfDivergence(report);
     case "TAMPERED":
-      if (isOnlyLonger(report)) return EMPTY_LINE_SENTENCE;
       return `The file was changed after its entries were written${placeOf(firstBadSeq, firstBadRange)}.`;
     case "NOT VERIFIABLE":
       if (selfTrusted && !isWrong) {
@@ -265,36 +270,23 @@ const MISCOPIED_SENTENCES = {
     `The file begins with a byte order mark, which some editors put before a text: it was copied as a text. ${COPY_AGAIN}`,
 } as const;
 
-/** The detail of a finding on an empty line. */
-export const EMPTY_LINE = "an empty line";
-
-/** The detail of a finding on a line after the one that closes a bundle. */
-export function afterTrailer(detail: string): string {
-  return `after the trailer: ${detail}`;
-}
-
 const EMPTY_LINE_SENTENCE =
   `The file goes on after its end with an empty line, as some editors and copies add one. ${COPY_AGAIN}`;
-
-/** Whether the only fault is an empty line after the bundle's end. */
-function isOnlyLonger({ findings, dropped }: BundleReport): boolean {
-  const faults = findings.filter(({ fatal }) => fatal);
-  return dropped === 0 && faults.length === 1 && faults[0]!.code === "MALFORMED_LINE" &&
-    faults[0]!.detail === afterTrailer(EMPTY_LINE);
-}
 
 /** The damage to a file on its way, and what to do; null if that does not explain the verdict. */
 function sentenceOfDamage({ damage, counts }: BundleReport): string | null {
   if (damage === null) return null;
   if (isMiscopied(damage)) return MISCOPIED_SENTENCES[damage as keyof typeof MISCOPIED_SENTENCES];
+  const faults = (Object.keys(counts) as FindingCode[]).filter((code) => FINDINGS[code].fatal);
+  if (damage === "empty line") {
+    const isAll = faults.length === 1 && counts.MALFORMED_LINE === 1;
+    return isAll ? EMPTY_LINE_SENTENCE : null;
+  }
   if (counts.FORK_VS_KNOWN_CHECKPOINT !== undefined) return null;
   const where = damage === "cut within a line"
     ? "it ends within a line, or without the line feed of its last one"
     : "its last line, which closes it, is missing";
-  const isAll = (Object.keys(counts) as FindingCode[]).every((code) =>
-    !FINDINGS[code].fatal || OF_A_CUT.includes(code)
-  );
-  const rest = isAll
+  const rest = faults.every((code) => OF_A_CUT.includes(code))
     ? "What it holds up to there follows."
     : "Something else is wrong with it besides, as the findings say.";
   return `The file is cut off: ${where}. ${rest} Copy it again to its end, or ask for a new export; if that ends there too, somebody cut it off.`;

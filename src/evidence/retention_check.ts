@@ -132,7 +132,7 @@ export class RetentionCheck {
   }
 
   /**
-   * Notes the removal of the whole chain from which this one goes on. The rule goes by age: if it removed
+   * Notes the removal of the whole chain from which this one goes on. Retention removes by age: if it removed
    * this chain's beginning, it also removed all of the older chain. The record of that may be removed too.
    */
   takeEarlierRemoval({ previousOrigin, size, root }: Restored): void {

@@ -24,7 +24,7 @@ import type { HashSeed } from "./keyed_hash.ts";
 import { BUNDLE_LIMIT, KEY_LIMIT, NAME_LIMIT } from "./limits.ts";
 import { type LineHandler, LineReader } from "./line_reader.ts";
 import { type ReadLine, readLine } from "./read_line.ts";
-import { afterTrailer, type BundleReport, type Damage, EMPTY_LINE, unusableReport } from "./report.ts";
+import { type BundleReport, type Damage, unusableReport } from "./report.ts";
 import { settle } from "./settlement.ts";
 import type { PinnedKey } from "./trust.ts";
 
@@ -148,7 +148,9 @@ export class BundleVerifier {
   #takeText(text: string | null, bytes: Uint8Array): void {
     const line = text === null ? "too long, or not UTF-8" : readLine(text, { number: this.#line, bytes });
     if (isHeader(line)) return this.#takeHeader(line, { isMarked: false });
-    if (this.#open === null) return this.#reportStray(text === "" ? EMPTY_LINE : "not a header");
+    if (this.#open === null) {
+      return this.#reportStray(text === "" ? "an empty line" : "not a header", { isEmpty: text === "" });
+    }
     if (typeof line === "string") return this.#open.takeUnreadable(this.#line, line);
     this.#open.takeLine(line, this.#digest);
     this.#isStopped = this.#open.isAbandoned;
@@ -229,13 +231,14 @@ export class BundleVerifier {
   }
 
   /** Reports a line in place of a header: in the bundle before it, or else as an input without a bundle. */
-  #reportStray(detail: string): void {
+  #reportStray(detail: string, { isEmpty = false } = {}): void {
     if (this.#hasReportedStray) return;
     this.#hasReportedStray = true;
     const last = this.#bundles.at(-1);
     const line = Math.max(1, this.#line);
     if (last instanceof ClosedBundle) {
-      last.log.add("MALFORMED_LINE", { line, detail: afterTrailer(detail) });
+      last.log.add("MALFORMED_LINE", { line, detail: `after the trailer: ${detail}` });
+      if (isEmpty) last.noteEmptyLine();
     } else if (last === undefined) this.#unusable("MALFORMED_LINE", detail);
   }
 
