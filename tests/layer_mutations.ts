@@ -280,4 +280,34 @@ export const MUTATIONS: readonly Mutation[] = [
     "const K = { select: `selectFrom` } as const;\nexport const all = (db: Record<string, () => unknown>) => db[K.select]!();",
     /^src\/operations\/shared\/gone\.ts:\d+: SQL, selectFrom$/,
   ],
+  [
+    "an hour of the machine's time zone in scoring",
+    "src/scoring/state.ts",
+    "export const hour = (at: number) => new Date(at).getHours();",
+    /^src\/scoring\/state\.ts:\d+: local, getHours$/,
+  ],
+  [
+    "an offset of the machine's time zone in the evidence",
+    "src/evidence/entry.ts",
+    "export const offset = (at: Date) => at.getTimezoneOffset();",
+    /^src\/evidence\/entry\.ts:\d+: local, getTimezoneOffset$/,
+  ],
+  [
+    "a day of the machine's time zone in scoring",
+    "src/scoring/state.ts",
+    "export const day = new Date(2026, 0, 1);",
+    /^src\/scoring\/state\.ts:\d+: Date$/,
+  ],
+  [
+    "an order of the machine's language in the evidence",
+    "src/evidence/entry.ts",
+    "export const compare = (a: string, b: string) => a.localeCompare(b);",
+    /^src\/evidence\/entry\.ts:\d+: local, localeCompare$/,
+  ],
+  [
+    "a constructor whose name is a sum of strings in scoring",
+    "src/scoring/state.ts",
+    'export const now = ((f: any) => f["const" + "ructor"]("return Date.now()"))(() => 0);',
+    /^src\/scoring\/state\.ts:\d+: a constructor$/,
+  ],
 ];

@@ -188,7 +188,7 @@ const GLOBALS: Readonly<Record<string, Grant>> = {
       "Deno.statSync",
       "Deno.writeTextFileSync",
     ],
-    places: ["src/cli/", "src/service/startup.ts", "src/store/"],
+    places: ["src/cli/", "src/service/data_directory.ts", "src/service/key_files.ts", "src/store/"],
   },
   "errors of the platform": {
     names: ["Deno.errors"],

@@ -26,7 +26,7 @@ export interface GlobalUse {
   readonly name: string;
   /** The member that is used, as in `Date.now`; null if it is used as a whole, or by a computed name. */
   readonly member: string | null;
-  /** Whether it is constructed with at least one argument; a spread is none, as it may be empty. */
+  /** Whether it is constructed with exactly one argument, which is no spread. */
   readonly isMade: boolean;
   /** Line, from 1. */
   readonly line: number;
@@ -46,7 +46,7 @@ export interface Parsed {
   readonly imports: readonly Import[];
   readonly globals: readonly GlobalUse[];
   readonly members: readonly MemberUse[];
-  /** Strings of the code. */
+  /** Strings of the code; of a sum of strings, the sum too. */
   readonly literals: readonly MemberUse[];
 }
 
@@ -103,7 +103,8 @@ function parseFile(file: ts.SourceFile, checker: ts.TypeChecker): Parsed {
       globals.push(useOf(node, file));
     }
     for (const name of membersIn(node, checker)) members.push({ name, line: lineOf(node, file) });
-    if (ts.isStringLiteralLike(node)) literals.push({ name: node.text, line: lineOf(node, file) });
+    const text = constantText(node);
+    if (text !== null) literals.push({ name: text, line: lineOf(node, file) });
     // At run time types refer only to files.
     ts.forEachChild(node, visit);
   };
@@ -216,7 +217,7 @@ function useOf(node: ts.Identifier, file: ts.SourceFile): GlobalUse {
     ? parent.right.text
     : null;
   const isMade = ts.isNewExpression(parent) && parent.expression === node &&
-    parent.arguments?.some((argument) => !ts.isSpreadElement(argument)) === true;
+    parent.arguments?.length === 1 && !ts.isSpreadElement(parent.arguments[0]!);
   return { name, member, isMade, line: lineOf(node, file) };
 }
 
@@ -238,8 +239,19 @@ function memberIn(node: ts.Node): ts.Node | undefined {
   return undefined;
 }
 
-/** The texts that an expression can have, as far as its type tells them. */
+/** The text of a string, or of a sum of strings; null for any other expression. */
+function constantText(node: ts.Node): string | null {
+  if (ts.isStringLiteralLike(node)) return node.text;
+  if (ts.isParenthesizedExpression(node)) return constantText(node.expression);
+  if (!ts.isBinaryExpression(node) || node.operatorToken.kind !== ts.SyntaxKind.PlusToken) return null;
+  const [left, right] = [constantText(node.left), constantText(node.right)];
+  return left === null || right === null ? null : left + right;
+}
+
+/** The texts that an expression can have, as far as its type and its constants tell them. */
 function textsOf(expression: ts.Node, checker: ts.TypeChecker): readonly string[] {
+  const text = constantText(expression);
+  if (text !== null) return [text];
   const type = checker.getTypeAtLocation(expression);
   return (type.isUnion() ? type.types : [type]).flatMap((one) => one.isStringLiteral() ? [one.value] : []);
 }
