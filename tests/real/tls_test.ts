@@ -1,6 +1,6 @@
 /** HTTPS served directly, with a certificate made for the test. */
 import assert from "node:assert/strict";
-import { freshDeployment, runProgram, startService } from "../program.ts";
+import { freshDeployment, runProgram, startService, until } from "../program.ts";
 import { certificate, opensslIsMissing } from "../receiver.ts";
 
 Deno.test({
@@ -84,7 +84,9 @@ Deno.test({
       assert.equal((await (await fetch(service.url, { client })).json()).status, "ok");
     }
     for (const connection of silent) connection.close();
-    assert.deepEqual(service.log().filter(({ level }) => level !== "info").map(({ msg }) => msg), [
+    const messages = () => service.log().filter(({ level }) => level !== "info").map(({ msg }) => msg);
+    await until(() => messages().length > 0);
+    assert.deepEqual(messages(), [
       "the maximum number of connections is open: the one that has kept the service waiting longest is closed",
     ]);
     assert.equal(await service.stop(), 0, service.errors());
