@@ -41,7 +41,7 @@ export interface BundledPackage {
 }
 
 /** Every package of the bundle, by name. */
-export async function bundledPackages(): Promise<readonly BundledPackage[]> {
+async function bundledPackages(): Promise<readonly BundledPackage[]> {
   const lock: Lock = JSON.parse(await Deno.readTextFile(`${ROOT}/deno.lock`));
   const modules = (await Promise.all([
     modulesOf("main.ts", []),
@@ -115,7 +115,7 @@ async function licenceFilesIn(folder: string): Promise<BundledPackage["licenceFi
 }
 
 /** The list as CycloneDX 1.6 in JSON. */
-export function billOfMaterials(
+function billOfMaterials(
   { version, licence, deno, sha256, packages, at }: {
     /** Version of the program. */
     readonly version: string;

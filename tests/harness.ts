@@ -234,7 +234,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     clock,
     world,
     clockRule: options.clockRule ?? CLOCK_RULES.service,
-    tellsOthers: true,
+    isService: true,
     signerSource: files,
   }, { database, lock, isLockBehind: () => false, close: closeStorage }).catch(async (error) => {
     await closeStorage();
@@ -361,7 +361,7 @@ function keptLog(clock: Clock): { readonly log: Log; readonly lines: readonly Re
   return { log, lines };
 }
 
-/** What tests put in place of the program's own parts. */
+/** Parts of the program that tests replace. */
 function seamsOf(options: HarnessOptions) {
   const deliverer = options.deliverer ?? (options.certificates === undefined ? NOBODY_LISTENS : undefined);
   return {

@@ -99,7 +99,7 @@ const PORT = /sin6?_port=htons\((\d+)\)/;
 const ADDRESS = /inet_addr\("([^"]+)"\)|inet_pton\(AF_INET6, "([^"]+)"/;
 
 /** @throws if a line names an internet address in a way that is not known here. */
-export function destinationsIn(trace: string): readonly string[] {
+function destinationsIn(trace: string): readonly string[] {
   const found = new Set<string>();
   for (const line of trace.split("\n").filter((line) => line.includes("AF_INET"))) {
     const port = PORT.exec(line)?.[1];

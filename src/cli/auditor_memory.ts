@@ -41,13 +41,13 @@ export class AuditorMemory implements Disposable {
    * @throws {CommandFailure} 2 if it cannot be used.
    */
   static async open(directory: string, { create }: { readonly create: boolean }): Promise<AuditorMemory> {
+    if (directory === "") throw new CommandFailure("--state needs the path of a directory", EXIT.usage);
     if (!create && !exists(`${directory}/${MEMORY_FILE}`)) {
       throw new CommandFailure(
         `--state ${directory} contains nothing yet: give --key at the first visit`,
         EXIT.usage,
       );
     }
-    if (directory === "") throw new CommandFailure("--state needs the path of a directory", EXIT.usage);
     let lock: Deno.FsFile;
     try {
       Deno.mkdirSync(directory, { recursive: true, mode: PRIVATE_DIRECTORY });

@@ -3,6 +3,7 @@
  * 90 days of simulated history, which are kept. Each run mints a new key unless one is given, since a printed
  * key is the only copy.
  */
+import { INTERACTION_EXAMPLE } from "../domain/interaction.ts";
 import { DAY_MS } from "../domain/time.ts";
 import { parseEnv } from "node:util";
 import type { Listener } from "../http/server.ts";
@@ -147,15 +148,7 @@ function greeting(
     session_id: sessionId,
     operator_id: "reviewer-ada",
     domain: "financial",
-    interaction: {
-      time_to_decision_ms: 14200,
-      decision: "modified",
-      modification_extent: 0.4,
-      outcome_correct: true,
-      hover_events: 5,
-      scroll_depth: 0.8,
-      alternative_views_checked: 1,
-    },
+    interaction: INTERACTION_EXAMPLE,
   });
   return `
 JISS is running at ${url} with the organization "${ORGANIZATION}" and ${HISTORY_DAYS} days of simulated history.

@@ -230,7 +230,7 @@ function addInformationCommands(program: Command, { shell, finish }: Invocation)
 }
 
 /**
- * The text of an option in `--help`: says if it is required; shows a default only if it is a non-empty text.
+ * The text of an option in `--help`: says whether it is required; shows a default only if it is a non-empty text.
  */
 function describeOption({ description, mandatory, argChoices, defaultValue }: Option): string {
   const notes = [

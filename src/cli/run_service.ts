@@ -223,7 +223,7 @@ function open(
       config,
       clock: shell.clock,
       world: shell.realWorld(),
-      tellsOthers: true,
+      isService: true,
       ...hooks,
     })
   );

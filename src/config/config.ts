@@ -1,7 +1,7 @@
 /**
  * Turns the environment into one frozen configuration, or reports every problem at once.
  *
- * Only this module reads the environment. A problem names the variable, what is wrong and how to mend it, and
+ * Only this module interprets the environment. A problem names the variable, what is wrong and how to mend it, and
  * never shows the value. Source: contract, section 1.
  */
 import { issueInWords } from "../domain/issue_words.ts";

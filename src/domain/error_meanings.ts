@@ -5,7 +5,7 @@
 import type { ErrorCode, ErrorDetail, GoneDetails } from "./errors.ts";
 
 /**
- * Says if the same request may be sent again unchanged. `no`: it gets the same answer. `wait`: after the
+ * Says whether the same request may be sent again unchanged. `no`: it gets the same answer. `wait`: after the
  * seconds in `Retry-After`. `yes`: at once.
  */
 export type ErrorRetry = "no" | "wait" | "yes";

@@ -88,3 +88,14 @@ export type Interaction = z.output<typeof interactionSchema>;
 
 /** An interaction as evidence holds it: in our words only. */
 export const recordedInteractionSchema = interactionSchema.extend({ decision: z.enum(DECISIONS) });
+
+/** The interaction of examples: in the description of the API, and in what `jiss dev` prints. */
+export const INTERACTION_EXAMPLE = {
+  time_to_decision_ms: 14200,
+  decision: "modified",
+  modification_extent: 0.4,
+  outcome_correct: true,
+  hover_events: 5,
+  scroll_depth: 0.8,
+  alternative_views_checked: 1,
+} as const;

@@ -80,7 +80,7 @@ export const PAGES: readonly Page[] = [
   ...Object.values(ASSETS).map(assetPage),
   {
     ...assetPage(COLLECTOR),
-    // Its name never changes. Customers' pages on other origins load it, if they like with `integrity`.
+    // Its name never changes. Customers' pages on other origins load it, and may pin it with `integrity`.
     headers: { "Cache-Control": "public, max-age=300", "Access-Control-Allow-Origin": "*" },
   },
 ];

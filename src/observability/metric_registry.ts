@@ -1,7 +1,7 @@
 /** Metrics by their form: set or counted by their owner, or read when metrics are read. */
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 
-/** Registers metrics; they are told in the order in which they are registered. */
+/** Registers metrics. They are printed in the order of registration. */
 export class MetricRegistry {
   readonly #registry = new Registry();
   readonly #registers = [this.#registry];

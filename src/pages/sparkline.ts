@@ -121,13 +121,13 @@ function describe(sparkline: Sparkline): string {
 function history({ days, points, minJis }: Sparkline): string {
   const [first, last] = [points[0], points.at(-1)];
   if (first === undefined || last === undefined) return `${nothingInWords(days)}.`;
-  const standing = `${last.jis < minJis ? "below" : "at or above"} the minimum of ${pointsInWords(minJis)}`;
-  if (points.length === 1) return `One value, ${valueInWords(first)}; it is ${standing}.`;
+  const side = `${last.jis < minJis ? "below" : "at or above"} the minimum of ${pointsInWords(minJis)}`;
+  if (points.length === 1) return `One value, ${valueInWords(first)}; it is ${side}.`;
   const lowest = points.reduce((least, point) => point.jis < least.jis ? point : least);
   const highest = points.reduce((most, point) => point.jis > most.jis ? point : most);
   const below = points.filter(({ jis }) => jis < minJis).length;
   return `First ${valueInWords(first)}, last ${valueInWords(last)}, lowest ${valueInWords(lowest)}, ` +
-    `highest ${valueInWords(highest)}. The last value is ${standing}; ${below} of ` +
+    `highest ${valueInWords(highest)}. The last value is ${side}; ${below} of ` +
     `${countInWords(points.length, "value")} ${below === 1 ? "is" : "are"} below it.`;
 }
 

@@ -4,7 +4,7 @@
  *
  * It owns no constant: it runs the labelled lines of the reducer with the weights that the score recorded. So
  * a label counts as much as it would have counted at once, but only from the next score on. The recorded
- * score never changes. The caller decides if a label is allowed: the first one, and only for a score without
+ * score never changes. The caller decides whether a label is allowed: the first one, and only for a score without
  * outcome. Source: scoring model, section 15, point 6.
  */
 import type { Decision, ScenarioType } from "../domain/enums.ts";

@@ -356,13 +356,13 @@ function drawScenario(environment: Environment, random: Random): ScenarioType {
   );
 }
 
-/** Draws if the operator's own view of the case is right; without evaluation it is only a guess. */
+/** Draws whether the operator's own view of the case is right; without evaluation it is only a guess. */
 function drawOwnView(skill: number, evaluated: boolean, random: Random): boolean {
   const chance = clamp(random.normal(skill, CASE_NOISE), SKILL_BOUNDS);
   return random.bernoulli(evaluated ? chance : GUESS);
 }
 
-/** Draws if the operator departs; with the AI withheld, if the operator turns down the case itself. */
+/** Draws whether the operator departs; with the AI withheld, whether the operator turns down the case itself. */
 function drawDeparture(
   { operator, evaluated, unaided, aiWrong, ownViewRight }: {
     readonly operator: Operator;

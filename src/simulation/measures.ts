@@ -15,7 +15,7 @@ const FRESH_HISTORIES = 50;
 const INTERACTIONS_BEFORE = 100;
 const INTERACTIONS_AFTER = 300;
 
-/** Measures if honest and other archetypes are told apart, and who is called at risk. */
+/** Measures whether honest and other archetypes are told apart, and who is called at risk. */
 export function separation(run: Run): readonly Measured[] {
   const { min_jis: bound } = run.model.thresholds;
   const scores = new Map(ALL_ARCHETYPES.map((name) => [name, scoredOf(run, name)]));
@@ -76,7 +76,7 @@ export function separation(run: Run): readonly Measured[] {
   ];
 }
 
-/** Measures if the scores have the order of the hidden qualities, in a population in which these vary. */
+/** Measures whether the scores have the order of the hidden qualities, in a population in which these vary. */
 export function ordered(run: Run, population: "spectrum" | "mixed"): readonly Measured[] {
   const scored = scoredOf(run, population);
   return [50, 200].flatMap((after) => {

@@ -130,7 +130,7 @@ export function environmentOf({ wrongShare }: PublishedStudy): Environment {
   };
 }
 
-/** Measures if the mean scores have each study's order. */
+/** Measures whether the mean scores have each study's order. */
 export function published(
   run: Run,
   studies: readonly PublishedStudy[] = PUBLISHED_STUDIES,

@@ -168,7 +168,7 @@ Deno.test({
         await page.goto("/console/verify");
         await page.getByLabel("Keys that I got another way").check();
         await page.getByLabel("Public keys").fill(publicKeyPem(world.newSigner(1).publicKey));
-        await page.getByText("Hold it against a checkpoint").click();
+        await page.getByText("Compare it with a checkpoint").click();
         await page.locator("#kept").fill(system.checkpoint().note);
         const say = async (paths: readonly string[], text: string) => {
           await page.locator("#bundle").setInputFiles([...paths]);
@@ -211,7 +211,7 @@ Deno.test({
           await page.locator("[data-verdict='INTACT, UNANCHORED']").waitFor();
           await page.getByText("Its checkpoint, to be kept").click();
           const checkpoint = (await page.locator("[data-verdict] pre").textContent())!;
-          await page.getByText("Hold it against a checkpoint").click();
+          await page.getByText("Compare it with a checkpoint").click();
           await page.locator("#kept").fill(checkpoint);
           await page.getByRole("button", { name: "Verify again" }).click();
           await page.locator("[data-verdict='INTACT']").waitFor();

@@ -294,7 +294,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a critical-decision operator at exactly 40 is not below it, a hundredth less is, with any amount of data",
+  "a critical-decision operator at 40 is not below the limit, at 39.99 is, with any amount of data",
   withStoredScores(async (harness, store) => {
     const key = await harness.organization("acme");
     await score(harness, key, { operator: "a", interaction: { scenario_type: "critical" } });

@@ -10,8 +10,8 @@ Deno.test("the shareUrl works at the service's address, also after a kill and a 
   const submitted = await first.send("/assessments", { body: RUN });
   assert.deepEqual([submitted.status, submitted.body.shareUrl], [200, `${first.url}/assessments/visit-1`]);
   const shared = await (await fetch(submitted.body.shareUrl)).json();
-  const [{ explanation, ...standing }] = shared.results;
-  assert.deepEqual(standing, { jis: shared.summary.jis, band: shared.summary.band });
+  const [{ explanation, ...result }] = shared.results;
+  assert.deepEqual(result, { jis: shared.summary.jis, band: shared.summary.band });
   assert.equal(explanation.length, 7);
   first.kill("SIGKILL");
   await first.status;

@@ -152,7 +152,7 @@ Deno.test(
 );
 
 Deno.test(
-  "keys on a previous pepper are counted and named until each was used, and keys on an unknown pepper are wrong, of which a start warns",
+  "keys on a previous pepper are counted and named until each was used; doctor reports keys on an unknown pepper as wrong, and the start warns",
   withSite(async ({ data, env, examine, serving }) => {
     const keys: string[] = [];
     await serving({}, async (service) => {

@@ -936,7 +936,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a mistake on the command line is named in words, with 2, and a private key is never repeated",
+  "a mistake on the command line is explained, the exit code is 2, and a private key is never repeated",
   withVisit(async ({ harness, put, directory, jwks }) => {
     const file = await put("acme.ndjson", await bundleOf(harness, "org/acme"));
     const secret = pemOf("a key to be careful with");

@@ -422,7 +422,7 @@ sqldTest(
 );
 
 sqldTest(
-  "a server that rejects the token is reported at once as that, and all works when it accepts it again",
+  "a rejected token is reported at once, and all works when the server accepts it again",
   async (sqld, direct) => {
     const front = openFront(sqld.url);
     const { database, troubles } = open(front.url);

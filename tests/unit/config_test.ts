@@ -398,7 +398,7 @@ Deno.test('the audit log\'s retention is 1 to 36,500 days, and "keep" is refused
   }
 });
 
-Deno.test("evidence is kept, or for 1 to 36,500 days", () => {
+Deno.test("evidence is kept without end, or for 1 to 36,500 days", () => {
   assert.equal(read({ JISS_EVIDENCE_RETENTION_DAYS: "keep" }).evidenceRetentionDays, null);
   assert.equal(read({ JISS_EVIDENCE_RETENTION_DAYS: "1" }).evidenceRetentionDays, 1);
   assert.equal(read({ JISS_EVIDENCE_RETENTION_DAYS: "36500" }).evidenceRetentionDays, 36_500);

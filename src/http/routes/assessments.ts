@@ -1,13 +1,13 @@
 /** Runs of the public demo: no key, limited by address alone. */
 import * as z from "zod";
 import { assessmentIdSchema, assessmentSchema, assessmentSubmittedSchema } from "../../domain/assessment.ts";
-import { interactionSchema } from "../../domain/interaction.ts";
+import { INTERACTION_EXAMPLE, interactionSchema } from "../../domain/interaction.ts";
 import { ASSESSMENT_RECORDS_MAX, BODY_LIMIT_BYTES } from "../../domain/limits.ts";
 import { readAssessment, submitAssessment } from "../../operations/scoring/assessments.ts";
 import { ASSESSMENT_PAGE_CSP, assessmentPage } from "../../pages/assessment.ts";
 import type { Route, Services } from "../exchange.ts";
 import { parseEach, parseWith } from "../parse.ts";
-import { interactionExample, OPEN } from "./shared.ts";
+import { OPEN } from "./shared.ts";
 
 const assessmentRequestSchema = z.object({
   sessionId: assessmentIdSchema,
@@ -42,7 +42,7 @@ const postAssessment: Route = {
     body: {
       sessionId: "demo-2026-000001",
       records: [
-        interactionExample,
+        INTERACTION_EXAMPLE,
         { time_to_decision_ms: 900, decision: "accepted", outcome_correct: false },
       ],
     },

@@ -8,6 +8,7 @@ import { BANDS, ROLE_TIERS, URGENCIES } from "../../domain/enums.ts";
 import { isoTimestamp } from "../../domain/instant.ts";
 import {
   domainSchema,
+  INTERACTION_EXAMPLE,
   interactionSchema,
   operatorIdSchema,
   sessionIdSchema,
@@ -30,7 +31,7 @@ import { scoreInteraction, type SentScore } from "../../operations/scoring/score
 import type { Route } from "../exchange.ts";
 import { idempotentCall } from "../idempotency_key.ts";
 import { isNested, parseEach, parseParameters, parseWith, validationFailed } from "../parse.ts";
-import { interactionExample, KEYED_POST } from "./shared.ts";
+import { KEYED_POST } from "./shared.ts";
 
 const SCORE_HEADERS = {
   mode: "X-Service-Mode",
@@ -144,7 +145,7 @@ const postScore: Route = {
           ai_recommendation_presented: true,
           ai_available: true,
           scenario_type: "standard",
-          ...interactionExample,
+          ...INTERACTION_EXAMPLE,
           // The commit gives it.
           outcome_correct: null,
         },
@@ -153,7 +154,7 @@ const postScore: Route = {
     {
       summary: "The flat variant, in lite mode",
       query: { mode: "lite", role_tier: "tier_2" },
-      body: { operator_id: "reviewer-bruno", domain: "healthcare", ...interactionExample },
+      body: { operator_id: "reviewer-bruno", domain: "healthcare", ...INTERACTION_EXAMPLE },
     },
     {
       summary: "Frozen during an incident",
@@ -238,7 +239,7 @@ const postBatch: Route = {
       operator_id: "reviewer-ada",
       domain: "financial",
       interactions: [
-        { session_id: "case-2026-000125", ...interactionExample },
+        { session_id: "case-2026-000125", ...INTERACTION_EXAMPLE },
         { session_id: "case-2026-000126", time_to_decision_ms: 8200, decision: "accepted" },
       ],
     },

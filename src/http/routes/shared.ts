@@ -69,14 +69,3 @@ export const idempotencyKeySchema = z.string().min(1).max(IDEMPOTENCY_KEY_MAX_LE
 export function selfServe({ caller }: Exchange): OrganizationCaller {
   return { ...caller!, actor: "self_serve" };
 }
-
-/** An interaction of the description's examples. */
-export const interactionExample = {
-  time_to_decision_ms: 14200,
-  decision: "modified",
-  modification_extent: 0.4,
-  outcome_correct: true,
-  hover_events: 5,
-  scroll_depth: 0.8,
-  alternative_views_checked: 1,
-} as const;

@@ -115,7 +115,7 @@ export function VerifyView({ reason = null }: {
         )}
       </fieldset>
       <details>
-        <summary>Hold it against a checkpoint from an earlier visit</summary>
+        <summary>Compare it with a checkpoint from an earlier visit</summary>
         <div class="field">
           <label for="kept">Checkpoints, or a saved answer that holds one</label>
           <textarea id="kept" rows={5} value={kept} onInput={(event) => setKept(event.currentTarget.value)} />
