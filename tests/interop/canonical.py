@@ -1,6 +1,6 @@
 """Canonical JSON, docs/verify/evidence-format.md section 1: read strictly, and written as RFC 8785 says.
 
-`parse` takes what JSON allows and nothing else; `canonical` refuses what it cannot say. Whoever holds a text against
+`parse` takes what JSON allows and nothing else; `canonical` refuses what it cannot say. Anybody who holds a text against
 `canonical(parse(text))` finds white space, members that stand twice and second spellings of a number or a string.
 """
 import json

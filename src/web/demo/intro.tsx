@@ -56,7 +56,7 @@ export function Intro({ collector, keptDays, onBegin }: IntroProperties) {
               These {CASES.length}{" "}
               records are sent once, after the last case, under a name that this page makes up at random. The
               service keeps them for {formatQuantity(String(keptDays), "day")}{" "}
-              and then deletes them. Whoever you give the link to can look at them.
+              and then deletes them. Anybody to whom you give the link can look at them.
             </li>
             <li>No account, no cookie. Leave before the last case, and nothing is sent or kept.</li>
           </ul>

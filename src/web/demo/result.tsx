@@ -98,7 +98,7 @@ function Share({ url, keptDays }: { readonly url: string; readonly keptDays: num
     <section class="share" aria-labelledby="share">
       <h2 id="share">To share</h2>
       <p>
-        Whoever has this address can look at the run for {formatQuantity(String(keptDays), "day")}
+        Anybody who has this address can look at the run for {formatQuantity(String(keptDays), "day")}
         ; then it is deleted. It shows your decisions, times and scores, and nothing about who you are.
       </p>
       <div class="field">
