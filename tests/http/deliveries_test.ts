@@ -439,6 +439,38 @@ Deno.test(
 );
 
 Deno.test(
+  "a webhook that is deleted while its delivery is prepared gets nothing, and the log has no error",
+  withDeliveries(async (harness, { key, recording }) => {
+    await settledOperator(harness, key);
+    const { id } = await register(harness, key);
+    await score(harness, key, "alone");
+    const { database } = harness.dependencies;
+    let deleted = 0;
+    let isClaimed = false;
+    const deletingFirst: typeof database = new Proxy(database, {
+      get(target, name) {
+        const member = Reflect.get(target, name);
+        if (name !== "read") return typeof member === "function" ? member.bind(target) : member;
+        return async (statement: Parameters<typeof target.read>[0]) => {
+          if (isClaimed && / from "webhook" where "webhook_id" in /.test(statement.sql)) {
+            deleted = (await harness.send(`/v1/admin/webhook/${id}`, { key, method: "DELETE" })).status;
+          }
+          return await target.read(statement);
+        };
+      },
+    });
+    const dispatched = dispatchedDeliveries({ ...harness.dependencies, database: deletingFirst });
+    const now = harness.clock.now();
+    const [destination] = await dispatched.ready(now);
+    const { claims: [claimed] } = await dispatched.claim([{ destination: destination!, count: 1 }], now);
+    isClaimed = true;
+    const outcome = await dispatched.attempt(claimed!, new AbortController().signal);
+    assert.deepEqual([outcome.kind, recording.sent.length, deleted], ["released", 0, 200]);
+    assert.deepEqual(harness.log.filter(({ level }) => level === "error"), []);
+  }),
+);
+
+Deno.test(
   "a paused destination is not claimed again before its next probe",
   withDeliveries(async (harness, { key, recording }) => {
     const { clock, database } = harness;

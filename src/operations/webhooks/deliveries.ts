@@ -225,7 +225,7 @@ export type Outcome =
     }
     /** The record of its event is gone. */
     | { readonly kind: "cancelled"; readonly delivery: ClaimedDelivery }
-    /** Its claim was lost, or its secret cannot be opened here: nothing was sent. */
+    /** Its claim was lost, its webhook is gone, or its secret cannot be opened here: nothing was sent. */
     | { readonly kind: "released" }
     /** It could not be prepared. */
     | { readonly kind: "postponed" }
@@ -276,11 +276,13 @@ async function prepareAttempt(
     ? null
     : await bodyOfEvent(dependencies, { ...delivery, position });
   if (body === null) return { kind: "cancelled", claimed, delivery };
-  const destinations = await readDestinations(database, [webhookId]);
-  requireSealed(dependencies, webhooks, destinations);
+  const [destination] = await readDestinations(database, [webhookId]);
+  // It was deleted after the delivery was read, and its deliveries with it.
+  if (destination === undefined) return { kind: "released", claimed };
+  requireSealed(dependencies, webhooks, [destination]);
   // A destination that was changed meanwhile is tried again later.
-  if (!await isRegistered(dependencies, destinations[0]!)) return { kind: "postponed", claimed };
-  const url = new URL(destinations[0]!.url);
+  if (!await isRegistered(dependencies, destination)) return { kind: "postponed", claimed };
+  const url = new URL(destination.url);
   return { delivery, url, body, secret: opened.plain };
 }
 
