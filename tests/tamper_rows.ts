@@ -565,7 +565,7 @@ export const REPLAY_ROWS: readonly Row[] = [
   },
   {
     name: "formulas of a later release cannot be judged by this one",
-    text: rewritten((open) => part(open, 11, "input").data.algo.formulas = "jis-3"),
+    text: rewritten((open) => part(open, 11, "input").data.algo.formulas = "jis-4"),
     ...notVerifiable(["UNSUPPORTED_VERSION@11"], 11),
   },
   {

@@ -59,6 +59,22 @@ export type Dimension = (typeof DIMENSIONS)[number];
 export const BANDS = ["exemplary", "proficient", "adequate", "at_risk"] as const;
 export type Band = (typeof BANDS)[number];
 
+/** The statuses of a score from best to worst; `conditional` is of `jis-1` and `jis-2` alone, `undetermined` of `jis-3`. */
+export const COMPLIANCE_STATUSES = ["compliant", "conditional", "undetermined", "non_compliant"] as const;
+export type ComplianceStatus = (typeof COMPLIANCE_STATUSES)[number];
+
+/** Why `jis-3` gives no verdict. */
+export const DOUBTS = [
+  "too_few_wrong_cases",
+  "too_few_natural_wrong_cases",
+  "part_not_measured",
+  "interval_spans_minimum",
+] as const;
+export type Doubt = (typeof DOUBTS)[number];
+
+/** The parts of an operator's work on which a verdict can rest, besides each domain. */
+export const WORK_PARTS = ["all", "natural", "high_stakes"] as const;
+
 export const URGENCIES = ["none", "low", "medium", "high", "critical"] as const;
 export type Urgency = (typeof URGENCIES)[number];
 
@@ -79,7 +95,7 @@ export const MODE_OVERRIDES = ["normal", "incident_frozen"] as const;
 export type ModeOverride = (typeof MODE_OVERRIDES)[number];
 
 /** Every set of scoring formulas. A released set is kept and never changed. */
-export const FORMULAS = ["jis-1", "jis-2"] as const;
+export const FORMULAS = ["jis-1", "jis-2", "jis-3"] as const;
 
 export const TIERS = ["starter", "standard", "enterprise"] as const;
 export type Tier = (typeof TIERS)[number];

@@ -5,14 +5,18 @@
 import * as z from "zod";
 import {
   BANDS,
+  COMPLIANCE_STATUSES,
   DIMENSIONS,
   type Domain,
+  DOMAINS,
+  DOUBTS,
   type Mode,
   MODE_OVERRIDES,
   type ModeOverride,
   MODES,
   ROLE_TIERS,
   type RoleTier,
+  WORK_PARTS,
 } from "./enums.ts";
 import { isoTimestamp } from "./instant.ts";
 import { domainSchema, type Interaction } from "./interaction.ts";
@@ -88,9 +92,25 @@ export const decayProjectionSchema = z.object({
 
 export const complianceSchema = z.object({
   band: z.enum(BANDS),
-  status: z.enum(["compliant", "conditional", "non_compliant"]),
+  status: z.enum(COMPLIANCE_STATUSES),
   jis: points,
   article14_met: z.boolean(),
   action_required: z.boolean(),
   thresholds: z.object({ min_jis: points, target_jis: points }),
+  verdict: z.object({
+    status: z.enum(COMPLIANCE_STATUSES),
+    part: z.enum([...WORK_PARTS, ...DOMAINS]).meta({
+      description: "The part of the operator's work that the verdict rests on: the worst one.",
+    }),
+    low: points,
+    high: points,
+    wrong_cases: z.int().min(0).meta({
+      description: "Cases of wrong advice in that part whose truth is known.",
+    }),
+    doubt: z.enum(DOUBTS).nullable().meta({ description: "Why there is no verdict; null if there is one." }),
+    wrong_cases_needed: z.int().min(0).nullable().meta({
+      description:
+        "About how many more cases of wrong advice would settle it; null if there is a verdict, or if nobody can say.",
+    }),
+  }).optional().meta({ description: "What the status rests on; only with a model of the formulas `jis-3`." }),
 }).meta({ id: "Compliance" });

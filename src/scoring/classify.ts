@@ -6,6 +6,12 @@
 import type { Interaction } from "../domain/interaction.ts";
 import { DEPARTURE_EXPONENT_MAX, type ModelDocument } from "./model.ts";
 
+/** An interaction, with what is known of the recommendation besides. */
+export interface JudgedInteraction extends Interaction {
+  /** Whether the recommendation was right; null or absent if nobody said so. Only `jis-3` reads it. */
+  readonly ai_correct?: boolean | null;
+}
+
 /** The four cells, weights 0..1 before the scenario's weight. */
 export interface Evidence {
   /** The AI was wrong and the operator did not let it pass. */
@@ -65,6 +71,7 @@ export interface LabelledDecision {
   readonly decision: Interaction["decision"];
   readonly scenario_type: Interaction["scenario_type"];
   readonly outcome_correct: Interaction["outcome_correct"];
+  readonly ai_correct?: JudgedInteraction["ai_correct"];
   /** s, 0..1. */
   readonly departure: number;
 }
@@ -74,9 +81,74 @@ export interface LabelledDecision {
  * the label.
  */
 export function classify(model: ModelDocument, of: LabelledDecision): Evidence {
+  if (model.formulas === "jis-3") return classifyByAdvice(model, of);
   if (of.scenario_type === "error_injected") return classifyInjected(model, of);
   if (of.outcome_correct === null) return NONE;
   return of.outcome_correct ? classifyCorrect(model, of) : classifyWrong(model, of);
+}
+
+/**
+ * The rule of `jis-3`: whether the advice was right decides which cells a case counts in. With an injected error
+ * it was wrong, `ai_correct` says it, or else it follows from the decision and its outcome, which is only right
+ * if there are two possible answers. Each case counts 1 in all, but for a modification that proved wrong.
+ */
+function classifyByAdvice(model: ModelDocument, of: LabelledDecision): Evidence {
+  const aiCorrect = of.scenario_type === "error_injected" ? false : of.ai_correct ?? null;
+  if (aiCorrect === true) return classifyRightAdvice(model, of);
+  if (aiCorrect === false) return classifyWrongAdvice(model, of);
+  if (of.outcome_correct === null) return NONE;
+  const { departure, outcome_correct: outcome } = of;
+  switch (of.decision) {
+    case "accepted":
+      return outcome ? { ...NONE, correctAcceptance: 1 } : { ...NONE, miss: 1 };
+    case "modified":
+      return outcome ? { ...NONE, hit: departure, correctAcceptance: 1 - departure } : {
+        ...NONE,
+        falseAlarm: model.classification.modified_false_alarm_share * departure,
+        miss: 1 - departure,
+      };
+    default:
+      return outcome ? classifyWrongAdvice(model, of) : classifyRightAdvice(model, of);
+  }
+}
+
+function classifyWrongAdvice(model: ModelDocument, of: LabelledDecision): Evidence {
+  const { referral_hit, injected_modified_wrong_share: wrongShare } = model.classification;
+  const hits = (hit: number): Evidence => ({ ...NONE, hit, miss: 1 - hit });
+  switch (of.decision) {
+    case "accepted":
+      return hits(0);
+    case "rejected":
+    case "overridden":
+      return hits(1);
+    case "modified":
+      if (of.outcome_correct === true) return hits(1);
+      return hits(of.outcome_correct === false ? wrongShare * of.departure : of.departure);
+    case "deferred":
+    case "escalated":
+      return hits(referral_hit);
+  }
+}
+
+function classifyRightAdvice(model: ModelDocument, of: LabelledDecision): Evidence {
+  const { referral_false_alarm, modified_false_alarm_share } = model.classification;
+  const falseAlarms = (falseAlarm: number): Evidence => ({
+    ...NONE,
+    falseAlarm,
+    correctAcceptance: 1 - falseAlarm,
+  });
+  switch (of.decision) {
+    case "accepted":
+      return falseAlarms(0);
+    case "rejected":
+    case "overridden":
+      return falseAlarms(1);
+    case "modified":
+      return falseAlarms(of.outcome_correct === true ? 0 : modified_false_alarm_share * of.departure);
+    case "deferred":
+    case "escalated":
+      return falseAlarms(referral_false_alarm);
+  }
 }
 
 function classifyInjected(model: ModelDocument, of: LabelledDecision): Evidence {

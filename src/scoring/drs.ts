@@ -7,13 +7,13 @@ import { type Domain, type Route, ROUTES, type ScenarioType, type Stakes } from 
 import type { Interaction } from "../domain/interaction.ts";
 import { clamp, power, round, roundTo } from "./arithmetic.ts";
 import { departureShare, isReferral } from "./classify.ts";
-import { dimensionsOf, jisOf } from "./dimensions.ts";
 import { type PolicyTrigger, policyTriggers } from "./drs_policies.ts";
 import type { ModelDocument } from "./model.ts";
 import { processEvidence, validatedSpeedRelief } from "./process.ts";
-import { departureCredibility, retain } from "./reducer.ts";
-import { bucketMeans, initialState, minimumDataMet, type OperatorState } from "./state.ts";
-import { type Uncertainty, uncertaintyOf } from "./uncertainty.ts";
+import { readState } from "./reading.ts";
+import { asMeasured, departureCredibility, retain } from "./reducer.ts";
+import { initialState, minimumDataMet, type OperatorState } from "./state.ts";
+import type { Uncertainty } from "./uncertainty.ts";
 
 interface DrsFactor {
   readonly name: "likelihood" | "severity" | "process_evidence" | "operator_jis";
@@ -37,7 +37,7 @@ export interface DrsResult {
 export function scoreDecision(
   model: ModelDocument,
   state: OperatorState | null,
-  { interaction, domain, stakes, now }: {
+  { interaction: given, domain, stakes, now }: {
     readonly interaction: Interaction;
     readonly domain: Domain;
     /** null if the caller does not state them. */
@@ -47,8 +47,8 @@ export function scoreDecision(
 ): DrsResult {
   const rules = model.drs;
   const current = retain(model, state ?? initialState(model), now);
-  const means = bucketMeans(model, current, domain);
-  const jis = jisOf(model, dimensionsOf(model, means, "full"), "full");
+  const interaction = asMeasured(model, state, given);
+  const { means, jis, uncertainty } = readState(model, current, { domain, mode: "full" });
   const relief = validatedSpeedRelief(model, means.H, means.C);
   const process = processEvidence(model, interaction, { domain, relief });
   const credibility = departureCredibility(model, current);
@@ -92,7 +92,7 @@ export function scoreDecision(
       { name: "process_evidence", value: roundTo(process.evidence, 2), weight: null },
       { name: "operator_jis", value: jis, weight: null },
     ],
-    operator_uncertainty: uncertaintyOf(model, current, { jis, domain, mode: "full" }),
+    operator_uncertainty: uncertainty,
   };
 }
 

@@ -9,22 +9,18 @@
  */
 import { type Dimension, DIMENSIONS, type Domain, type ScenarioType } from "../domain/enums.ts";
 import { causeOf, causeOfLabel, type Facts, fadingClause, withheld } from "./causes.ts";
-import { dimensionsOf, type FullDimensions } from "./dimensions.ts";
+import type { FullDimensions } from "./dimensions.ts";
+import { Posterior } from "./discrimination.ts";
+import { allLive, casesOf, NO_PARTS, type Part } from "./known_cases.ts";
 import { applyLabel, type LateLabel } from "./label.ts";
 import type { BucketName, ModelDocument } from "./model.ts";
+import { readState } from "./reading.ts";
 import { advance, type EventWeights, retain, type ScoringEvent, type Step } from "./reducer.ts";
-import {
-  breakEven,
-  type BucketMeans,
-  bucketMeans,
-  initialState,
-  mean,
-  type OperatorState,
-  restraint,
-} from "./state.ts";
+import { breakEven, type BucketMeans, initialState, mean, type OperatorState, restraint } from "./state.ts";
 import {
   distinctFigures,
   formatFigure,
+  formatQuantity,
   isUnchanged,
   type Movement,
   movementList,
@@ -137,11 +133,15 @@ function explain(
   model: ModelDocument,
   { stored, read, domain, steps, cause, weighing, nothing }: Explained,
 ): readonly DimensionExplanation[] {
-  const means = bucketMeans(model, stored, domain);
-  const before = dimensionsOf(model, means, "full") as FullDimensions;
-  const after = dimensionsOf(model, bucketMeans(model, read, domain), "full") as FullDimensions;
+  const { means, ...earlier } = readState(model, stored, { domain, mode: "full" });
+  const before = earlier.dimensions as FullDimensions;
+  const after = readState(model, read, { domain, mode: "full" }).dimensions as FullDimensions;
   return DIMENSIONS.map((dimension) => {
     const { exponents, restraint: restrained } = model.dimensions[dimension];
+    if (exponents === undefined) {
+      const rules = explainPosterior(model, stored, read);
+      return { dimension, before: before[dimension], after: after[dimension], rules };
+    }
     const bearing = steps.filter(({ bucket }) =>
       bucket === "Q" ? restrained : exponents[bucket] !== undefined
     );
@@ -162,6 +162,31 @@ function explain(
       rules: rules.length === 0 ? [nothing(dimension)] : rules,
     };
   });
+}
+
+/** What the known cases say of both kinds of advice, before and after. */
+function explainPosterior(
+  model: ModelDocument,
+  stored: OperatorState,
+  read: OperatorState,
+): readonly string[] {
+  const [before, after] = [stored, read].map(({ ev = NO_PARTS }) => {
+    const live = allLive(ev);
+    const posterior = new Posterior(model, casesOf(live));
+    return { live, wrong: posterior.mean((h) => h), right: posterior.mean((_, f) => f) };
+  }) as [KnownRates, KnownRates];
+  const sentence = (advice: "wrong" | "right", count: number) =>
+    `Departing from ${advice} advice, by ${formatQuantity(String(count), "known case")}: ${
+      movementList([{ of: "the estimate", before: before[advice], after: after[advice], details: [] }])
+    }.`;
+  return [sentence("wrong", after.live[4]), sentence("right", after.live[5])];
+}
+
+interface KnownRates {
+  readonly live: Part;
+  /** Means of the posterior, 0..1: how often the operator departs from wrong and from right advice. */
+  readonly wrong: number;
+  readonly right: number;
 }
 
 // ---- movements of a step ----------------------------------------------------------------------------------

@@ -9,6 +9,7 @@
  */
 import type { Decision, ScenarioType } from "../domain/enums.ts";
 import { classify } from "./classify.ts";
+import { withDecision } from "./known_cases.ts";
 import type { ModelDocument } from "./model.ts";
 import {
   Draft,
@@ -48,10 +49,19 @@ export function applyLabel(
   if (scenario_type === "error_injected") throw new RangeError("late label of an injected error");
   const draft = new Draft(model, state, weights.domain, observer);
   if (weights.presented) {
-    const evidence = classify(model, { decision, scenario_type, outcome_correct, departure: weights.s });
+    const evidence = classify(model, {
+      decision,
+      scenario_type,
+      outcome_correct,
+      departure: weights.s,
+    });
     putDiscrimination(draft, evidence, weights.omega);
     putLabelledOwnership(draft, evidence, weights);
     putDomainAndUnaidedProxies(draft, { evidence, weights, outcome: outcome_correct });
+    if (state.ev !== undefined && model.discrimination !== undefined) {
+      const { domain } = weights;
+      draft.state.ev = withDecision(model, state.ev, { domain, scenario_type, isNew: false, evidence });
+    }
   } else {
     putUnaided(draft, outcome_correct, weights.omega);
   }

@@ -22,6 +22,9 @@ const PROJECTIONS_MOST = 366;
 const ROWS_MOST = 1_000;
 const TEXTS_MOST = 100;
 const TEXT_MOST = 10_000;
+/** Each score goes through the square of the grid, for each part of the work. */
+const GRID_MOST = 97;
+const COMPONENTS_MOST = 8;
 /** The longest name that every score repeats, in characters. */
 const NAME_MOST = 128;
 
@@ -71,6 +74,42 @@ function sumComplaint(values: readonly number[]): string | null {
   const sum = values.reduce((total, value) => total + value, 0);
   return Math.abs(sum - 1) > SUM_TOLERANCE ? `must add up to 1, they add up to ${sum}` : null;
 }
+
+/**
+ * The posterior of `jis-3`: what published people do with wrong and right advice, what both errors cost, and
+ * how much evidence a verdict needs. Derivation: docs/verify/formulas.md.
+ */
+const discrimination = z.strictObject({
+  /** Logits of both rates, from −reach to reach in equal steps. */
+  grid: z.strictObject({ points: z.number().int().min(9).max(GRID_MOST), reach: z.number().min(1).max(12) }),
+  /** Mean of the logits of both departure rates, over people: the criterion. */
+  leaning: z.strictObject({ mean: z.number().min(-12).max(12), sd: z.number().min(0.05).max(12) }),
+  /** Difference of the two logits, over people, as a mixture of normal distributions: the sensitivity. */
+  sensitivity: checked(
+    z.array(z.strictObject({
+      weight: fraction,
+      mean: z.number().min(-12).max(12),
+      sd: z.number().min(0.05).max(12),
+      /** Correlation with the leaning. */
+      correlation: z.number().min(-0.99).max(0.99),
+    })).min(1).max(COMPONENTS_MOST),
+    (rows) => sumComplaint(rows.map((row) => row.weight)),
+  ),
+  /** Cost of reviewing a case, as a share of the cost of letting an error pass. */
+  review_cost: z.number().min(LEAST).lt(0.5),
+  /** How often the AI is wrong: a prior with this weight in cases, and the bounds and step of the estimate. */
+  error_rate: checked(
+    z.strictObject({ prior: fraction, weight: positive, least: fraction, most: fraction, step: fraction }),
+    (row) =>
+      row.least <= row.prior && row.prior <= row.most ? null : "must rise from least over prior to most",
+  ),
+  /** Cases after which a known case counts 1/e. */
+  memory_cases: count,
+  /** Cases of wrong advice without which no verdict is given. */
+  wrong_cases: count,
+  /** Decisions, and their share of all, from which on a part of the work needs known cases of its own. */
+  unmeasured: z.strictObject({ decisions: count, share }),
+});
 
 const exerciseParams = z.record(z.string(), z.json());
 
@@ -164,7 +203,7 @@ export type LawRule = z.infer<typeof lawRule>;
 
 const shape = z.strictObject({
   version: z.string().regex(/^[a-z0-9][a-z0-9.+-]{0,63}$/),
-  /** `jis-2` is `jis-1` with `classification.departure_exponent`. */
+  /** `jis-2` is `jis-1` with `classification.departure_exponent`; `jis-3` has `discrimination` besides. */
   formulas: z.enum(FORMULAS),
   /** Section 3.1: the buckets of evidence. */
   buckets: record([...BUCKETS, "K"] as const, bucket),
@@ -173,7 +212,7 @@ const shape = z.strictObject({
   /** Section 2.3: how a decision and its label become hits, misses, correct acceptances and false alarms [6]. */
   classification: z.strictObject({
     full_departure_extent: fraction,
-    /** Exponent that makes a small modification a smaller departure; only in `jis-2`. */
+    /** Exponent that makes a small modification a smaller departure; not in `jis-1`. */
     departure_exponent: z.number().int().min(1).max(DEPARTURE_EXPONENT_MAX).optional(),
     injected_modified_wrong_share: share,
     modified_false_alarm_share: share,
@@ -303,21 +342,26 @@ const shape = z.strictObject({
     DIMENSIONS,
     z.strictObject({
       weight: share,
-      lite_weight: share,
+      /** In `jis-3` absent if the lite mode does not compute the dimension. */
+      lite_weight: share.optional(),
       restraint: z.boolean(),
       exponents: checked(
         z.partialRecord(z.enum(["H", "C", "P", "X", "A", "U", "R", "K"]), positive),
         (row) => sumComplaint(Object.values(row)),
-      ),
+      ).optional(),
+      /** In `jis-3` in place of the exponents: cost of departing from right advice, against accepting wrong one. */
+      false_alarm_cost: z.number().min(0.01).max(100).optional(),
     }),
   ).superRefine((rows, context) => {
     for (const field of ["weight", "lite_weight"] as const) {
-      const message = sumComplaint(Object.values(rows).map((row) => row[field]));
+      const message = sumComplaint(Object.values(rows).map((row) => row[field] ?? 0));
       if (message !== null) {
         context.addIssue({ code: "custom", message: `every ${field} together ${message}` });
       }
     }
   }),
+  /** Only in `jis-3`. */
+  discrimination: discrimination.optional(),
   /** Section 5: lowest JIS of each band; below the last is `at_risk`. */
   bands: checked(
     z.strictObject({ exemplary: points, proficient: points, adequate: points }),
@@ -458,12 +502,38 @@ function largestWeight({ scenario_weights, updates, recalibration }: ModelDocume
   return Math.max(1, ...weights) * Math.max(...Object.values(scenario_weights));
 }
 
+/** Checks that the members are there that the formulas read, and no others. */
+function requireFormulas(model: ModelDocument, context: z.RefinementCtx): void {
+  const isThird = model.formulas === "jis-3";
+  const complain = (path: readonly string[], message: string) =>
+    context.addIssue({ code: "custom", path: [...path], message });
+  if (isThird !== (model.discrimination !== undefined)) {
+    complain(["discrimination"], "must be there with the formulas jis-3, and only with them");
+  }
+  for (const [name, row] of Object.entries(model.dimensions)) {
+    const path = ["dimensions", name];
+    if ((row.exponents === undefined) === (row.false_alarm_cost === undefined)) {
+      complain(path, "must have either exponents or a false_alarm_cost");
+    }
+    if (isThird) {
+      const isWeighty = row.weight > 0 || (row.lite_weight ?? 0) > 0;
+      if (isWeighty !== (row.false_alarm_cost !== undefined)) {
+        complain([...path, "false_alarm_cost"], "must be there if the dimension has a weight, and only then");
+      }
+    } else {
+      if (row.lite_weight === undefined) complain([...path, "lite_weight"], "is missing");
+      if (row.false_alarm_cost !== undefined) complain([...path, "false_alarm_cost"], "is only for jis-3");
+    }
+  }
+}
+
 /** Checks the rules that hold between the sections of a document. */
 function requireTogether(model: ModelDocument, context: z.RefinementCtx): void {
-  if ((model.formulas === "jis-2") !== (model.classification.departure_exponent !== undefined)) {
-    const message = "must be there with the formulas jis-2, and only with them";
+  if ((model.formulas === "jis-1") === (model.classification.departure_exponent !== undefined)) {
+    const message = "must be there unless the formulas are jis-1, and not with them";
     context.addIssue({ code: "custom", path: ["classification", "departure_exponent"], message });
   }
+  requireFormulas(model, context);
   const weight = largestWeight(model);
   for (const [name, { capacity }] of Object.entries(model.buckets)) {
     if (capacity >= weight) continue;

@@ -16,8 +16,10 @@ import {
   isLabelled,
   isPresented,
   isReferral,
+  type JudgedInteraction,
   type LabelledDecision,
 } from "./classify.ts";
+import { faded, NO_PARTS, type PartsOfWork, withDecision } from "./known_cases.ts";
 import { type BucketName, BUCKETS, type ModelDocument } from "./model.ts";
 import { type ProcessEvidence, processEvidence, scrutiny, validatedSpeedRelief } from "./process.ts";
 import { breakEven, type Bucket, initialState, mean, type OperatorState, put } from "./state.ts";
@@ -46,7 +48,7 @@ export interface EventWeights {
 }
 
 export interface ScoringEvent {
-  readonly interaction: Interaction;
+  readonly interaction: JudgedInteraction;
   readonly domain: Domain;
   /** Epoch milliseconds at which the server received the request. */
   readonly now: number;
@@ -173,6 +175,7 @@ export function retain(
       Object.entries(state.K).map(([name, bucket]) => [name, fade(bucket)]),
     ) as OperatorState["K"],
   };
+  if (state.ev !== undefined) retained.ev = faded(state.ev, kept);
   if (watch !== undefined) {
     for (const bucket of [...BUCKETS, "K"] as const) {
       const before = bucketOf(state, bucket, watch.domain);
@@ -220,9 +223,11 @@ interface Context extends LabelledDecision {
 export function advance(
   model: ModelDocument,
   state: OperatorState | null,
-  { interaction, domain, now }: ScoringEvent,
+  event: ScoringEvent,
   observer?: Observer,
 ): Advanced {
+  const { domain, now } = event;
+  const interaction = asMeasured(model, state, event.interaction);
   const watch = observer && { domain, observer };
   const before = retain(model, state ?? initialState(model), now, watch);
   const draft = new Draft(model, before, domain, observer);
@@ -236,6 +241,7 @@ export function advance(
     decision: interaction.decision,
     scenario_type: interaction.scenario_type,
     outcome_correct: interaction.outcome_correct,
+    ai_correct: interaction.ai_correct ?? null,
     departure,
   };
   const evidence = presented
@@ -269,7 +275,58 @@ export function advance(
   const baseline = updateBaseline(draft, context);
   openErrorWindow(draft, context, { now, baseline });
   count(draft, context, { interaction, now });
+  if (model.discrimination === undefined) {
+    delete draft.state.ev;
+  } else {
+    draft.state.ev = withInteraction(model, draft.state.ev ?? NO_PARTS, { context, interaction });
+  }
   return { state: draft.state, weights, acceptedError: evidence.miss > 0, evidence, process, relief };
+}
+
+/** The bit of each telemetry field in the member `m` of the known cases. */
+const TELEMETRY_BITS = { hover_events: 1, scroll_depth: 2, alternative_views_checked: 4 } as const;
+
+/**
+ * With `jis-3` a field that was zero in the operator's whole history is taken as unmeasured: nobody can tell a
+ * page without a collector, or a screen reader, from a reviewer who never moves.
+ */
+export function asMeasured(
+  model: ModelDocument,
+  state: OperatorState | null,
+  interaction: JudgedInteraction,
+): JudgedInteraction {
+  if (model.discrimination === undefined) return interaction;
+  const seen = state?.ev?.m ?? 0;
+  const isUnmeasured = (name: keyof typeof TELEMETRY_BITS) =>
+    interaction[name] === 0 && (seen & TELEMETRY_BITS[name]) === 0;
+  return {
+    ...interaction,
+    hover_events: isUnmeasured("hover_events") ? null : interaction.hover_events,
+    scroll_depth: isUnmeasured("scroll_depth") ? null : interaction.scroll_depth,
+    alternative_views_checked: isUnmeasured("alternative_views_checked")
+      ? null
+      : interaction.alternative_views_checked,
+  };
+}
+
+/** The known cases with one interaction more. */
+function withInteraction(
+  model: ModelDocument,
+  parts: PartsOfWork,
+  { context, interaction }: { readonly context: Context; readonly interaction: Interaction },
+): PartsOfWork {
+  const m = (Object.keys(TELEMETRY_BITS) as (keyof typeof TELEMETRY_BITS)[]).reduce(
+    (bits, name) => (interaction[name] ?? 0) > 0 ? bits | TELEMETRY_BITS[name] : bits,
+    parts.m,
+  );
+  const measured = { ...parts, m };
+  if (!context.presented) return measured;
+  return withDecision(model, measured, {
+    domain: context.weights.domain,
+    scenario_type: context.scenario_type,
+    isNew: true,
+    evidence: isLabelled(context.evidence) ? context.evidence : null,
+  });
 }
 
 function updateProcess(draft: Draft, { process, weights }: Context): void {

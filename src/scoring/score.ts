@@ -8,12 +8,13 @@ import type { Band, Mode, ModeOverride } from "../domain/enums.ts";
 import { clamp, q9, round } from "./arithmetic.ts";
 import { type Compliance, complianceOf } from "./compliance.ts";
 import { type DecayProjection, projectDecay } from "./decay.ts";
-import { bandOf, type Dimensions, dimensionsOf, type FullDimensions, jisOf } from "./dimensions.ts";
+import { bandOf, type Dimensions, type FullDimensions } from "./dimensions.ts";
 import { type MaintenanceRecommendation, recommendMaintenance } from "./maintenance.ts";
 import type { ModelDocument } from "./model.ts";
+import { readState, type StateReading } from "./reading.ts";
 import { advance, type EventWeights, type ScoringEvent } from "./reducer.ts";
-import { bucketMeans, minimumDataMet, type OperatorState } from "./state.ts";
-import { type Uncertainty, uncertaintyOf } from "./uncertainty.ts";
+import { minimumDataMet, type OperatorState } from "./state.ts";
+import type { Uncertainty } from "./uncertainty.ts";
 
 export interface ScoreOptions {
   readonly mode: Mode;
@@ -118,36 +119,32 @@ export function score(
     return { state, result: { skipped: true, reason: "incident_frozen" } };
   }
   const advanced = advance(model, state, event);
-  const means = bucketMeans(model, advanced.state, event.domain);
-  const fullDimensions = dimensionsOf(model, means, "full") as FullDimensions;
-  const fullJis = jisOf(model, fullDimensions, "full");
-  const next = recordScore(model, advanced.state, { jis: fullJis, acceptedError: advanced.acceptedError });
-  const dimensions = options.mode === "full" ? fullDimensions : dimensionsOf(model, means, "lite");
-  const jis = options.mode === "full" ? fullJis : jisOf(model, dimensions, "lite");
-  const result = resultOf(model, next, { event, mode: options.mode, dimensions, jis });
+  const { domain } = event;
+  const full = readState(model, advanced.state, { domain, mode: "full" });
+  const next = recordScore(model, advanced.state, { jis: full.jis, acceptedError: advanced.acceptedError });
+  const reading = options.mode === "full" ? full : readState(model, next, { domain, mode: options.mode });
+  const result = resultOf(model, next, { event, mode: options.mode, reading });
   return {
     state: next,
     result,
     weights: advanced.weights,
-    fullDimensions,
-    fullUncertainty: options.mode === "full"
-      ? result.uncertainty
-      : uncertaintyOf(model, next, { jis: fullJis, domain: event.domain, mode: "full" }),
-    meanCorrectAcceptance: means.C,
+    fullDimensions: full.dimensions as FullDimensions,
+    fullUncertainty: full.uncertainty,
+    meanCorrectAcceptance: full.means.C,
   };
 }
 
 function resultOf(
   model: ModelDocument,
   state: OperatorState,
-  { event, mode, dimensions, jis }: {
+  { event, mode, reading }: {
     readonly event: ScoringEvent;
     readonly mode: Mode;
-    readonly dimensions: Dimensions;
-    readonly jis: number;
+    readonly reading: StateReading;
   },
 ): ScoreResult {
   const { domain, now } = event;
+  const { jis, dimensions, judgment } = reading;
   const band = bandOf(model, jis);
   const decay = projectDecay(model, state, { jis, domain });
   const provisional = isProvisional(model, state, now);
@@ -162,6 +159,7 @@ function resultOf(
       band,
       dimensions,
       daysToNonCompliance: decay.days_to_non_compliance,
+      verdict: judgment?.verdict ?? null,
     }),
     maintenance_recommendation: recommendMaintenance(model, {
       jis,
@@ -176,6 +174,6 @@ function resultOf(
     provisional,
     committed: !provisional,
     dimensions_computed: Object.keys(dimensions).length,
-    uncertainty: uncertaintyOf(model, state, { jis, domain, mode }),
+    uncertainty: reading.uncertainty,
   };
 }

@@ -2,9 +2,8 @@
  * The changes that a candidate model would make, in figures: the same interactions scored by the model in use
  * and by the candidate, summed up. A difference is always candidate minus model in use.
  */
-import { type Band, BANDS } from "../domain/enums.ts";
+import { type Band, BANDS, COMPLIANCE_STATUSES, type ComplianceStatus } from "../domain/enums.ts";
 import { roundTo } from "./arithmetic.ts";
-import { COMPLIANCE_STATUSES, type ComplianceStatus } from "./compliance.ts";
 import type { ScoreResult } from "./score.ts";
 
 /** The figures of an answer that are compared. */

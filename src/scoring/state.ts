@@ -7,6 +7,7 @@ import * as z from "zod";
 import { type Domain, DOMAINS } from "../domain/enums.ts";
 import { type BucketName, BUCKETS, type ModelDocument } from "./model.ts";
 import { clamp, q9 } from "./arithmetic.ts";
+import { knownCasesSchema } from "./known_cases.ts";
 
 /** Positive and negative evidence; their sum never exceeds the bucket's capacity. */
 export type Bucket = readonly [positive: number, negative: number];
@@ -90,6 +91,8 @@ export const stateSchema = z.strictObject({
   }),
   /** Instant of the newest critical interaction; null if there was none. */
   tcrit: z.number().nullable(),
+  /** The cases whose truth is known, for `jis-3` alone; absent until it scores the operator. */
+  ev: knownCasesSchema.optional(),
   /** Moving shares of recent interactions, 0..1: `hs` are high-stakes or critical, `crit` are critical. */
   share: z.strictObject({ hs: z.number(), crit: z.number() }),
 });

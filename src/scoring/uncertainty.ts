@@ -40,7 +40,7 @@ function derivative(
   const restraintMoves = ratio > model.restraint.floor && ratio < 1;
   let sum = 0;
   for (const { row, weight, value } of terms) {
-    const elasticity = name === "Q" ? (row.restraint && restraintMoves ? 1 : 0) : row.exponents[name] ?? 0;
+    const elasticity = name === "Q" ? (row.restraint && restraintMoves ? 1 : 0) : row.exponents?.[name] ?? 0;
     if (elasticity === 0) continue;
     sum += weight * (value * elasticity / means[name]);
   }

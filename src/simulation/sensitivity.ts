@@ -1,8 +1,8 @@
 /** Sensitivity of the validation's figures to the weights of the dimensions and to the environment. */
 import { type Dimension, DIMENSIONS } from "../domain/enums.ts";
-import { dimensionsOf, jisOf } from "../scoring/dimensions.ts";
+import { jisOf } from "../scoring/dimensions.ts";
 import type { ModelDocument } from "../scoring/model.ts";
-import { bucketMeans } from "../scoring/state.ts";
+import { readState } from "../scoring/reading.ts";
 import { DEFAULT_ENVIRONMENT, type Environment, type Operator } from "./archetypes.ts";
 import { discrimination } from "./histories.ts";
 import { BAD, type PopulationName } from "./populations.ts";
@@ -21,7 +21,7 @@ export function weights(run: Run): readonly Measured[] {
   const latent = scored.map(({ operator }) => discrimination(operator, 0));
   const { domain } = DEFAULT_ENVIRONMENT;
   const dimensions = scored.map(({ snapshots: [snapshot] }) =>
-    dimensionsOf(model, bucketMeans(model, snapshot!.state, domain), "full")
+    readState(model, snapshot!.state, { domain, mode: "full" }).dimensions
   );
   const correlationWith = (weighed: ModelDocument) =>
     spearman(dimensions.map((own) => jisOf(weighed, own, "full")), latent);

@@ -129,7 +129,7 @@ function movementsOf(sentence: string): readonly Movement[] {
 /** The rules that affect each dimension, according to the model document. */
 function rulesThatBear(steps: readonly Step[], dimension: Dimension): readonly Rule[] {
   const { exponents, restraint } = model.dimensions[dimension];
-  const bearing = steps.filter(({ bucket }) => bucket === "Q" ? restraint : exponents[bucket] !== undefined);
+  const bearing = steps.filter(({ bucket }) => bucket === "Q" ? restraint : exponents![bucket] !== undefined);
   return [...new Set(bearing.map(({ rule }) => rule))];
 }
 

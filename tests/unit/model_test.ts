@@ -166,14 +166,14 @@ Deno.test("a general reviewer at 45 needs 19 exercise sessions to reach 75, one 
 });
 
 Deno.test("a document with other formulas is refused, because this program does not have them", () => {
-  assert.deepEqual(problemsAfter((changed) => changed.formulas = "jis-3"), [
-    'formulas: Invalid option: expected one of "jis-1"|"jis-2"',
+  assert.deepEqual(problemsAfter((changed) => changed.formulas = "jis-4"), [
+    'formulas: Invalid option: expected one of "jis-1"|"jis-2"|"jis-3"',
   ]);
 });
 
 Deno.test("the exponent of small modifications belongs to the formulas that use it, and only to them", () => {
   const complaint =
-    "classification.departure_exponent: must be there with the formulas jis-2, and only with them";
+    "classification.departure_exponent: must be there unless the formulas are jis-1, and not with them";
   assert.deepEqual(problemsAfter((changed) => changed.formulas = "jis-1"), [complaint]);
   assert.deepEqual(problemsAfter((changed) => delete changed.classification.departure_exponent), [complaint]);
   assert.deepEqual(

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { BANDS } from "../../src/domain/enums.ts";
-import { COMPLIANCE_STATUSES } from "../../src/scoring/compliance.ts";
+import { COMPLIANCE_STATUSES } from "../../src/domain/enums.ts";
 import {
   type Comparison,
   countDirections,

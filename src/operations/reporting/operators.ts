@@ -10,13 +10,15 @@ import { HISTORY_POINTS, LIST_SPARKLINE_DAYS } from "../../domain/limits.ts";
 import { type OperatorSort, PROFILE_BANDS } from "../../domain/operator.ts";
 import { complianceOf } from "../../scoring/compliance.ts";
 import { currentTrend, projectDecay } from "../../scoring/decay.ts";
-import { bandOf, dimensionsOf, type FullDimensions } from "../../scoring/dimensions.ts";
+import { bandOf, type FullDimensions } from "../../scoring/dimensions.ts";
 import { type ExercisePlan, recommendExercises } from "../../scoring/maintenance.ts";
 import type { ModelDocument } from "../../scoring/model.ts";
+import { readState } from "../../scoring/reading.ts";
 import { isCriticalDecision, isHighRisk } from "../../scoring/organization.ts";
-import { bucketMeans, minimumDataMet, type OperatorState } from "../../scoring/state.ts";
+import { minimumDataMet, type OperatorState } from "../../scoring/state.ts";
 import { DAY_MS } from "../../domain/time.ts";
-import { type Uncertainty, uncertaintyOf } from "../../scoring/uncertainty.ts";
+import type { Uncertainty } from "../../scoring/uncertainty.ts";
+import type { Verdict } from "../../scoring/verdict.ts";
 import {
   type DayPoint,
   type DaySpan,
@@ -78,18 +80,22 @@ interface CurrentFigures {
   readonly jis: number;
   readonly dimensions: FullDimensions;
   readonly uncertainty: Uncertainty;
+  /** Null with the formulas before `jis-3`. */
+  readonly verdict: Verdict | null;
 }
 
 /** The figures of a stored state, without decay: nothing fades until the next interaction. */
 function currentFigures(model: ModelDocument, row: StoredOperator): CurrentFigures {
   const state: OperatorState = JSON.parse(row.state);
   const domain = row.domain as Domain;
+  const { dimensions, uncertainty, judgment } = readState(model, state, { domain, mode: "full" });
   return {
     state,
     domain,
     jis: row.jis,
-    dimensions: dimensionsOf(model, bucketMeans(model, state, domain), "full") as FullDimensions,
-    uncertainty: uncertaintyOf(model, state, { jis: row.jis, domain, mode: "full" }),
+    dimensions: dimensions as FullDimensions,
+    uncertainty,
+    verdict: judgment?.verdict ?? null,
   };
 }
 
@@ -139,13 +145,14 @@ export async function operatorProfile(
 }
 
 /** The decay projection and the compliance of an operator, as in the answer to a score. */
-function outlookOf(model: ModelDocument, { state, domain, jis, dimensions }: CurrentFigures) {
+function outlookOf(model: ModelDocument, { state, domain, jis, dimensions, verdict }: CurrentFigures) {
   const decay = projectDecay(model, state, { jis, domain });
   const compliance = complianceOf(model, {
     jis,
     band: bandOf(model, jis),
     dimensions,
     daysToNonCompliance: decay.days_to_non_compliance,
+    verdict,
   });
   return { decay_projection: decay, compliance };
 }

@@ -1,7 +1,8 @@
 /**
- * Keeps the answers of the default model's engine:
+ * Keeps the answers of the engine with the default model, or with a document:
  *
  * deno run -A tests/vectors/scoring/keep.ts tests/vectors/scoring/jis-1.1.0.json
+ * deno run -A tests/vectors/scoring/keep.ts tests/vectors/scoring/jis-2.0.0.json docs/understand/models/jis-2.0.0.json
  *
  * The cases are drawn with a fixed seed or are listed here, so that the same engine keeps the same bytes.
  * Kept vectors of a released model are never made again: an engine that answers otherwise is wrong.
@@ -15,11 +16,11 @@ import {
   SCENARIO_TYPES,
   STAKES,
 } from "../../../src/domain/enums.ts";
-import { interactionSchema } from "../../../src/domain/interaction.ts";
+import { type Interaction, interactionSchema } from "../../../src/domain/interaction.ts";
 import { modelSha256 } from "../../../src/evidence/hashes.ts";
 import { nodeCrypto } from "../../../src/evidence/node_crypto.ts";
 import type { FullDimensions } from "../../../src/scoring/dimensions.ts";
-import { DEFAULT_MODEL_DOCUMENT } from "../../../src/scoring/model.ts";
+import { DEFAULT_MODEL_DOCUMENT, type ModelDocument, modelSchema } from "../../../src/scoring/model.ts";
 import type { PeriodRecord } from "../../../src/scoring/period.ts";
 import { answered, type Event, type GivenInteraction, type Golden, type History } from "../../golden.ts";
 import { mulberry32, weighted } from "../../random_numbers.ts";
@@ -439,17 +440,74 @@ const reports: Golden["reports"] = [0, 8, 30].map((count, index) => ({
   report: null,
 }));
 
-/** Everything to keep. */
-export function kept(): Golden {
+// ---- parts of the work, for `jis-3` -----------------------------------------------------------------------
+
+interface Case {
+  readonly domain: Domain;
+  readonly scenario_type: Interaction["scenario_type"];
+}
+
+/** Reviewers of many cases in two domains, who judge some cases and otherwise do what `otherwise` says. */
+const REVIEWERS: readonly {
+  readonly name: string;
+  readonly judges: (of: Case) => boolean;
+  readonly otherwise?: Decision;
+}[] = [
+  { name: "judges every case", judges: () => true },
+  { name: "judges no case", judges: () => false },
+  { name: "turns everything down", judges: () => false, otherwise: "rejected" },
+  { name: "refers everything", judges: () => false, otherwise: "escalated" },
+  {
+    name: "judges cases of low stakes alone",
+    judges: ({ scenario_type: type }) => type !== "high_stakes" && type !== "critical",
+  },
+  { name: "judges cases of one domain alone", judges: ({ domain }) => domain === "legal" },
+  {
+    name: "judges planted and announced cases alone",
+    judges: ({ scenario_type: type }) => type === "error_injected" || type === "calibration",
+  },
+];
+
+function reviewed(index: number, labelled: number): History {
+  const { name, judges, otherwise = "accepted" } = REVIEWERS[index]!;
+  const random = mulberry32(700 + index);
+  const given = Array.from({ length: 80 }, (_, count): Given => {
+    const domain = weighted(random, ["legal", "education"] as const, [2, 1]);
+    const scenario_type = weighted(random, SCENARIO_TYPES, [12, 3, 1, 3, 2, 1]);
+    const isWrong = scenario_type === "error_injected" || random() < 0.25;
+    const judged = judges({ domain, scenario_type }) && random() < 0.95;
+    const decision = judged ? (isWrong ? "overridden" : "accepted") : otherwise;
+    const isKnown = random() < labelled;
+    return {
+      domain,
+      gap: count === 60 ? 40 * DAY : HOUR,
+      interaction: interaction({
+        decision,
+        scenario_type,
+        ...(isKnown ? { outcome_correct: (decision !== "accepted") === isWrong } : {}),
+        // Zero until the fortieth case: unmeasured, not idle.
+        ...(count % 2 === 0 ? { hover_events: count < 40 ? 0 : count % 3 } : {}),
+      }),
+    };
+  });
+  return history(`${name}, ${labelled === 0 ? "with no labels" : "with labels"}`, {
+    domain: "legal",
+    given,
+    isKept: (count) => [12, 61].includes(count),
+    decisions: [{ domain: "education", stakes: "high", interaction: interaction({ hover_events: 0 }) }],
+  });
+}
+
+const partsOfWork = REVIEWERS.flatMap((_, index) => [0.8, 0].map((labelled) => reviewed(index, labelled)));
+
+/** Everything to keep of a model. */
+export function kept(document: ModelDocument = DEFAULT_MODEL_DOCUMENT): Golden {
   const { decision: _decision, time_to_decision_ms: _time, ...defaults } = interactionSchema.parse({
     decision: "accepted",
     time_to_decision_ms: 0,
   });
-  return answered(DEFAULT_MODEL_DOCUMENT, {
-    model: {
-      version: DEFAULT_MODEL_DOCUMENT.version,
-      sha256: modelSha256(nodeCrypto, DEFAULT_MODEL_DOCUMENT),
-    },
+  return answered(document, {
+    model: { version: document.version, sha256: modelSha256(nodeCrypto, document) },
     defaults,
     histories: [
       ...ofEachDomain,
@@ -465,6 +523,7 @@ export function kept(): Golden {
       contrarian,
       newcomers,
       referrals,
+      ...(document.discrimination === undefined ? [] : partsOfWork),
     ],
     maintenance,
     organizations,
@@ -488,4 +547,11 @@ export function keptText(golden: Golden): string {
   return `{\n${members.join(",\n")}\n}\n`;
 }
 
-if (import.meta.main) await Deno.writeTextFile(Deno.args[0]!, keptText(kept()));
+if (import.meta.main) {
+  const [output, document] = Deno.args;
+  const text = document === undefined ? null : await Deno.readTextFile(document);
+  await Deno.writeTextFile(
+    output!,
+    keptText(kept(text === null ? undefined : modelSchema.parse(JSON.parse(text)))),
+  );
+}

@@ -98,7 +98,7 @@ function OperatorSummary(
               name="Article 14"
               more={compliance!.action_required ? "action required" : "no action required"}
             >
-              {compliance!.article14_met ? "Met" : "Not met"}
+              {articleInWords(compliance!)}
             </Tile>
           )
           : <Tile name="Article 14" more="too few interactions for a verdict">Open</Tile>}
@@ -163,4 +163,10 @@ function Recommendation({ asked }: { readonly asked: Asked<Maintenance> }) {
       )}
     </Answered>
   );
+}
+
+/** The status under Article 14: with a verdict in three kinds, what is not known is not called "not met". */
+function articleInWords({ article14_met: isMet, status }: NonNullable<Profile["compliance"]>): string {
+  if (isMet) return "Met";
+  return status === "undetermined" ? "Undetermined" : "Not met";
 }

@@ -1,0 +1,325 @@
+/**
+ * What the posterior of `jis-3` says: the score with its interval for a part of the work, and one verdict over
+ * all parts.
+ *
+ * The anchors: a review that departs from wrong advice with rate h and from right advice with rate f adds
+ * ε·h − ε·ρ·f for each case, in costs of an error that passes (net benefit: Vickers and Elkin 2006), and costs κ.
+ * ε is how often the AI is wrong, ρ the cost of a false alarm at the odds of right advice. So h − ρ·f is 0 where
+ * nothing is added, and κ/ε where what is added pays for the review: 40 and 60 points. 1 is perfect: 100.
+ */
+import {
+  type Dimension,
+  DIMENSIONS,
+  type Domain,
+  DOMAINS,
+  type Doubt,
+  type Mode,
+  type WORK_PARTS,
+} from "../domain/enums.ts";
+import { clamp, roundTo, toDimension } from "./arithmetic.ts";
+import { gridSize, Posterior, rateAt, requireDiscrimination } from "./discrimination.ts";
+import { allLive, casesOf, NO_PART, type Part, type PartsOfWork } from "./known_cases.ts";
+import type { ModelDocument } from "./model.ts";
+
+/** Tenths of a point from 0 to 100: the steps in which an interval is read. */
+const STEPS = 1_000;
+
+/** ε of an operator's work, 0..1: how often the AI is wrong in cases that nobody planted. */
+export function errorRate(model: ModelDocument, natural: Part): number {
+  const { prior, weight, least, most, step } = requireDiscrimination(model).error_rate;
+  const rate = (prior * weight + natural[4]) / (weight + natural[4] + natural[5]);
+  return clamp(roundTo(roundTo(rate / step, 0) * step, 9), least, most);
+}
+
+/** The points of a pair of rates by a dimension's cost of false alarms, 0..100. */
+export function pointsOf(
+  model: ModelDocument,
+  { falseAlarmCost, errorRate: rate }: { readonly falseAlarmCost: number; readonly errorRate: number },
+): (h: number, f: number) => number {
+  const { critical_jis, min_jis } = model.thresholds;
+  const worthwhile = requireDiscrimination(model).review_cost / rate;
+  return (h, f) => {
+    const gain = h - falseAlarmCost * f;
+    if (gain < 0) return critical_jis + critical_jis * (gain / falseAlarmCost);
+    if (gain < worthwhile) return critical_jis + (min_jis - critical_jis) * (gain / worthwhile);
+    return min_jis + (100 - min_jis) * ((gain - worthwhile) / (1 - worthwhile));
+  };
+}
+
+/** Points of each cell of the grid, for one error rate: of each weighty dimension, and of their weighted sum. */
+interface PointTables {
+  readonly dimensions: ReadonlyMap<Dimension, Float64Array>;
+  readonly full: Float64Array;
+  readonly lite: Float64Array;
+}
+
+const tables = new WeakMap<ModelDocument, Map<number, PointTables>>();
+
+/** The tables of an error rate. There are as many rates as steps between the model's bounds: each is kept. */
+function tablesOf(model: ModelDocument, rate: number): PointTables {
+  const known = tables.get(model) ?? new Map<number, PointTables>();
+  tables.set(model, known);
+  const made = known.get(rate) ?? makeTables(model, rate);
+  known.set(rate, made);
+  return made;
+}
+
+function makeTables(model: ModelDocument, rate: number): PointTables {
+  const size = gridSize(model);
+  const weighty = weightyDimensions(model);
+  const dimensions = new Map(weighty.map(({ name, falseAlarmCost }) => {
+    const points = pointsOf(model, { falseAlarmCost, errorRate: rate });
+    const table = new Float64Array(size * size);
+    for (let cell = 0; cell < table.length; cell += 1) {
+      table[cell] = points(rateAt(model, Math.floor(cell / size)), rateAt(model, cell % size));
+    }
+    return [name, table] as const;
+  }));
+  const sumOf = (weightOf: (row: (typeof weighty)[number]) => number) => {
+    const table = new Float64Array(size * size);
+    for (const row of weighty) {
+      const points = dimensions.get(row.name)!;
+      for (let cell = 0; cell < table.length; cell += 1) {
+        table[cell] = table[cell]! + weightOf(row) * points[cell]!;
+      }
+    }
+    return table;
+  };
+  return { dimensions, full: sumOf((row) => row.weight), lite: sumOf((row) => row.liteWeight) };
+}
+
+/** The dimensions that have a weight in `jis-3`, in their fixed order. */
+function weightyDimensions(model: ModelDocument) {
+  return DIMENSIONS.flatMap((name) => {
+    const { weight, lite_weight, false_alarm_cost } = model.dimensions[name];
+    if (false_alarm_cost === undefined) return [];
+    return [{ name, weight, liteWeight: lite_weight ?? 0, falseAlarmCost: false_alarm_cost }];
+  });
+}
+
+/** The mean of a table over a posterior. */
+function meanOf(table: Float64Array, { probabilities }: Posterior): number {
+  let sum = 0;
+  for (let cell = 0; cell < table.length; cell += 1) sum = sum + probabilities[cell]! * table[cell]!;
+  return sum;
+}
+
+/** An interval of points, each end rounded outward to a tenth. */
+export interface Interval {
+  readonly low: number;
+  readonly high: number;
+}
+
+/** The interval that leaves half of the rest of the model's level on each side. */
+function intervalOf(model: ModelDocument, table: Float64Array, { probabilities }: Posterior): Interval {
+  const mass = new Float64Array(STEPS + 1);
+  for (let cell = 0; cell < table.length; cell += 1) {
+    const step = clamp(Math.floor(table[cell]! * (STEPS / 100)), 0, STEPS);
+    mass[step] = mass[step]! + probabilities[cell]!;
+  }
+  const tail = (1 - model.uncertainty.level) / 2;
+  let low = 0;
+  for (let sum = mass[0]!; sum < tail && low < STEPS; sum = sum + mass[low]!) low += 1;
+  let high = STEPS;
+  for (let sum = mass[STEPS]!; sum < tail && high > 0; sum = sum + mass[high]!) high -= 1;
+  return { low: low * 100 / STEPS, high: Math.min(100, (high + 1) * 100 / STEPS) };
+}
+
+/** The posterior of a part of the work, read at an error rate. */
+class Reading {
+  readonly #posterior: Posterior;
+  readonly #tables: PointTables;
+
+  constructor(readonly model: ModelDocument, readonly part: Part, rate: number) {
+    this.#posterior = new Posterior(model, casesOf(part));
+    this.#tables = tablesOf(model, rate);
+  }
+
+  dimension(name: Dimension): number {
+    return toDimension(meanOf(this.#tables.dimensions.get(name)!, this.#posterior) / 100);
+  }
+
+  mean(mode: Mode): number {
+    return meanOf(this.#tables[mode], this.#posterior);
+  }
+
+  interval(mode: Mode): Interval {
+    return intervalOf(this.model, this.#tables[mode], this.#posterior);
+  }
+
+  /** The highest points, with the certainty of the interval, if no wrong advice were ever accepted. */
+  highestWithEveryErrorFound(mode: Mode): number {
+    const size = gridSize(this.model);
+    const best = this.#tables[mode].subarray((size - 1) * size);
+    const tail = (1 - this.model.uncertainty.level) / 2;
+    let sum = 0;
+    for (const [column, probability] of this.#posterior.ofRightAdvice().entries()) {
+      sum = sum + probability;
+      if (sum >= tail) return best[column]!;
+    }
+    return best[size - 1]!;
+  }
+}
+
+/** From best to worst. */
+const VERDICT_STATUSES = ["compliant", "undetermined", "non_compliant"] as const;
+
+/** The verdict over all parts, in wire names. */
+export interface Verdict {
+  readonly status: (typeof VERDICT_STATUSES)[number];
+  /** The part of the work that the verdict rests on. */
+  readonly part: (typeof WORK_PARTS)[number] | Domain;
+  /** The interval of that part's score, points. */
+  readonly low: number;
+  readonly high: number;
+  /** Cases of wrong advice in that part whose truth is known. */
+  readonly wrong_cases: number;
+  /** Null if there is a verdict. */
+  readonly doubt: Doubt | null;
+  /** About how many more cases of wrong advice would settle it; null if there is a verdict or nobody can say. */
+  readonly wrong_cases_needed: number | null;
+}
+
+/** What `jis-3` reads from a state's known cases. */
+export interface Judgment extends Interval {
+  /** Integer points of the weighty dimensions. */
+  readonly dimensions: Readonly<Partial<Record<Dimension, number>>>;
+  readonly errorRate: number;
+  readonly verdict: Verdict;
+}
+
+/** Reads the posterior of all live cases, and the verdict of the worst part. */
+export function judge(model: ModelDocument, parts: PartsOfWork, mode: Mode): Judgment {
+  const rate = errorRate(model, parts.n);
+  const all = new Reading(model, allLive(parts), rate);
+  return {
+    ...all.interval(mode),
+    dimensions: Object.fromEntries(weightyDimensions(model).map(({ name }) => [name, all.dimension(name)])),
+    errorRate: rate,
+    verdict: verdictOf(model, { parts, all, rate, mode }),
+  };
+}
+
+/** The worst of what each part says: not compliant, then undetermined, then compliant. */
+function verdictOf(
+  model: ModelDocument,
+  { parts, all, rate, mode }: {
+    readonly parts: PartsOfWork;
+    readonly all: Reading;
+    readonly rate: number;
+    readonly mode: Mode;
+  },
+): Verdict {
+  const whole = verdictOnAll(model, { all, mode, naturalWrong: parts.n[4] });
+  const others = partsToJudge(model, parts).map(({ name, part }) =>
+    verdictOnPart(model, { name, reading: new Reading(model, part, rate), mode })
+  );
+  const rank = ({ status }: Verdict) => VERDICT_STATUSES.indexOf(status);
+  return others.reduce<Verdict>(
+    (worst, verdict) => verdict !== null && rank(verdict) > rank(worst) ? verdict : worst,
+    whole,
+  );
+}
+
+/** The parts that have known cases enough, or so many decisions that they need some. */
+function partsToJudge(
+  model: ModelDocument,
+  parts: PartsOfWork,
+): readonly { readonly name: Verdict["part"]; readonly part: Part }[] {
+  const { wrong_cases, unmeasured } = requireDiscrimination(model);
+  const total = parts.n[6] + parts.p[6];
+  const isJudged = ([, , , , wrong, , decisions]: Part) =>
+    wrong >= wrong_cases || (decisions >= unmeasured.decisions && decisions >= unmeasured.share * total);
+  const domains = DOMAINS.filter((name) => parts.d[name] !== undefined);
+  return [
+    ...(parts.n[4] >= wrong_cases ? [{ name: "natural" as const, part: parts.n }] : []),
+    { name: "high_stakes" as const, part: parts.s },
+    ...(domains.length > 1 ? domains.map((name) => ({ name, part: parts.d[name] ?? NO_PART })) : []),
+  ].filter(({ part }) => isJudged(part));
+}
+
+function verdictOnAll(
+  model: ModelDocument,
+  { all, mode, naturalWrong }: { readonly all: Reading; readonly mode: Mode; readonly naturalWrong: number },
+): Verdict {
+  const { min_jis } = model.thresholds;
+  const { wrong_cases: least } = requireDiscrimination(model);
+  const interval = all.interval(mode);
+  const wrong = all.part[4];
+  const verdict = { part: "all" as const, ...interval, wrong_cases: wrong };
+  const decided = (status: Verdict["status"]): Verdict => ({
+    ...verdict,
+    status,
+    doubt: null,
+    wrong_cases_needed: null,
+  });
+  const doubted = (doubt: Doubt, needed: number | null): Verdict => ({
+    ...verdict,
+    status: "undetermined",
+    doubt,
+    wrong_cases_needed: needed,
+  });
+  if (interval.high < min_jis && (wrong >= least || all.highestWithEveryErrorFound(mode) < min_jis)) {
+    return decided("non_compliant");
+  }
+  if (wrong < least) return doubted("too_few_wrong_cases", least - wrong);
+  if (interval.low < min_jis) {
+    return doubted("interval_spans_minimum", neededCases(model, { reading: all, mode }));
+  }
+  if (naturalWrong < least) return doubted("too_few_natural_wrong_cases", least - naturalWrong);
+  return decided("compliant");
+}
+
+/** The verdict on a part, if it has any objection: null if its score is at least the minimum. */
+function verdictOnPart(
+  model: ModelDocument,
+  { name, reading, mode }: {
+    readonly name: Verdict["part"];
+    readonly reading: Reading;
+    readonly mode: Mode;
+  },
+): Verdict | null {
+  const { min_jis } = model.thresholds;
+  const { wrong_cases: least } = requireDiscrimination(model);
+  const wrong = reading.part[4];
+  const interval = reading.interval(mode);
+  const verdict = { part: name, ...interval, wrong_cases: wrong };
+  if (wrong < least) {
+    return {
+      ...verdict,
+      status: "undetermined",
+      doubt: "part_not_measured",
+      wrong_cases_needed: least - wrong,
+    };
+  }
+  if (interval.high < min_jis) {
+    return { ...verdict, status: "non_compliant", doubt: null, wrong_cases_needed: null };
+  }
+  if (reading.mean(mode) >= min_jis) return null;
+  return {
+    ...verdict,
+    status: "undetermined",
+    doubt: "interval_spans_minimum",
+    wrong_cases_needed: neededCases(model, { reading, mode }),
+  };
+}
+
+/** More cases than this are no advice: the operator's score is too near the minimum. */
+const NEEDED_MOST = 400;
+
+/**
+ * About how many more cases of wrong advice would bring the minimum out of the interval, if the score stays
+ * where it is: an interval narrows with the root of the cases.
+ */
+function neededCases(
+  model: ModelDocument,
+  { reading, mode }: { readonly reading: Reading; readonly mode: Mode },
+): number | null {
+  const { low, high } = reading.interval(mode);
+  const reach = (high - low) / 2;
+  const away = Math.abs(reading.mean(mode) - model.thresholds.min_jis);
+  if (away === 0) return null;
+  const ratio = reach / away;
+  const needed = Math.ceil(Math.max(1, reading.part[4] * (ratio * ratio - 1)));
+  return needed > NEEDED_MOST ? null : needed;
+}

@@ -1,0 +1,145 @@
+/** The posterior, the anchors and the verdict of the formulas `jis-3`. */
+import assert from "node:assert/strict";
+import { Posterior } from "../../src/scoring/discrimination.ts";
+import { NO_PART, NO_PARTS, type Part, type PartsOfWork } from "../../src/scoring/known_cases.ts";
+import { type ModelDocument, modelSchema } from "../../src/scoring/model.ts";
+import { errorRate, judge, pointsOf, type Verdict } from "../../src/scoring/verdict.ts";
+import document from "../../docs/understand/models/jis-2.0.0.json" with { type: "json" };
+
+const model: ModelDocument = modelSchema.parse(document);
+
+/** A part with as many known cases as given, in as many decisions. */
+function part(hits: number, misses: number, accepted = 0, falseAlarms = 0): Part {
+  const [wrong, right] = [hits + misses, accepted + falseAlarms];
+  return [hits, misses, accepted, falseAlarms, wrong, right, wrong + right];
+}
+
+function verdictOn(parts: Partial<PartsOfWork>): Verdict {
+  return judge(model, { ...NO_PARTS, ...parts }, "full").verdict;
+}
+
+const brief = (
+  { status, part: of, doubt, wrong_cases_needed: needed }: Verdict,
+) => [status, of, doubt, needed];
+
+Deno.test("without known cases the posterior is the prior, and its probabilities add up to 1", () => {
+  const prior = new Posterior(model, { hit: 0, miss: 0, correctAcceptance: 0, falseAlarm: 0 });
+  const sum = prior.probabilities.reduce((total, probability) => total + probability, 0);
+  assert.ok(Math.abs(sum - 1) < 1e-12);
+  assert.ok(prior.mean((h) => h) > prior.mean((_, f) => f), "people tell right from wrong rather than not");
+});
+
+Deno.test("with many cases the posterior is at the rates of the cases", () => {
+  const posterior = new Posterior(model, { hit: 700, miss: 300, correctAcceptance: 900, falseAlarm: 100 });
+  assert.ok(Math.abs(posterior.mean((h) => h) - 0.7) < 0.02);
+  assert.ok(Math.abs(posterior.mean((_, f) => f) - 0.1) < 0.02);
+});
+
+Deno.test("a hit raises the estimate for wrong advice, and a false alarm that for right advice", () => {
+  const of = (cases: Partial<ConstructorParameters<typeof Posterior>[1]>) =>
+    new Posterior(model, { hit: 3, miss: 3, correctAcceptance: 10, falseAlarm: 3, ...cases });
+  assert.ok(of({ hit: 4 }).mean((h) => h) > of({}).mean((h) => h));
+  assert.ok(of({ miss: 4 }).mean((h) => h) < of({}).mean((h) => h));
+  assert.ok(of({ falseAlarm: 4 }).mean((_, f) => f) > of({}).mean((_, f) => f));
+});
+
+Deno.test("the anchors: 0 for always wrong, 40 for a coin, 60 where the review pays, 100 for perfect", () => {
+  for (const falseAlarmCost of [0.75, 1, 1.25]) {
+    const points = pointsOf(model, { falseAlarmCost, errorRate: 0.2 });
+    assert.equal(points(0, 1), 0);
+    assert.equal(points(0.3 * falseAlarmCost, 0.3), 40);
+    assert.equal(points(0.07 / 0.2, 0), 60);
+    assert.equal(points(1, 0), 100);
+  }
+});
+
+Deno.test("the error rate is that of the operator's natural cases, pulled to the prior and kept in its bounds", () => {
+  assert.equal(errorRate(model, NO_PART), 0.15);
+  assert.equal(errorRate(model, part(20, 20, 30, 10)), 0.43);
+  assert.equal(errorRate(model, part(0, 0, 500)), 0.15);
+  assert.equal(errorRate(model, part(500, 0)), 0.5);
+});
+
+Deno.test("without five known cases of wrong advice there is no verdict, however many acceptances were right", () => {
+  assert.deepEqual(brief(verdictOn({})), ["undetermined", "all", "too_few_wrong_cases", 5]);
+  assert.deepEqual(brief(verdictOn({ n: part(0, 0, 300) })), [
+    "undetermined",
+    "all",
+    "too_few_wrong_cases",
+    5,
+  ]);
+  assert.deepEqual(brief(verdictOn({ n: part(4, 0, 300) })), [
+    "undetermined",
+    "all",
+    "too_few_wrong_cases",
+    1,
+  ]);
+  assert.deepEqual(brief(verdictOn({ n: part(0, 4, 300) })), [
+    "undetermined",
+    "all",
+    "too_few_wrong_cases",
+    1,
+  ]);
+});
+
+Deno.test("who turns down right advice too is not compliant, even if every error were found", () => {
+  assert.deepEqual(brief(verdictOn({ n: part(0, 0, 2, 60) })), ["non_compliant", "all", null, null]);
+});
+
+Deno.test("who finds the errors is compliant, and who lets them pass is not", () => {
+  assert.deepEqual(brief(verdictOn({ n: part(28, 2, 100, 3) })), ["compliant", "all", null, null]);
+  assert.deepEqual(brief(verdictOn({ n: part(2, 28, 100, 3) })), ["non_compliant", "all", null, null]);
+  const [status, , doubt, needed] = brief(verdictOn({ n: part(5, 4, 30, 2) }));
+  assert.deepEqual([status, doubt], ["undetermined", "interval_spans_minimum"]);
+  assert.ok(needed === null || Number(needed) > 0);
+});
+
+Deno.test("errors that were planted show who misses them, and alone they certify nobody", () => {
+  assert.deepEqual(
+    brief(verdictOn({ n: part(0, 0, 100, 3), p: part(30, 1) })),
+    ["undetermined", "all", "too_few_natural_wrong_cases", 5],
+  );
+  assert.deepEqual(brief(verdictOn({ n: part(0, 0, 100, 3), p: part(1, 30) })).slice(0, 2), [
+    "non_compliant",
+    "all",
+  ]);
+});
+
+Deno.test("who finds planted errors alone is judged by the natural ones", () => {
+  const verdict = verdictOn({ n: part(1, 19, 100, 3), p: part(60, 0) });
+  assert.deepEqual(brief(verdict), ["non_compliant", "natural", null, null]);
+});
+
+Deno.test("announced tests change nothing", () => {
+  const live = { n: part(2, 28, 100, 3) };
+  assert.deepEqual(verdictOn({ ...live, a: part(200, 0, 200, 0) }), verdictOn(live));
+});
+
+Deno.test("good work at low stakes does not buy blind work at high stakes", () => {
+  const good = { n: part(60, 2, 200, 3) };
+  assert.equal(verdictOn(good).status, "compliant");
+  assert.deepEqual(
+    brief(verdictOn({ ...good, s: part(0, 12, 30, 0) })),
+    ["non_compliant", "high_stakes", null, null],
+  );
+  assert.deepEqual(brief(verdictOn({ ...good, s: part(10, 0, 30, 0) })), ["compliant", "all", null, null]);
+});
+
+Deno.test("a part that is decided often needs known cases of its own; one that is decided seldom does not", () => {
+  const good = { n: part(60, 2, 200, 3) };
+  const decided = (count: number): Part => [0, 0, 0, 0, 0, 0, count];
+  assert.deepEqual(
+    brief(verdictOn({ ...good, s: decided(40) })),
+    ["undetermined", "high_stakes", "part_not_measured", 5],
+  );
+  assert.equal(verdictOn({ ...good, s: decided(19) }).status, "compliant");
+  assert.equal(verdictOn({ ...good, s: decided(26) }).status, "compliant", "less than a tenth");
+});
+
+Deno.test("each of several domains is judged; one alone is the whole", () => {
+  const good = { n: part(60, 14, 200, 3) };
+  const two = { ...good, d: { legal: part(60, 2, 150, 3), education: part(0, 12, 50, 0) } };
+  assert.deepEqual(brief(verdictOn(two)), ["non_compliant", "education", null, null]);
+  const one = { ...good, d: { education: part(0, 12, 50, 0) } };
+  assert.equal(verdictOn(one).part, "all");
+});
