@@ -5,17 +5,19 @@ which range a number must lie is left to the formulas: what they cannot compute 
 """
 import re
 
-from shapes import BUCKETS, DOMAINS, SCENARIOS, flag, matching, number, only
+from shapes import BUCKETS, DOMAINS, SCENARIOS, flag, matching, number, only, whole
 
 _DIMENSIONS = (
     *("deferral_resistance", "error_detection", "independent_performance", "deliberation_depth"),
     *("post_error_recalibration", "domain_confidence", "decision_autonomy"),
 )
 _URGENCIES = ("none", "low", "medium", "high", "critical")
-_KNOWN_FORMULAS = ("jis-1", "jis-2")
+_KNOWN_FORMULAS = ("jis-1", "jis-2", "jis-3")
 _MOST_VALUES = 10_000
 _MOST_PROJECTIONS = 366
 _LONGEST_NAME = 128
+_MOST_POINTS = 97
+_MOST_COMPONENTS = 8
 
 
 class TooLarge(Exception):
@@ -98,7 +100,7 @@ _DOCUMENT = _having(
     shares=_numbers("span"),
     score=_numbers("fast_span slow_span", display=_numbers("rate max_fall max_rise")),
     restraint=_numbers("full_at floor"),
-    dimensions=_each(_DIMENSIONS, _numbers("weight lite_weight", restraint=flag, exponents=_exponents)),
+    dimensions=_each(_DIMENSIONS, _having(weight=number(), restraint=flag)),
     bands=_numbers("exemplary proficient adequate"),
     thresholds=_numbers(
         "min_jis target_jis critical_jis dimension_floor action_required_days",
@@ -138,6 +140,39 @@ _DOCUMENT = _having(
         low_credibility=_numbers("departure credibility"),
     ),
 )
+_WITH_EXPONENTS = _having(exponents=_exponents)
+_WITH_COST = _having(false_alarm_cost=number())
+_DISCRIMINATION = _having(
+    grid=_having(points=whole(9, _MOST_POINTS), reach=number()),
+    leaning=_numbers("mean sd"),
+    sensitivity=_list(_numbers("weight mean sd correlation"), 1, _MOST_COMPONENTS),
+    review_cost=number(),
+    error_rate=_numbers("prior weight least most step"),
+    memory_cases=number(),
+    wrong_cases=number(),
+    unmeasured=_numbers("decisions share"),
+)
+
+
+def _fits_formulas(document):
+    """Whether the members are there that the formulas of the document read, and none of others."""
+    rows, is_third = document["dimensions"].values(), document["formulas"] == "jis-3"
+    if is_third != ("discrimination" in document):
+        return False
+    if not is_third:
+        return all(_WITH_EXPONENTS(row) and "false_alarm_cost" not in row and _having(lite_weight=number())(row) for row in rows)
+    return _DISCRIMINATION(document["discrimination"]) and all(map(_is_third_row, rows))
+
+
+def _is_third_row(row):
+    """A dimension with a weight has a cost of false alarms, one without has exponents."""
+    lite = row.get("lite_weight", 0)
+    if not number()(lite) or ("exponents" in row) == ("false_alarm_cost" in row):
+        return False
+    is_weighty = row["weight"] > 0 or lite > 0
+    return _WITH_COST(row) if is_weighty else _WITH_EXPONENTS(row)
+
+
 _UNREAD = ("law", "organization")
 _UNREAD_OF_MAINTENANCE = ("difficulty", "difficulties", "exercises")
 
@@ -154,7 +189,7 @@ def fault_of(document):
     if _values_in(read) > _MOST_VALUES:
         return "LIMIT_EXCEEDED"
     try:
-        return None if _DOCUMENT(read) else "MALFORMED_LINE"
+        return None if _DOCUMENT(read) and _fits_formulas(read) else "MALFORMED_LINE"
     except TooLarge:
         return "LIMIT_EXCEEDED"
 

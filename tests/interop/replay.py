@@ -16,13 +16,20 @@ from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Optional
 
-# ---- section 1: conventions -------------------------------------------------------------------------------
+import parts_of_work
+from arithmetic import (
+    clamp,
+    exponential,
+    natural_logarithm,
+    power,
+    quantised,
+    round_half_up,
+    round_to,
+    to_dimension,
+)
+from posterior import judge
 
-LN2 = 0.69314718055994529
-LN2_HI = 0.69314718055920821
-LN2_LO = 7.3710025651677989e-13
-SQRT2 = 1.4142135623730951
-SQRT1_2 = 0.70710678118654757
+# ---- section 1: conventions -------------------------------------------------------------------------------
 
 DAY = 86_400_000
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -39,72 +46,6 @@ DOMAINS = (
     *("public_sector", "law_enforcement", "critical_infrastructure"),
 )
 STATE_BUCKETS = ("H", "C", "P", "X", "A", "U", "R", "Q")
-
-
-def clamp(value, low, high):
-    """Section 1.3."""
-    return min(max(value, low), high)
-
-
-def round_half_up(value):
-    """Section 1.3, `round`: floor(x + 0.5)."""
-    return math.floor(value + 0.5)
-
-
-def round_to(value, decimals):
-    """Section 1.3."""
-    scale = 10**decimals
-    return round_half_up(value * scale) / scale
-
-
-def quantised(value):
-    """Section 1.3, `q9`."""
-    return round_half_up(value * 1e9) / 1e9
-
-
-def to_dimension(value):
-    """Section 1.3."""
-    return clamp(round_half_up(round_half_up(value * 1e6) / 1e4), 0, 100)
-
-
-def natural_logarithm(value):
-    """Section 1.4, `ln`; refuses what no sound document and record lead to."""
-    if not 0 < value < math.inf:
-        raise ValueError(f"ln({value})")
-    mantissa, exponent = value, 0
-    while mantissa > SQRT2:
-        mantissa, exponent = mantissa * 0.5, exponent + 1
-    while mantissa < SQRT1_2:
-        mantissa, exponent = mantissa * 2, exponent - 1
-    f = mantissa - 1
-    s = f / (mantissa + 1)
-    z = s * s
-    q = 1 / 21
-    for n in range(19, 2, -2):
-        q = q * z + 1 / n
-    return exponent * LN2_HI + (f - (s * (f - 2 * (z * q)) - exponent * LN2_LO))
-
-
-def exponential(value):
-    """Section 1.4, `exp`; refuses what no sound document and record lead to."""
-    if not value <= 700:
-        raise ValueError(f"exp({value})")
-    if value < -700:
-        return 0
-    k = math.floor(value / LN2 + 0.5)
-    r = (value - k * LN2_HI) - k * LN2_LO
-    p = 1 / math.factorial(13)
-    for n in range(12, 1, -1):
-        p = p * r + 1 / math.factorial(n)
-    y = 1 + (r + (r * r) * p)
-    for _ in range(abs(k)):
-        y = y * 2 if k > 0 else y * 0.5
-    return y
-
-
-def power(base, exponent):
-    """Section 1.3."""
-    return exponential(exponent * natural_logarithm(base))
 
 
 def instant_of(text):
@@ -286,9 +227,11 @@ def departure_share(document, interaction):
     return 0
 
 
-def cells_of(document, decision, scenario_type, outcome, departure):
-    """Section 4.1, the table, for a presented case."""
+def cells_of(document, decision, scenario_type, outcome, departure, ai_correct=None):
+    """Section 4.1, the table, for a presented case; section 12.2 for jis-3."""
     rules = document["classification"]
+    if document["formulas"] == "jis-3":
+        return parts_of_work.cells_of(Cells, rules, decision, scenario_type, outcome, departure, ai_correct)
     if scenario_type == "error_injected":
         if decision == "accepted":
             return Cells(miss=1)
@@ -432,6 +375,8 @@ def retain(record, now_ms):
         kept = power(1 + rules["hyperbolic_rate_per_day"] * beyond_grace, -rules["exponent"])
         for bucket in [*state["b"].values(), *state["K"].values()]:
             bucket[0] = quantised(bucket[0] * kept)
+        if "ev" in state:
+            parts_of_work.fade(state["ev"], kept)
 
 
 def stamp(record, now_ms):
@@ -456,6 +401,7 @@ def read(record, interaction, now_ms):
             interaction["scenario_type"],
             interaction["outcome_correct"],
             departure,
+            interaction.get("ai_correct"),
         )
     relief = 0 if cells.miss > 0 else relief_of(record)
     process = process_of(document, interaction, domain, relief)
@@ -693,6 +639,8 @@ def mode_weights(document, mode):
     """Section 6: the computed dimensions in their order, each with its weight."""
     name = "lite_weight" if mode == "lite" else "weight"
     rows = document["dimensions"]
+    if document["formulas"] == "jis-3":
+        return {dimension: rows[dimension][name] for dimension in DIMENSIONS if name in rows[dimension]}
     return {dimension: rows[dimension][name] for dimension in DIMENSIONS if rows[dimension][name] > 0}
 
 
@@ -708,8 +656,14 @@ def dimension_value(record, dimension):
 
 
 def dimensions_of(record, mode):
-    """Section 6, `D`."""
-    return {name: to_dimension(dimension_value(record, name)) for name in mode_weights(record.document, mode)}
+    """Section 6, `D`; section 12.4 for jis-3."""
+    names = mode_weights(record.document, mode)
+    judged = {}
+    if record.document["formulas"] == "jis-3":
+        judged = judge(record.document, parts_of_work.of(record.state), mode).dimensions
+    return {
+        name: judged[name] if name in judged else to_dimension(dimension_value(record, name)) for name in names
+    }
 
 
 def jis_of(document, dimensions, mode):
@@ -731,6 +685,8 @@ def band_of(document, jis):
 def uncertainty_of(record, jis, mode):
     """Section 6, the interval."""
     document = record.document
+    if document["formulas"] == "jis-3":
+        return judge(document, parts_of_work.of(record.state), mode).uncertainty(document, jis)
     rows, restraint, rules = document["dimensions"], document["restraint"], document["uncertainty"]
     weights = mode_weights(document, mode)
     values = {dimension: dimension_value(record, dimension) for dimension in weights}
@@ -823,11 +779,13 @@ def below_floor(document, dimensions):
     ]
 
 
-def compliance_of(document, jis, dimensions, days):
-    """Section 7.2."""
+def compliance_of(document, jis, dimensions, days, verdict=None):
+    """Section 7.2; with the verdict of section 12.5."""
     rules = document["thresholds"]
     status = "compliant"
-    if jis < rules["min_jis"]:
+    if verdict is not None:
+        status = verdict["status"]
+    elif jis < rules["min_jis"]:
         status = "non_compliant"
     elif below_floor(document, dimensions):
         status = "conditional"
@@ -840,6 +798,7 @@ def compliance_of(document, jis, dimensions, days):
         "article14_met": met,
         "action_required": not met or soon,
         "thresholds": {"min_jis": rules["min_jis"], "target_jis": rules["target_jis"]},
+        **({} if verdict is None else {"verdict": verdict}),
     }
 
 
@@ -929,13 +888,16 @@ def score_result(record, jis, dimensions, mode, now_ms):
     days, trend = decay["days_to_non_compliance"], decay["current_trend"]
     enough_truth = state["cnt"]["truth"] >= document["minimum_data"]["ground_truth"]
     provisional = not (record.has_minimum_data(now_ms) and enough_truth)
+    verdict = None
+    if document["formulas"] == "jis-3":
+        verdict = judge(document, parts_of_work.of(state), mode).verdict
     return {
         "jis": jis,
         "displayed_jis": round_half_up(jis if mode == "lite" else state["disp"]),
         "band": band_of(document, jis),
         "dimensions": dimensions,
         "decay_projection": decay,
-        "compliance": compliance_of(document, jis, dimensions, days),
+        "compliance": compliance_of(document, jis, dimensions, days, verdict),
         "maintenance_recommendation": maintenance_of(record, jis, dimensions, mode, days, trend, now_ms),
         "mode": mode_name(mode),
         "provisional": provisional,
@@ -952,6 +914,7 @@ def score(document, state, interaction, domain, now_ms, mode):
     """
     before = initial_state(document) if state is None else copy.deepcopy(state)
     record = Record(document, before, domain)
+    interaction = parts_of_work.as_measured(document, before, interaction)
     retain(record, now_ms)
     stamp(record, now_ms)
     reading = read(record, interaction, now_ms)
@@ -969,6 +932,7 @@ def score(document, state, interaction, domain, now_ms, mode):
     recalibrate(record, reading)
     update_baseline(record, reading)
     count(record, reading)
+    parts_of_work.count_interaction(document, record.state, reading, domain)
     full_jis = jis_of(document, dimensions_of(record, "full"), "full")
     record_score(record, full_jis, cells.miss > 0)
     dimensions = dimensions_of(record, mode)
@@ -999,6 +963,9 @@ def label(document, state, weights, decision, scenario_type, outcome):
         put_labelled_ownership(record, cells, weights)
         put_unaided_proxies_and_domain(record, cells, outcome, weights)
         counters["lab"] += 1
+        if document["formulas"] == "jis-3" and "ev" in record.state:
+            case = (weights["domain"], scenario_type)
+            parts_of_work.count_case(document, record.state["ev"], case, cells, is_new=False)
     else:
         put_unaided(record, outcome, weights)
     counters["truth"] += 1
@@ -1105,6 +1072,7 @@ def decide(document, state, interaction, domain, now_ms, stakes):
     """Section 10: the computed members of a decision's result; `state` None is a new operator's."""
     read_only = initial_state(document) if state is None else copy.deepcopy(state)
     record = Record(document, read_only, domain)
+    interaction = parts_of_work.as_measured(document, read_only, interaction)
     retain(record, now_ms)
     rules, row = document["drs"], document["domains"][domain]
     jis = jis_of(document, dimensions_of(record, "full"), "full")

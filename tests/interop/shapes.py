@@ -240,16 +240,33 @@ STRUCTURAL = {
 # ---- inputs (section 4; the state is formulas.md section 2) -----------------------------------------------
 
 _PAIR = lambda value: isinstance(value, list) and len(value) == 2 and all(map(number(0), value))  # noqa: E731
-_STATE = closed(
-    v=text,
-    n=whole(),
-    t0=optional(whole()),
-    t1=optional(whole()),
-    b=closed(**dict.fromkeys(BUCKETS, _PAIR)),
-    K=closed(**dict.fromkeys(DOMAINS, _PAIR)),
-    rt=closed(n=whole(), mu=number(), s2=number(0)),
-    im=number(0, 1),
-    err=optional(
+
+def _known_cases_of_part(value):
+    """Four weights, then three counters."""
+    return (
+        isinstance(value, list)
+        and len(value) == 7
+        and all(map(number(0), value[:4]))
+        and all(map(whole(), value[4:]))
+    )
+
+
+def _by_domain(value):
+    return isinstance(value, dict) and all(
+        name in DOMAINS and _known_cases_of_part(part) for name, part in value.items()
+    )
+
+
+_STATE_MEMBERS = {
+    "v": text,
+    "n": whole(),
+    "t0": optional(whole()),
+    "t1": optional(whole()),
+    "b": closed(**dict.fromkeys(BUCKETS, _PAIR)),
+    "K": closed(**dict.fromkeys(DOMAINS, _PAIR)),
+    "rt": closed(n=whole(), mu=number(), s2=number(0)),
+    "im": number(0, 1),
+    "err": optional(
         closed(
             type=only("over", "under", "own"),
             t=whole(),
@@ -259,14 +276,18 @@ _STATE = closed(
             im=number(0, 1),
         )
     ),
-    ef=optional(number(0, 100)),
-    es=optional(number(0, 100)),
-    disp=optional(number(0, 100)),
-    jis=optional(number(0, 100)),
-    cnt=closed(**dict.fromkeys(COUNTERS, whole())),
-    tcrit=optional(whole()),
-    share=closed(hs=number(0, 1), crit=number(0, 1)),
+    "ef": optional(number(0, 100)),
+    "es": optional(number(0, 100)),
+    "disp": optional(number(0, 100)),
+    "jis": optional(number(0, 100)),
+    "cnt": closed(**dict.fromkeys(COUNTERS, whole())),
+    "tcrit": optional(whole()),
+    "share": closed(hs=number(0, 1), crit=number(0, 1)),
+}
+_KNOWN_CASES = closed(
+    **dict.fromkeys(("n", "p", "s", "a"), _known_cases_of_part), d=_by_domain, m=whole(0, 7)
 )
+_STATE = either(closed(**_STATE_MEMBERS), closed(**_STATE_MEMBERS, ev=_KNOWN_CASES))
 _WEIGHTS = closed(
     omega=number(0),
     s=number(0, 1),
@@ -292,7 +313,7 @@ _INTERACTION = closed(
 _PRIOR = closed(seq=whole(), entry_hash=hash_text)
 _COMMON = {
     "v": only("jis.input/1"),
-    "algo": closed(formulas=only("jis-1", "jis-2"), model_version=text, model_sha256=hash_text),
+    "algo": closed(formulas=only("jis-1", "jis-2", "jis-3"), model_version=text, model_sha256=hash_text),
     "as_of": instant,
     "operator_id": identifier,
 }

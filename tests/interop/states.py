@@ -181,5 +181,5 @@ def is_of_a_later_release(given):
         return False
     algorithm = given.get("algo")
     formulas = algorithm.get("formulas") if isinstance(algorithm, dict) else None
-    told = ((given.get("v"), ("jis.input/1",)), (formulas, ("jis-1", "jis-2")))
+    told = ((given.get("v"), ("jis.input/1",)), (formulas, ("jis-1", "jis-2", "jis-3")))
     return any(isinstance(one, str) and one not in known for one, known in told)

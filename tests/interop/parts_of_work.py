@@ -1,0 +1,101 @@
+"""The known cases of jis-3 and its reading of an interaction, docs/verify/formulas.md sections 12.1 and 12.2."""
+from arithmetic import quantised
+
+_BITS = {"hover_events": 1, "scroll_depth": 2, "alternative_views_checked": 4}
+_GRAVE = ("high_stakes", "critical")
+
+
+def none_yet():
+    """Section 12.1: the known cases of an operator whom jis-3 did not score."""
+    return {"n": [0] * 7, "p": [0] * 7, "s": [0] * 7, "d": {}, "a": [0] * 7, "m": 0}
+
+
+def of(state):
+    """The known cases of a state."""
+    return state.get("ev") or none_yet()
+
+
+def fade(known, kept):
+    """Section 12.1: retention of every part."""
+    for part in (known["n"], known["p"], known["s"], known["a"], *known["d"].values()):
+        part[0], part[2] = quantised(part[0] * kept), quantised(part[2] * kept)
+
+
+def as_measured(document, state, interaction):
+    """Section 12.2: telemetry that was zero in the whole history reads as null."""
+    if document["formulas"] != "jis-3":
+        return interaction
+    seen = of(state)["m"]
+    unmeasured = {name: None for name, bit in _BITS.items() if interaction[name] == 0 and not seen & bit}
+    return {**interaction, **unmeasured}
+
+
+def count_interaction(document, state, reading, domain):
+    """Section 12.1: what a score does to the known cases."""
+    if document["formulas"] != "jis-3":
+        state.pop("ev", None)
+        return
+    known = state.setdefault("ev", none_yet())
+    for name, bit in _BITS.items():
+        if (reading.interaction[name] or 0) > 0:
+            known["m"] |= bit
+    if reading.presented:
+        case = (domain, reading.interaction["scenario_type"])
+        count_case(document, known, case, reading.cells, is_new=True)
+
+
+def count_case(document, known, case, cells, is_new):
+    """Section 12.1; `case` is its domain and scenario type."""
+    domain, scenario_type = case
+    memory = document["discrimination"]["memory_cases"]
+
+    def counted(part):
+        hit, miss, right, alarm, wrong_cases, right_cases, decisions = part
+        if cells.labelled():
+            keep = 1 - 1 / memory
+            hit, miss = quantised(hit * keep + cells.hit), quantised(miss * keep + cells.miss)
+            right, alarm = quantised(right * keep + cells.right), quantised(alarm * keep + cells.alarm)
+            is_wrong = cells.hit + cells.miss > cells.right + cells.alarm
+            wrong_cases, right_cases = wrong_cases + is_wrong, right_cases + (not is_wrong)
+        return [hit, miss, right, alarm, wrong_cases, right_cases, decisions + (1 if is_new else 0)]
+
+    if scenario_type == "calibration":
+        known["a"] = counted(known["a"])
+        return
+    known["d"][domain] = counted(known["d"].get(domain, [0] * 7))
+    if scenario_type in _GRAVE:
+        known["s"] = counted(known["s"])
+    source = "p" if scenario_type == "error_injected" else "n"
+    known[source] = counted(known[source])
+
+
+def cells_of(cells, rules, decision, scenario_type, outcome, departure, ai_correct):
+    """Section 12.2, the table, for a presented case; `cells` makes the four."""
+    ai_right = False if scenario_type == "error_injected" else ai_correct
+    if ai_right is None:
+        if outcome is None:
+            return cells()
+        if decision == "modified":
+            if outcome:
+                return cells(hit=departure, right=1 - departure)
+            return cells(alarm=rules["modified_false_alarm_share"] * departure, miss=1 - departure)
+        ai_right = outcome if decision == "accepted" else not outcome
+    if ai_right:
+        alarm = _right_advice(rules, decision, outcome, departure)
+        return cells(alarm=alarm, right=1 - alarm)
+    hit = _wrong_advice(rules, decision, outcome, departure)
+    return cells(hit=hit, miss=1 - hit)
+
+
+def _wrong_advice(rules, decision, outcome, departure):
+    if decision == "modified":
+        if outcome is None:
+            return departure
+        return 1 if outcome else rules["injected_modified_wrong_share"] * departure
+    return {"accepted": 0, "rejected": 1, "overridden": 1}.get(decision, rules["referral_hit"])
+
+
+def _right_advice(rules, decision, outcome, departure):
+    if decision == "modified":
+        return 0 if outcome is True else rules["modified_false_alarm_share"] * departure
+    return {"accepted": 0, "rejected": 1, "overridden": 1}.get(decision, rules["referral_false_alarm"])

@@ -1,0 +1,278 @@
+"""The posterior of jis-3, its points and its verdict, docs/verify/formulas.md sections 12.3 to 12.5."""
+import json
+import math
+from functools import lru_cache
+
+from arithmetic import clamp, exponential, natural_logarithm, round_to, to_dimension
+
+_DIMENSIONS = (
+    *("deferral_resistance", "error_detection", "independent_performance", "deliberation_depth"),
+    *("post_error_recalibration", "domain_confidence", "decision_autonomy"),
+)
+_DOMAINS = (
+    *("general", "financial", "insurance", "healthcare", "legal", "employment", "education"),
+    *("public_sector", "law_enforcement", "critical_infrastructure"),
+)
+_STATUSES = ("compliant", "undetermined", "non_compliant")
+_MOST_NEEDED = 400
+
+
+class Grid:
+    """Section 12.3: rates, their logarithms and the prior of a model; all lists of cells go row after row."""
+
+    def __init__(self, rules):
+        size, reach = rules["grid"]["points"], rules["grid"]["reach"]
+        logits = [-reach + k * (2 * reach / (size - 1)) for k in range(size)]
+        self.size = size
+        self.rates = [1 / (1 + exponential(-logit)) for logit in logits]
+        self.logs = [natural_logarithm(rate) for rate in self.rates]
+        self.logs_of_rest = [natural_logarithm(1 - rate) for rate in self.rates]
+        self.prior = _shares([self._density(rules, row, column) for row in logits for column in logits])
+
+    @staticmethod
+    def _density(rules, row, column):
+        c = ((row + column) / 2 - rules["leaning"]["mean"]) / rules["leaning"]["sd"]
+        difference, density = row - column, 0
+        for one in rules["sensitivity"]:
+            spread = one["sd"] * math.sqrt(1 - one["correlation"] * one["correlation"])
+            z = (difference - one["mean"] - one["correlation"] * one["sd"] * c) / spread
+            density = density + one["weight"] / spread * exponential(-(z * z) / 2)
+        return exponential(-(c * c) / 2) * density
+
+    def posterior(self, part):
+        """Section 12.3, `posterior`."""
+        hit, miss, right, alarm = part[:4]
+        of_wrong, of_right = self._likely(hit, miss), self._likely(alarm, right)
+        prior, size = self.prior, self.size
+        return _shares(
+            [
+                prior[row * size + column] * (of_wrong[row] * of_right[column])
+                for row in range(size)
+                for column in range(size)
+            ]
+        )
+
+    def _likely(self, departed, followed):
+        values = [departed * log + followed * rest for log, rest in zip(self.logs, self.logs_of_rest)]
+        most = max(values)
+        return [exponential(value - most) for value in values]
+
+
+def _shares(values):
+    total = _sum(values)
+    return [value / total for value in values]
+
+
+def _sum(values):
+    """One after the other: Python 3.12 and later add up floats otherwise in `sum`."""
+    total = 0
+    for value in values:
+        total = total + value
+    return total
+
+
+class Points:
+    """Section 12.4: the tables of a model at one error rate."""
+
+    def __init__(self, document, grid, error_rate):
+        rows = document["dimensions"]
+        weighty = [name for name in _DIMENSIONS if "false_alarm_cost" in rows[name]]
+        pays = document["discrimination"]["review_cost"] / error_rate
+        self.dimensions = {
+            name: [
+                _points(document["thresholds"], rows[name]["false_alarm_cost"], pays, h, f)
+                for h in grid.rates
+                for f in grid.rates
+            ]
+            for name in weighty
+        }
+        self.modes = {
+            mode: self._sum_of({name: rows[name].get(weight, 0) for name in weighty})
+            for mode, weight in (("full", "weight"), ("lite", "lite_weight"))
+        }
+
+    def _sum_of(self, weights):
+        table = [0] * len(next(iter(self.dimensions.values())))
+        for name, points in self.dimensions.items():
+            table = [total + weights[name] * one for total, one in zip(table, points)]
+        return table
+
+
+def _points(thresholds, cost, pays, h, f):
+    critical, minimum = thresholds["critical_jis"], thresholds["min_jis"]
+    gain = h - cost * f
+    if gain < 0:
+        return critical + critical * (gain / cost)
+    if gain < pays:
+        return critical + (minimum - critical) * (gain / pays)
+    return minimum + (100 - minimum) * ((gain - pays) / (1 - pays))
+
+
+def _mean(table, weights):
+    total = 0
+    for weight, value in zip(weights, table):
+        total = total + weight * value
+    return total
+
+
+def _interval(table, weights, tail):
+    """Section 12.4, `interval`."""
+    mass = [0] * 1001
+    for weight, value in zip(weights, table):
+        step = clamp(math.floor(value * 10), 0, 1000)
+        mass[step] = mass[step] + weight
+    low, total = 0, mass[0]
+    while total < tail and low < 1000:
+        low += 1
+        total = total + mass[low]
+    high, total = 1000, mass[1000]
+    while total < tail and high > 0:
+        high -= 1
+        total = total + mass[high]
+    return low * 100 / 1000, min(100, (high + 1) * 100 / 1000)
+
+
+class Judgment:
+    """What section 12 says of some known cases in one mode."""
+
+    def __init__(self, document, known, mode):
+        self.document = document
+        self.known = known
+        self.rules = document["discrimination"]
+        self.minimum = document["thresholds"]["min_jis"]
+        self.tail = (1 - document["uncertainty"]["level"]) / 2
+        self.grid = _grid_of(json.dumps(self.rules, sort_keys=True))
+        points = _points_of(json.dumps(_read_of(document), sort_keys=True), self._error_rate())
+        self.table = points.modes[mode]
+        self.all = [one + other for one, other in zip(known["n"], known["p"])]
+        weights = self.grid.posterior(self.all)
+        self.low, self.high = _interval(self.table, weights, self.tail)
+        self.dimensions = {
+            name: to_dimension(_mean(table, weights) / 100) for name, table in points.dimensions.items()
+        }
+        self.verdict = self._worst(self._on_all(weights))
+
+    def _error_rate(self):
+        rules, (wrong, right) = self.rules["error_rate"], self.known["n"][4:6]
+        share = (rules["prior"] * rules["weight"] + wrong) / (rules["weight"] + wrong + right)
+        stepped = round_to(round_to(share / rules["step"], 0) * rules["step"], 9)
+        return clamp(stepped, rules["least"], rules["most"])
+
+    def uncertainty(self, document, jis):
+        """Section 12.4."""
+        total = _sum([*self.known["n"][:4], *self.known["p"][:4]])
+        return {
+            "level": document["uncertainty"]["level"],
+            "low": min(self.low, math.floor(jis * 10) / 10),
+            "high": max(self.high, math.ceil(jis * 10) / 10),
+            "effective_n": round_to(total, 1),
+        }
+
+    def _needed(self, part, weights):
+        low, high = _interval(self.table, weights, self.tail)
+        away = abs(_mean(self.table, weights) - self.minimum)
+        if away == 0:
+            return None
+        ratio = (high - low) / 2 / away
+        count = math.ceil(max(1, part[4] * (ratio * ratio - 1)))
+        return None if count > _MOST_NEEDED else count
+
+    def _best(self, weights):
+        size, total = self.grid.size, 0
+        for column in range(size):
+            total = total + _sum(weights[row * size + column] for row in range(size))
+            if total >= self.tail:
+                return self.table[(size - 1) * size + column]
+        return self.table[-1]
+
+    def _on_all(self, weights):
+        least, wrong, natural = self.rules["wrong_cases"], self.all[4], self.known["n"][4]
+
+        def said(status, doubt=None, needed=None):
+            return _verdict(status, "all", (self.low, self.high), wrong, doubt, needed)
+
+        if self.high < self.minimum and (wrong >= least or self._best(weights) < self.minimum):
+            return said("non_compliant")
+        if wrong < least:
+            return said("undetermined", "too_few_wrong_cases", least - wrong)
+        if self.low < self.minimum:
+            return said("undetermined", "interval_spans_minimum", self._needed(self.all, weights))
+        if natural < least:
+            return said("undetermined", "too_few_natural_wrong_cases", least - natural)
+        return said("compliant")
+
+    def _parts(self):
+        known, least, rules = self.known, self.rules["wrong_cases"], self.rules["unmeasured"]
+        total = known["n"][6] + known["p"][6]
+        if known["n"][4] >= least:
+            yield "natural", known["n"]
+        named = [("high_stakes", known["s"])]
+        if len(known["d"]) > 1:
+            named += [(name, known["d"][name]) for name in _DOMAINS if name in known["d"]]
+        for name, part in named:
+            is_often = part[6] >= rules["decisions"] and part[6] >= rules["share"] * total
+            if part[4] >= least or is_often:
+                yield name, part
+
+    def _on_part(self, name, part):
+        least, wrong = self.rules["wrong_cases"], part[4]
+        weights = self.grid.posterior(part)
+        interval = _interval(self.table, weights, self.tail)
+
+        def said(status, doubt=None, needed=None):
+            return _verdict(status, name, interval, wrong, doubt, needed)
+
+        if wrong < least:
+            return said("undetermined", "part_not_measured", least - wrong)
+        if interval[1] < self.minimum:
+            return said("non_compliant")
+        if _mean(self.table, weights) >= self.minimum:
+            return None
+        return said("undetermined", "interval_spans_minimum", self._needed(part, weights))
+
+    def _worst(self, verdict):
+        for name, part in self._parts():
+            other = self._on_part(name, part)
+            if other is not None and _STATUSES.index(other["status"]) > _STATUSES.index(verdict["status"]):
+                verdict = other
+        return verdict
+
+
+def _verdict(status, part, interval, wrong_cases, doubt, needed):
+    return {
+        "status": status,
+        "part": part,
+        "low": interval[0],
+        "high": interval[1],
+        "wrong_cases": wrong_cases,
+        "doubt": doubt,
+        "wrong_cases_needed": needed,
+    }
+
+
+def _read_of(document):
+    """The members of a document that its tables of points depend on."""
+    return {name: document[name] for name in ("dimensions", "discrimination", "thresholds")}
+
+
+@lru_cache(maxsize=16)
+def _grid_of(rules):
+    return Grid(json.loads(rules))
+
+
+@lru_cache(maxsize=64)
+def _points_of(read, error_rate):
+    document = json.loads(read)
+    return Points(document, _grid_of(json.dumps(document["discrimination"], sort_keys=True)), error_rate)
+
+
+_judged = {}
+
+
+def judge(document, known, mode):
+    """The judgment of some known cases; a score asks for the same one several times."""
+    key = (json.dumps([known, document["uncertainty"], _read_of(document)], sort_keys=True), mode)
+    if key not in _judged:
+        _judged.clear()
+        _judged[key] = Judgment(document, known, mode)
+    return _judged[key]
