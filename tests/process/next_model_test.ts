@@ -1,0 +1,59 @@
+/**
+ * The next model by the real program: its scores, labels and decisions are recorded, exported, verified by the
+ * program, and computed again in Python.
+ */
+import assert from "node:assert/strict";
+import { scoreRequest } from "../harness.ts";
+import { pythonIsMissing } from "../independent_verifier.ts";
+import { createOrganization, freshDeployment, runProgram, startService } from "../program.ts";
+
+const ROOT = `${import.meta.dirname}/../..`;
+
+Deno.test({
+  name:
+    "with jis-2.0.0 a score has a verdict of three kinds, replays, and verifies offline here and in Python [needs python3 with cryptography]",
+  ignore: pythonIsMissing(),
+  async fn() {
+    const { env, directory, remove } = await freshDeployment();
+    const ours = { ...env, JISS_SCORING_MODEL_FILE: `${ROOT}/docs/understand/models/jis-2.0.0.json` };
+    const service = await startService(["serve"], { env: ours });
+    const key = await createOrganization(service, ours);
+    const statuses = new Set<string>();
+    for (let index = 0; index < 40; index += 1) {
+      const isWrong = index % 2 === 0;
+      const interaction = {
+        ...scoreRequest().interaction,
+        decision: index < 20 && isWrong ? "overridden" : "accepted",
+        modification_extent: 0,
+        outcome_correct: index === 39 ? null : index < 20 || !isWrong,
+      };
+      const body = { ...scoreRequest(), session_id: `case-${index}`, interaction };
+      const scored = await service.send("/v1/score", { key, body });
+      assert.equal(scored.status, 200, JSON.stringify(scored.body));
+      const { compliance } = scored.body;
+      statuses.add(compliance.status);
+      assert.equal(compliance.verdict.status, compliance.status);
+      assert.equal(compliance.article14_met, compliance.status === "compliant");
+    }
+    assert.ok(statuses.has("undetermined") && statuses.size > 1, [...statuses].join());
+    const commit = await service.send("/v1/score/case-39/commit", { key, body: { outcome_correct: true } });
+    assert.equal(commit.status, 200, JSON.stringify(commit.body));
+    const replayed = await service.send("/v1/decision/replay/case-30", { key });
+    assert.deepEqual([replayed.status, replayed.body.match], [200, true]);
+    assert.equal(await service.stop(), 0);
+
+    const bundle = `${directory}/bundle.ndjson`;
+    const exported = await runProgram(["export", "--org", "acme", "--output", bundle], { env: ours });
+    assert.equal(exported.code, 0, exported.stderr);
+    const verified = await runProgram(["verify", bundle, "--json"], { env: {} });
+    // No key is passed: the file is held against the one that it carries.
+    const { bundles: [report] } = JSON.parse(verified.stdout);
+    assert.deepEqual([report.self_trusted, report.findings, report.replayed], [true, [], 42]);
+    const { code, stdout, stderr } = await new Deno.Command("python3", {
+      args: ["tests/interop/replay.py", bundle],
+      cwd: ROOT,
+    }).output();
+    assert.equal(code, 0, new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr));
+    await remove();
+  },
+});
