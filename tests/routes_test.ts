@@ -432,7 +432,10 @@ Deno.test("the wire names of the score response are those of the specification",
     "article14_met",
     "action_required",
     "thresholds",
+    // Decision: beside the specified fields, and only with a model of the formulas `jis-3`.
+    "verdict",
   ]);
+  assert.ok(!resolved(score.compliance).required.includes("verdict"));
   const maintenance = resolved(score.maintenance_recommendation).properties;
   assert.deepEqual(Object.keys(maintenance), ["urgency", "trigger_intervention", "recommendation"]);
   assert.deepEqual(Object.keys(maintenance.recommendation.properties), [
