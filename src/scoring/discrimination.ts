@@ -23,8 +23,6 @@ export interface KnownCases {
   readonly falseAlarm: number;
 }
 
-export const NO_CASES: KnownCases = { hit: 0, miss: 0, correctAcceptance: 0, falseAlarm: 0 };
-
 /** The grid of a model and the prior on it. */
 interface Grid {
   /** The rates at the grid's points, rising, between 0 and 1. */
