@@ -139,6 +139,8 @@ export interface HarnessOptions {
   readonly bodyMemoryBytes?: number;
   /** Whether alerts are raised for altered data. Not by default: tests put altered rows back. */
   readonly raisesTampering?: boolean;
+  /** The model that scores; by default that of the worked examples. */
+  readonly model?: ModelDocument;
   /** A candidate model that runs in shadow. */
   readonly candidate?: ModelDocument;
   readonly shadowBounds?: ShadowBounds;
@@ -410,7 +412,7 @@ function configOf(options: HarnessOptions): Config {
     auditRetentionDays: options.auditRetentionDays ?? 90,
     evidenceRetentionDays: options.evidenceRetentionDays ?? null,
     assessmentRetentionDays: 30,
-    model: JIS_1_0_0,
+    model: options.model ?? JIS_1_0_0,
     shadowModel: options.candidate ?? null,
     patent: { status: "none", filed: null, confirmation: null, claims: 0 },
   };

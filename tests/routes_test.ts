@@ -472,6 +472,8 @@ Deno.test("the wire names of the requests are those of the specification", () =>
     "ai_available",
     "scenario_type",
     "outcome_correct",
+    // Not in the specification, and optional.
+    "ai_correct",
     "hover_events",
     "scroll_depth",
     "alternative_views_checked",

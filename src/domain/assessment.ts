@@ -5,7 +5,7 @@
 import * as z from "zod";
 import { BANDS, type Domain } from "./enums.ts";
 import { isoTimestamp } from "./instant.ts";
-import { type Interaction, interactionSchema, sessionIdSchema } from "./interaction.ts";
+import { type Interaction, recordedInteractionSchema, sessionIdSchema } from "./interaction.ts";
 import { explanationSchema } from "./replay.ts";
 import { dimensionsSchema, envelopeFields, points } from "./score.ts";
 
@@ -38,7 +38,7 @@ export const assessmentSchema = z.object({
   ok: z.literal(true),
   sessionId: assessmentIdSchema,
   created_at: isoTimestamp,
-  records: z.array(interactionSchema).meta({
+  records: z.array(recordedInteractionSchema).meta({
     description: "The records as they were scored, with explicit defaults.",
   }),
   summary: z.object({ jis: points, band: z.enum(BANDS), dimensions: dimensionsSchema }).meta({

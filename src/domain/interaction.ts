@@ -76,18 +76,71 @@ export const interactionSchema = z.object({
     description:
       "Whether the outcome of the human's decision proved correct; null if nobody knows. Accepted and correct means that the AI was right; rejected and correct means that it was wrong.",
   }),
+  ai_correct: z.boolean("must be true, false or null").nullish().meta({
+    description:
+      "Whether the AI's recommendation was right; null or absent = it follows from decision and outcome, which holds only if there are two possible answers. A contradiction with them is refused. Models of the formulas `jis-3` read it.",
+  }),
   hover_events: telemetryCount("Hover events over the evidence"),
   scroll_depth: z.number(ofType("must be a number or null")).min(0).max(1).nullable().default(null).meta({
     description: "Share of the evidence scrolled through, 0 to 1; null or absent = not measured.",
   }),
   alternative_views_checked: telemetryCount("Alternative views opened"),
-}).meta({ id: "Interaction", outputId: "RecordedInteraction" });
+}).meta({ id: "Interaction" });
+
+/**
+ * An interaction as evidence holds it: in our words only. Records made before there was an `ai_correct` have
+ * none, so one that says nothing is left out.
+ */
+export const recordedInteractionSchema = interactionSchema.extend({
+  decision: z.enum(DECISIONS),
+  ai_correct: z.boolean().optional().meta({
+    description: "Whether the AI's recommendation was right; absent if nobody said it.",
+  }),
+}).meta({ id: "RecordedInteraction" });
 
 /** An interaction with its defaults explicit, as it is scored and recorded. */
-export type Interaction = z.output<typeof interactionSchema>;
+export type Interaction = z.output<typeof recordedInteractionSchema>;
 
-/** An interaction as evidence holds it: in our words only. */
-export const recordedInteractionSchema = interactionSchema.extend({ decision: z.enum(DECISIONS) });
+/** What is said about the truth of one case. */
+export type SaidTruth = Pick<Interaction, "decision" | "scenario_type" | "outcome_correct" | "ai_correct">;
+
+/** Why the statements about the truth of a case cannot all hold, as the end of "ai_correct …"; null if they can. */
+export function contradictionOf(
+  { decision, scenario_type, outcome_correct, ai_correct }: SaidTruth,
+): string | null {
+  if (ai_correct === undefined) return null;
+  if (scenario_type === "error_injected") {
+    return ai_correct ? "cannot be true for error_injected: the recommendation was made wrong" : null;
+  }
+  if (outcome_correct === null) return null;
+  if (decision === "accepted" && outcome_correct !== ai_correct) {
+    return "must equal outcome_correct if the decision is accepted";
+  }
+  const isAgainst = decision === "rejected" || decision === "overridden";
+  return isAgainst && outcome_correct && ai_correct
+    ? `cannot be true if the decision is ${decision} and outcome_correct is true`
+    : null;
+}
+
+/** The part of a request that a person's or program's interaction is read from. */
+type SentInteraction = z.ZodType<
+  Omit<Interaction, "ai_correct"> & { ai_correct?: boolean | null | undefined }
+>;
+
+/**
+ * A schema of requests that have the fields of an interaction: refuses an `ai_correct` that contradicts the
+ * others, and leaves out one that says nothing.
+ */
+export function sentInteraction<Schema extends SentInteraction>(schema: Schema) {
+  return schema.superRefine(({ ai_correct, ...said }, context) => {
+    const message = contradictionOf({ ...said, ai_correct: ai_correct ?? undefined });
+    if (message !== null) context.addIssue({ code: "custom", path: ["ai_correct"], message });
+  }).transform(({ ai_correct, ...rest }) =>
+    (typeof ai_correct === "boolean" ? { ...rest, ai_correct } : rest) as
+      & Omit<z.output<Schema>, "ai_correct">
+      & Pick<Interaction, "ai_correct">
+  );
+}
 
 /** The interaction of examples: in the description of the API, and in what `jiss dev` prints. */
 export const INTERACTION_EXAMPLE = {

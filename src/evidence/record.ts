@@ -87,6 +87,10 @@ export const labelInputSchema = z.strictObject({
   decision: z.enum(DECISIONS),
   scenario_type: z.enum(SCENARIO_TYPES),
   label: z.boolean(),
+  /** Whether the recommendation was right, as the label says; absent if it says nothing about it. */
+  ai_correct: z.boolean().optional(),
+  /** The same, as the interaction said at scoring: it is counted already. At most one of both is there. */
+  ai_correct_at_scoring: z.boolean().optional(),
   weights: weightsSchema,
 });
 export type LabelInput = z.infer<typeof labelInputSchema>;
@@ -172,8 +176,16 @@ export function computeLabel(document: ModelDocument, input: LabelInput): Operat
 }
 
 /** The late label of an input, in the form that the model takes. */
-export function lateLabelOf({ weights, decision, scenario_type, label }: LabelInput): LateLabel {
-  return { weights, decision, scenario_type, outcome_correct: label };
+export function lateLabelOf(input: LabelInput): LateLabel {
+  const { weights, decision, scenario_type, label, ai_correct, ai_correct_at_scoring } = input;
+  return {
+    weights,
+    decision,
+    scenario_type,
+    outcome_correct: label,
+    ai_correct,
+    isAdviceCounted: ai_correct_at_scoring !== undefined,
+  };
 }
 
 /** One place where a recomputed value differs from the recorded one. */

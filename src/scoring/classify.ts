@@ -6,12 +6,6 @@
 import type { Interaction } from "../domain/interaction.ts";
 import { DEPARTURE_EXPONENT_MAX, type ModelDocument } from "./model.ts";
 
-/** An interaction, with what is known of the recommendation besides. */
-export interface JudgedInteraction extends Interaction {
-  /** Whether the recommendation was right; null or absent if nobody said so. Only `jis-3` reads it. */
-  readonly ai_correct?: boolean | null;
-}
-
 /** The four cells, weights 0..1 before the scenario's weight. */
 export interface Evidence {
   /** The AI was wrong and the operator did not let it pass. */
@@ -71,7 +65,7 @@ export interface LabelledDecision {
   readonly decision: Interaction["decision"];
   readonly scenario_type: Interaction["scenario_type"];
   readonly outcome_correct: Interaction["outcome_correct"];
-  readonly ai_correct?: JudgedInteraction["ai_correct"];
+  readonly ai_correct?: Interaction["ai_correct"];
   /** s, 0..1. */
   readonly departure: number;
 }

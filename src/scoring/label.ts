@@ -30,6 +30,13 @@ export interface LateLabel {
   readonly scenario_type: ScenarioType;
   /** Whether the operator's own decision proved right. */
   readonly outcome_correct: boolean;
+  /** Whether the recommendation was right; absent if the label says nothing about it. Only `jis-3` reads it. */
+  readonly ai_correct?: boolean | undefined;
+  /**
+   * True if the interaction itself said whether the recommendation was right. With `jis-3` its evidence was
+   * counted then, and is not counted again.
+   */
+  readonly isAdviceCounted?: boolean;
 }
 
 /**
@@ -45,14 +52,17 @@ export function applyLabel(
   label: LateLabel,
   observer?: Observer,
 ): OperatorState {
-  const { weights, decision, scenario_type, outcome_correct } = label;
+  const { weights, decision, scenario_type, outcome_correct, ai_correct } = label;
   if (scenario_type === "error_injected") throw new RangeError("late label of an injected error");
   const draft = new Draft(model, state, weights.domain, observer);
+  // The case was counted with its truth when it was scored.
+  if (model.discrimination !== undefined && weights.presented && label.isAdviceCounted) return state;
   if (weights.presented) {
     const evidence = classify(model, {
       decision,
       scenario_type,
       outcome_correct,
+      ai_correct,
       departure: weights.s,
     });
     putDiscrimination(draft, evidence, weights.omega);

@@ -16,7 +16,6 @@ import {
   isLabelled,
   isPresented,
   isReferral,
-  type JudgedInteraction,
   type LabelledDecision,
 } from "./classify.ts";
 import { faded, NO_PARTS, type PartsOfWork, withDecision } from "./known_cases.ts";
@@ -48,7 +47,7 @@ export interface EventWeights {
 }
 
 export interface ScoringEvent {
-  readonly interaction: JudgedInteraction;
+  readonly interaction: Interaction;
   readonly domain: Domain;
   /** Epoch milliseconds at which the server received the request. */
   readonly now: number;
@@ -241,7 +240,7 @@ export function advance(
     decision: interaction.decision,
     scenario_type: interaction.scenario_type,
     outcome_correct: interaction.outcome_correct,
-    ai_correct: interaction.ai_correct ?? null,
+    ai_correct: interaction.ai_correct,
     departure,
   };
   const evidence = presented
@@ -293,8 +292,8 @@ const TELEMETRY_BITS = { hover_events: 1, scroll_depth: 2, alternative_views_che
 export function asMeasured(
   model: ModelDocument,
   state: OperatorState | null,
-  interaction: JudgedInteraction,
-): JudgedInteraction {
+  interaction: Interaction,
+): Interaction {
   if (model.discrimination === undefined) return interaction;
   const seen = state?.ev?.m ?? 0;
   const isUnmeasured = (name: keyof typeof TELEMETRY_BITS) =>

@@ -28,11 +28,13 @@ def compare_history(document, defaults, history):
             labelled = {**defaults, **history["events"][late["of"]]["interaction"]}
             state = replay.label(
                 document,
-                state,
-                kept_weights[late["of"]],
-                labelled["decision"],
-                labelled["scenario_type"],
-                late["outcome_correct"],
+                {
+                    "state": state,
+                    "weights": kept_weights[late["of"]],
+                    "decision": labelled["decision"],
+                    "scenario_type": labelled["scenario_type"],
+                    "label": late["outcome_correct"],
+                },
             )
         if "after" in event:
             compared += 1

@@ -953,12 +953,19 @@ def commit(result):
     return {**result, "provisional": False, "committed": True}
 
 
-def label(document, state, weights, decision, scenario_type, outcome):
+def label(document, given):
     """Section 9: the state that a late label leaves."""
+    names = ("state", "weights", "decision", "scenario_type", "label")
+    state, weights, decision, scenario_type, outcome = (given[name] for name in names)
+    is_counted = "ai_correct_at_scoring" in given and weights["presented"]
+    if document["formulas"] == "jis-3" and is_counted:
+        return copy.deepcopy(state)
     record = Record(document, copy.deepcopy(state), weights["domain"])
     counters = record.state["cnt"]
     if weights["presented"]:
-        cells = cells_of(document, decision, scenario_type, outcome, weights["s"])
+        cells = cells_of(
+            document, decision, scenario_type, outcome, weights["s"], given.get("ai_correct")
+        )
         put_discrimination(record, cells, weights)
         put_labelled_ownership(record, cells, weights)
         put_unaided_proxies_and_domain(record, cells, outcome, weights)
@@ -1143,8 +1150,7 @@ def replay(event_type, document, input_part, entry_id):
         return {name: input_part[name] for name in names}
 
     if event_type == "OUTCOME_LABELLED":
-        names = ("state", "weights", "decision", "scenario_type", "label")
-        return Replayed(state=label(document, *(input_part[name] for name in names)))
+        return Replayed(state=label(document, input_part))
     if event_type == "DRS_COMPUTED":
         names = ("state", "interaction", "domain")
         decided = decide(document, *(input_part[name] for name in names), now_ms, input_part["stakes"])

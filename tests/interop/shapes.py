@@ -298,7 +298,7 @@ _WEIGHTS = closed(
     domain=only(*DOMAINS),
     presented=flag,
 )
-_INTERACTION = closed(
+_INTERACTION_MEMBERS = dict(
     ai_available=flag,
     ai_recommendation_presented=flag,
     scenario_type=only(*SCENARIOS),
@@ -310,6 +310,7 @@ _INTERACTION = closed(
     scroll_depth=optional(number(0, 1)),
     alternative_views_checked=optional(whole(0, 100_000)),
 )
+_INTERACTION = either(closed(**_INTERACTION_MEMBERS), closed(**_INTERACTION_MEMBERS, ai_correct=flag))
 _PRIOR = closed(seq=whole(), entry_hash=hash_text)
 _COMMON = {
     "v": only("jis.input/1"),
@@ -326,6 +327,19 @@ _CALL = {
     "interaction": _INTERACTION,
 }
 _STARTS = {"prior": optional(_PRIOR), "state": optional(_STATE)}
+_LABEL_MEMBERS = dict(
+    **_COMMON,
+    session_id=identifier,
+    ref_id=text,
+    ref_seq=whole(),
+    ref_entry_hash=hash_text,
+    decision=only(*DECISIONS),
+    scenario_type=only(*(name for name in SCENARIOS if name != "error_injected")),
+    weights=_WEIGHTS,
+    label=flag,
+    prior=_PRIOR,
+    state=_STATE,
+)
 INPUTS = {
     "SCORE_COMPUTED": closed(**_CALL, **_STARTS, mode_override=only("normal"), weights=_WEIGHTS),
     "SCORE_SKIPPED": closed(
@@ -340,18 +354,10 @@ INPUTS = {
         ai_confidence=optional(number(0, 1)),
         stakes=optional(only("low", "medium", "high", "critical")),
     ),
-    "OUTCOME_LABELLED": closed(
-        **_COMMON,
-        session_id=identifier,
-        ref_id=text,
-        ref_seq=whole(),
-        ref_entry_hash=hash_text,
-        decision=only(*DECISIONS),
-        scenario_type=only(*(name for name in SCENARIOS if name != "error_injected")),
-        weights=_WEIGHTS,
-        label=flag,
-        prior=_PRIOR,
-        state=_STATE,
+    "OUTCOME_LABELLED": either(
+        closed(**_LABEL_MEMBERS),
+        closed(**_LABEL_MEMBERS, ai_correct=flag),
+        closed(**_LABEL_MEMBERS, ai_correct_at_scoring=flag),
     ),
 }
 COMMIT_REFERENCE = closed(ref_id=text, ref_seq=whole(), ref_entry_hash=hash_text)

@@ -172,16 +172,30 @@ function labelFollows(
   { input, where }: FoundRecord,
   { family, model }: Context & { readonly model: ModelDocument },
 ): unknown {
-  const { weights, decision, scenario_type, label, session_id, state } = input;
+  const { weights, decision, scenario_type, label, ai_correct, session_id, state } = input;
   const link = family.referred(input.ref_entry_hash, where);
   const scored = link && partOf(link, "input");
   if (scored !== undefined) {
     assert.deepEqual([link!.entry.id, link!.entry.seq], [input.ref_id, input.ref_seq], `${where}: the score`);
     assert.deepEqual(
-      [weights, decision, scenario_type, session_id],
-      [scored.weights, scored.interaction.decision, scored.interaction.scenario_type, scored.session_id],
+      [weights, decision, scenario_type, session_id, input.ai_correct_at_scoring],
+      [
+        scored.weights,
+        scored.interaction.decision,
+        scored.interaction.scenario_type,
+        scored.session_id,
+        scored.interaction.ai_correct,
+      ],
       `${where}: what the score recorded`,
     );
   }
-  return applyLabel(model, state, { weights, decision, scenario_type, outcome_correct: label });
+  const isAdviceCounted = input.ai_correct_at_scoring !== undefined;
+  return applyLabel(model, state, {
+    weights,
+    decision,
+    scenario_type,
+    outcome_correct: label,
+    ai_correct,
+    isAdviceCounted,
+  });
 }

@@ -25,7 +25,8 @@ Deno.test({
         ...scoreRequest().interaction,
         decision: index < 20 && isWrong ? "overridden" : "accepted",
         modification_extent: 0,
-        outcome_correct: index === 39 ? null : index < 20 || !isWrong,
+        outcome_correct: index >= 38 ? null : index < 20 || !isWrong,
+        ai_correct: index % 5 === 0 ? !isWrong : index === 38 ? false : null,
       };
       const body = { ...scoreRequest(), session_id: `case-${index}`, interaction };
       const scored = await service.send("/v1/score", { key, body });
@@ -36,8 +37,14 @@ Deno.test({
       assert.equal(compliance.article14_met, compliance.status === "compliant");
     }
     assert.ok(statuses.has("undetermined") && statuses.size > 1, [...statuses].join());
-    const commit = await service.send("/v1/score/case-39/commit", { key, body: { outcome_correct: true } });
-    assert.equal(commit.status, 200, JSON.stringify(commit.body));
+    for (
+      const [session, body] of [["case-39", { outcome_correct: true, ai_correct: true }], ["case-38", {
+        outcome_correct: false,
+      }]] as const
+    ) {
+      const commit = await service.send(`/v1/score/${session}/commit`, { key, body });
+      assert.equal(commit.status, 200, JSON.stringify(commit.body));
+    }
     const replayed = await service.send("/v1/decision/replay/case-30", { key });
     assert.deepEqual([replayed.status, replayed.body.match], [200, true]);
     assert.equal(await service.stop(), 0);
@@ -48,7 +55,7 @@ Deno.test({
     const verified = await runProgram(["verify", bundle, "--json"], { env: {} });
     // No key is passed: the file is held against the one that it carries.
     const { bundles: [report] } = JSON.parse(verified.stdout);
-    assert.deepEqual([report.self_trusted, report.findings, report.replayed], [true, [], 42]);
+    assert.deepEqual([report.self_trusted, report.findings, report.replayed], [true, [], 44]);
     const { code, stdout, stderr } = await new Deno.Command("python3", {
       args: ["tests/interop/replay.py", bundle],
       cwd: ROOT,

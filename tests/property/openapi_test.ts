@@ -51,8 +51,12 @@ function isWellFormed(value: unknown): boolean {
   return JSON.stringify(value)?.isWellFormed() !== false && !/\\ud[89a-f]/i.test(JSON.stringify(value) ?? "");
 }
 
-/** A pattern cannot say which hosts exist, nor that the whole numbers of a payload stay within 2^53. */
+/**
+ * A pattern cannot say which hosts exist, nor that the whole numbers of a payload stay within 2^53, nor which
+ * `ai_correct` contradicts the decision and its outcome.
+ */
 const MEMBERS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
+  ai_correct: fc.constant(null),
   url: fc.webUrl({ validSchemes: ["https"], withQueryParameters: true }),
   allowed_origins: fc.constantFrom("", "https://a.example", " https://a.example:8443,\thttp://b.example\n"),
   payload: fc.dictionary(

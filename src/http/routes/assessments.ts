@@ -1,7 +1,7 @@
 /** Runs of the public demo: no key, limited by address alone. */
 import * as z from "zod";
 import { assessmentIdSchema, assessmentSchema, assessmentSubmittedSchema } from "../../domain/assessment.ts";
-import { INTERACTION_EXAMPLE, interactionSchema } from "../../domain/interaction.ts";
+import { INTERACTION_EXAMPLE, interactionSchema, sentInteraction } from "../../domain/interaction.ts";
 import { ASSESSMENT_RECORDS_MAX, BODY_LIMIT_BYTES } from "../../domain/limits.ts";
 import { readAssessment, submitAssessment } from "../../operations/scoring/assessments.ts";
 import { ASSESSMENT_PAGE_CSP, assessmentPage } from "../../pages/assessment.ts";
@@ -9,9 +9,11 @@ import type { Route, Services } from "../exchange.ts";
 import { parseEach, parseWith } from "../parse.ts";
 import { OPEN } from "./shared.ts";
 
+const sentRecordSchema = sentInteraction(interactionSchema);
+
 const assessmentRequestSchema = z.object({
   sessionId: assessmentIdSchema,
-  records: z.array(interactionSchema).min(1).max(ASSESSMENT_RECORDS_MAX).meta({
+  records: z.array(sentRecordSchema).min(1).max(ASSESSMENT_RECORDS_MAX).meta({
     description: "Scored in this order, starting from the state of a new operator.",
   }),
 }).meta({ id: "AssessmentRequest" });
@@ -49,7 +51,7 @@ const postAssessment: Route = {
   }],
   async handler({ dependencies, description }, { exchange, json }) {
     const frame = parseWith(assessmentFrameSchema, json);
-    const records = parseEach(frame.records, { path: "records", schemaOf: () => interactionSchema });
+    const records = parseEach(frame.records, { path: "records", schemaOf: () => sentRecordSchema });
     const { sessionId } = frame;
     const submission = await submitAssessment(dependencies, {
       request: { sessionId, records },

@@ -6,6 +6,7 @@ import {
   interactionSchema,
   ofType,
   operatorIdSchema,
+  sentInteraction,
   sessionIdSchema,
 } from "../../domain/interaction.ts";
 import { BODY_LIMIT_BYTES } from "../../domain/limits.ts";
@@ -20,7 +21,7 @@ import { parseWith } from "../parse.ts";
 import { KEYED_POST, KEYED_READ } from "./shared.ts";
 
 /** Always flat. Other fields of the body are ignored, a `session_id` too. */
-export const decisionRequestSchema = interactionSchema.extend({
+export const decisionRequestSchema = sentInteraction(interactionSchema.extend({
   decision_id: sessionIdSchema.optional().meta({
     description:
       "Identifies the decision within the organization. A decision_id must not equal any session_id. If it is left out, one is generated.",
@@ -36,7 +37,7 @@ export const decisionRequestSchema = interactionSchema.extend({
   }),
   interaction: z.undefined({ error: "must be left out: send a decision's fields at top level" }).optional()
     .meta({ override: { not: {} }, description: "Not allowed: send a decision's fields at top level." }),
-}).meta({ id: "DecisionRequest" });
+})).meta({ id: "DecisionRequest" });
 
 const policyTriggerSchema = z.object({
   policy: z.string(),

@@ -11,6 +11,7 @@ import {
   INTERACTION_EXAMPLE,
   interactionSchema,
   operatorIdSchema,
+  sentInteraction,
   sessionIdSchema,
 } from "../../domain/interaction.ts";
 import { BATCH_BODY_LIMIT_BYTES, BATCH_MAX, BODY_LIMIT_BYTES } from "../../domain/limits.ts";
@@ -44,15 +45,15 @@ export const nestedScoreRequestSchema = z.object({
   session_id: sessionIdSchema,
   operator_id: operatorIdSchema,
   domain: domainSchema,
-  interaction: interactionSchema,
+  interaction: sentInteraction(interactionSchema),
 }).meta({ id: "ScoreRequest" });
 
 /** The flat variant: the interaction's fields at top level, `session_id` optional. */
-const flatScoreRequestSchema = interactionSchema.extend({
+const flatScoreRequestSchema = sentInteraction(interactionSchema.extend({
   session_id: sessionIdSchema.optional(),
   operator_id: operatorIdSchema,
   domain: domainSchema,
-}).meta({
+})).meta({
   id: "FlatScoreRequest",
   description: "The flat variant. If session_id is left out, one is generated.",
 });
@@ -187,14 +188,14 @@ function parseScoreBody(
   return { session_id: session_id ?? null, operator_id, domain, interaction };
 }
 
-const flatBatchItemSchema = interactionSchema.extend({ session_id: sessionIdSchema }).meta({
+const flatBatchItemSchema = sentInteraction(interactionSchema.extend({ session_id: sessionIdSchema })).meta({
   id: "BatchItem",
   description: "The interaction's fields with `session_id` beside them.",
 });
 
 const nestedBatchItemSchema = z.object({
   session_id: sessionIdSchema,
-  interaction: interactionSchema,
+  interaction: sentInteraction(interactionSchema),
 }).meta({ id: "NestedBatchItem", description: "The interaction in an object of its own." });
 
 const batchRequestSchema = z.object({
@@ -290,6 +291,13 @@ const commitRequestSchema = z.object({
     description:
       "The late label: whether the human's decision proved right. It can be given once, for a score without an outcome; null is the same as leaving it out.",
   }),
+  ai_correct: z.boolean("must be true, false or null").nullable().default(null).meta({
+    description:
+      "Whether the AI's recommendation was right; only with outcome_correct. null is the same as leaving it out: it then follows from decision and outcome.",
+  }),
+}).refine(({ outcome_correct, ai_correct }) => ai_correct === null || outcome_correct !== null, {
+  path: ["ai_correct"],
+  message: "needs outcome_correct beside it",
 }).meta({ id: "CommitRequest" });
 
 const postCommit: Route = {
@@ -317,10 +325,10 @@ const postCommit: Route = {
   ],
   async handler({ dependencies }, { context, exchange, json }) {
     const { session_id } = parseWith(commitPathSchema, context.req.param());
-    const { outcome_correct } = parseWith(commitRequestSchema, json === undefined ? {} : json);
+    const { outcome_correct, ai_correct } = parseWith(commitRequestSchema, json === undefined ? {} : json);
     const { call } = exchange;
     const answer = await commitScore(dependencies, exchange.caller!, {
-      request: { sessionId: session_id, outcomeCorrect: outcome_correct },
+      request: { sessionId: session_id, outcomeCorrect: outcome_correct, aiCorrect: ai_correct },
       call,
       idempotency: idempotentCall(context),
     });

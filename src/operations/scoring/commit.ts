@@ -5,12 +5,14 @@
  */
 import type { Proving, Scoring, Writing } from "../shared/capabilities.ts";
 import { AlteredError, ServiceError } from "../../domain/errors.ts";
+import { contradictionOf } from "../../domain/interaction.ts";
 import { hex } from "../../evidence/crypto.ts";
 import type { Entry } from "../../evidence/entry.ts";
 import {
   computeLabel,
   inputHead,
   type LabelInput,
+  labelInputSchema,
   type ScoreInput,
   scoreInputSchema,
 } from "../../evidence/record.ts";
@@ -47,6 +49,8 @@ export interface CommitRequest {
   readonly sessionId: string;
   /** The late label: true if the operator's decision proved right; null if no label is given. */
   readonly outcomeCorrect: boolean | null;
+  /** Whether the recommendation was right, with a label; null if the label says nothing about it. */
+  readonly aiCorrect: boolean | null;
 }
 
 /**
@@ -72,7 +76,10 @@ export async function commitScore(
   const keyed = new KeyedCall(dependencies.installation, {
     orgId,
     idempotency,
-    request: { outcome_correct: request.outcomeCorrect },
+    request: {
+      outcome_correct: request.outcomeCorrect,
+      ...(request.aiCorrect === null ? {} : { ai_correct: request.aiCorrect }),
+    },
     call,
   });
   const drawn: Drawn = {
@@ -114,7 +121,7 @@ export async function commitScore(
       if (known === null) keyed.remember(unit, { operatorId: row.operator_id });
       const label = planLabel(unit, dependencies, {
         context,
-        label: request.outcomeCorrect,
+        request,
         known: following.label,
       });
       if (committed !== null) {
@@ -157,6 +164,8 @@ interface RecordedScore {
   readonly hash: Uint8Array;
   readonly input: ScoreInput;
   readonly result: Record<string, unknown>;
+  /** The input of its late label; null if it had none when it was read. */
+  readonly label: LabelInput | null;
 }
 
 /** @throws {ServiceError} NOT_FOUND; GONE; {AlteredError}: altered data must not be signed anew. */
@@ -170,24 +179,51 @@ async function readRecordedScore(
     await requireNotGone(dependencies, { kind: "record", orgId, name: sessionId });
     throw unknownSession(sessionId);
   }
-  const { chain, seq } = await placeOfRecord(dependencies, { orgId, position: row.position });
-  const proven = await readProven(dependencies, { chain, origin: originOf(dependencies, chain), seq });
-  const [input, result] = [proven?.stored.parts.get("input"), proven?.stored.parts.get("result")];
-  if (!proven || input === undefined || result === undefined) {
-    await requireNotGone(dependencies, { kind: "record", orgId, name: sessionId });
-    throw new AlteredError(chain, `entry ${seq} of ${chain} has no stored record`);
-  }
-  const { stored } = proven;
-  const members = { session_id: sessionId };
-  requireExpected({ stored, text: input.text }, { events: ["SCORE_COMPUTED"], members });
-  requireExpected({ stored, text: result.text }, { events: ["SCORE_COMPUTED"], members });
+  const { stored, parts: [input, result] } = await readParts(dependencies, {
+    ...{ orgId, sessionId, position: row.position },
+    ...{ event: "SCORE_COMPUTED", names: ["input", "result"] },
+  });
   return {
     row,
     entry: stored.entry,
     hash: stored.hash,
-    input: scoreInputSchema.parse(JSON.parse(input.text)),
-    result: JSON.parse(result.text),
+    input: scoreInputSchema.parse(JSON.parse(input!)),
+    result: JSON.parse(result!),
+    label: row.label_position === null ? null : await readLabel(dependencies, orgId, row),
   };
+}
+
+async function readLabel(dependencies: Needs, orgId: string, row: InteractionRow): Promise<LabelInput> {
+  const { session_id: sessionId, label_position: position } = row;
+  const { parts: [input] } = await readParts(dependencies, {
+    ...{ orgId, sessionId, position: position! },
+    ...{ event: "OUTCOME_LABELLED", names: ["input"] },
+  });
+  return labelInputSchema.parse(JSON.parse(input!));
+}
+
+/** The proven texts of an entry's parts. @throws as {@link readRecordedScore}. */
+async function readParts(
+  dependencies: Needs,
+  { orgId, sessionId, position, event, names }: {
+    readonly orgId: string;
+    readonly sessionId: string;
+    readonly position: number;
+    readonly event: string;
+    readonly names: readonly ("input" | "result")[];
+  },
+) {
+  const { chain, seq } = await placeOfRecord(dependencies, { orgId, position });
+  const proven = await readProven(dependencies, { chain, origin: originOf(dependencies, chain), seq });
+  const parts = names.map((name) => proven?.stored.parts.get(name)?.text);
+  if (!proven || parts.includes(undefined)) {
+    await requireNotGone(dependencies, { kind: "record", orgId, name: sessionId });
+    throw new AlteredError(chain, `entry ${seq} of ${chain} has no stored record`);
+  }
+  const { stored } = proven;
+  const expected = { events: [event], members: { session_id: sessionId } };
+  for (const text of parts) requireExpected({ stored, text: text! }, expected);
+  return { stored, parts: parts as string[] };
 }
 
 /** The common fields of the entries of a commit and of a label. */
@@ -245,21 +281,26 @@ interface Labelled {
 function planLabel(
   unit: UnitOfWork,
   { model }: Needs,
-  { context, label, known }: {
+  { context, request, known }: {
     readonly context: Context;
-    readonly label: boolean | null;
+    readonly request: CommitRequest;
     /** The label that was given before; null if there is none. */
     readonly known: OutcomeLabelRow | null;
   },
 ): Labelled | null {
+  const { outcomeCorrect: label, aiCorrect } = request;
   if (label === null) return null;
   const { caller: { orgId }, call, recorded, drawn } = context;
   const { row, input } = recorded;
   requireLabelable(row.session_id, input.interaction);
   if (known !== null) {
-    if ((known.outcome_correct === 1) === label) return { row: known, isNew: false };
-    throw refusedLabelError(row.session_id, `it was labelled ${!label} before, and a label is final`);
+    if ((known.outcome_correct === 1) !== label) {
+      throw refusedLabelError(row.session_id, `it was labelled ${!label} before, and a label is final`);
+    }
+    requireSameAdvice(recorded, aiCorrect);
+    return { row: known, isNew: false };
   }
+  const advice = adviceOf(recorded, { label, aiCorrect });
   const operator = currentOperator(unit, [orgId, row.operator_id])!;
   const { prior, state } = priorOf(operator);
   const labelInput: LabelInput = {
@@ -272,6 +313,7 @@ function planLabel(
     decision: input.interaction.decision,
     scenario_type: input.interaction.scenario_type,
     label,
+    ...advice,
     weights: input.weights,
     prior,
     state: state!,
@@ -305,6 +347,43 @@ function requireLabelable(
     throw refusedLabelError(sessionId, "the truth of an injected error is known by construction");
   }
   if (outcome_correct !== null) throw refusedLabelError(sessionId, "it was scored with its outcome");
+}
+
+/** What a new label records about the advice. @throws {ServiceError} CONFLICT if it contradicts the score. */
+function adviceOf(
+  { row: { session_id }, input: { interaction } }: RecordedScore,
+  { label, aiCorrect }: { readonly label: boolean; readonly aiCorrect: boolean | null },
+): Pick<LabelInput, "ai_correct" | "ai_correct_at_scoring"> {
+  const known = interaction.ai_correct;
+  if (known !== undefined && aiCorrect !== null && aiCorrect !== known) {
+    throw refusedAdviceError(session_id, `must be ${known}, as it was scored`);
+  }
+  const ai_correct = known ?? aiCorrect ?? undefined;
+  const contradiction = contradictionOf({ ...interaction, outcome_correct: label, ai_correct });
+  if (contradiction !== null) throw refusedAdviceError(session_id, contradiction);
+  if (known !== undefined) return { ai_correct_at_scoring: known };
+  return aiCorrect === null ? {} : { ai_correct: aiCorrect };
+}
+
+/** @throws {ServiceError} CONFLICT if a repeated label says something else of the advice, or something new. */
+function requireSameAdvice({ row: { session_id }, label }: RecordedScore, aiCorrect: boolean | null): void {
+  if (aiCorrect === null) return;
+  // Another call labelled it after it was read: what that one said is not known here.
+  if (label === null) {
+    throw new ServiceError(
+      "SERVICE_UNAVAILABLE",
+      `session_id ${session_id} was labelled at this moment by another call. Send the call again.`,
+    );
+  }
+  const before = label.ai_correct ?? label.ai_correct_at_scoring ?? null;
+  if (before !== aiCorrect) {
+    const words = before === null ? "it was labelled without it" : `it was labelled ${before}`;
+    throw refusedAdviceError(session_id, `cannot change: ${words} before, and a label is final`);
+  }
+}
+
+function refusedAdviceError(sessionId: string, reason: string): ServiceError {
+  return new ServiceError("CONFLICT", `session_id ${sessionId}: ai_correct ${reason}.`);
 }
 
 function refusedLabelError(sessionId: string, reason: string): ServiceError {
