@@ -18,6 +18,7 @@ export const PACKAGES_OF_A_FIRST_RUN: readonly string[] = [
   "@types/d3-time",
   "bintrees",
   "commander",
+  "csv-parse",
   "d3-array",
   "d3-color",
   "d3-format",

@@ -17,6 +17,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   "@noble/curves/ed25519.js": ["src/web/verify/"],
   "@noble/hashes/sha2.js": ["src/web/verify/"],
   commander: ["src/cli/"],
+  "csv-parse/stream": ["src/cli/"],
   "d3-scale": ["src/pages/"],
   "d3-shape": ["src/pages/"],
   "fastest-levenshtein": ["src/cli/", "src/config/"],
@@ -146,6 +147,10 @@ const GLOBALS: Readonly<Record<string, Grant>> = {
     ],
   },
   "messages of HTTP": { names: ["Headers", "ReadableStream", "Response"], places: ["src/http/"] },
+  "streams of bytes": {
+    names: ["ReadableStream.from", "TextDecoderStream", "TextEncoderStream"],
+    places: ["src/cli/decision_table.ts"],
+  },
   timers: {
     names: ["clearInterval", "clearTimeout", "setImmediate", "setInterval", "setTimeout"],
     places: [

@@ -10,6 +10,7 @@ import { checkpoint } from "./checkpoint.ts";
 import { type CompletedShell, completionOf, SHELLS } from "./completion.ts";
 import { dev, type DevOptions } from "./dev.ts";
 import { acceptClock, doctor, type DoctorOptions } from "./doctor.ts";
+import { evaluate, type EvaluateOptions } from "./evaluate.ts";
 import { exportChain, EXPORTED_CHAINS, type ExportOptions } from "./export.ts";
 import { healthcheck } from "./healthcheck.ts";
 import { init } from "./init.ts";
@@ -196,6 +197,14 @@ function addCheckCommands(program: Command, { shell, finish }: Invocation): void
     .option("--json", "print one JSON object", false)
     .option("--check", "exit with 1 if a target is missed", false)
     .action((options: SimulateOptions) => finish(simulate(shell, options)));
+  addCommand(
+    program,
+    "evaluate <FILE>",
+    "score a CSV table of decisions and foretell the rows held back; - is standard input",
+  )
+    .option("--model <FILE>", "use this model document")
+    .option("--json", "print one JSON object", false)
+    .action(async (file: string, options: EvaluateOptions) => finish(await evaluate(shell, file, options)));
   addCommand(
     program,
     "calibrate",

@@ -124,7 +124,7 @@ export function contradictionOf(
 
 /** The part of a request that a person's or program's interaction is read from. */
 type SentInteraction = z.ZodType<
-  Omit<Interaction, "ai_correct"> & { ai_correct?: boolean | null | undefined }
+  Omit<SaidTruth, "ai_correct"> & { ai_correct?: boolean | null | undefined }
 >;
 
 /**

@@ -1,0 +1,138 @@
+/**
+ * `jiss evaluate`: scores a table of decisions in memory, and says how well the score foretells the decisions that
+ * were held back. Needs no service, database or secret.
+ */
+import { readModel } from "../config/config.ts";
+import {
+  type EvaluatedOperator,
+  Evaluation,
+  type EvaluationResult,
+  type LogLosses,
+} from "../scoring/evaluation/evaluation.ts";
+import { openDecisionTable } from "./decision_table.ts";
+import { Progress } from "./progress.ts";
+import { reportProblems } from "./run_service.ts";
+import { EXIT, type Shell } from "./shell.ts";
+import { columns } from "./table.ts";
+
+export interface EvaluateOptions {
+  /** A model document; without it, that of the environment or the built-in one. */
+  readonly model?: string;
+  readonly json: boolean;
+}
+
+/** What the command prints. */
+interface EvaluationReport extends EvaluationResult {
+  readonly model: { readonly version: string; readonly sha256: string };
+  readonly ignored_columns: readonly string[];
+}
+
+export async function evaluate(
+  shell: Shell,
+  file: string,
+  { model: modelFile, json }: EvaluateOptions,
+): Promise<number> {
+  const environment = shell.readEnvironment();
+  const named = modelFile === undefined ? {} : { JISS_SCORING_MODEL_FILE: modelFile };
+  const model = reportProblems(() => readModel({ ...environment, ...named }, Deno.readTextFileSync));
+  const table = await openDecisionTable(file);
+  const evaluation = new Evaluation(model);
+  try {
+    using progress = new Progress(shell.clock);
+    let read = 0;
+    for await (const decision of table.rows(model)) {
+      evaluation.add(decision);
+      read += 1;
+      progress.show(() => `${read} decisions`);
+    }
+  } finally {
+    table.close();
+  }
+  const report: EvaluationReport = {
+    model: { version: model.version, sha256: shell.modelOf(model).sha256 },
+    ignored_columns: table.ignoredColumns,
+    ...evaluation.result(),
+  };
+  console.log(json ? JSON.stringify(report) : textOf(report));
+  return EXIT.ok;
+}
+
+function textOf(report: EvaluationReport): string {
+  const { model, decisions, operators, certain_verdicts, ignored_columns } = report;
+  const head = [
+    ["model", `${model.version}, SHA-256 ${model.sha256}`],
+    ["decisions", `${decisions.fit} scored, ${decisions.test} held back`],
+    ["operators", String(operators.length)],
+    ["certain verdicts", String(certain_verdicts)],
+    ...(ignored_columns.length === 0 ? [] : [["columns not read", ignored_columns.join(", ")]]),
+  ];
+  return [
+    columns(head),
+    "",
+    columns([OPERATOR_HEAD, ...operators.map(operatorRow)]),
+    ...(decisions.test === 0 ? [] : ["", columns(lossTable(report)), "", columns(calibrationTable(report))]),
+  ].join("\n");
+}
+
+const OPERATOR_HEAD = [
+  "OPERATOR",
+  "JIS",
+  "INTERVAL",
+  "STATUS",
+  "BAND",
+  "N",
+  "DEPARTS IF WRONG",
+  "FOLLOWS IF RIGHT",
+];
+
+function operatorRow({ operator_id, jis, low, high, status, band, n, predicted }: EvaluatedOperator) {
+  const rate = (of: keyof NonNullable<typeof predicted>) => {
+    if (predicted === null) return "";
+    const { mean, low, high } = predicted[of];
+    return `${percent(mean)} (${percent(low)} to ${percent(high)})`;
+  };
+  return [
+    operator_id,
+    String(jis),
+    `${low} to ${high}`,
+    status,
+    band,
+    String(n),
+    rate("departs_when_wrong"),
+    rate("follows_when_right"),
+  ];
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 100)} %`;
+}
+
+function lossTable({ log_loss }: EvaluationReport) {
+  const shown = (loss: number | null) => loss === null ? "" : loss.toFixed(4);
+  const row = (of: string, { decisions, model, everybody, own_rate, empirical_bayes }: LogLosses) => [
+    of,
+    String(decisions),
+    ...[model, everybody, own_rate, empirical_bayes].map(shown),
+  ];
+  return [
+    ["LOG LOSS", "DECISIONS", "MODEL", "EVERYBODY", "OWN RATE", "EMPIRICAL BAYES"],
+    row("departs if wrong", log_loss.departs_when_wrong),
+    row("follows if right", log_loss.follows_when_right),
+  ];
+}
+
+function calibrationTable({ calibration }: EvaluationReport) {
+  const rows = (of: string, bins: EvaluationResult["calibration"]["departs_when_wrong"]) =>
+    bins.map(({ from, to, decisions, foretold, came }) => [
+      of,
+      `${from} to ${to}`,
+      String(decisions),
+      percent(foretold),
+      percent(came),
+    ]);
+  return [
+    ["CALIBRATION", "FORETOLD RATES", "DECISIONS", "MEAN FORETOLD", "CAME"],
+    ...rows("departs if wrong", calibration.departs_when_wrong),
+    ...rows("follows if right", calibration.follows_when_right),
+  ];
+}

@@ -1,0 +1,231 @@
+/**
+ * Scores a table of decisions, foretells the decisions that were held back, and says how well.
+ *
+ * The rows of one person are scored in their order and at one moment: a table has no times, so nothing fades
+ * over gaps. A row of the fold `test` is never scored. It counts in the figures if its truth is known.
+ */
+import type { FOLDS } from "../../domain/decision_row.ts";
+import type { Domain } from "../../domain/enums.ts";
+import type { Interaction } from "../../domain/interaction.ts";
+import { classify, departureShare, isPresented } from "../classify.ts";
+import type { Compliance } from "../compliance.ts";
+import { Posterior } from "../discrimination.ts";
+import { allLive, casesOf, NO_PARTS } from "../known_cases.ts";
+import type { ModelDocument } from "../model.ts";
+import { readState } from "../reading.ts";
+import { initialState, type OperatorState } from "../state.ts";
+import { score } from "../score.ts";
+import {
+  type CalibrationBin,
+  calibrationOf,
+  type Counts,
+  everybodysRate,
+  fitBeta,
+  type Foretold,
+  logLoss,
+  ownRate,
+  shrunkenRate,
+} from "./rates.ts";
+
+/** One row of a table. */
+export interface TableDecision {
+  readonly operatorId: string;
+  readonly domain: Domain;
+  readonly interaction: Interaction;
+  readonly fold: (typeof FOLDS)[number];
+}
+
+/** A person's rate: its mean and the interval that holds it with 90 %, 0..1. */
+export interface PredictedRate {
+  readonly mean: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+/** What is foretold of a person. */
+export interface Prediction {
+  readonly departs_when_wrong: PredictedRate;
+  readonly follows_when_right: PredictedRate;
+}
+
+export interface EvaluatedOperator {
+  readonly operator_id: string;
+  readonly jis: number;
+  readonly low: number;
+  readonly high: number;
+  readonly status: Compliance["status"];
+  readonly band: Compliance["band"];
+  /** Number of decisions that were scored. */
+  readonly n: number;
+  /** null with formulas before `jis-3`, which have no such estimates. */
+  readonly predicted: Prediction | null;
+}
+
+/** Log loss of the decisions held back, nats a decision; null where there is none, or no estimate. */
+export interface LogLosses {
+  readonly decisions: number;
+  readonly model: number | null;
+  readonly everybody: number | null;
+  readonly own_rate: number | null;
+  readonly empirical_bayes: number | null;
+}
+
+export interface EvaluationResult {
+  readonly decisions: { readonly fit: number; readonly test: number };
+  readonly operators: readonly EvaluatedOperator[];
+  /** Number of operators whose status is `compliant` or `non_compliant`. */
+  readonly certain_verdicts: number;
+  readonly log_loss: Readonly<Record<keyof Prediction, LogLosses>>;
+  readonly calibration: Readonly<Record<keyof Prediction, readonly CalibrationBin[]>>;
+}
+
+/** Share of the posterior on each side of a rate's interval. */
+const TAIL = 0.05;
+
+interface Person {
+  state: OperatorState | null;
+  domain: Domain;
+  status: Compliance["status"] | null;
+  band: Compliance["band"] | null;
+  readonly fit: Record<keyof Prediction, { yes: number; all: number }>;
+  readonly test: Record<keyof Prediction, { yes: number; all: number }>;
+}
+
+/** Takes a table row by row. */
+export class Evaluation {
+  readonly #model: ModelDocument;
+  readonly #people = new Map<string, Person>();
+  readonly #decisions = { fit: 0, test: 0 };
+
+  constructor(model: ModelDocument) {
+    this.#model = model;
+  }
+
+  /** Adds the next row. */
+  add({ operatorId, domain, interaction, fold }: TableDecision): void {
+    const person = this.#personOf(operatorId, domain);
+    this.#decisions[fold] += 1;
+    this.#count(person[fold], interaction);
+    if (fold === "test") return;
+    const options = { mode: "full", modeOverride: "normal" } as const;
+    const { state, result } = score(this.#model, person.state, { interaction, domain, now: 0 }, options);
+    person.state = state;
+    person.domain = domain;
+    person.status = result.compliance.status;
+    person.band = result.band;
+  }
+
+  #personOf(operatorId: string, domain: Domain): Person {
+    const known = this.#people.get(operatorId);
+    if (known !== undefined) return known;
+    const none = () => ({ departs_when_wrong: { yes: 0, all: 0 }, follows_when_right: { yes: 0, all: 0 } });
+    const person: Person = { state: null, domain, status: null, band: null, fit: none(), test: none() };
+    this.#people.set(operatorId, person);
+    return person;
+  }
+
+  /** Counts a live decision whose truth is known; one that is shared between both answers counts with the larger share. */
+  #count(counts: Person["fit"], interaction: Interaction): void {
+    if (!isPresented(interaction) || interaction.scenario_type === "calibration") return;
+    const departure = departureShare(this.#model, interaction);
+    const { hit, miss, correctAcceptance, falseAlarm } = classify(this.#model, { ...interaction, departure });
+    const wrong = hit + miss;
+    const right = correctAcceptance + falseAlarm;
+    if (wrong + right === 0) return;
+    const kind = wrong > right ? "departs_when_wrong" : "follows_when_right";
+    counts[kind].all += 1;
+    if (wrong > right ? hit > miss : correctAcceptance >= falseAlarm) counts[kind].yes += 1;
+  }
+
+  /** The figures of all rows so far. Operators are in the order of their first rows. */
+  result(): EvaluationResult {
+    const operators: EvaluatedOperator[] = [];
+    for (const [operatorId, person] of this.#people) {
+      if (person.state !== null) operators.push(this.#operatorOf(operatorId, person));
+    }
+    const predictions = new Map(operators.map(({ operator_id, predicted }) => [operator_id, predicted]));
+    const wrong = this.#figuresOf("departs_when_wrong", predictions);
+    const right = this.#figuresOf("follows_when_right", predictions);
+    return {
+      decisions: { ...this.#decisions },
+      operators,
+      certain_verdicts: operators.filter(({ status }) => status !== "undetermined").length,
+      log_loss: { departs_when_wrong: wrong.losses, follows_when_right: right.losses },
+      calibration: { departs_when_wrong: wrong.calibration, follows_when_right: right.calibration },
+    };
+  }
+
+  #operatorOf(operatorId: string, { state, domain, status, band }: Person): EvaluatedOperator {
+    const { jis, uncertainty } = readState(this.#model, state!, { domain, mode: "full" });
+    return {
+      operator_id: operatorId,
+      jis,
+      low: uncertainty.low,
+      high: uncertainty.high,
+      status: status!,
+      band: band!,
+      n: state!.n,
+      predicted: this.#predictionOf(state),
+    };
+  }
+
+  /** What the posterior of all live cases foretells; of somebody without a scored row, what the prior does. */
+  #predictionOf(state: OperatorState | null): Prediction | null {
+    if (this.#model.discrimination === undefined) return null;
+    const { ev } = state ?? initialState(this.#model);
+    const posterior = new Posterior(this.#model, casesOf(allLive(ev ?? NO_PARTS)));
+    const departs = rateOf(posterior.rates, posterior.ofWrongAdvice());
+    const departsFromRight = rateOf(posterior.rates, posterior.ofRightAdvice());
+    return {
+      departs_when_wrong: departs,
+      follows_when_right: {
+        mean: 1 - departsFromRight.mean,
+        low: 1 - departsFromRight.high,
+        high: 1 - departsFromRight.low,
+      },
+    };
+  }
+
+  #figuresOf(kind: keyof Prediction, predictions: ReadonlyMap<string, Prediction | null>) {
+    const people = [...this.#people];
+    const fitted: readonly Counts[] = people.map(([, { fit }]) => fit[kind]);
+    const prior = fitBeta(fitted);
+    const everybody = everybodysRate(fitted);
+    const foretold = (rate: (person: Person, operatorId: string) => number | null): readonly Foretold[] =>
+      people.flatMap(([operatorId, person]) => {
+        const value = person.test[kind].all === 0 ? null : rate(person, operatorId);
+        return value === null ? [] : [{ rate: value, came: person.test[kind] }];
+      });
+    const byModel = foretold((_, operatorId) =>
+      (predictions.get(operatorId) ?? this.#predictionOf(null))?.[kind].mean ?? null
+    );
+    const losses: LogLosses = {
+      decisions: people.reduce((sum, [, { test }]) => sum + test[kind].all, 0),
+      model: logLoss(byModel),
+      everybody: logLoss(foretold(() => everybody)),
+      own_rate: logLoss(foretold(({ fit }) => ownRate(fit[kind]))),
+      empirical_bayes: prior && logLoss(foretold(({ fit }) => shrunkenRate(prior, fit[kind]))),
+    };
+    return { losses, calibration: calibrationOf(byModel) };
+  }
+}
+
+/** The mean and interval of a rate whose probabilities are known at rising points; linear between them. */
+function rateOf(rates: readonly number[], probabilities: readonly number[]): PredictedRate {
+  const mean = rates.reduce((sum, rate, index) => sum + rate * probabilities[index]!, 0);
+  return { mean, low: quantile(rates, probabilities, TAIL), high: quantile(rates, probabilities, 1 - TAIL) };
+}
+
+/** Each point's probability lies evenly between the middles towards its neighbours. */
+function quantile(rates: readonly number[], probabilities: readonly number[], level: number): number {
+  let below = 0;
+  for (const [index, probability] of probabilities.entries()) {
+    if (below + probability >= level) {
+      const from = index === 0 ? 0 : (rates[index - 1]! + rates[index]!) / 2;
+      const to = index === rates.length - 1 ? 1 : (rates[index]! + rates[index + 1]!) / 2;
+      return from + (to - from) * ((level - below) / probability);
+    }
+    below += probability;
+  }
+  return 1;
+}
