@@ -5,6 +5,7 @@
  * measurable and counters the low-prevalence effect [11]. Source: scoring model, section 8.
  */
 import { type Dimension, type Domain, type Mode, URGENCIES, type Urgency } from "../domain/enums.ts";
+import { q9 } from "./arithmetic.ts";
 import { belowFloor } from "./compliance.ts";
 import type { DecayProjection } from "./decay.ts";
 import { computedDimensions, type Dimensions, dimensionWeight, type FullDimensions } from "./dimensions.ts";
@@ -70,11 +71,16 @@ function* conditions(model: ModelDocument, input: MaintenanceInput): Generator<r
   }
 }
 
-/** The dimension whose shortfall costs the score most; the lowest one if none is below the target. */
+/**
+ * The dimension whose shortfall costs the score most; the lowest one if none is below the target. Of equals the
+ * first. In binary64 0.15 · 12 is less than 0.1 · 18: `jis-3` compares the products to nine decimals, in which they
+ * are equal; the formulas before it compare them as they are, because their records replay so.
+ */
 function weakestDimension(model: ModelDocument, { dimensions, mode }: MaintenanceInput): Dimension {
   const names = computedDimensions(model, mode);
+  const rounded = model.formulas === "jis-3" ? q9 : (cost: number) => cost;
   const cost = (name: Dimension) =>
-    dimensionWeight(model, name, mode) * Math.max(0, model.thresholds.target_jis - dimensions[name]!);
+    rounded(dimensionWeight(model, name, mode) * Math.max(0, model.thresholds.target_jis - dimensions[name]!));
   const first = (better: (a: Dimension, b: Dimension) => boolean) =>
     names.reduce((best, name) => (better(name, best) ? name : best));
   const costliest = first((a, b) => cost(a) > cost(b));

@@ -830,6 +830,8 @@ def weakest_dimension(document, dimensions, mode):
     """Section 7.3, the target if no truth is wanted; max and min take the first of equals."""
     weights, target = mode_weights(document, mode), document["thresholds"]["target_jis"]
     costs = {name: weights[name] * max(0, target - value) for name, value in dimensions.items()}
+    if document["formulas"] == "jis-3":
+        costs = {name: quantised(cost) for name, cost in costs.items()}
     costliest = max(costs, key=costs.get)
     return costliest if costs[costliest] > 0 else min(dimensions, key=dimensions.get)
 
