@@ -9,7 +9,9 @@ import {
   type EvaluationResult,
   type LogLosses,
 } from "../scoring/evaluation/evaluation.ts";
+import { evaluationPage } from "../pages/evaluation.ts";
 import { openDecisionTable } from "./decision_table.ts";
+import { requireAbsent, writeToNewFile } from "./output.ts";
 import { Progress } from "./progress.ts";
 import { reportProblems } from "./run_service.ts";
 import { EXIT, type Shell } from "./shell.ts";
@@ -18,6 +20,8 @@ import { columns } from "./table.ts";
 export interface EvaluateOptions {
   /** A model document; without it, that of the environment or the built-in one. */
   readonly model?: string;
+  /** A file that does not exist yet, for the report as a page. */
+  readonly html?: string;
   readonly json: boolean;
 }
 
@@ -30,11 +34,12 @@ interface EvaluationReport extends EvaluationResult {
 export async function evaluate(
   shell: Shell,
   file: string,
-  { model: modelFile, json }: EvaluateOptions,
+  { model: modelFile, html, json }: EvaluateOptions,
 ): Promise<number> {
+  if (html !== undefined) requireAbsent(html);
   const environment = shell.readEnvironment();
-  const named = modelFile === undefined ? {} : { JISS_SCORING_MODEL_FILE: modelFile };
-  const model = reportProblems(() => readModel({ ...environment, ...named }, Deno.readTextFileSync));
+  const chosen = modelFile === undefined ? {} : { JISS_SCORING_MODEL_FILE: modelFile };
+  const model = reportProblems(() => readModel({ ...environment, ...chosen }, Deno.readTextFileSync));
   const table = await openDecisionTable(file);
   const evaluation = new Evaluation(model);
   try {
@@ -48,13 +53,26 @@ export async function evaluate(
   } finally {
     table.close();
   }
-  const report: EvaluationReport = {
-    model: { version: model.version, sha256: shell.modelOf(model).sha256 },
-    ignored_columns: table.ignoredColumns,
-    ...evaluation.result(),
-  };
+  const result = evaluation.result();
+  const named = { version: model.version, sha256: shell.modelOf(model).sha256 };
+  const report: EvaluationReport = { model: named, ignored_columns: table.ignoredColumns, ...result };
+  if (html !== undefined) {
+    const page = evaluationPage({
+      file,
+      createdAt: new Date(shell.clock.now()).toISOString(),
+      model: named,
+      ignoredColumns: table.ignoredColumns,
+      minimum: model.thresholds.min_jis,
+      result,
+    });
+    await writeToNewFile(pieceOf(page), html);
+  }
   console.log(json ? JSON.stringify(report) : textOf(report));
   return EXIT.ok;
+}
+
+async function* pieceOf(page: string): AsyncGenerator<string> {
+  yield page;
 }
 
 function textOf(report: EvaluationReport): string {

@@ -203,6 +203,7 @@ function addCheckCommands(program: Command, { shell, finish }: Invocation): void
     "score a CSV table of decisions and foretell the rows held back; - is standard input",
   )
     .option("--model <FILE>", "use this model document")
+    .option("--html <FILE>", "write the report as a page, with plots, to this new file")
     .option("--json", "print one JSON object", false)
     .action(async (file: string, options: EvaluateOptions) => finish(await evaluate(shell, file, options)));
   addCommand(

@@ -80,7 +80,9 @@ function weakestDimension(model: ModelDocument, { dimensions, mode }: Maintenanc
   const names = computedDimensions(model, mode);
   const rounded = model.formulas === "jis-3" ? q9 : (cost: number) => cost;
   const cost = (name: Dimension) =>
-    rounded(dimensionWeight(model, name, mode) * Math.max(0, model.thresholds.target_jis - dimensions[name]!));
+    rounded(
+      dimensionWeight(model, name, mode) * Math.max(0, model.thresholds.target_jis - dimensions[name]!),
+    );
   const first = (better: (a: Dimension, b: Dimension) => boolean) =>
     names.reduce((best, name) => (better(name, best) ? name : best));
   const costliest = first((a, b) => cost(a) > cost(b));

@@ -66,6 +66,27 @@ Deno.test("evaluate prints a table for people, and has no estimates of rates wit
     assert.deepEqual([operators[0].predicted, log_loss.departs_when_wrong.model], [null, null]);
   }));
 
+Deno.test("evaluate writes its report as a page that needs nothing else, and never over a file", () =>
+  withTable(table().replaceAll("careless,", "less,"), async (path) => {
+    const page = `${path}.html`;
+    const arguments_ = ["evaluate", path, "--model", NEXT_MODEL, "--html", page];
+    const { code, stderr } = await runProgram(arguments_);
+    assert.deepEqual([code, stderr], [0, ""]);
+    const text = await Deno.readTextFile(page);
+    assert.match(text, /^<!DOCTYPE html>/);
+    assert.doesNotMatch(text, /<script|(?:src|href)="(?!data:)|url\(/);
+    for (const id of ["calibration-departs_when_wrong", "calibration-follows_when_right", "forest"]) {
+      assert.match(text, new RegExp(`<figure id="${id}">`));
+    }
+    assert.match(text, /<th scope="row">careful<\/th>.*<td>Compliant<\/td>/);
+    assert.match(text, /<th scope="row">less<\/th>.*<td>Not compliant<\/td>/);
+    const again = await runProgram(arguments_);
+    assert.deepEqual([again.code, again.stdout], [1, ""]);
+    assert.match(again.stderr, /already exists and was not changed/);
+    assert.equal(await Deno.readTextFile(page), text);
+    await Deno.remove(page);
+  }));
+
 Deno.test("evaluate refuses a file that is no table of decisions, and names the line and the column", async () => {
   const refusals: readonly (readonly [string | Uint8Array<ArrayBuffer>, RegExp])[] = [
     ["", /it is empty/],
