@@ -6,7 +6,7 @@
  * Everything follows from the seed and the calls, so that the same calls give the same bytes.
  */
 import type { Decision, ScenarioType } from "../src/domain/enums.ts";
-import { type Interaction, interactionSchema } from "../src/domain/interaction.ts";
+import { type Interaction, recordedInteractionSchema } from "../src/domain/interaction.ts";
 import {
   beginningLine,
   type BundleHeader,
@@ -628,7 +628,7 @@ const OUTCOMES = [true, null, false, null, true, null, null];
 
 /** One of many interactions, by a counter. */
 function interactionAt(at: number, fields: Partial<Interaction>): Interaction {
-  return interactionSchema.parse({
+  return recordedInteractionSchema.parse({
     time_to_decision_ms: 4000 + (at * 7919) % 30_000,
     decision: DECISIONS[at % DECISIONS.length],
     modification_extent: (at % 10) / 10,

@@ -6,7 +6,7 @@
  * which is how `vectors/scoring/keep.ts` makes the file and how a test holds it.
  */
 import type { Domain, Stakes } from "../src/domain/enums.ts";
-import { type Interaction, interactionSchema } from "../src/domain/interaction.ts";
+import { type Interaction, recordedInteractionSchema } from "../src/domain/interaction.ts";
 import { type DrsResult, scoreDecision } from "../src/scoring/drs.ts";
 import { applyLabel } from "../src/scoring/label.ts";
 import { type ExercisePlan, type MaintenanceInput, recommendExercises } from "../src/scoring/maintenance.ts";
@@ -109,7 +109,7 @@ function answeredHistory(model: ModelDocument, { name, events, decisions }: Hist
   const weights: EventWeights[] = [];
   const outputs = events.map((event): Event => {
     const { now, domain, label } = event;
-    const interaction = interactionSchema.parse(event.interaction);
+    const interaction = recordedInteractionSchema.parse(event.interaction);
     const mode = event.lite ? "lite" : "full";
     const scored = score(model, state, { interaction, domain, now }, { mode, modeOverride: "normal" });
     state = scored.state;
@@ -131,7 +131,7 @@ function answeredHistory(model: ModelDocument, { name, events, decisions }: Hist
     name,
     events: outputs,
     decisions: decisions.map((decision) => {
-      const interaction = interactionSchema.parse(decision.interaction);
+      const interaction = recordedInteractionSchema.parse(decision.interaction);
       const { domain, stakes, now } = decision;
       const result = scoreDecision(model, state, { interaction, domain, stakes, now });
       return { ...decision, result: { ...result, policy_triggers: firedOf(result) } };

@@ -2,7 +2,7 @@
  * Files that an attacker could send to an auditor: each of one shape and any length, made to cost the
  * verifier as much as possible. Only what is needed to reach the costly place is valid.
  */
-import { interactionSchema } from "../src/domain/interaction.ts";
+import { recordedInteractionSchema } from "../src/domain/interaction.ts";
 import {
   beginningLine,
   checkpointLine,
@@ -469,7 +469,7 @@ function* largeModel(
     as_of: NOW,
     operator_id: "o",
     domain: "general",
-    interaction: interactionSchema.parse({ time_to_decision_ms: 4000, decision: "accepted" }),
+    interaction: recordedInteractionSchema.parse({ time_to_decision_ms: 4000, decision: "accepted" }),
     mode: "full",
     role_tier: "tier_1",
     mode_override: "normal",

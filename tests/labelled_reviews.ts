@@ -1,5 +1,5 @@
 /** Cases with known truth, for the tests of calibration. */
-import { type Interaction, interactionSchema } from "../src/domain/interaction.ts";
+import { type Interaction, recordedInteractionSchema } from "../src/domain/interaction.ts";
 import { LabelledCases } from "../src/scoring/calibration/labelled_cases.ts";
 import { DEFAULT_MODEL_DOCUMENT } from "../src/scoring/model.ts";
 
@@ -15,7 +15,10 @@ export interface Reviews {
 /** The cases as they would be posted. */
 export function reviewsOf({ hits, misses = 0, correct, alarms = 0, times }: Reviews): readonly Interaction[] {
   const cases = (count: number, fields: Partial<Interaction>) =>
-    Array.from({ length: count }, () => interactionSchema.parse({ time_to_decision_ms: 0, ...fields }));
+    Array.from(
+      { length: count },
+      () => recordedInteractionSchema.parse({ time_to_decision_ms: 0, ...fields }),
+    );
   return [
     ...cases(hits, { decision: "rejected", outcome_correct: true }),
     ...cases(misses, { decision: "accepted", outcome_correct: false }),

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { type Dimension, DIMENSIONS, type Domain, DOMAINS, SCENARIO_TYPES } from "../src/domain/enums.ts";
-import { type Interaction, interactionSchema } from "../src/domain/interaction.ts";
+import { type Interaction, recordedInteractionSchema } from "../src/domain/interaction.ts";
 import { ln, q9 } from "../src/scoring/arithmetic.ts";
 import { dimensionValue } from "../src/scoring/dimensions.ts";
 import { scoreDecision } from "../src/scoring/drs.ts";
@@ -22,7 +22,7 @@ const MINUTE_MS = 60_000;
 
 /** A minute of full review, all three measured, unless given otherwise: its scrutiny is 1. */
 const interactionOf = (fields: Partial<Interaction>): Interaction =>
-  interactionSchema.parse({
+  recordedInteractionSchema.parse({
     decision: "accepted",
     time_to_decision_ms: MINUTE_MS,
     hover_events: 6,

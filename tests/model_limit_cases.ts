@@ -11,7 +11,7 @@ import {
   DOMAINS,
   type Stakes,
 } from "../src/domain/enums.ts";
-import { type Interaction, interactionSchema } from "../src/domain/interaction.ts";
+import { type Interaction, recordedInteractionSchema } from "../src/domain/interaction.ts";
 import { roundTo } from "../src/scoring/arithmetic.ts";
 import { classify, departureShare } from "../src/scoring/classify.ts";
 import { complianceOf } from "../src/scoring/compliance.ts";
@@ -51,7 +51,7 @@ const FULL = { mode: "full", modeOverride: "normal" } as const;
 const CAREFUL = { hover_events: 6, scroll_depth: 1, alternative_views_checked: 2 } as const;
 
 const interactionOf = (fields: Partial<Interaction>): Interaction =>
-  interactionSchema.parse({ decision: "accepted", time_to_decision_ms: 10_000, ...fields });
+  recordedInteractionSchema.parse({ decision: "accepted", time_to_decision_ms: 10_000, ...fields });
 
 const stateOf = (model: ModelDocument, fields: Partial<OperatorState>): OperatorState => ({
   ...initialState(model),

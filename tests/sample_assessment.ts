@@ -1,5 +1,5 @@
 /** A run of the public demo, in the form that its page shows. */
-import { interactionSchema } from "../src/domain/interaction.ts";
+import { recordedInteractionSchema } from "../src/domain/interaction.ts";
 import { DEFAULT_MODEL_DOCUMENT } from "../src/scoring/model.ts";
 import { explainScore } from "../src/scoring/explain.ts";
 import { score, type Scored } from "../src/scoring/score.ts";
@@ -12,7 +12,7 @@ const NOW = Date.parse("2026-11-20T09:00:00.000Z");
 export function sampleAssessment(count: number): AssessmentPage {
   let state: OperatorState | null = null;
   const records = Array.from({ length: count }, (_, index) =>
-    interactionSchema.parse(
+    recordedInteractionSchema.parse(
       index % 2 === 0
         ? { time_to_decision_ms: 9_000 + index, decision: "rejected", outcome_correct: true, hover_events: 3 }
         : { time_to_decision_ms: 700, decision: "accepted", outcome_correct: false, scroll_depth: 0.125 },

@@ -1,6 +1,6 @@
 /** The cases of the demo: what they contain, and the outcome of each decision on them. */
 import assert from "node:assert/strict";
-import { interactionSchema } from "../../src/domain/interaction.ts";
+import { recordedInteractionSchema } from "../../src/domain/interaction.ts";
 import { DEFAULT_MODEL_DOCUMENT } from "../../src/scoring/model.ts";
 import { score, type Scored } from "../../src/scoring/score.ts";
 import type { OperatorState } from "../../src/scoring/state.ts";
@@ -170,7 +170,7 @@ Deno.test("the record of every decision is an interaction with all of its fields
   for (const demoCase of CASES) {
     for (const choice of demoCase.choices) {
       const record = recordOf(demoCase, { choice, measured: MEASURED });
-      assert.deepEqual(interactionSchema.parse(record), record);
+      assert.deepEqual(recordedInteractionSchema.parse(record), record);
       assert.deepEqual(record, {
         ai_recommendation_presented: demoCase.id !== "essay",
         ai_available: true,

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
-import { interactionSchema } from "../../src/domain/interaction.ts";
+import { recordedInteractionSchema } from "../../src/domain/interaction.ts";
 import type { JissMeasurement } from "../../src/web/collector/main.ts";
 import { CASES, outcomeOf } from "../../src/web/demo/cases.ts";
 import type { Assessment } from "../../src/web/demo/run.ts";
@@ -163,7 +163,7 @@ browserTest(
         };
       }),
     );
-    for (const record of records) assert.deepEqual(interactionSchema.parse(record), record);
+    for (const record of records) assert.deepEqual(recordedInteractionSchema.parse(record), record);
     const third = measured[2]!;
     assert.ok(third.hover_events! >= 2, "a fact that the pointer rested on, and the terms that it opened");
     assert.ok(third.scroll_depth! > 0.9, `${third.scroll_depth}`);

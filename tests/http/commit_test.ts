@@ -3,7 +3,7 @@
  * state.
  */
 import assert from "node:assert/strict";
-import { interactionSchema } from "../../src/domain/interaction.ts";
+import { recordedInteractionSchema } from "../../src/domain/interaction.ts";
 import { canonicalJson } from "../../src/evidence/canonical.ts";
 import { verifyDocument } from "../../src/evidence/document.ts";
 import { parseProof, resultPart } from "../../src/evidence/envelope.ts";
@@ -409,7 +409,11 @@ Deno.test(
       score(
         model,
         state,
-        { interaction: interactionSchema.parse(interaction), domain: "general", now: harness.clock.now() },
+        {
+          interaction: recordedInteractionSchema.parse(interaction),
+          domain: "general",
+          now: harness.clock.now(),
+        },
         FULL,
       );
     const one = pure(null, first);

@@ -3,7 +3,7 @@
  * no state.
  */
 import assert from "node:assert/strict";
-import { interactionSchema } from "../../src/domain/interaction.ts";
+import { recordedInteractionSchema } from "../../src/domain/interaction.ts";
 import { canonicalJson } from "../../src/evidence/canonical.ts";
 import { verifyDocument } from "../../src/evidence/document.ts";
 import { parseProof, resultPart } from "../../src/evidence/envelope.ts";
@@ -200,7 +200,7 @@ Deno.test(
     const { decision_id: _id, operator_id: _operator, domain: _domain, ...interaction } = request;
     const expected = (now: number) =>
       scoreDecision(model, JSON.parse(row!.state), {
-        interaction: interactionSchema.parse(interaction),
+        interaction: recordedInteractionSchema.parse(interaction),
         domain: "legal",
         stakes: null,
         now,

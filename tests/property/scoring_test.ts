@@ -18,7 +18,7 @@ import {
   MODES,
   SCENARIO_TYPES,
 } from "../../src/domain/enums.ts";
-import { type Interaction, interactionSchema } from "../../src/domain/interaction.ts";
+import { type Interaction, recordedInteractionSchema } from "../../src/domain/interaction.ts";
 import { roundTo } from "../../src/scoring/arithmetic.ts";
 import { currentTrend, type DecayCurve, projectDecay, projectedJis } from "../../src/scoring/decay.ts";
 import { dimensionsOf, dimensionWeight, type FullDimensions, jisOf } from "../../src/scoring/dimensions.ts";
@@ -92,7 +92,7 @@ function randomInteraction(random: () => number, style: Style): Interaction {
   };
   const hovers = measure(() => random() * 16);
   const views = measure(() => random() * 5);
-  return interactionSchema.parse({
+  return recordedInteractionSchema.parse({
     ai_recommendation_presented: random() < 0.95,
     ai_available: random() < 0.98,
     time_to_decision_ms: Math.floor(Math.exp(Math.log(from) + random() * Math.log(to / from)) * 1000),
@@ -457,7 +457,7 @@ const FILLING =
 
 for (const model of MODELS) {
   Deno.test(`${FILLING}, ${model.version}`, () => {
-    const interaction = interactionSchema.parse({
+    const interaction = recordedInteractionSchema.parse({
       decision: "accepted",
       scenario_type: "critical",
       time_to_decision_ms: 5_000,

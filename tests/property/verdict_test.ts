@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { DECISIONS, DOMAINS, SCENARIO_TYPES } from "../../src/domain/enums.ts";
-import { interactionSchema } from "../../src/domain/interaction.ts";
+import { recordedInteractionSchema } from "../../src/domain/interaction.ts";
 import { Posterior } from "../../src/scoring/discrimination.ts";
 import { casesOf, NO_PARTS, type Part, type PartsOfWork } from "../../src/scoring/known_cases.ts";
 import { modelSchema } from "../../src/scoring/model.ts";
@@ -84,7 +84,7 @@ const interaction = fc.record({
   outcome_correct: fc.constantFrom(true, false, null),
   time_to_decision_ms: fc.nat({ max: 100_000 }),
   hover_events: fc.constantFrom(null, 0, 3),
-}).map((fields) => interactionSchema.parse(fields));
+}).map((fields) => recordedInteractionSchema.parse(fields));
 
 Deno.test("an acceptance whose truth nobody knows moves no estimate and makes nobody compliant", () => {
   const domain = fc.constantFrom("legal" as const, "general" as const);
@@ -96,7 +96,7 @@ Deno.test("an acceptance whose truth nobody knows moves no estimate and makes no
       state = score(model, state, { interaction: given, domain: of, now }, options).state;
     }
     const before = judge(model, state?.ev ?? NO_PARTS, "full");
-    const accepted = interactionSchema.parse({ decision: "accepted", time_to_decision_ms: 9_000 });
+    const accepted = recordedInteractionSchema.parse({ decision: "accepted", time_to_decision_ms: 9_000 });
     const after = score(model, state, { interaction: accepted, domain: at, now }, options);
     const judged = judge(model, after.state.ev!, "full");
     assert.deepEqual([judged.dimensions, judged.low, judged.high], [

@@ -112,15 +112,19 @@ Deno.test("the commands of the README and of docs/ do what their pages say, on o
   assert.match(await walk.run(exercises!), /frequency_ratio/);
 
   // The page creates the README's organization, which exists here, so another name is used.
-  const [organizations, endpoint, alerts, doctor, clock] = only(
+  const [organizations, endpoint, alerts, evaluation, doctor, clock] = only(
     await blocksOf("docs/operate/administer.md"),
-    5,
+    6,
   );
   const output = await walk.run(organizations!.replaceAll(" acme", " beta"));
   assert.match(output, /jis_/);
   const created = endpoint!.replaceAll('"acme"', '"gamma"').replaceAll("acme-1", "gamma-1");
   assert.match(await walk.run(`${created}printf '%s' "$KEY"`), /^jis_\w{26}$/);
   await walk.run(alerts!);
+  await Deno.writeTextFile(`${walk.directory}/decisions.csv`, "operator_id,decision\nada,accepted\n");
+  await Deno.copyFile(`${ROOT}/docs/understand/models/jis-2.0.0.json`, `${walk.directory}/model.json`);
+  assert.match(await walk.run(evaluation!), /^ada /m);
+  assert.match(await Deno.readTextFile(`${walk.directory}/report.html`), /<figure id="forest">/);
   assert.match(await walk.run(doctor!), /^ok +checkpoints /m);
   assert.match(await walk.run(clock!), /is not refused, so nothing was recorded/);
 

@@ -3,7 +3,7 @@
  */
 import assert from "node:assert/strict";
 import { type Dimension, DIMENSIONS, type Domain } from "../../src/domain/enums.ts";
-import { interactionSchema } from "../../src/domain/interaction.ts";
+import { recordedInteractionSchema } from "../../src/domain/interaction.ts";
 import {
   type DimensionExplanation,
   explainDecision,
@@ -35,7 +35,11 @@ const RUBBER_STAMPER: OperatorState = exampleOf("rubber_stamper_after_60").state
 function explainExample(name: string): readonly DimensionExplanation[] {
   const example = exampleOf(name);
   const { domain, ...fields } = example.interaction;
-  const event = { interaction: interactionSchema.parse(fields), domain, now: Date.parse(example.now) };
+  const event = {
+    interaction: recordedInteractionSchema.parse(fields),
+    domain,
+    now: Date.parse(example.now),
+  };
   return explainScore(model, example.state_before ?? null, event);
 }
 
@@ -43,7 +47,7 @@ function explainFields(
   fields: Record<string, unknown>,
   { domain = "general", state = null }: { domain?: Domain; state?: OperatorState | null } = {},
 ): readonly DimensionExplanation[] {
-  const interaction = interactionSchema.parse(fields);
+  const interaction = recordedInteractionSchema.parse(fields);
   return explainScore(model, state, { interaction, domain, now: state?.t1 ?? NOW });
 }
 

@@ -1,6 +1,6 @@
 /** Late labels, with every bucket computed by hand. */
 import assert from "node:assert/strict";
-import { interactionSchema } from "../../src/domain/interaction.ts";
+import { recordedInteractionSchema } from "../../src/domain/interaction.ts";
 import { applyLabel, type LateLabel } from "../../src/scoring/label.ts";
 import type { EventWeights } from "../../src/scoring/reducer.ts";
 import { score } from "../../src/scoring/score.ts";
@@ -144,7 +144,7 @@ Deno.test("a label changes K of the case's domain, not of the operator's last on
 });
 
 Deno.test("a label counts from the next score on: score, average, baseline, gap and error window stay", () => {
-  const interaction = interactionSchema.parse({ decision: "accepted", time_to_decision_ms: 9_000 });
+  const interaction = recordedInteractionSchema.parse({ decision: "accepted", time_to_decision_ms: 9_000 });
   const event = { interaction, domain: "general" as const, now: NOW };
   const { state, weights } = score(model, null, event, FULL);
   const labelled = applyLabel(model, state, {

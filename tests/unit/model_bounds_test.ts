@@ -1,7 +1,7 @@
 /** With every document that the schema accepts the formulas give numbers. */
 import assert from "node:assert/strict";
 import { DOMAINS } from "../../src/domain/enums.ts";
-import { interactionSchema } from "../../src/domain/interaction.ts";
+import { recordedInteractionSchema } from "../../src/domain/interaction.ts";
 import { applyLabel } from "../../src/scoring/label.ts";
 import { scoreDecision } from "../../src/scoring/drs.ts";
 import { DEFAULT_MODEL_DOCUMENT, type ModelDocument, modelSchema } from "../../src/scoring/model.ts";
@@ -35,7 +35,7 @@ const CASES = [
   { time_to_decision_ms: 600_000, decision: "escalated", scenario_type: "critical" },
   { time_to_decision_ms: 20_000, decision: "accepted", scenario_type: "ai_withheld", outcome_correct: false },
   { time_to_decision_ms: 0, decision: "overridden", scenario_type: "error_injected" },
-].map((fields) => interactionSchema.parse(fields));
+].map((fields) => recordedInteractionSchema.parse(fields));
 
 /**
  * Scores a history in every domain by a document, with a late label and a decision. @throws if a result is

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { type Domain, DOMAINS } from "../../src/domain/enums.ts";
-import { interactionSchema } from "../../src/domain/interaction.ts";
+import { recordedInteractionSchema } from "../../src/domain/interaction.ts";
 import { roundTo } from "../../src/scoring/arithmetic.ts";
 import { complianceOf } from "../../src/scoring/compliance.ts";
 import {
@@ -407,7 +407,7 @@ Deno.test("absence forgives no negative evidence, decays every K, and counts fro
 const GENERAL = { domain: "general", relief: 0 } as const;
 
 const interactionAt = (timeMs: number, fields: Record<string, unknown> = {}) =>
-  interactionSchema.parse({ time_to_decision_ms: timeMs, decision: "accepted", ...fields });
+  recordedInteractionSchema.parse({ time_to_decision_ms: timeMs, decision: "accepted", ...fields });
 
 Deno.test("the reference time without telemetry is worth 0.65 at half the weight", () => {
   const process = processEvidence(model, interactionAt(12_000), GENERAL);

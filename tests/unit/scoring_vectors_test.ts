@@ -1,7 +1,7 @@
 /** The model's worked examples, intervals and arithmetic, to the last digit. */
 import assert from "node:assert/strict";
 import { type Dimension, DIMENSIONS, type Domain, type Mode } from "../../src/domain/enums.ts";
-import { interactionSchema } from "../../src/domain/interaction.ts";
+import { recordedInteractionSchema } from "../../src/domain/interaction.ts";
 import { exp, ln } from "../../src/scoring/arithmetic.ts";
 import { projectDecay } from "../../src/scoring/decay.ts";
 import { dimensionsOf, type FullDimensions, jisOf } from "../../src/scoring/dimensions.ts";
@@ -21,7 +21,11 @@ const ofKind = (kind: string) => cases.filter((example) => example.kind === kind
 for (const example of ofKind("score")) {
   Deno.test(`worked example ${example.name} is reproduced to the last digit`, () => {
     const { domain, ...fields } = example.interaction;
-    const event = { interaction: interactionSchema.parse(fields), domain, now: Date.parse(example.now) };
+    const event = {
+      interaction: recordedInteractionSchema.parse(fields),
+      domain,
+      now: Date.parse(example.now),
+    };
     const options = {
       mode: (example.options.mode ?? "full") as Mode,
       modeOverride: example.options.mode_override ?? "normal",
@@ -55,7 +59,7 @@ for (const example of ofKind("drs")) {
   Deno.test(`worked example ${example.name} is reproduced`, () => {
     const { domain, ...fields } = example.decision;
     const result = scoreDecision(model, example.state_before ?? null, {
-      interaction: interactionSchema.parse(fields),
+      interaction: recordedInteractionSchema.parse(fields),
       domain,
       stakes: null,
       now: Date.parse(example.now),

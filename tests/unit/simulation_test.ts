@@ -3,7 +3,7 @@
  * cast.
  */
 import assert from "node:assert/strict";
-import { interactionSchema, sessionIdSchema } from "../../src/domain/interaction.ts";
+import { recordedInteractionSchema, sessionIdSchema } from "../../src/domain/interaction.ts";
 import { DEFAULT_MODEL_DOCUMENT as model } from "../../src/scoring/model.ts";
 import { score } from "../../src/scoring/score.ts";
 import { type OperatorState } from "../../src/scoring/state.ts";
@@ -61,7 +61,7 @@ for (const archetype of Object.keys(ARCHETYPES) as ArchetypeName[]) {
     const operator = drawOperator(archetype, random);
     for (let index = 0; index < 300; index++) {
       const interaction = drawInteraction(operator, index, DEFAULT_ENVIRONMENT, random);
-      assert.deepEqual(interactionSchema.parse(interaction), interaction);
+      assert.deepEqual(recordedInteractionSchema.parse(interaction), interaction);
     }
   });
 }
@@ -115,7 +115,7 @@ Deno.test("the demo history keeps its bounds whenever it ends and however short 
 
 Deno.test("every demo event is valid as it is and names a session of its own", () => {
   for (const { sessionId, interaction } of history) {
-    assert.deepEqual(interactionSchema.parse(interaction), interaction);
+    assert.deepEqual(recordedInteractionSchema.parse(interaction), interaction);
     sessionIdSchema.parse(sessionId);
   }
   assert.equal(new Set(history.map((event) => event.sessionId)).size, history.length);

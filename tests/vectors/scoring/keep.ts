@@ -16,7 +16,7 @@ import {
   SCENARIO_TYPES,
   STAKES,
 } from "../../../src/domain/enums.ts";
-import { type Interaction, interactionSchema } from "../../../src/domain/interaction.ts";
+import { type Interaction, recordedInteractionSchema } from "../../../src/domain/interaction.ts";
 import { modelSha256 } from "../../../src/evidence/hashes.ts";
 import { nodeCrypto } from "../../../src/evidence/node_crypto.ts";
 import type { FullDimensions } from "../../../src/scoring/dimensions.ts";
@@ -502,7 +502,7 @@ const partsOfWork = REVIEWERS.flatMap((_, index) => [0.8, 0].map((labelled) => r
 
 /** Everything to keep of a model. */
 export function kept(document: ModelDocument = DEFAULT_MODEL_DOCUMENT): Golden {
-  const { decision: _decision, time_to_decision_ms: _time, ...defaults } = interactionSchema.parse({
+  const { decision: _decision, time_to_decision_ms: _time, ...defaults } = recordedInteractionSchema.parse({
     decision: "accepted",
     time_to_decision_ms: 0,
   });
