@@ -5,7 +5,7 @@
 import { parse } from "csv-parse/stream";
 import { decisionRowSchema } from "../domain/decision_row.ts";
 import type { TableDecision } from "../scoring/evaluation/evaluation.ts";
-import type { ModelDocument } from "../scoring/model.ts";
+import { domainRules, type ModelDocument } from "../scoring/model.ts";
 import { CommandFailure, EXIT } from "./shell.ts";
 import { type Input, openInput } from "./verify_input.ts";
 
@@ -125,7 +125,7 @@ function decisionOf(
   const { operator_id: operatorId, domain, fold, time_to_decision_ms, ...rest } = parsed.data;
   const interaction = {
     ...rest,
-    time_to_decision_ms: time_to_decision_ms ?? model.domains[domain].reference_ms,
+    time_to_decision_ms: time_to_decision_ms ?? domainRules(model, domain).reference_ms,
   };
   return { operatorId, domain, fold, interaction };
 }

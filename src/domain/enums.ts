@@ -3,7 +3,8 @@
  * Order is part of the meaning if a list is ranked (urgency, routes, bands from best to worst).
  */
 
-export const DOMAINS = [
+/** Domains that every model document and every operator's state has. */
+export const FIRST_DOMAINS = [
   "general",
   "financial",
   "insurance",
@@ -15,6 +16,9 @@ export const DOMAINS = [
   "law_enforcement",
   "critical_infrastructure",
 ] as const;
+/** Domains that came with `jis-3`. A document of earlier formulas may lack them; a state has those that occurred. */
+export const LATER_DOMAINS = ["housing", "aviation", "pharmaceutical"] as const;
+export const DOMAINS = [...FIRST_DOMAINS, ...LATER_DOMAINS] as const;
 export type Domain = (typeof DOMAINS)[number];
 
 /** `rejected` and `overridden` are departures, `deferred` and `escalated` referrals (scoring model, section 2.1). */
@@ -62,6 +66,10 @@ export type Band = (typeof BANDS)[number];
 /** The statuses of a score from best to worst; `conditional` is of `jis-1` and `jis-2` alone, `undetermined` of `jis-3`. */
 export const COMPLIANCE_STATUSES = ["compliant", "conditional", "undetermined", "non_compliant"] as const;
 export type ComplianceStatus = (typeof COMPLIANCE_STATUSES)[number];
+
+/** The statuses of a verdict of `jis-3`, from best to worst. */
+export const VERDICT_STATUSES = ["compliant", "undetermined", "non_compliant"] as const;
+export type VerdictStatus = (typeof VERDICT_STATUSES)[number];
 
 /** Why `jis-3` gives no verdict. */
 export const DOUBTS = [

@@ -16,6 +16,7 @@ import {
   MODES,
   ROLE_TIERS,
   type RoleTier,
+  VERDICT_STATUSES,
   WORK_PARTS,
 } from "./enums.ts";
 import { isoTimestamp } from "./instant.ts";
@@ -90,6 +91,28 @@ export const decayProjectionSchema = z.object({
   projections: z.array(z.object({ day: z.int(), jis: points })),
 }).meta({ id: "DecayProjection" });
 
+export const verdictSchema = z.object({
+  status: z.enum(VERDICT_STATUSES),
+  part: z.enum([...WORK_PARTS, ...DOMAINS]).meta({
+    description: "The part of the operator's work that the verdict rests on: the worst one.",
+  }),
+  low: points,
+  high: points,
+  wrong_cases: z.int().min(0).meta({
+    description: "Cases of wrong advice in that part whose truth is known.",
+  }),
+  doubt: z.enum(DOUBTS).nullable().meta({ description: "Why there is no verdict; null if there is one." }),
+  wrong_cases_needed: z.int().min(0).nullable().meta({
+    description:
+      "About how many more cases of wrong advice would settle it; null if there is a verdict, or if nobody can say.",
+  }),
+}).meta({ id: "Verdict" });
+
+export const priorDimensionsSchema = z.array(z.enum(DIMENSIONS)).meta({
+  description:
+    "Dimensions whose number is the prior's, because too few cases of wrong advice are known; only with a model of the formulas `jis-3`.",
+});
+
 export const complianceSchema = z.object({
   band: z.enum(BANDS),
   status: z.enum(COMPLIANCE_STATUSES),
@@ -97,20 +120,5 @@ export const complianceSchema = z.object({
   article14_met: z.boolean(),
   action_required: z.boolean(),
   thresholds: z.object({ min_jis: points, target_jis: points }),
-  verdict: z.object({
-    status: z.enum(COMPLIANCE_STATUSES),
-    part: z.enum([...WORK_PARTS, ...DOMAINS]).meta({
-      description: "The part of the operator's work that the verdict rests on: the worst one.",
-    }),
-    low: points,
-    high: points,
-    wrong_cases: z.int().min(0).meta({
-      description: "Cases of wrong advice in that part whose truth is known.",
-    }),
-    doubt: z.enum(DOUBTS).nullable().meta({ description: "Why there is no verdict; null if there is one." }),
-    wrong_cases_needed: z.int().min(0).nullable().meta({
-      description:
-        "About how many more cases of wrong advice would settle it; null if there is a verdict, or if nobody can say.",
-    }),
-  }).optional().meta({ description: "What the status rests on; only with a model of the formulas `jis-3`." }),
+  verdict: verdictSchema.optional().meta({ description: "What the status rests on; only with a model of the formulas `jis-3`." }),
 }).meta({ id: "Compliance" });

@@ -7,7 +7,7 @@ import type { Decision, Dimension } from "../domain/enums.ts";
 import { exp } from "./arithmetic.ts";
 import { classify, type Evidence, isLabelled } from "./classify.ts";
 import type { LateLabel } from "./label.ts";
-import type { ModelDocument } from "./model.ts";
+import { domainRules, type ModelDocument } from "./model.ts";
 import { type Advanced, type EventWeights, gapDays, type ScoringEvent, type Step } from "./reducer.ts";
 import type { OperatorState } from "./state.ts";
 import {
@@ -225,7 +225,7 @@ function unjudged(facts: Facts): string {
 function wrongAcceptance(facts: Facts): string {
   const { model, event, process, weights } = facts;
   const accepted = acceptance(facts, "a wrong");
-  const { fast_ms } = model.domains[event.domain];
+  const { fast_ms } = domainRules(model, event.domain);
   if (process.timeMs <= fast_ms) {
     return `${accepted}, and took ${timeOf(facts)}, where the ${nameOf(event.domain)} domain counts ${
       inSeconds(fast_ms)
@@ -270,7 +270,7 @@ function fullScrutiny({ r }: EventWeights): string {
 
 function timeAndActivity(facts: Facts): string {
   const { model, event } = facts;
-  const { fast_ms, reference_ms } = model.domains[event.domain];
+  const { fast_ms, reference_ms } = domainRules(model, event.domain);
   return `The operator took ${timeOf(facts)}, where the ${nameOf(event.domain)} domain counts ${
     inSeconds(fast_ms)
   } as fast and ${inSeconds(reference_ms)} as a full review${relieved(facts)}, with ${activity(facts)}${
@@ -280,7 +280,7 @@ function timeAndActivity(facts: Facts): string {
 
 /** The lowered times that were demanded instead, if they made a difference for the time taken. */
 function relieved({ model, event, process: { timeMs }, relief }: Facts): string {
-  const { fast_ms, reference_ms } = model.domains[event.domain];
+  const { fast_ms, reference_ms } = domainRules(model, event.domain);
   const left = 1 - model.relief.time_shrink * relief;
   if (relief === 0 || timeMs <= fast_ms * left || timeMs >= reference_ms) return "";
   const [fast, full] = [fast_ms, reference_ms].map((ms) => formatFigure(ms * left / 1000, 2));

@@ -8,7 +8,7 @@
  */
 import type { Domain } from "../domain/enums.ts";
 import { clamp, exp, ln, roundTo } from "./arithmetic.ts";
-import type { ModelDocument } from "./model.ts";
+import { domainRules, type ModelDocument } from "./model.ts";
 import type { OperatorState } from "./state.ts";
 
 /** The curve of section 7.2. */
@@ -72,7 +72,7 @@ export function sessionsToTarget(
   const { recovery_ceiling } = model.decay;
   if (jis >= target_jis) return 0;
   const gap = (recovery_ceiling - jis) / (recovery_ceiling - target_jis);
-  return Math.ceil(ln(gap) / model.domains[domain].recovery_rate);
+  return Math.ceil(ln(gap) / domainRules(model, domain).recovery_rate);
 }
 
 /**
@@ -91,7 +91,7 @@ export function projectDecay(
   { jis, domain }: { readonly jis: number; readonly domain: Domain },
 ): DecayProjection {
   const rules = model.decay;
-  const row = model.domains[domain];
+  const row = domainRules(model, domain);
   const trend = currentTrend(model, state);
   const multiplier = trend < 0
     ? Math.min(rules.decline_max, 1 + rules.decline_slope * -trend)

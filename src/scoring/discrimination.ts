@@ -25,6 +25,8 @@ export interface KnownCases {
 
 /** The grid of a model and the prior on it. */
 interface Grid {
+  /** Equally spaced, rising. */
+  readonly logits: readonly number[];
   /** The rates at the grid's points, rising, between 0 and 1. */
   readonly rates: readonly number[];
   /** ln of each rate, and of 1 minus it. */
@@ -52,6 +54,7 @@ function gridOf(section: Discrimination): Grid {
   const logits = Array.from({ length: points }, (_, index) => -reach + index * (2 * reach / (points - 1)));
   const rates = logits.map((logit) => 1 / (1 + exp(-logit)));
   const grid = {
+    logits,
     rates,
     logs: rates.map(ln),
     logsOfRest: rates.map((rate) => ln(1 - rate)),
@@ -97,7 +100,7 @@ function priorOn(logits: readonly number[], { leaning, sensitivity }: Discrimina
 
 /** exp of each log-likelihood, relative to the largest. */
 function likelihoods(
-  { logs, logsOfRest }: Grid,
+  { logs, logsOfRest }: Pick<Grid, "logs" | "logsOfRest">,
   departed: number,
   followed: number,
 ): readonly number[] {
@@ -106,64 +109,69 @@ function likelihoods(
   return values.map((value) => exp(value - most));
 }
 
-/** A probability for each pair of rates. */
+/**
+ * How probable each pair of rates is. The weights are relative: a share of the whole is a weight divided by
+ * their total, so that a reader divides once and not once for each cell.
+ */
 export class Posterior {
-  /** The rates of rows and columns, rising. */
+  /** The logits of rows and columns, equally spaced and rising, and their rates. */
+  readonly logits: readonly number[];
   readonly rates: readonly number[];
-  /** Row after row; rows are h, columns f. They sum to 1 but for rounding. */
-  readonly probabilities: Float64Array;
+  /** Row after row; rows are h, columns f. */
+  readonly weights: Float64Array;
+  /** The sum of the weights, above 0. */
+  readonly total: number;
 
   constructor(model: ModelDocument, cases: KnownCases) {
-    const grid = gridOf(requireDiscrimination(model));
-    const ofWrong = likelihoods(grid, cases.hit, cases.miss);
-    const ofRight = likelihoods(grid, cases.falseAlarm, cases.correctAcceptance);
-    const size = grid.rates.length;
-    const probabilities = new Float64Array(size * size);
-    let sum = 0;
-    for (let row = 0; row < size; row += 1) {
-      for (let column = 0; column < size; column += 1) {
-        const value = grid.prior[row * size + column]! * (ofWrong[row]! * ofRight[column]!);
-        probabilities[row * size + column] = value;
-        sum = sum + value;
+    const { logits, rates, logs, logsOfRest, prior } = gridOf(requireDiscrimination(model));
+    const ofWrong = likelihoods({ logs, logsOfRest }, cases.hit, cases.miss);
+    const ofRight = likelihoods({ logs, logsOfRest }, cases.falseAlarm, cases.correctAcceptance);
+    const size = rates.length;
+    const weights = new Float64Array(size * size);
+    let total = 0;
+    for (let row = 0, cell = 0; row < size; row += 1) {
+      const likelihood = ofWrong[row]!;
+      for (let column = 0; column < size; column += 1, cell += 1) {
+        const weight = prior[cell]! * (likelihood * ofRight[column]!);
+        weights[cell] = weight;
+        total = total + weight;
       }
     }
-    for (let cell = 0; cell < probabilities.length; cell += 1) {
-      probabilities[cell] = probabilities[cell]! / sum;
-    }
-    this.rates = grid.rates;
-    this.probabilities = probabilities;
+    this.logits = logits;
+    this.rates = rates;
+    this.weights = weights;
+    this.total = total;
   }
 
   /** The mean of a quantity over the posterior. */
   mean(quantity: (h: number, f: number) => number): number {
     const size = this.rates.length;
     let sum = 0;
-    for (let row = 0; row < size; row += 1) {
-      for (let column = 0; column < size; column += 1) {
-        sum = sum +
-          this.probabilities[row * size + column]! * quantity(this.rates[row]!, this.rates[column]!);
+    for (let row = 0, cell = 0; row < size; row += 1) {
+      for (let column = 0; column < size; column += 1, cell += 1) {
+        sum = sum + this.weights[cell]! * quantity(this.rates[row]!, this.rates[column]!);
       }
     }
-    return sum;
+    return sum / this.total;
   }
 
-  /** The probability of each rate of departing from wrong advice. */
+  /** The probability of each rate of departing from wrong advice; they sum to 1 but for rounding. */
   ofWrongAdvice(): readonly number[] {
     const size = this.rates.length;
     return this.rates.map((_, row) => {
       let sum = 0;
-      for (let column = 0; column < size; column += 1) sum = sum + this.probabilities[row * size + column]!;
-      return sum;
+      for (let column = 0; column < size; column += 1) sum = sum + this.weights[row * size + column]!;
+      return sum / this.total;
     });
   }
 
-  /** The probability of each rate of departing from right advice. */
+  /** The probability of each rate of departing from right advice; they sum to 1 but for rounding. */
   ofRightAdvice(): readonly number[] {
     const size = this.rates.length;
     return this.rates.map((_, column) => {
       let sum = 0;
-      for (let row = 0; row < size; row += 1) sum = sum + this.probabilities[row * size + column]!;
-      return sum;
+      for (let row = 0; row < size; row += 1) sum = sum + this.weights[row * size + column]!;
+      return sum / this.total;
     });
   }
 }

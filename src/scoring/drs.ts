@@ -8,12 +8,13 @@ import type { Interaction } from "../domain/interaction.ts";
 import { clamp, power, round, roundTo } from "./arithmetic.ts";
 import { departureShare, isReferral } from "./classify.ts";
 import { type PolicyTrigger, policyTriggers } from "./drs_policies.ts";
-import type { ModelDocument } from "./model.ts";
+import { domainRules, type ModelDocument } from "./model.ts";
 import { processEvidence, validatedSpeedRelief } from "./process.ts";
 import { readState } from "./reading.ts";
 import { asMeasured, departureCredibility, retain } from "./reducer.ts";
 import { initialState, minimumDataMet, type OperatorState } from "./state.ts";
 import type { Uncertainty } from "./uncertainty.ts";
+import type { Verdict } from "./verdict.ts";
 
 interface DrsFactor {
   readonly name: "likelihood" | "severity" | "process_evidence" | "operator_jis";
@@ -31,6 +32,8 @@ export interface DrsResult {
   readonly factors: readonly DrsFactor[];
   /** Interval of the operator's JIS among the factors. */
   readonly operator_uncertainty: Uncertainty;
+  /** The verdict on the operator as of the decision; absent before `jis-3`. */
+  readonly operator_verdict?: Verdict;
 }
 
 /** Scores one decision made by the operator of `state` (null: unknown) at `now`, epoch milliseconds. */
@@ -48,7 +51,8 @@ export function scoreDecision(
   const rules = model.drs;
   const current = retain(model, state ?? initialState(model), now);
   const interaction = asMeasured(model, state, given);
-  const { means, jis, uncertainty } = readState(model, current, { domain, mode: "full" });
+  const { means, jis, uncertainty, judgment } = readState(model, current, { domain, mode: "full" });
+  const verdict = judgment?.verdict ?? null;
   const relief = validatedSpeedRelief(model, means.H, means.C);
   const process = processEvidence(model, interaction, { domain, relief });
   const credibility = departureCredibility(model, current);
@@ -64,7 +68,7 @@ export function scoreDecision(
       rules.departure.credibility_weight * (1 - credibility),
     interactions: current.n,
   });
-  const severity = Math.min(1, model.domains[domain].severity + severityBonus(model, scenario));
+  const severity = Math.min(1, domainRules(model, domain).severity + severityBonus(model, scenario));
   const risk = round(
     100 * power(likelihood, rules.likelihood_exponent) * power(severity, rules.severity_exponent),
   );
@@ -77,7 +81,8 @@ export function scoreDecision(
     credibility,
     plausibility: process.plausibility,
     interactions: current.n,
-    isProven: minimumDataMet(model, current, now),
+    isProven: minimumDataMet(model, current, now) && verdict?.status !== "undetermined",
+    status: verdict?.status ?? null,
   });
   return {
     decision_risk_score: risk / 100,
@@ -93,6 +98,7 @@ export function scoreDecision(
       { name: "operator_jis", value: jis, weight: null },
     ],
     operator_uncertainty: uncertainty,
+    ...(verdict === null ? {} : { operator_verdict: verdict }),
   };
 }
 

@@ -2,10 +2,10 @@
  * The policies of the Decision Risk Score: each one, if it is triggered, sets the least route of the decision.
  * Source: scoring model, section 11.
  */
-import type { Domain, Route } from "../domain/enums.ts";
+import type { Domain, Route, VerdictStatus } from "../domain/enums.ts";
 import type { Interaction } from "../domain/interaction.ts";
-import type { ModelDocument } from "./model.ts";
-import { percent } from "./wording.ts";
+import { domainRules, type ModelDocument } from "./model.ts";
+import { formatQuantity, percent } from "./wording.ts";
 
 export interface PolicyTrigger {
   readonly policy: string;
@@ -31,8 +31,10 @@ export interface DecisionFacts {
   readonly plausibility: number | null;
   /** Number of interactions on the operator's record. */
   readonly interactions: number;
-  /** Whether the operator's record is long enough for a verdict. */
+  /** Whether the operator's record is long enough for a verdict; with `jis-3`, whether there is one. */
   readonly isProven: boolean;
+  /** Null with the formulas before `jis-3`: then a low JIS is held against the operator without a verdict. */
+  readonly status: VerdictStatus | null;
 }
 
 /** All seven policies, in the model's order, each with whether the decision triggered it. */
@@ -40,9 +42,9 @@ export function policyTriggers(model: ModelDocument, facts: DecisionFacts): read
   const { interaction, domain, isCritical, jis, departure, credibility, plausibility, interactions } = facts;
   const { critical_jis, min_jis } = model.thresholds;
   const { low_credibility, implausible_below } = model.drs;
-  const { high_risk, fast_ms } = model.domains[domain];
+  const { high_risk, fast_ms } = domainRules(model, domain);
   const time = interaction.time_to_decision_ms;
-  const isKnown = interactions > 0;
+  const isHeld = facts.status === null ? interactions > 0 : facts.status === "non_compliant";
   const isReflexive = interaction.decision === "accepted" && time < fast_ms;
   const isDistrusted = departure >= low_credibility.departure && credibility < low_credibility.credibility;
   return [
@@ -53,13 +55,13 @@ export function policyTriggers(model: ModelDocument, facts: DecisionFacts): read
         `A critical case was accepted in ${time} ms, below the ${fast_ms} ms that ${domain} counts as reflexive.`,
     }),
     trigger("P2_OPERATOR_BELOW_CRITICAL", {
-      isTriggered: isKnown && jis < critical_jis,
+      isTriggered: isHeld && jis < critical_jis,
       route: high_risk || isCritical ? "escalation" : "must_review",
       evidence:
         `The operator's JIS of ${jis}, reckoned for ${domain} as of this decision, is below the critical level of ${critical_jis}.`,
     }),
     trigger("P3_OPERATOR_BELOW_MINIMUM", {
-      isTriggered: isKnown && jis >= critical_jis && jis < min_jis,
+      isTriggered: isHeld && jis >= critical_jis && jis < min_jis,
       route: high_risk ? "must_review" : "review",
       evidence:
         `The operator's JIS of ${jis}, reckoned for ${domain} as of this decision, is below the minimum of ${min_jis}.`,
@@ -80,9 +82,13 @@ export function policyTriggers(model: ModelDocument, facts: DecisionFacts): read
     trigger("P6_UNPROVEN_OPERATOR_CRITICAL", {
       isTriggered: isCritical && !facts.isProven,
       route: "must_review",
-      evidence: `A critical case was decided by an operator with only ${interactions} ${
-        interactions === 1 ? "interaction" : "interactions"
-      } on record.`,
+      evidence: facts.status === null
+        ? `A critical case was decided by an operator with only ${
+          formatQuantity(String(interactions), "interaction")
+        } on record.`
+        : `A critical case was decided by an operator of whom the record, ${
+          formatQuantity(String(interactions), "interaction")
+        } long, allows no verdict yet.`,
     }),
     trigger("P7_IMPLAUSIBLE_TELEMETRY", {
       isTriggered: plausibility !== null && plausibility < implausible_below,

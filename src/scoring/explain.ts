@@ -11,11 +11,20 @@ import { type Dimension, DIMENSIONS, type Domain, type ScenarioType } from "../d
 import { causeOf, causeOfLabel, type Facts, fadingClause, withheld } from "./causes.ts";
 import type { FullDimensions } from "./dimensions.ts";
 import { Posterior } from "./discrimination.ts";
+import { isLabelled } from "./classify.ts";
 import { allLive, casesOf, NO_PARTS, type Part } from "./known_cases.ts";
 import { applyLabel, type LateLabel } from "./label.ts";
 import type { BucketName, ModelDocument } from "./model.ts";
 import { readState } from "./reading.ts";
-import { advance, type EventWeights, retain, type ScoringEvent, type Step } from "./reducer.ts";
+import {
+  advance,
+  type Advanced,
+  begins,
+  type EventWeights,
+  retain,
+  type ScoringEvent,
+  type Step,
+} from "./reducer.ts";
 import { breakEven, type BucketMeans, initialState, mean, type OperatorState, restraint } from "./state.ts";
 import {
   distinctFigures,
@@ -57,6 +66,7 @@ export function explainScore(
     cause: (applied) => causeOf(facts, applied),
     weighing: { weights: advanced.weights, scenario_type: event.interaction.scenario_type },
     nothing: (dimension) => withheld(facts, dimension) ?? "Nothing in this interaction bears on it.",
+    remarks: [...modelRemarks(model, stored), ...knownCaseRemarks(advanced, event)],
   });
 }
 
@@ -81,6 +91,7 @@ export function explainDecision(
     cause: (applied) => fadingClause({ stored, now, kept: applied[0]!.value }),
     weighing: null,
     nothing: () => "A decision score reads the operator's record and does not change it.",
+    remarks: [],
   });
 }
 
@@ -104,6 +115,7 @@ export function explainLabel(
     cause: (applied) => causeOfLabel(model, label, applied),
     weighing: label,
     nothing: () => "Nothing in this label bears on it.",
+    remarks: label.isAdviceCounted ? ["The score counted the truth of this case when it was made."] : [],
   });
 }
 
@@ -127,20 +139,22 @@ interface Explained {
   readonly weighing: Weighing | null;
   /** The sentence of a dimension that no rule touched. */
   readonly nothing: (dimension: Dimension) => string;
+  /** Sentences of `jis-3` that belong to every dimension with a weight. */
+  readonly remarks: readonly string[];
 }
 
 function explain(
   model: ModelDocument,
-  { stored, read, domain, steps, cause, weighing, nothing }: Explained,
+  { stored, read, domain, steps, cause, weighing, nothing, remarks }: Explained,
 ): readonly DimensionExplanation[] {
   const { means, ...earlier } = readState(model, stored, { domain, mode: "full" });
   const before = earlier.dimensions as FullDimensions;
   const after = readState(model, read, { domain, mode: "full" }).dimensions as FullDimensions;
+  const ofKnownCases = [...remarks, ...knownCaseRules(model, { stored, read, steps, cause })];
   return DIMENSIONS.map((dimension) => {
     const { exponents, restraint: restrained } = model.dimensions[dimension];
     if (exponents === undefined) {
-      const rules = explainPosterior(model, stored, read);
-      return { dimension, before: before[dimension], after: after[dimension], rules };
+      return { dimension, before: before[dimension], after: after[dimension], rules: ofKnownCases };
     }
     const bearing = steps.filter(({ bucket }) =>
       bucket === "Q" ? restrained : exponents[bucket] !== undefined
@@ -164,8 +178,47 @@ function explain(
   });
 }
 
+/** A score by another model than the one before it: the reason why the number can jump. */
+function modelRemarks(model: ModelDocument, stored: OperatorState): readonly string[] {
+  if (stored.n === 0 || stored.v === model.version) return [];
+  const changed = `The model changed from ${stored.v} to ${model.version} before this score`;
+  return [
+    begins(model, stored)
+      ? `${changed}: cases that are known count from here on, and the score begins anew.`
+      : `${changed}: both values are those of the new one.`,
+  ];
+}
+
+/** What became of the case if its truth is not known, or counts apart. */
+function knownCaseRemarks(
+  { evidence, weights }: Advanced,
+  { interaction }: ScoringEvent,
+): readonly string[] {
+  if (!weights.presented) return ["No recommendation was on screen, so that the case says nothing of the use of advice."];
+  if (interaction.scenario_type === "calibration") {
+    return ["The operator knew that this was a test: it counts among announced tests alone, and moves no score."];
+  }
+  if (!isLabelled(evidence)) {
+    return ["It is not known whether the recommendation was right: the case moves nothing until a label says so."];
+  }
+  return [];
+}
+
+/** What became known or faded, and how the estimates of both kinds of advice moved; empty before `jis-3`. */
+function knownCaseRules(
+  model: ModelDocument,
+  { stored, read, steps, cause }: Pick<Explained, "stored" | "read" | "steps" | "cause">,
+): readonly string[] {
+  if (model.discrimination === undefined) return [];
+  const bearing = steps.filter(({ bucket, rule }) =>
+    rule === "retention" ? bucket === "H" && stored.ev !== undefined : bucket === "H" || bucket === "C"
+  );
+  const causes = [...Map.groupBy(bearing, ({ rule }) => rule).values()].map((applied) => `${cause(applied)}.`);
+  return [...causes, ...movedEstimates(model, stored, read)];
+}
+
 /** What the known cases say of both kinds of advice, before and after. */
-function explainPosterior(
+function movedEstimates(
   model: ModelDocument,
   stored: OperatorState,
   read: OperatorState,

@@ -3,14 +3,15 @@
  * known.
  *
  * It owns no constant: it runs the labelled lines of the reducer with the weights that the score recorded. So
- * a label counts as much as it would have counted at once, but only from the next score on. The recorded
- * score never changes. The caller decides whether a label is allowed: the first one, and only for a score without
+ * a label counts as much as it would have counted at once. With `jis-3` it counts in the operator's JIS from then
+ * on, with the formulas before from the next score on. The recorded score never changes. The caller decides whether a label is allowed: the first one, and only for a score without
  * outcome. Source: scoring model, section 15, point 6.
  */
 import type { Decision, ScenarioType } from "../domain/enums.ts";
 import { classify } from "./classify.ts";
 import { withDecision } from "./known_cases.ts";
 import type { ModelDocument } from "./model.ts";
+import { readState } from "./reading.ts";
 import {
   Draft,
   type EventWeights,
@@ -71,6 +72,7 @@ export function applyLabel(
     if (state.ev !== undefined && model.discrimination !== undefined) {
       const { domain } = weights;
       draft.state.ev = withDecision(model, state.ev, { domain, scenario_type, isNew: false, evidence });
+      draft.state.jis = readState(model, draft.state, { domain, mode: "full" }).jis;
     }
   } else {
     putUnaided(draft, outcome_correct, weights.omega);

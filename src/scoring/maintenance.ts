@@ -10,7 +10,9 @@ import { belowFloor } from "./compliance.ts";
 import type { DecayProjection } from "./decay.ts";
 import { computedDimensions, type Dimensions, dimensionWeight, type FullDimensions } from "./dimensions.ts";
 import type { ModelDocument } from "./model.ts";
+import { truthNeeded } from "./state.ts";
 import { DAY_MS } from "../domain/time.ts";
+import type { Verdict } from "./verdict.ts";
 
 /** Everything that the urgency table of section 8.1 reads. */
 export interface MaintenanceInput {
@@ -19,8 +21,10 @@ export interface MaintenanceInput {
   readonly mode: Mode;
   readonly decay: DecayProjection;
   readonly minimumDataMet: boolean;
-  /** Cases whose truth is known. */
+  /** Known cases that a verdict rests on. */
   readonly groundTruth: number;
+  /** Absent or null with the formulas before `jis-3`. */
+  readonly verdict?: Verdict | null;
   /** Epoch milliseconds. */
   readonly now: number;
 }
@@ -52,9 +56,11 @@ const rank = (urgency: Urgency) => URGENCIES.indexOf(urgency);
 function* conditions(model: ModelDocument, input: MaintenanceInput): Generator<readonly [Urgency, string]> {
   const { min_jis, target_jis, critical_jis, dimension_floor } = model.thresholds;
   const { projected_days, trend } = model.maintenance;
-  const { jis, decay } = input;
-  if (jis < critical_jis) yield ["critical", `jis_below_critical_${critical_jis}`];
+  const { jis, decay, verdict = null } = input;
+  if (verdict?.status === "undetermined") yield ["medium", `undetermined_${verdict.doubt}`];
+  else if (jis < critical_jis) yield ["critical", `jis_below_critical_${critical_jis}`];
   else if (jis < min_jis) yield ["high", `jis_below_minimum_${min_jis}`];
+  else if (verdict?.status === "non_compliant") yield ["high", `${verdict.part}_below_minimum_${min_jis}`];
   else if (jis < target_jis) yield ["low", `jis_below_target_${target_jis}`];
   const days = decay.days_to_non_compliance;
   if (jis >= min_jis && days !== null) {
@@ -66,7 +72,7 @@ function* conditions(model: ModelDocument, input: MaintenanceInput): Generator<r
   }
   if (decay.current_trend <= trend.medium) yield ["medium", "steep_declining_trend"];
   else if (decay.current_trend <= trend.low) yield ["low", "declining_trend"];
-  for (const name of belowFloor(model, input.dimensions)) {
+  for (const name of verdict === null ? belowFloor(model, input.dimensions) : []) {
     yield ["high", `${name}_below_floor_${dimension_floor}`];
   }
 }
@@ -98,11 +104,11 @@ function plan(model: ModelDocument, input: MaintenanceInput): Plan {
     if (rank(urgency) > rank(rules.provisional_cap)) urgency = rules.provisional_cap;
     reasons.push("insufficient_data_provisional");
   }
-  const truthMissing = input.groundTruth < model.minimum_data.ground_truth;
-  if (truthMissing) reasons.push("no_ground_truth_evidence");
+  const isTruthMissing = input.groundTruth < truthNeeded(model);
+  if (isTruthMissing) reasons.push("no_ground_truth_evidence");
 
   // Only injected known errors can supply missing ground truth.
-  const needsTruth = input.mode === "full" && input.minimumDataMet && truthMissing && urgency !== "none";
+  const needsTruth = input.mode === "full" && input.minimumDataMet && isTruthMissing && urgency !== "none";
   const target = needsTruth ? rules.truth_target : weakestDimension(model, input);
   if (input.dimensions[target]! < model.thresholds.target_jis) reasons.push(`weakest_dimension_${target}`);
   return {

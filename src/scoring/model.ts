@@ -1,13 +1,22 @@
 /**
  * The model document: every constant of the scoring model as data, validated, with a version and one hash.
  *
- * The code holds only the shape of the formulas; `jis-1.1.0.json` holds the numbers, the exercises and the
+ * The code holds only the shape of the formulas; `jis-2.0.0.json` holds the numbers, the exercises and the
  * dated rules of law. `JISS_SCORING_MODEL_FILE` can replace that file, never the formulas. Numbers in square
  * brackets below are the sources of scoring model section 16, spelt out in `docs/understand/scoring-model.md`.
  */
 import * as z from "zod";
-import { DIMENSIONS, DOMAINS, FORMULAS, SCENARIO_TYPES, URGENCIES } from "../domain/enums.ts";
-import defaultDocument from "./jis-1.1.0.json" with { type: "json" };
+import {
+  DIMENSIONS,
+  type Domain,
+  DOMAINS,
+  FIRST_DOMAINS,
+  FORMULAS,
+  LATER_DOMAINS,
+  SCENARIO_TYPES,
+  URGENCIES,
+} from "../domain/enums.ts";
+import defaultDocument from "./jis-2.0.0.json" with { type: "json" };
 
 /** Largest exponent of a modification's share in its departure share. */
 export const DEPARTURE_EXPONENT_MAX = 16;
@@ -201,6 +210,20 @@ const lawRule = checked(
 );
 export type LawRule = z.infer<typeof lawRule>;
 
+const domainRow = checked(
+  z.strictObject({
+    fast_ms: positive,
+    reference_ms: positive,
+    decay_rate: positive,
+    decay_acceleration: nonNegative,
+    floor: points,
+    recovery_rate: positive,
+    severity: fraction,
+    high_risk: z.boolean(),
+  }),
+  (row) => (row.fast_ms < row.reference_ms ? null : "fast_ms must be below reference_ms"),
+);
+
 const shape = z.strictObject({
   version: z.string().regex(/^[a-z0-9][a-z0-9.+-]{0,63}$/),
   /** `jis-2` is `jis-1` with `classification.departure_exponent`; `jis-3` has `discrimination` besides. */
@@ -390,22 +413,10 @@ const shape = z.strictObject({
   /** Read first, point 4: Beta variance, normal interval, calibrated by validation. */
   uncertainty: z.strictObject({ level: z.number().gt(0).lt(1), z: positive, calibration_factor: positive }),
   /** Section 7.1: `general` is anchored to data [19]; the other rows are policy parameters, not measurements. */
-  domains: record(
-    DOMAINS,
-    checked(
-      z.strictObject({
-        fast_ms: positive,
-        reference_ms: positive,
-        decay_rate: positive,
-        decay_acceleration: nonNegative,
-        floor: points,
-        recovery_rate: positive,
-        severity: fraction,
-        high_risk: z.boolean(),
-      }),
-      (row) => (row.fast_ms < row.reference_ms ? null : "fast_ms must be below reference_ms"),
-    ),
-  ),
+  domains: z.strictObject({
+    ...record(FIRST_DOMAINS, domainRow).shape,
+    ...record(LATER_DOMAINS, domainRow.optional()).shape,
+  }),
   /** Section 7.2: the decay projection. */
   decay: z.strictObject({
     trend_limit: positive,
@@ -493,6 +504,11 @@ const shape = z.strictObject({
 
 export type ModelDocument = z.infer<typeof shape>;
 
+/** The numbers of a domain; those of `general` if the document is older than the domain. */
+export function domainRules({ domains }: Pick<ModelDocument, "domains">, domain: Domain) {
+  return domains[domain] ?? domains.general;
+}
+
 /** The largest weight with which one event can move any bucket. */
 function largestWeight({ scenario_weights, updates, recalibration }: ModelDocument): number {
   const rules: readonly Readonly<Record<string, number>>[] = [...Object.values(updates), recalibration];
@@ -509,6 +525,9 @@ function requireFormulas(model: ModelDocument, context: z.RefinementCtx): void {
     context.addIssue({ code: "custom", path: [...path], message });
   if (isThird !== (model.discrimination !== undefined)) {
     complain(["discrimination"], "must be there with the formulas jis-3, and only with them");
+  }
+  for (const name of isThird ? LATER_DOMAINS : []) {
+    if (model.domains[name] === undefined) complain(["domains", name], "is missing");
   }
   for (const [name, row] of Object.entries(model.dimensions)) {
     const path = ["dimensions", name];

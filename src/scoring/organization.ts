@@ -9,7 +9,7 @@ import { type Band, BANDS, type Domain } from "../domain/enums.ts";
 import { round } from "./arithmetic.ts";
 import { bandOf } from "./dimensions.ts";
 import { formatQuantity, percent } from "./wording.ts";
-import type { ModelDocument } from "./model.ts";
+import { domainRules, type ModelDocument } from "./model.ts";
 import { minimumDataMet } from "./state.ts";
 import { DAY_MS } from "../domain/time.ts";
 
@@ -64,7 +64,7 @@ export interface OrganizationFigures {
 /** True if the operator decides cases in which harm is grave, and the record is long enough for a verdict. */
 export function isHighRisk(model: ModelDocument, row: OperatorRow, now: number): boolean {
   if (!minimumDataMet(model, row, now)) return false;
-  return model.domains[row.domain].high_risk || row.shareHs >= model.organization.high_risk_share;
+  return domainRules(model, row.domain).high_risk || row.shareHs >= model.organization.high_risk_share;
 }
 
 /**

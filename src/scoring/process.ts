@@ -9,7 +9,7 @@ import type { Domain } from "../domain/enums.ts";
 import type { Interaction } from "../domain/interaction.ts";
 import { clamp, ln, power } from "./arithmetic.ts";
 import { departureShare } from "./classify.ts";
-import type { ModelDocument } from "./model.ts";
+import { domainRules, type ModelDocument } from "./model.ts";
 
 export interface ProcessEvidence {
   /** t, milliseconds, clamped to the model's bounds. */
@@ -83,8 +83,8 @@ export function processEvidence(
   const rules = model.process;
   const timeMs = clamp(interaction.time_to_decision_ms, rules.min_ms, rules.max_ms);
   const shrink = 1 - model.relief.time_shrink * relief;
-  const lnFast = ln(model.domains[domain].fast_ms * shrink);
-  const lnReference = ln(model.domains[domain].reference_ms * shrink);
+  const lnFast = ln(domainRules(model, domain).fast_ms * shrink);
+  const lnReference = ln(domainRules(model, domain).reference_ms * shrink);
   let time = clamp((ln(timeMs) - lnFast) / (lnReference - lnFast), 0, 1);
 
   const measured = measure(model, interaction);

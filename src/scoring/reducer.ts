@@ -19,9 +19,9 @@ import {
   type LabelledDecision,
 } from "./classify.ts";
 import { faded, NO_PARTS, type PartsOfWork, withDecision } from "./known_cases.ts";
-import { type BucketName, BUCKETS, type ModelDocument } from "./model.ts";
+import { type BucketName, BUCKETS, domainRules, type ModelDocument } from "./model.ts";
 import { type ProcessEvidence, processEvidence, scrutiny, validatedSpeedRelief } from "./process.ts";
-import { breakEven, type Bucket, initialState, mean, type OperatorState, put } from "./state.ts";
+import { breakEven, type Bucket, domainBucket, initialState, mean, type OperatorState, put } from "./state.ts";
 import { DAY_MS } from "../domain/time.ts";
 
 /**
@@ -97,7 +97,7 @@ export interface Step {
 export type Observer = (step: Step) => void;
 
 function bucketOf(state: OperatorState, name: BucketName, domain: Domain): Bucket {
-  return name === "K" ? state.K[domain] : state.b[name];
+  return name === "K" ? domainBucket(state, domain) : state.b[name];
 }
 
 /**
@@ -277,9 +277,18 @@ export function advance(
   if (model.discrimination === undefined) {
     delete draft.state.ev;
   } else {
+    if (begins(model, before)) Object.assign(draft.state, { ef: null, es: null, disp: null });
     draft.state.ev = withInteraction(model, draft.state.ev ?? NO_PARTS, { context, interaction });
   }
   return { state: draft.state, weights, acceptedError: evidence.miss > 0, evidence, process, relief };
+}
+
+/**
+ * True if `jis-3` scores an operator for the first time. Known cases count from then on, and the averages begin
+ * anew, because scores of earlier formulas mean something else.
+ */
+export function begins(model: ModelDocument, before: OperatorState): boolean {
+  return model.discrimination !== undefined && before.ev === undefined;
 }
 
 /** The bit of each telemetry field in the member `m` of the known cases. */
@@ -557,7 +566,7 @@ function count(
   const critical = interaction.scenario_type === "critical";
   const highStakes = interaction.scenario_type === "high_stakes";
   const fast = presented && interaction.decision === "accepted" &&
-    interaction.time_to_decision_ms < model.domains[domain].fast_ms;
+    interaction.time_to_decision_ms < domainRules(model, domain).fast_ms;
   state.n += 1;
   state.cnt = {
     pres: state.cnt.pres + (presented ? 1 : 0),

@@ -16,6 +16,7 @@ import {
   type Verdicts,
   worstOf,
 } from "./findings.ts";
+import { truthNeeded } from "./state.ts";
 import type { Model, ModelDocument } from "./model.ts";
 import { type OperatorRow, organizationRule } from "./organization.ts";
 import { type PeriodData, type PeriodRecord, populationOf, totalOf } from "./period.ts";
@@ -167,7 +168,7 @@ function rowOf(record: PeriodRecord, jis: number): OperatorRow {
 }
 
 function withoutGroundTruth(model: ModelDocument, population: readonly PeriodRecord[]): number {
-  return population.filter((record) => record.groundTruth < model.minimum_data.ground_truth).length;
+  return population.filter((record) => record.groundTruth < truthNeeded(model)).length;
 }
 
 /**
@@ -181,14 +182,16 @@ function caveatsOf(
     readonly findings: readonly Finding[];
   },
 ): string[] {
-  const { interactions, days, ground_truth } = model.minimum_data;
+  const { interactions, days } = model.minimum_data;
   const unproven = withoutGroundTruth(model, population);
   const short = data.records.length - population.length;
   const domains = new Set(data.records.map((record) => record.domain));
   const caveats: readonly (readonly [applies: boolean, sentence: string])[] = [
     [
       unproven > 0,
-      `Operators with fewer than ${ground_truth} cases whose truth is known: ${unproven} of ${population.length}. ` +
+      `Operators with fewer than ${truthNeeded(model)} cases${
+        model.discrimination === undefined ? "" : " of wrong advice"
+      } whose truth is known: ${unproven} of ${population.length}. ` +
       "Without outcome labels or injected errors the score cannot tell careful review from a good imitation of it.",
     ],
     [

@@ -4,7 +4,7 @@
  * Pure: no clock, no randomness, no I/O; the same arguments give the same bytes, which is what a replay checks.
  * Source: scoring model, sections 0, 4.11 and 6.
  */
-import type { Band, Mode, ModeOverride } from "../domain/enums.ts";
+import type { Band, Dimension, Mode, ModeOverride } from "../domain/enums.ts";
 import { clamp, q9, round } from "./arithmetic.ts";
 import { type Compliance, complianceOf } from "./compliance.ts";
 import { type DecayProjection, projectDecay } from "./decay.ts";
@@ -13,8 +13,9 @@ import { type MaintenanceRecommendation, recommendMaintenance } from "./maintena
 import type { ModelDocument } from "./model.ts";
 import { readState, type StateReading } from "./reading.ts";
 import { advance, type EventWeights, type ScoringEvent } from "./reducer.ts";
-import { minimumDataMet, type OperatorState } from "./state.ts";
+import { minimumDataMet, type OperatorState, truthNeeded, truthOf } from "./state.ts";
 import type { Uncertainty } from "./uncertainty.ts";
+import type { Verdict } from "./verdict.ts";
 
 export interface ScoreOptions {
   readonly mode: Mode;
@@ -35,6 +36,8 @@ export interface ScoreResult {
   readonly committed: boolean;
   readonly dimensions_computed: number;
   readonly uncertainty: Uncertainty;
+  /** Dimensions of which the number is the prior's, since too few cases are known; absent before `jis-3`. */
+  readonly prior_dimensions?: readonly Dimension[];
 }
 
 interface SkippedResult {
@@ -50,6 +53,10 @@ export interface Scored {
   readonly fullDimensions: FullDimensions;
   /** Interval of the full-mode JIS, in lite mode too. */
   readonly fullUncertainty: Uncertainty;
+  /** Full-mode verdict, in lite mode too; null with the formulas before `jis-3`. */
+  readonly fullVerdict: Verdict | null;
+  /** Known cases that a verdict rests on, after the interaction. */
+  readonly groundTruth: number;
   /** Mean of C after the interaction, 0..1. */
   readonly meanCorrectAcceptance: number;
 }
@@ -59,9 +66,12 @@ export interface Skipped {
   readonly result: SkippedResult;
 }
 
-/** Whether a score is still provisional: thin data, or hardly any case whose truth is known. */
+/**
+ * Whether a score is still provisional: thin data, or hardly any case whose truth is known. With `jis-3` it is
+ * wrong advice that must be known: right advice that was accepted says nothing about the finding of errors.
+ */
 export function isProvisional(model: ModelDocument, state: OperatorState, now: number): boolean {
-  return !(minimumDataMet(model, state, now) && state.cnt.truth >= model.minimum_data.ground_truth);
+  return !(minimumDataMet(model, state, now) && truthOf(model, state) >= truthNeeded(model));
 }
 
 /** The name of a mode in a response: `standard` is the specification's word for full. */
@@ -130,6 +140,8 @@ export function score(
     weights: advanced.weights,
     fullDimensions: full.dimensions as FullDimensions,
     fullUncertainty: full.uncertainty,
+    fullVerdict: full.judgment?.verdict ?? null,
+    groundTruth: truthOf(model, next),
     meanCorrectAcceptance: full.means.C,
   };
 }
@@ -148,6 +160,7 @@ function resultOf(
   const band = bandOf(model, jis);
   const decay = projectDecay(model, state, { jis, domain });
   const provisional = isProvisional(model, state, now);
+  const verdict = judgment?.verdict ?? null;
   return {
     jis,
     displayed_jis: round(mode === "full" ? state.disp! : jis),
@@ -159,7 +172,7 @@ function resultOf(
       band,
       dimensions,
       daysToNonCompliance: decay.days_to_non_compliance,
-      verdict: judgment?.verdict ?? null,
+      verdict,
     }),
     maintenance_recommendation: recommendMaintenance(model, {
       jis,
@@ -167,7 +180,8 @@ function resultOf(
       mode,
       decay,
       minimumDataMet: minimumDataMet(model, state, now),
-      groundTruth: state.cnt.truth,
+      groundTruth: truthOf(model, state),
+      verdict,
       now,
     }),
     mode: modeName(mode),
@@ -175,5 +189,6 @@ function resultOf(
     committed: !provisional,
     dimensions_computed: Object.keys(dimensions).length,
     uncertainty: reading.uncertainty,
+    ...(judgment === null ? {} : { prior_dimensions: judgment.priorDimensions }),
   };
 }

@@ -4,15 +4,19 @@
  */
 import { DAY_MS } from "../domain/time.ts";
 import * as z from "zod";
-import { type Domain, DOMAINS } from "../domain/enums.ts";
+import { type Domain, FIRST_DOMAINS, LATER_DOMAINS } from "../domain/enums.ts";
 import { type BucketName, BUCKETS, type ModelDocument } from "./model.ts";
 import { clamp, q9 } from "./arithmetic.ts";
-import { knownCasesSchema } from "./known_cases.ts";
+import { allLive, knownCasesSchema, NO_PARTS } from "./known_cases.ts";
 
 /** Positive and negative evidence; their sum never exceeds the bucket's capacity. */
 export type Bucket = readonly [positive: number, negative: number];
 
 const bucketSchema = z.tuple([z.number(), z.number()]);
+
+function each<Name extends string, Schema extends z.ZodType>(names: readonly Name[], schema: Schema) {
+  return Object.fromEntries(names.map((name) => [name, schema])) as Record<Name, Schema>;
+}
 
 /**
  * The shape of a stored state. Only this program writes states; an auditor's copy is checked against the
@@ -34,15 +38,13 @@ export const stateSchema = z.strictObject({
    * following advice that nobody knows to be right or wrong.
    */
   b: z.strictObject(
-    Object.fromEntries(BUCKETS.map((name) => [name, bucketSchema])) as Record<
-      (typeof BUCKETS)[number],
-      typeof bucketSchema
-    >,
+    each(BUCKETS, bucketSchema),
   ),
-  /** For each domain, a bucket of right and wrong decisions in it. */
-  K: z.strictObject(
-    Object.fromEntries(DOMAINS.map((name) => [name, bucketSchema])) as Record<Domain, typeof bucketSchema>,
-  ),
+  /** For each domain, a bucket of right and wrong decisions in it; a later domain is absent until it occurs. */
+  K: z.strictObject({
+    ...each(FIRST_DOMAINS, bucketSchema),
+    ...each(LATER_DOMAINS, bucketSchema.optional()),
+  }),
   /**
    * The operator's usual decision time, in ln(seconds): `n` times were counted, `mu` is their moving mean,
    * `s2` their moving variance (0 or more).
@@ -107,7 +109,7 @@ export function initialState(model: ModelDocument): OperatorState {
     t0: null,
     t1: null,
     b: { H: [0, 0], C: [0, 0], P: [0, 0], X: [0, 0], A: [0, 0], U: [0, 0], R: [0, 0], Q: [0, 0] },
-    K: Object.fromEntries(DOMAINS.map((name) => [name, [0, 0]])) as OperatorState["K"],
+    K: Object.fromEntries(FIRST_DOMAINS.map((name) => [name, [0, 0]])) as unknown as OperatorState["K"],
     rt: { n: 0, mu: 0, s2: 0 },
     im: 0,
     err: null,
@@ -141,12 +143,17 @@ export function breakEven(model: ModelDocument, name: BucketName, bucket: Bucket
   return (n / capacity) * raw + (1 - n / capacity) * mean(model, name, bucket);
 }
 
+/** The bucket of a domain; empty if the domain never occurred. */
+export function domainBucket({ K }: Pick<OperatorState, "K">, domain: Domain): Bucket {
+  return K[domain] ?? [0, 0];
+}
+
 export interface BucketMeans extends Readonly<Record<BucketName, number>> {}
 
 /** The nine means from which the dimensions are computed, with `K` of the given domain. */
 export function bucketMeans(model: ModelDocument, state: OperatorState, domain: Domain): BucketMeans {
   const means = Object.fromEntries(BUCKETS.map((name) => [name, mean(model, name, state.b[name])]));
-  return { ...means, K: mean(model, "K", state.K[domain]) } as BucketMeans;
+  return { ...means, K: mean(model, "K", domainBucket(state, domain)) } as BucketMeans;
 }
 
 /**
@@ -165,4 +172,14 @@ export function minimumDataMet(
 ): boolean {
   const { interactions, days } = model.minimum_data;
   return state.n >= interactions || (state.t0 !== null && (now - state.t0) / DAY_MS >= days);
+}
+
+/** Number of known cases that a verdict rests on: of wrong advice with `jis-3`, of any kind before. */
+export function truthOf({ discrimination }: ModelDocument, { cnt, ev }: OperatorState): number {
+  return discrimination === undefined ? cnt.truth : allLive(ev ?? NO_PARTS)[4];
+}
+
+/** Number of known cases without which no score is final. */
+export function truthNeeded({ discrimination, minimum_data }: ModelDocument): number {
+  return discrimination?.wrong_cases ?? minimum_data.ground_truth;
 }

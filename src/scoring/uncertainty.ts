@@ -10,7 +10,7 @@ import type { Dimension, Domain, Mode } from "../domain/enums.ts";
 import { clamp, roundTo } from "./arithmetic.ts";
 import { computedDimensions, dimensionValue, dimensionWeight, FACTOR_ORDER } from "./dimensions.ts";
 import type { BucketName, ModelDocument } from "./model.ts";
-import { type BucketMeans, bucketMeans, type OperatorState } from "./state.ts";
+import { type BucketMeans, bucketMeans, domainBucket, type OperatorState } from "./state.ts";
 
 export interface Uncertainty {
   /** Coverage that the interval claims, 0..1. */
@@ -63,7 +63,7 @@ export function uncertaintyOf(
   for (const name of [...FACTOR_ORDER, "Q"] as const) {
     const slope = derivative(model, name, { means, terms });
     if (slope === 0) continue;
-    const [a, b] = name === "K" ? state.K[domain] : state.b[name];
+    const [a, b] = name === "K" ? domainBucket(state, domain) : state.b[name];
     const m = means[name];
     variance += slope * slope * (m * (1 - m) / (a + b + model.buckets[name].prior_strength + 1));
   }

@@ -14,6 +14,8 @@ import {
   DOMAINS,
   type Doubt,
   type Mode,
+  VERDICT_STATUSES,
+  type VerdictStatus,
   type WORK_PARTS,
 } from "../domain/enums.ts";
 import { clamp, roundTo, toDimension } from "./arithmetic.ts";
@@ -46,11 +48,17 @@ export function pointsOf(
   };
 }
 
-/** Points of each cell of the grid, for one error rate: of each weighty dimension, and of their weighted sum. */
+/** Points of each cell of the grid, and the step of an interval in which they lie. */
+interface PointTable {
+  readonly points: Float64Array;
+  readonly steps: Uint16Array;
+}
+
+/** The tables of one error rate: points of each weighty dimension, and their weighted sums. */
 interface PointTables {
-  readonly dimensions: ReadonlyMap<Dimension, Float64Array>;
-  readonly full: Float64Array;
-  readonly lite: Float64Array;
+  readonly dimensions: readonly { readonly name: Dimension; readonly points: Float64Array }[];
+  readonly full: PointTable;
+  readonly lite: PointTable;
 }
 
 const tables = new WeakMap<ModelDocument, Map<number, PointTables>>();
@@ -67,23 +75,24 @@ function tablesOf(model: ModelDocument, rate: number): PointTables {
 function makeTables(model: ModelDocument, rate: number): PointTables {
   const size = gridSize(model);
   const weighty = weightyDimensions(model);
-  const dimensions = new Map(weighty.map(({ name, falseAlarmCost }) => {
-    const points = pointsOf(model, { falseAlarmCost, errorRate: rate });
-    const table = new Float64Array(size * size);
-    for (let cell = 0; cell < table.length; cell += 1) {
-      table[cell] = points(rateAt(model, Math.floor(cell / size)), rateAt(model, cell % size));
+  const dimensions = weighty.map(({ name, falseAlarmCost }) => {
+    const pointsAt = pointsOf(model, { falseAlarmCost, errorRate: rate });
+    const points = new Float64Array(size * size);
+    for (let cell = 0; cell < points.length; cell += 1) {
+      points[cell] = pointsAt(rateAt(model, Math.floor(cell / size)), rateAt(model, cell % size));
     }
-    return [name, table] as const;
-  }));
-  const sumOf = (weightOf: (row: (typeof weighty)[number]) => number) => {
-    const table = new Float64Array(size * size);
-    for (const row of weighty) {
-      const points = dimensions.get(row.name)!;
-      for (let cell = 0; cell < table.length; cell += 1) {
-        table[cell] = table[cell]! + weightOf(row) * points[cell]!;
+    return { name, points };
+  });
+  const sumOf = (weightOf: (row: (typeof weighty)[number]) => number): PointTable => {
+    const points = new Float64Array(size * size);
+    for (const [index, row] of weighty.entries()) {
+      const own = dimensions[index]!.points;
+      for (let cell = 0; cell < points.length; cell += 1) {
+        points[cell] = points[cell]! + weightOf(row) * own[cell]!;
       }
     }
-    return table;
+    const steps = Uint16Array.from(points, (value) => clamp(Math.floor(value * (STEPS / 100)), 0, STEPS));
+    return { points, steps };
   };
   return { dimensions, full: sumOf((row) => row.weight), lite: sumOf((row) => row.liteWeight) };
 }
@@ -98,10 +107,10 @@ function weightyDimensions(model: ModelDocument) {
 }
 
 /** The mean of a table over a posterior. */
-function meanOf(table: Float64Array, { probabilities }: Posterior): number {
+function meanOf(points: Float64Array, { weights, total }: Posterior): number {
   let sum = 0;
-  for (let cell = 0; cell < table.length; cell += 1) sum = sum + probabilities[cell]! * table[cell]!;
-  return sum;
+  for (let cell = 0; cell < points.length; cell += 1) sum = sum + weights[cell]! * points[cell]!;
+  return sum / total;
 }
 
 /** An interval of points, each end rounded outward to a tenth. */
@@ -111,13 +120,13 @@ export interface Interval {
 }
 
 /** The interval that leaves half of the rest of the model's level on each side. */
-function intervalOf(model: ModelDocument, table: Float64Array, { probabilities }: Posterior): Interval {
+function intervalOf(model: ModelDocument, { steps }: PointTable, { weights, total }: Posterior): Interval {
   const mass = new Float64Array(STEPS + 1);
-  for (let cell = 0; cell < table.length; cell += 1) {
-    const step = clamp(Math.floor(table[cell]! * (STEPS / 100)), 0, STEPS);
-    mass[step] = mass[step]! + probabilities[cell]!;
+  for (let cell = 0; cell < steps.length; cell += 1) {
+    const step = steps[cell]!;
+    mass[step] = mass[step]! + weights[cell]!;
   }
-  const tail = (1 - model.uncertainty.level) / 2;
+  const tail = (1 - model.uncertainty.level) / 2 * total;
   let low = 0;
   for (let sum = mass[0]!; sum < tail && low < STEPS; sum = sum + mass[low]!) low += 1;
   let high = STEPS;
@@ -125,32 +134,39 @@ function intervalOf(model: ModelDocument, table: Float64Array, { probabilities }
   return { low: low * 100 / STEPS, high: Math.min(100, (high + 1) * 100 / STEPS) };
 }
 
-/** The posterior of a part of the work, read at an error rate. */
+/** The posterior of a part of the work, read at an error rate in a mode. */
 class Reading {
+  readonly interval: Interval;
+  /** Mean of the points. */
+  readonly mean: number;
   readonly #posterior: Posterior;
   readonly #tables: PointTables;
 
-  constructor(readonly model: ModelDocument, readonly part: Part, rate: number) {
+  constructor(
+    readonly model: ModelDocument,
+    readonly part: Part,
+    { rate, mode }: { readonly rate: number; readonly mode: Mode },
+  ) {
     this.#posterior = new Posterior(model, casesOf(part));
     this.#tables = tablesOf(model, rate);
+    this.interval = intervalOf(model, this.#tables[mode], this.#posterior);
+    this.mean = meanOf(this.#tables[mode].points, this.#posterior);
   }
 
-  dimension(name: Dimension): number {
-    return toDimension(meanOf(this.#tables.dimensions.get(name)!, this.#posterior) / 100);
-  }
-
-  mean(mode: Mode): number {
-    return meanOf(this.#tables[mode], this.#posterior);
-  }
-
-  interval(mode: Mode): Interval {
-    return intervalOf(this.model, this.#tables[mode], this.#posterior);
+  /** Integer points of the weighty dimensions. */
+  dimensions(): Readonly<Partial<Record<Dimension, number>>> {
+    return Object.fromEntries(
+      this.#tables.dimensions.map(({ name, points }) => [
+        name,
+        toDimension(meanOf(points, this.#posterior) / 100),
+      ]),
+    );
   }
 
   /** The highest points, with the certainty of the interval, if no wrong advice were ever accepted. */
   highestWithEveryErrorFound(mode: Mode): number {
     const size = gridSize(this.model);
-    const best = this.#tables[mode].subarray((size - 1) * size);
+    const best = this.#tables[mode].points.subarray((size - 1) * size);
     const tail = (1 - this.model.uncertainty.level) / 2;
     let sum = 0;
     for (const [column, probability] of this.#posterior.ofRightAdvice().entries()) {
@@ -161,12 +177,9 @@ class Reading {
   }
 }
 
-/** From best to worst. */
-const VERDICT_STATUSES = ["compliant", "undetermined", "non_compliant"] as const;
-
 /** The verdict over all parts, in wire names. */
 export interface Verdict {
-  readonly status: (typeof VERDICT_STATUSES)[number];
+  readonly status: VerdictStatus;
   /** The part of the work that the verdict rests on. */
   readonly part: (typeof WORK_PARTS)[number] | Domain;
   /** The interval of that part's score, points. */
@@ -184,35 +197,39 @@ export interface Verdict {
 export interface Judgment extends Interval {
   /** Integer points of the weighty dimensions. */
   readonly dimensions: Readonly<Partial<Record<Dimension, number>>>;
+  /** The weighty dimensions if too little wrong advice is known: then their numbers are the prior's. */
+  readonly priorDimensions: readonly Dimension[];
   readonly errorRate: number;
   readonly verdict: Verdict;
 }
 
 /** Reads the posterior of all live cases, and the verdict of the worst part. */
 export function judge(model: ModelDocument, parts: PartsOfWork, mode: Mode): Judgment {
-  const rate = errorRate(model, parts.n);
-  const all = new Reading(model, allLive(parts), rate);
+  const at = { rate: errorRate(model, parts.n), mode };
+  const all = new Reading(model, allLive(parts), at);
   return {
-    ...all.interval(mode),
-    dimensions: Object.fromEntries(weightyDimensions(model).map(({ name }) => [name, all.dimension(name)])),
-    errorRate: rate,
-    verdict: verdictOf(model, { parts, all, rate, mode }),
+    ...all.interval,
+    dimensions: all.dimensions(),
+    priorDimensions: all.part[4] < requireDiscrimination(model).wrong_cases
+      ? weightyDimensions(model).map(({ name }) => name)
+      : [],
+    errorRate: at.rate,
+    verdict: verdictOf(model, { parts, all, at }),
   };
 }
 
 /** The worst of what each part says: not compliant, then undetermined, then compliant. */
 function verdictOf(
   model: ModelDocument,
-  { parts, all, rate, mode }: {
+  { parts, all, at }: {
     readonly parts: PartsOfWork;
     readonly all: Reading;
-    readonly rate: number;
-    readonly mode: Mode;
+    readonly at: { readonly rate: number; readonly mode: Mode };
   },
 ): Verdict {
-  const whole = verdictOnAll(model, { all, mode, naturalWrong: parts.n[4] });
+  const whole = verdictOnAll(model, { all, mode: at.mode, naturalWrong: parts.n[4] });
   const others = partsToJudge(model, parts).map(({ name, part }) =>
-    verdictOnPart(model, { name, reading: new Reading(model, part, rate), mode })
+    verdictOnPart(model, { name, reading: new Reading(model, part, at) })
   );
   const rank = ({ status }: Verdict) => VERDICT_STATUSES.indexOf(status);
   return others.reduce<Verdict>(
@@ -244,10 +261,10 @@ function verdictOnAll(
 ): Verdict {
   const { min_jis } = model.thresholds;
   const { wrong_cases: least } = requireDiscrimination(model);
-  const interval = all.interval(mode);
+  const { interval } = all;
   const wrong = all.part[4];
   const verdict = { part: "all" as const, ...interval, wrong_cases: wrong };
-  const decided = (status: Verdict["status"]): Verdict => ({
+  const decided = (status: VerdictStatus): Verdict => ({
     ...verdict,
     status,
     doubt: null,
@@ -263,9 +280,7 @@ function verdictOnAll(
     return decided("non_compliant");
   }
   if (wrong < least) return doubted("too_few_wrong_cases", least - wrong);
-  if (interval.low < min_jis) {
-    return doubted("interval_spans_minimum", neededCases(model, { reading: all, mode }));
-  }
+  if (interval.low < min_jis) return doubted("interval_spans_minimum", neededCases(model, all));
   if (naturalWrong < least) return doubted("too_few_natural_wrong_cases", least - naturalWrong);
   return decided("compliant");
 }
@@ -273,16 +288,12 @@ function verdictOnAll(
 /** The verdict on a part, if it has any objection: null if its score is at least the minimum. */
 function verdictOnPart(
   model: ModelDocument,
-  { name, reading, mode }: {
-    readonly name: Verdict["part"];
-    readonly reading: Reading;
-    readonly mode: Mode;
-  },
+  { name, reading }: { readonly name: Verdict["part"]; readonly reading: Reading },
 ): Verdict | null {
   const { min_jis } = model.thresholds;
   const { wrong_cases: least } = requireDiscrimination(model);
+  const { interval } = reading;
   const wrong = reading.part[4];
-  const interval = reading.interval(mode);
   const verdict = { part: name, ...interval, wrong_cases: wrong };
   if (wrong < least) {
     return {
@@ -295,12 +306,12 @@ function verdictOnPart(
   if (interval.high < min_jis) {
     return { ...verdict, status: "non_compliant", doubt: null, wrong_cases_needed: null };
   }
-  if (reading.mean(mode) >= min_jis) return null;
+  if (reading.mean >= min_jis) return null;
   return {
     ...verdict,
     status: "undetermined",
     doubt: "interval_spans_minimum",
-    wrong_cases_needed: neededCases(model, { reading, mode }),
+    wrong_cases_needed: neededCases(model, reading),
   };
 }
 
@@ -309,17 +320,13 @@ const NEEDED_MOST = 400;
 
 /**
  * About how many more cases of wrong advice would bring the minimum out of the interval, if the score stays
- * where it is: an interval narrows with the root of the cases.
+ * there: an interval narrows with the root of the cases.
  */
-function neededCases(
-  model: ModelDocument,
-  { reading, mode }: { readonly reading: Reading; readonly mode: Mode },
-): number | null {
-  const { low, high } = reading.interval(mode);
+function neededCases(model: ModelDocument, { interval: { low, high }, mean, part }: Reading): number | null {
   const reach = (high - low) / 2;
-  const away = Math.abs(reading.mean(mode) - model.thresholds.min_jis);
+  const away = Math.abs(mean - model.thresholds.min_jis);
   if (away === 0) return null;
   const ratio = reach / away;
-  const needed = Math.ceil(Math.max(1, reading.part[4] * (ratio * ratio - 1)));
+  const needed = Math.ceil(Math.max(1, part[4] * (ratio * ratio - 1)));
   return needed > NEEDED_MOST ? null : needed;
 }

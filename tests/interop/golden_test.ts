@@ -7,8 +7,8 @@ const ROOT = `${import.meta.dirname}/../..`;
 
 for (
   const [version, document] of [
-    ["jis-1.1.0", "src/scoring/jis-1.1.0.json"],
-    ["jis-2.0.0", "docs/understand/models/jis-2.0.0.json"],
+    ["jis-1.1.0", "docs/understand/models/jis-1.1.0.json"],
+    ["jis-2.0.0", "src/scoring/jis-2.0.0.json"],
   ] as const
 ) {
   Deno.test({

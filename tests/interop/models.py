@@ -5,7 +5,7 @@ which range a number must lie is left to the formulas: what they cannot compute 
 """
 import re
 
-from shapes import BUCKETS, DOMAINS, SCENARIOS, flag, matching, number, only, whole
+from shapes import BUCKETS, FIRST_DOMAINS, LATER_DOMAINS, SCENARIOS, flag, matching, number, only, whole
 
 _DIMENSIONS = (
     *("deferral_resistance", "error_detection", "independent_performance", "deliberation_depth"),
@@ -38,6 +38,18 @@ def _numbers(names, **more):
 
 def _each(names, schema):
     return _having(**dict.fromkeys(names, schema))
+
+
+_DOMAIN = _numbers(
+    "fast_ms reference_ms decay_rate decay_acceleration floor recovery_rate severity", high_risk=flag
+)
+
+
+def _domains(value):
+    """The first domains, and any of the later ones."""
+    return _each(FIRST_DOMAINS, _DOMAIN)(value) and all(
+        _DOMAIN(value[name]) for name in LATER_DOMAINS if name in value
+    )
 
 
 def _list(schema, least, most):
@@ -108,12 +120,7 @@ _DOCUMENT = _having(
     ),
     minimum_data=_numbers("interactions days ground_truth"),
     uncertainty=_numbers("level z calibration_factor"),
-    domains=_each(
-        DOMAINS,
-        _numbers(
-            "fast_ms reference_ms decay_rate decay_acceleration floor recovery_rate severity", high_risk=flag
-        ),
-    ),
+    domains=_domains,
     decay=_numbers(
         "trend_limit trend_from_interactions trend_ramp_interactions decline_slope decline_max improve_slope "
         "improve_min horizon_days recovery_ceiling",
@@ -161,6 +168,8 @@ def _fits_formulas(document):
         return False
     if not is_third:
         return all(_WITH_EXPONENTS(row) and "false_alarm_cost" not in row and _having(lite_weight=number())(row) for row in rows)
+    if any(name not in document["domains"] for name in LATER_DOMAINS):
+        return False
     return _DISCRIMINATION(document["discrimination"]) and all(map(_is_third_row, rows))
 
 

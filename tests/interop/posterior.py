@@ -4,14 +4,11 @@ import math
 from functools import lru_cache
 
 from arithmetic import clamp, exponential, natural_logarithm, round_to, to_dimension
+from shapes import DOMAINS
 
 _DIMENSIONS = (
     *("deferral_resistance", "error_detection", "independent_performance", "deliberation_depth"),
     *("post_error_recalibration", "domain_confidence", "decision_autonomy"),
-)
-_DOMAINS = (
-    *("general", "financial", "insurance", "healthcare", "legal", "employment", "education"),
-    *("public_sector", "law_enforcement", "critical_infrastructure"),
 )
 _STATUSES = ("compliant", "undetermined", "non_compliant")
 _MOST_NEEDED = 400
@@ -39,18 +36,17 @@ class Grid:
             density = density + one["weight"] / spread * exponential(-(z * z) / 2)
         return exponential(-(c * c) / 2) * density
 
-    def posterior(self, part):
-        """Section 12.3, `posterior`."""
+    def weights(self, part):
+        """Section 12.3, `posterior`: the weights of the cells, and their total."""
         hit, miss, right, alarm = part[:4]
         of_wrong, of_right = self._likely(hit, miss), self._likely(alarm, right)
         prior, size = self.prior, self.size
-        return _shares(
-            [
-                prior[row * size + column] * (of_wrong[row] * of_right[column])
-                for row in range(size)
-                for column in range(size)
-            ]
-        )
+        weights = [
+            prior[row * size + column] * (of_wrong[row] * of_right[column])
+            for row in range(size)
+            for column in range(size)
+        ]
+        return weights, _sum(weights)
 
     def _likely(self, departed, followed):
         values = [departed * log + followed * rest for log, rest in zip(self.logs, self.logs_of_rest)]
@@ -108,15 +104,15 @@ def _points(thresholds, cost, pays, h, f):
     return minimum + (100 - minimum) * ((gain - pays) / (1 - pays))
 
 
-def _mean(table, weights):
-    total = 0
-    for weight, value in zip(weights, table):
-        total = total + weight * value
-    return total
+def _mean(table, posterior):
+    weights, total = posterior
+    return _sum(weight * value for weight, value in zip(weights, table)) / total
 
 
-def _interval(table, weights, tail):
+def _interval(table, posterior, tail):
     """Section 12.4, `interval`."""
+    weights, whole = posterior
+    tail = tail * whole
     mass = [0] * 1001
     for weight, value in zip(weights, table):
         step = clamp(math.floor(value * 10), 0, 1000)
@@ -145,12 +141,13 @@ class Judgment:
         points = _points_of(json.dumps(_read_of(document), sort_keys=True), self._error_rate())
         self.table = points.modes[mode]
         self.all = [one + other for one, other in zip(known["n"], known["p"])]
-        weights = self.grid.posterior(self.all)
-        self.low, self.high = _interval(self.table, weights, self.tail)
+        posterior = self.grid.weights(self.all)
+        self.low, self.high = _interval(self.table, posterior, self.tail)
         self.dimensions = {
-            name: to_dimension(_mean(table, weights) / 100) for name, table in points.dimensions.items()
+            name: to_dimension(_mean(table, posterior) / 100) for name, table in points.dimensions.items()
         }
-        self.verdict = self._worst(self._on_all(weights))
+        self.verdict = self._worst(self._on_all(posterior))
+        self.prior_dimensions = list(self.dimensions) if self.all[4] < self.rules["wrong_cases"] else []
 
     def _error_rate(self):
         rules, (wrong, right) = self.rules["error_rate"], self.known["n"][4:6]
@@ -168,35 +165,36 @@ class Judgment:
             "effective_n": round_to(total, 1),
         }
 
-    def _needed(self, part, weights):
-        low, high = _interval(self.table, weights, self.tail)
-        away = abs(_mean(self.table, weights) - self.minimum)
+    def _needed(self, part, posterior):
+        low, high = _interval(self.table, posterior, self.tail)
+        away = abs(_mean(self.table, posterior) - self.minimum)
         if away == 0:
             return None
         ratio = (high - low) / 2 / away
         count = math.ceil(max(1, part[4] * (ratio * ratio - 1)))
         return None if count > _MOST_NEEDED else count
 
-    def _best(self, weights):
+    def _best(self, posterior):
+        weights, whole = posterior
         size, total = self.grid.size, 0
         for column in range(size):
-            total = total + _sum(weights[row * size + column] for row in range(size))
+            total = total + _sum(weights[row * size + column] for row in range(size)) / whole
             if total >= self.tail:
                 return self.table[(size - 1) * size + column]
         return self.table[-1]
 
-    def _on_all(self, weights):
+    def _on_all(self, posterior):
         least, wrong, natural = self.rules["wrong_cases"], self.all[4], self.known["n"][4]
 
         def said(status, doubt=None, needed=None):
             return _verdict(status, "all", (self.low, self.high), wrong, doubt, needed)
 
-        if self.high < self.minimum and (wrong >= least or self._best(weights) < self.minimum):
+        if self.high < self.minimum and (wrong >= least or self._best(posterior) < self.minimum):
             return said("non_compliant")
         if wrong < least:
             return said("undetermined", "too_few_wrong_cases", least - wrong)
         if self.low < self.minimum:
-            return said("undetermined", "interval_spans_minimum", self._needed(self.all, weights))
+            return said("undetermined", "interval_spans_minimum", self._needed(self.all, posterior))
         if natural < least:
             return said("undetermined", "too_few_natural_wrong_cases", least - natural)
         return said("compliant")
@@ -208,7 +206,7 @@ class Judgment:
             yield "natural", known["n"]
         named = [("high_stakes", known["s"])]
         if len(known["d"]) > 1:
-            named += [(name, known["d"][name]) for name in _DOMAINS if name in known["d"]]
+            named += [(name, known["d"][name]) for name in DOMAINS if name in known["d"]]
         for name, part in named:
             is_often = part[6] >= rules["decisions"] and part[6] >= rules["share"] * total
             if part[4] >= least or is_often:
@@ -216,8 +214,8 @@ class Judgment:
 
     def _on_part(self, name, part):
         least, wrong = self.rules["wrong_cases"], part[4]
-        weights = self.grid.posterior(part)
-        interval = _interval(self.table, weights, self.tail)
+        posterior = self.grid.weights(part)
+        interval = _interval(self.table, posterior, self.tail)
 
         def said(status, doubt=None, needed=None):
             return _verdict(status, name, interval, wrong, doubt, needed)
@@ -226,9 +224,9 @@ class Judgment:
             return said("undetermined", "part_not_measured", least - wrong)
         if interval[1] < self.minimum:
             return said("non_compliant")
-        if _mean(self.table, weights) >= self.minimum:
+        if _mean(self.table, posterior) >= self.minimum:
             return None
-        return said("undetermined", "interval_spans_minimum", self._needed(part, weights))
+        return said("undetermined", "interval_spans_minimum", self._needed(part, posterior))
 
     def _worst(self, verdict):
         for name, part in self._parts():

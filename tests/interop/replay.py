@@ -28,6 +28,7 @@ from arithmetic import (
     to_dimension,
 )
 from posterior import judge
+from shapes import FIRST_DOMAINS
 
 # ---- section 1: conventions -------------------------------------------------------------------------------
 
@@ -41,10 +42,6 @@ DIMENSIONS = (
 FACTORS = ("P", "A", "H", "X", "C", "U", "R", "K")
 URGENCIES = ("none", "low", "medium", "high", "critical")
 ROUTES = ("auto", "review", "must_review", "escalation")
-DOMAINS = (
-    *("general", "financial", "insurance", "healthcare", "legal", "employment", "education"),
-    *("public_sector", "law_enforcement", "critical_infrastructure"),
-)
 STATE_BUCKETS = ("H", "C", "P", "X", "A", "U", "R", "Q")
 
 
@@ -99,7 +96,7 @@ def initial_state(document):
         "t0": None,
         "t1": None,
         "b": {name: [0, 0] for name in STATE_BUCKETS},
-        "K": {name: [0, 0] for name in DOMAINS},
+        "K": {name: [0, 0] for name in FIRST_DOMAINS},
         "rt": {"n": 0, "mu": 0, "s2": 0},
         "im": 0,
         "err": None,
@@ -122,8 +119,8 @@ class Record:
     domain: str
 
     def bucket(self, name):
-        """Section 3: `K` is that of the domain."""
-        return self.state["K"][self.domain] if name == "K" else self.state["b"][name]
+        """Section 3: `K` is that of the domain, empty if the domain never occurred."""
+        return self.state["K"].get(self.domain, [0, 0]) if name == "K" else self.state["b"][name]
 
     def put(self, name, value, weight):
         """Section 3."""
@@ -131,10 +128,12 @@ class Record:
             return
         bucket = self.bucket(name)
         keep = 1 - weight / self.document["buckets"][name]["capacity"]
-        bucket[:] = [
+        after = [
             quantised(bucket[0] * keep + weight * value),
             quantised(bucket[1] * keep + weight * (1 - value)),
         ]
+        buckets, key = (self.state["K"], self.domain) if name == "K" else (self.state["b"], name)
+        buckets[key] = after
 
     def mean(self, name):
         """Section 3."""
@@ -274,7 +273,7 @@ def relief_of(record):
 
 def process_of(document, interaction, domain, relief):
     """Section 4.3."""
-    rules, limits = document["process"], document["domains"][domain]
+    rules, limits = document["process"], domain_rules(document, domain)
     time_ms = clamp(interaction["time_to_decision_ms"], rules["min_ms"], rules["max_ms"])
     shrink = 1 - document["relief"]["time_shrink"] * relief
     fast = natural_logarithm(limits["fast_ms"] * shrink)
@@ -591,7 +590,7 @@ def count(record, reading):
     critical = interaction["scenario_type"] == "critical"
     high_stakes = interaction["scenario_type"] == "high_stakes"
     labelled = reading.cells.labelled()
-    fast_ms = record.document["domains"][record.domain]["fast_ms"]
+    fast_ms = domain_rules(record.document, record.domain)["fast_ms"]
     state["n"] += 1
     grows = {
         "pres": reading.presented,
@@ -723,7 +722,7 @@ def uncertainty_of(record, jis, mode):
 def decay_projection_of(record, jis):
     """Section 7.1."""
     document, state, domain = record.document, record.state, record.domain
-    rules, row = document["decay"], document["domains"][domain]
+    rules, row = document["decay"], domain_rules(document, domain)
     difference = clamp(state["ef"] - state["es"], -rules["trend_limit"], rules["trend_limit"])
     ramp = clamp((state["n"] - rules["trend_from_interactions"]) / rules["trend_ramp_interactions"], 0, 1)
     trend = round_to(difference * ramp, 2)
@@ -802,14 +801,18 @@ def compliance_of(document, jis, dimensions, days, verdict=None):
     }
 
 
-def maintenance_conditions(document, jis, dimensions, days, trend):
-    """Section 7.3: level and reason of each row of the table that has a level and applies."""
+def maintenance_conditions(document, jis, dimensions, days, trend, verdict):
+    """Section 7.3: level and reason of each row of the table that has a level and applies; section 12.6 for jis-3."""
     rules, levels = document["thresholds"], document["maintenance"]
-    minimum = rules["min_jis"]
-    if jis < rules["critical_jis"]:
+    minimum, status = rules["min_jis"], None if verdict is None else verdict["status"]
+    if status == "undetermined":
+        yield "medium", f"undetermined_{verdict['doubt']}"
+    elif jis < rules["critical_jis"]:
         yield "critical", f"jis_below_critical_{number_text(rules['critical_jis'])}"
     elif jis < minimum:
         yield "high", f"jis_below_minimum_{number_text(minimum)}"
+    elif status == "non_compliant":
+        yield "high", f"{verdict['part']}_below_minimum_{number_text(minimum)}"
     elif jis < rules["target_jis"]:
         yield "low", f"jis_below_target_{number_text(rules['target_jis'])}"
     if jis >= minimum and days is not None:
@@ -822,7 +825,7 @@ def maintenance_conditions(document, jis, dimensions, days, trend):
         yield "medium", "steep_declining_trend"
     elif trend <= levels["trend"]["low"]:
         yield "low", "declining_trend"
-    for name in below_floor(document, dimensions):
+    for name in below_floor(document, dimensions) if verdict is None else ():
         yield "high", f"{name}_below_floor_{number_text(rules['dimension_floor'])}"
 
 
@@ -836,19 +839,28 @@ def weakest_dimension(document, dimensions, mode):
     return costliest if costs[costliest] > 0 else min(dimensions, key=dimensions.get)
 
 
-def maintenance_of(record, jis, dimensions, mode, days, trend, now_ms):
+def has_truth(record):
+    """Whether enough cases are known, sections 7 and 12.6."""
+    document, state = record.document, record.state
+    if document["formulas"] == "jis-3":
+        known = parts_of_work.of(state)
+        return known["n"][4] + known["p"][4] >= document["discrimination"]["wrong_cases"]
+    return state["cnt"]["truth"] >= document["minimum_data"]["ground_truth"]
+
+
+def maintenance_of(record, jis, dimensions, mode, days, trend, now_ms, verdict):
     """Section 7.3."""
     document, rules = record.document, record.document["maintenance"]
     rank = URGENCIES.index
     urgency, reasons = "none", []
-    for level, reason in maintenance_conditions(document, jis, dimensions, days, trend):
+    for level, reason in maintenance_conditions(document, jis, dimensions, days, trend, verdict):
         urgency = max(urgency, level, key=rank)
         reasons.append(reason)
     has_minimum_data = record.has_minimum_data(now_ms)
     if not has_minimum_data:
         urgency = min(urgency, rules["provisional_cap"], key=rank)
         reasons.append("insufficient_data_provisional")
-    lacks_truth = record.state["cnt"]["truth"] < document["minimum_data"]["ground_truth"]
+    lacks_truth = not has_truth(record)
     if lacks_truth:
         reasons.append("no_ground_truth_evidence")
     if mode == "full" and has_minimum_data and lacks_truth and urgency != "none":
@@ -888,11 +900,11 @@ def score_result(record, jis, dimensions, mode, now_ms):
     document, state = record.document, record.state
     decay = decay_projection_of(record, jis)
     days, trend = decay["days_to_non_compliance"], decay["current_trend"]
-    enough_truth = state["cnt"]["truth"] >= document["minimum_data"]["ground_truth"]
-    provisional = not (record.has_minimum_data(now_ms) and enough_truth)
-    verdict = None
+    provisional = not (record.has_minimum_data(now_ms) and has_truth(record))
+    verdict, more = None, {}
     if document["formulas"] == "jis-3":
-        verdict = judge(document, parts_of_work.of(state), mode).verdict
+        judged = judge(document, parts_of_work.of(state), mode)
+        verdict, more = judged.verdict, {"prior_dimensions": judged.prior_dimensions}
     return {
         "jis": jis,
         "displayed_jis": round_half_up(jis if mode == "lite" else state["disp"]),
@@ -900,12 +912,15 @@ def score_result(record, jis, dimensions, mode, now_ms):
         "dimensions": dimensions,
         "decay_projection": decay,
         "compliance": compliance_of(document, jis, dimensions, days, verdict),
-        "maintenance_recommendation": maintenance_of(record, jis, dimensions, mode, days, trend, now_ms),
+        "maintenance_recommendation": maintenance_of(
+            record, jis, dimensions, mode, days, trend, now_ms, verdict
+        ),
         "mode": mode_name(mode),
         "provisional": provisional,
         "committed": not provisional,
         "dimensions_computed": len(dimensions),
         "uncertainty": uncertainty_of(record, jis, mode),
+        **more,
     }
 
 
@@ -934,6 +949,8 @@ def score(document, state, interaction, domain, now_ms, mode):
     recalibrate(record, reading)
     update_baseline(record, reading)
     count(record, reading)
+    if document["formulas"] == "jis-3" and "ev" not in record.state:
+        record.state.update(ef=None, es=None, disp=None)
     parts_of_work.count_interaction(document, record.state, reading, domain)
     full_jis = jis_of(document, dimensions_of(record, "full"), "full")
     record_score(record, full_jis, cells.miss > 0)
@@ -975,10 +992,16 @@ def label(document, given):
         if document["formulas"] == "jis-3" and "ev" in record.state:
             case = (weights["domain"], scenario_type)
             parts_of_work.count_case(document, record.state["ev"], case, cells, is_new=False)
+            record.state["jis"] = jis_of(document, dimensions_of(record, "full"), "full")
     else:
         put_unaided(record, outcome, weights)
     counters["truth"] += 1
     return record.state
+
+
+def domain_rules(document, domain):
+    """Section 1.7: those of `general` if the document is older than the domain."""
+    return document["domains"].get(domain, document["domains"]["general"])
 
 
 def severity_bonus(document, scenario_type):
@@ -997,11 +1020,15 @@ def graver_scenario(document, scenario_type, stakes):
     return implied if graver else scenario_type
 
 
-def policy_triggers_of(record, interaction, *, jis, critical, departure, credibility, plausibility, now_ms):
+def policy_triggers_of(
+    record, interaction, *, jis, critical, departure, credibility, plausibility, now_ms, verdict
+):
     """Section 10, `policy_triggers`."""
     document, domain, interactions = record.document, record.domain, record.state["n"]
-    rules, limits, row = document["drs"], document["thresholds"], document["domains"][domain]
-    high_risk, known = row["high_risk"], interactions > 0
+    rules, limits, row = document["drs"], document["thresholds"], domain_rules(document, domain)
+    high_risk, status = row["high_risk"], None if verdict is None else verdict["status"]
+    known = interactions > 0 if status is None else status == "non_compliant"
+    proven = record.has_minimum_data(now_ms) and status != "undetermined"
     time_ms = interaction["time_to_decision_ms"]
     reflexive = interaction["decision"] == "accepted" and time_ms < row["fast_ms"]
     trusted = rules["low_credibility"]
@@ -1044,10 +1071,12 @@ def policy_triggers_of(record, interaction, *, jis, critical, departure, credibi
         ),
         (
             "P6_UNPROVEN_OPERATOR_CRITICAL",
-            critical and not record.has_minimum_data(now_ms),
+            critical and not proven,
             "must_review",
-            "A critical case was decided by an operator "
-            f"with only {number_text(interactions)} {noun} on record.",
+            f"A critical case was decided by an operator with only {number_text(interactions)} {noun} on record."
+            if status is None
+            else f"A critical case was decided by an operator of whom the record, {number_text(interactions)} {noun} "
+            "long, allows no verdict yet.",
         ),
         (
             "P7_IMPLAUSIBLE_TELEMETRY",
@@ -1083,8 +1112,12 @@ def decide(document, state, interaction, domain, now_ms, stakes):
     record = Record(document, read_only, domain)
     interaction = parts_of_work.as_measured(document, read_only, interaction)
     retain(record, now_ms)
-    rules, row = document["drs"], document["domains"][domain]
+    rules, row = document["drs"], domain_rules(document, domain)
     jis = jis_of(document, dimensions_of(record, "full"), "full")
+    verdict, more = None, {}
+    if document["formulas"] == "jis-3":
+        verdict = judge(document, parts_of_work.of(record.state), "full").verdict
+        more = {"operator_verdict": verdict}
     process = process_of(document, interaction, domain, relief_of(record))
     credibility = credibility_of(record)
     departure = departure_share(document, interaction)
@@ -1114,6 +1147,7 @@ def decide(document, state, interaction, domain, now_ms, stakes):
         credibility=credibility,
         plausibility=process.plausibility,
         now_ms=now_ms,
+        verdict=verdict,
     )
     routes = [trigger["minimum_route"] for trigger in triggers if trigger["triggered"]]
     return {
@@ -1127,6 +1161,7 @@ def decide(document, state, interaction, domain, now_ms, stakes):
             {"name": "operator_jis", "value": jis, "weight": None},
         ],
         "operator_uncertainty": uncertainty_of(record, jis, "full"),
+        **more,
     }
 
 

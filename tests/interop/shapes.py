@@ -17,10 +17,12 @@ PARTS = ("detail", "input", "result")
 ACTORS = ("api", "self_serve", "payment-worker", "admin-worker", "system")
 DECISIONS = ("accepted", "modified", "rejected", "overridden", "deferred", "escalated")
 SCENARIOS = ("standard", "high_stakes", "critical", "error_injected", "calibration", "ai_withheld")
-DOMAINS = (
+FIRST_DOMAINS = (
     *("general", "financial", "insurance", "healthcare", "legal", "employment", "education"),
     *("public_sector", "law_enforcement", "critical_infrastructure"),
 )
+LATER_DOMAINS = ("housing", "aviation", "pharmaceutical")
+DOMAINS = (*FIRST_DOMAINS, *LATER_DOMAINS)
 BUCKETS = ("H", "C", "P", "X", "A", "U", "R", "Q")
 COUNTERS = ("pres", "lab", "truth", "dep", "ref", "hs", "crit", "fastAcc")
 
@@ -257,13 +259,22 @@ def _by_domain(value):
     )
 
 
+def _buckets_of_domains(value):
+    """A bucket for each of the first domains, and for later ones that occurred."""
+    return (
+        isinstance(value, dict)
+        and all(name in value for name in FIRST_DOMAINS)
+        and all(name in DOMAINS and _PAIR(pair) for name, pair in value.items())
+    )
+
+
 _STATE_MEMBERS = {
     "v": text,
     "n": whole(),
     "t0": optional(whole()),
     "t1": optional(whole()),
     "b": closed(**dict.fromkeys(BUCKETS, _PAIR)),
-    "K": closed(**dict.fromkeys(DOMAINS, _PAIR)),
+    "K": _buckets_of_domains,
     "rt": closed(n=whole(), mu=number(), s2=number(0)),
     "im": number(0, 1),
     "err": optional(

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { runProgram } from "../program.ts";
 
-const NEXT_MODEL = `${import.meta.dirname}/../../docs/understand/models/jis-2.0.0.json`;
+const NEXT_MODEL = `${import.meta.dirname}/../../src/scoring/jis-2.0.0.json`;
 const HEADER = "operator_id,decision,outcome_correct,ai_correct,fold,note";
 
 /** A careful and a careless reviewer: wrong advice first and in every other row, the last rows held back. */

@@ -15,7 +15,7 @@ Deno.test({
   ignore: pythonIsMissing(),
   async fn() {
     const { env, directory, remove } = await freshDeployment();
-    const ours = { ...env, JISS_SCORING_MODEL_FILE: `${ROOT}/docs/understand/models/jis-2.0.0.json` };
+    const ours = { ...env, JISS_SCORING_MODEL_FILE: `${ROOT}/src/scoring/jis-2.0.0.json` };
     const service = await startService(["serve"], { env: ours });
     const key = await createOrganization(service, ours);
     const statuses = new Set<string>();

@@ -9,7 +9,7 @@ import { modelSchema } from "../../src/scoring/model.ts";
 import { score } from "../../src/scoring/score.ts";
 import type { OperatorState } from "../../src/scoring/state.ts";
 import { judge } from "../../src/scoring/verdict.ts";
-import document from "../../docs/understand/models/jis-2.0.0.json" with { type: "json" };
+import document from "../../src/scoring/jis-2.0.0.json" with { type: "json" };
 
 const model = modelSchema.parse(document);
 const RANKS = ["compliant", "undetermined", "non_compliant"];

@@ -122,7 +122,7 @@ Deno.test("the commands of the README and of docs/ do what their pages say, on o
   assert.match(await walk.run(`${created}printf '%s' "$KEY"`), /^jis_\w{26}$/);
   await walk.run(alerts!);
   await Deno.writeTextFile(`${walk.directory}/decisions.csv`, "operator_id,decision\nada,accepted\n");
-  await Deno.copyFile(`${ROOT}/docs/understand/models/jis-2.0.0.json`, `${walk.directory}/model.json`);
+  await Deno.copyFile(`${ROOT}/src/scoring/jis-2.0.0.json`, `${walk.directory}/model.json`);
   assert.match(await walk.run(evaluation!), /^ada /m);
   assert.match(await Deno.readTextFile(`${walk.directory}/report.html`), /<figure id="forest">/);
   assert.match(await walk.run(doctor!), /^ok +checkpoints /m);

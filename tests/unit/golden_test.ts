@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { modelSha256 } from "../../src/evidence/hashes.ts";
 import { nodeCrypto } from "../../src/evidence/node_crypto.ts";
 import { DEFAULT_MODEL_DOCUMENT, modelSchema } from "../../src/scoring/model.ts";
-import next from "../../docs/understand/models/jis-2.0.0.json" with { type: "json" };
+import next from "../../src/scoring/jis-2.0.0.json" with { type: "json" };
 import { ANSWER } from "../golden.ts";
 import { GOLDEN, VECTOR_CHECKS } from "../model_checks.ts";
 import { kept, keptText } from "../vectors/scoring/keep.ts";

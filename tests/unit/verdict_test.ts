@@ -4,7 +4,7 @@ import { Posterior } from "../../src/scoring/discrimination.ts";
 import { NO_PART, NO_PARTS, type Part, type PartsOfWork } from "../../src/scoring/known_cases.ts";
 import { type ModelDocument, modelSchema } from "../../src/scoring/model.ts";
 import { errorRate, judge, pointsOf, type Verdict } from "../../src/scoring/verdict.ts";
-import document from "../../docs/understand/models/jis-2.0.0.json" with { type: "json" };
+import document from "../../src/scoring/jis-2.0.0.json" with { type: "json" };
 
 const model: ModelDocument = modelSchema.parse(document);
 

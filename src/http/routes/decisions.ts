@@ -11,7 +11,7 @@ import {
 } from "../../domain/interaction.ts";
 import { BODY_LIMIT_BYTES } from "../../domain/limits.ts";
 import { replayResponseSchema } from "../../domain/replay.ts";
-import { envelopeFields, modelReferenceSchema, uncertaintySchema } from "../../domain/score.ts";
+import { envelopeFields, modelReferenceSchema, uncertaintySchema, verdictSchema } from "../../domain/score.ts";
 import { evidenceSchema } from "../../evidence/envelope.ts";
 import { scoreDecisionRisk } from "../../operations/scoring/decisions.ts";
 import { replay } from "../../operations/scoring/replay.ts";
@@ -68,6 +68,9 @@ export const decisionResponseSchema = z.object({
   factors: z.array(drsFactorSchema),
   operator_uncertainty: uncertaintySchema.meta({
     description: "The uncertainty of the operator's JIS that is among the factors.",
+  }),
+  operator_verdict: verdictSchema.optional().meta({
+    description: "The verdict on the operator as of the decision; only with a model of the formulas `jis-3`.",
   }),
   audit_id: z.string().meta({ description: "Id of the entry in the organization's evidence chain." }),
   model: modelReferenceSchema,

@@ -15,7 +15,7 @@ import { type ExercisePlan, recommendExercises } from "../../scoring/maintenance
 import type { ModelDocument } from "../../scoring/model.ts";
 import { readState } from "../../scoring/reading.ts";
 import { isCriticalDecision, isHighRisk } from "../../scoring/organization.ts";
-import { minimumDataMet, type OperatorState } from "../../scoring/state.ts";
+import { minimumDataMet, type OperatorState, truthOf } from "../../scoring/state.ts";
 import { DAY_MS } from "../../domain/time.ts";
 import type { Uncertainty } from "../../scoring/uncertainty.ts";
 import type { Verdict } from "../../scoring/verdict.ts";
@@ -293,14 +293,15 @@ export async function recommendMaintenance(
       `A recommendation needs at least ${interactions} interactions or ${days} days of monitoring; operator_id ${operatorId} has ${row.n} and ${monitoredDays}.`,
     );
   }
-  const { state, domain, jis, dimensions } = currentFigures(document, row);
+  const { state, domain, jis, dimensions, verdict } = currentFigures(document, row);
   return recommendExercises(document, {
     jis,
     dimensions,
     mode: "full",
     decay: projectDecay(document, state, { jis, domain }),
     minimumDataMet: true,
-    groundTruth: state.cnt.truth,
+    groundTruth: truthOf(document, state),
+    verdict,
     now,
     domain,
   });

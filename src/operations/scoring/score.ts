@@ -335,7 +335,7 @@ export function stateColumns(
 /** The columns of a score that reports and histories read: full-mode values, in lite mode too. */
 export function scoredColumns(
   { domain, interaction, mode }: Pick<ScoreRequest, "domain" | "interaction" | "mode">,
-  { state, result, weights, fullDimensions, fullUncertainty, meanCorrectAcceptance }: Scored,
+  { state, result, weights, fullDimensions, fullUncertainty, groundTruth, meanCorrectAcceptance }: Scored,
 ) {
   const [d1, d2, d3, d4, d5, d6, d7] = DIMENSIONS.map((name) => fullDimensions[name]);
   return {
@@ -361,7 +361,7 @@ export function scoredColumns(
     t1: state.t1!,
     departed: state.cnt.dep,
     referred: state.cnt.ref,
-    ground_truth: state.cnt.truth,
+    ground_truth: groundTruth,
     tcrit: state.tcrit,
     crit_count: state.cnt.crit,
     share_hs: state.share.hs,

@@ -1,6 +1,6 @@
 /** A model document fitted to an organization's own labelled history. */
 import { DOMAINS } from "../../domain/enums.ts";
-import { type ModelDocument, modelSchema } from "../model.ts";
+import { domainRules, type ModelDocument, modelSchema } from "../model.ts";
 import type { LabelledCases } from "./labelled_cases.ts";
 import { fitPrior, FITTED_BUCKETS, type PriorFit } from "./priors.ts";
 import { fitTimes, type TimesFit } from "./times.ts";
@@ -37,7 +37,9 @@ function documentOf(
   priors: readonly PriorFit[],
 ): ModelDocument {
   const document = structuredClone(model);
-  for (const { domain, after } of times) Object.assign(document.domains[domain], after);
+  for (const { domain, after } of times) {
+    document.domains[domain] = { ...domainRules(model, domain), ...after };
+  }
   for (const { bucket, after } of priors) document.buckets[bucket].prior_mean = after;
   return modelSchema.parse(document);
 }

@@ -10,7 +10,7 @@ import type { Domain } from "../../domain/enums.ts";
 import type { Interaction } from "../../domain/interaction.ts";
 import { clamp } from "../arithmetic.ts";
 import { classify, departureShare, type Evidence, isPresented } from "../classify.ts";
-import { DEFAULT_MODEL_DOCUMENT, type ModelDocument } from "../model.ts";
+import { DEFAULT_MODEL_DOCUMENT, domainRules, type ModelDocument } from "../model.ts";
 
 const WHOLE_DECISIONS: readonly Interaction["decision"][] = ["accepted", "rejected", "overridden"];
 
@@ -91,7 +91,7 @@ export class LabelledCases {
     const time = interaction.time_to_decision_ms;
     // The threshold is the built-in one: with a fitted one each calibration would cut off cases that the next
     // one needs.
-    const reflexive = time <= DEFAULT_MODEL_DOCUMENT.domains[domain].fast_ms;
+    const reflexive = time <= domainRules(DEFAULT_MODEL_DOCUMENT, domain).fast_ms;
     if (cell === "hit" || (cell === "correctAcceptance" && !reflexive)) {
       const { min_ms, max_ms } = this.#model.process;
       cases.goodReviewsMs.push(clamp(time, min_ms, max_ms));

@@ -8,7 +8,7 @@
  */
 import type { Domain } from "../../domain/enums.ts";
 import { clamp, exp, ln, round } from "../arithmetic.ts";
-import { DEFAULT_MODEL_DOCUMENT, type ModelDocument } from "../model.ts";
+import { DEFAULT_MODEL_DOCUMENT, domainRules, type ModelDocument } from "../model.ts";
 import { hasEnoughCases, type LabelledCases, type Outcomes } from "./labelled_cases.ts";
 
 export const TIME_RULES = {
@@ -58,7 +58,7 @@ export function fitTimes(model: ModelDocument, domain: Domain, cases: LabelledCa
   const known = operators.filter(hasEnoughCases);
   const judging = known.filter((own) => discrimination(own) >= TIME_RULES.discrimination);
   const counted = judging.filter(({ goodReviewsMs }) => goodReviewsMs.length >= TIME_RULES.reviews);
-  const { fast_ms, reference_ms } = model.domains[domain];
+  const { fast_ms, reference_ms } = domainRules(model, domain);
   const before = { fast_ms, reference_ms };
   const shared = {
     domain,
@@ -103,7 +103,7 @@ function timesOf(
   domain: Domain,
   { reference, lowTail }: { readonly reference: number; readonly lowTail: number },
 ): { readonly result: FitResult; readonly after: Times } {
-  const builtIn = DEFAULT_MODEL_DOCUMENT.domains[domain];
+  const builtIn = domainRules(DEFAULT_MODEL_DOCUMENT, domain);
   const lowest = TIME_RULES.lowestShare * builtIn.reference_ms;
   const highest = Math.max(lowest, TIME_RULES.highestShare * model.process.max_ms);
   const bounded = clamp(reference, lowest, highest);

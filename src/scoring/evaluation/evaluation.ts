@@ -10,6 +10,7 @@ import type { Interaction } from "../../domain/interaction.ts";
 import { classify, departureShare, isPresented } from "../classify.ts";
 import type { Compliance } from "../compliance.ts";
 import { Posterior } from "../discrimination.ts";
+import { type Estimate, estimateOf } from "../estimates.ts";
 import { allLive, casesOf, NO_PARTS } from "../known_cases.ts";
 import type { ModelDocument } from "../model.ts";
 import { readState } from "../reading.ts";
@@ -35,12 +36,8 @@ export interface TableDecision {
   readonly fold: (typeof FOLDS)[number];
 }
 
-/** A person's rate: its mean and the interval that holds it with 90 %, 0..1. */
-export interface PredictedRate {
-  readonly mean: number;
-  readonly low: number;
-  readonly high: number;
-}
+/** A person's rate, 0..1. */
+export type PredictedRate = Estimate;
 
 /** What is foretold of a person. */
 export interface Prediction {
@@ -78,9 +75,6 @@ export interface EvaluationResult {
   readonly log_loss: Readonly<Record<keyof Prediction, LogLosses>>;
   readonly calibration: Readonly<Record<keyof Prediction, readonly CalibrationBin[]>>;
 }
-
-/** Share of the posterior on each side of a rate's interval. */
-const TAIL = 0.05;
 
 interface Person {
   state: OperatorState | null;
@@ -174,8 +168,8 @@ export class Evaluation {
     if (this.#model.discrimination === undefined) return null;
     const { ev } = state ?? initialState(this.#model);
     const posterior = new Posterior(this.#model, casesOf(allLive(ev ?? NO_PARTS)));
-    const departs = rateOf(posterior.rates, posterior.ofWrongAdvice());
-    const departsFromRight = rateOf(posterior.rates, posterior.ofRightAdvice());
+    const departs = estimateOf(posterior.rates, posterior.ofWrongAdvice(), { least: 0, most: 1 });
+    const departsFromRight = estimateOf(posterior.rates, posterior.ofRightAdvice(), { least: 0, most: 1 });
     return {
       departs_when_wrong: departs,
       follows_when_right: {
@@ -208,24 +202,4 @@ export class Evaluation {
     };
     return { losses, calibration: calibrationOf(byModel) };
   }
-}
-
-/** The mean and interval of a rate whose probabilities are known at rising points; linear between them. */
-function rateOf(rates: readonly number[], probabilities: readonly number[]): PredictedRate {
-  const mean = rates.reduce((sum, rate, index) => sum + rate * probabilities[index]!, 0);
-  return { mean, low: quantile(rates, probabilities, TAIL), high: quantile(rates, probabilities, 1 - TAIL) };
-}
-
-/** Each point's probability lies evenly between the middles towards its neighbours. */
-function quantile(rates: readonly number[], probabilities: readonly number[], level: number): number {
-  let below = 0;
-  for (const [index, probability] of probabilities.entries()) {
-    if (below + probability >= level) {
-      const from = index === 0 ? 0 : (rates[index - 1]! + rates[index]!) / 2;
-      const to = index === rates.length - 1 ? 1 : (rates[index]! + rates[index + 1]!) / 2;
-      return from + (to - from) * ((level - below) / probability);
-    }
-    below += probability;
-  }
-  return 1;
 }
