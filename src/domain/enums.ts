@@ -63,6 +63,10 @@ export type Band = (typeof BANDS)[number];
 export const COMPLIANCE_STATUSES = ["compliant", "conditional", "undetermined", "non_compliant"] as const;
 export type ComplianceStatus = (typeof COMPLIANCE_STATUSES)[number];
 
+/** The verdicts of `jis-3` from best to worst. */
+export const VERDICT_STATUSES = ["compliant", "undetermined", "non_compliant"] as const;
+export type VerdictStatus = (typeof VERDICT_STATUSES)[number];
+
 /** Why `jis-3` gives no verdict. */
 export const DOUBTS = [
   "too_few_wrong_cases",

@@ -15,6 +15,7 @@ import { readState, type StateReading } from "./reading.ts";
 import { advance, type EventWeights, type ScoringEvent } from "./reducer.ts";
 import { minimumDataMet, type OperatorState } from "./state.ts";
 import type { Uncertainty } from "./uncertainty.ts";
+import type { Verdict } from "./verdict.ts";
 
 export interface ScoreOptions {
   readonly mode: Mode;
@@ -50,6 +51,8 @@ export interface Scored {
   readonly fullDimensions: FullDimensions;
   /** Interval of the full-mode JIS, in lite mode too. */
   readonly fullUncertainty: Uncertainty;
+  /** Full-mode verdict after the interaction, in lite mode too; null with the formulas before `jis-3`. */
+  readonly fullVerdict: Verdict | null;
   /** Mean of C after the interaction, 0..1. */
   readonly meanCorrectAcceptance: number;
 }
@@ -130,6 +133,7 @@ export function score(
     weights: advanced.weights,
     fullDimensions: full.dimensions as FullDimensions,
     fullUncertainty: full.uncertainty,
+    fullVerdict: full.judgment?.verdict ?? null,
     meanCorrectAcceptance: full.means.C,
   };
 }

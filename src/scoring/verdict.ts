@@ -14,6 +14,8 @@ import {
   DOMAINS,
   type Doubt,
   type Mode,
+  VERDICT_STATUSES,
+  type VerdictStatus,
   type WORK_PARTS,
 } from "../domain/enums.ts";
 import { clamp, roundTo, toDimension } from "./arithmetic.ts";
@@ -161,12 +163,9 @@ class Reading {
   }
 }
 
-/** From best to worst. */
-const VERDICT_STATUSES = ["compliant", "undetermined", "non_compliant"] as const;
-
 /** The verdict over all parts, in wire names. */
 export interface Verdict {
-  readonly status: (typeof VERDICT_STATUSES)[number];
+  readonly status: VerdictStatus;
   /** The part of the work that the verdict rests on. */
   readonly part: (typeof WORK_PARTS)[number] | Domain;
   /** The interval of that part's score, points. */

@@ -41,6 +41,7 @@ const FIGURE_COLUMNS = [
   "crit_count",
   "share_hs",
   "share_crit",
+  "verdict",
   "digest",
   "seal",
 ] as const;
