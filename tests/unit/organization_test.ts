@@ -33,6 +33,7 @@ const ORDINARY: OperatorRow = {
   tcrit: null,
   shareHs: 0,
   shareCrit: 0,
+  verdict: null,
   critCount: 0,
 };
 
@@ -146,6 +147,7 @@ Deno.test("operators with no interaction in the last 90 days are left out of eve
     t0: NOW - 300 * DAY,
     t1: NOW - 91 * DAY,
     shareCrit: 1,
+    verdict: null,
     critCount: 60,
   });
   assert.deepEqual(withoutRule([gone, row({ jis: 88.85 })]), {

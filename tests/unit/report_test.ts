@@ -41,6 +41,7 @@ const GOOD: PeriodRecord = {
   critCount: 0,
   shareHs: 0,
   shareCrit: 0,
+  verdict: null,
   interactions: 60,
   departures: 4,
   referrals: 1,
@@ -130,6 +131,7 @@ Deno.test("a finding has its share to four decimals, its counts and the source o
     requirement: "Understand the capacities and limitations of the system, monitor it and detect anomalies",
     status: "non_compliant",
     status_certain: true,
+    verdict: "non_compliant",
     metric: "share of operators with error_detection at least 60",
     observed: 0.6666,
     threshold: 0.9,
@@ -571,6 +573,7 @@ Deno.test("one rule serves the dashboard's one instant and a report's many", () 
     tcrit: AT - 110 * DAY,
     shareHs: 0,
     shareCrit: 0,
+    verdict: null,
     critCount: 1,
   } as const;
   const at = (instantOf: (row: { t1: number }) => number) =>
@@ -766,6 +769,7 @@ Deno.test("the Article 14 part is the report's five findings, their worst status
     requirement: "Understand the capacities and limitations of the system, monitor it and detect anomalies",
     status: "partial",
     status_certain: true,
+    verdict: "non_compliant",
     metric: "share of operators with error_detection at least 60",
     observed: 0.7777,
     threshold: 0.9,
