@@ -16,6 +16,7 @@ import {
   MODES,
   ROLE_TIERS,
   type RoleTier,
+  VERDICT_STATUSES,
   WORK_PARTS,
 } from "./enums.ts";
 import { isoTimestamp } from "./instant.ts";
@@ -98,7 +99,7 @@ export const complianceSchema = z.object({
   action_required: z.boolean(),
   thresholds: z.object({ min_jis: points, target_jis: points }),
   verdict: z.object({
-    status: z.enum(COMPLIANCE_STATUSES),
+    status: z.enum(VERDICT_STATUSES),
     part: z.enum([...WORK_PARTS, ...DOMAINS]).meta({
       description: "The part of the operator's work that the verdict rests on: the worst one.",
     }),
