@@ -97,7 +97,8 @@ export const dashboardResponseSchema = z.object({
     }),
     verdicts: verdictCountsSchema.meta({ description: "The same operators by their own verdict." }),
     compliance_status: z.enum(["compliant", "non_compliant"]).meta({
-      description: "The rule by the scores alone, as if each were exact; `verdict` says whether it is certain.",
+      description:
+        "The rule by the scores alone, as if each were exact; `verdict` says whether it is certain.",
     }),
     organization_rule: z.object({
       high_risk_operators: count,

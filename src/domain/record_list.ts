@@ -30,7 +30,8 @@ export const decisionsResponseSchema = z.object({
     jis: points.nullable().meta({ description: "Null for a decision." }),
     band: z.enum(BANDS).nullable(),
     verdict: z.enum(VERDICT_STATUSES).nullable().meta({
-      description: "The verdict as it was recorded with the score; null for a decision, and if the formulas had none.",
+      description:
+        "The verdict as it was recorded with the score; null for a decision, and if the formulas had none.",
     }),
     decision_risk_score: z.number().min(0).max(1).nullable().meta({ description: "Null for a score." }),
     routing_decision: z.enum(ROUTES).nullable(),

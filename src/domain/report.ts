@@ -153,7 +153,8 @@ export const reportSchema = z.object({
   overall_status: findingStatus,
   status_certain: z.boolean(),
   verdict: organizationVerdictSchema.optional().meta({
-    description: `The verdict by the organization rule over the population, as on the dashboard. ${SINCE_VERDICTS}`,
+    description:
+      `The verdict by the organization rule over the population, as on the dashboard. ${SINCE_VERDICTS}`,
   }),
   period: z.object({ start: isoTimestamp, end: isoTimestamp }).meta({
     description: "Includes its start, excludes its end.",
@@ -198,7 +199,9 @@ export const article14Schema = z.object({
   article: z.literal("14"),
   overall_status: findingStatus.meta({ description: "The worst of the measures." }),
   status_certain: z.boolean(),
-  overall_verdict: findingVerdict.meta({ description: "The verdict of the overall status, as for a measure." }),
+  overall_verdict: findingVerdict.meta({
+    description: "The verdict of the overall status, as for a measure.",
+  }),
   measures: z.array(
     z.object({
       paragraph: z.string().meta({ examples: ["14(4)(a)"] }),

@@ -109,7 +109,9 @@ function spanMarkup(span: Span): Markup {
     return markup`<strong class="status ${span.status}">${STATUS_WORDS[span.status]}</strong>`;
   }
   if ("judged" in span) {
-    return markup`<strong class="status ${VERDICT_CLASSES[span.judged]}">${VERDICT_WORDS[span.judged]}</strong>`;
+    return markup`<strong class="status ${VERDICT_CLASSES[span.judged]}">${
+      VERDICT_WORDS[span.judged]
+    }</strong>`;
   }
   return markup`<a href="${span.to}">${span.link}</a>`;
 }

@@ -117,7 +117,8 @@ function summary(head: SubjectHead): Section {
 }
 
 function scoreNow(profile: Profile): readonly (Block | null)[] {
-  const { jis, band, uncertainty, verdict, total_interactions, minimum_data_met, last_interaction_at } = profile;
+  const { jis, band, uncertainty, verdict, total_interactions, minimum_data_met, last_interaction_at } =
+    profile;
   const { low, high, level } = uncertainty;
   const cases = formatQuantity(String(total_interactions), "case");
   const isTooLittle = minimum_data_met ? "" : " That is too little for a verdict.";

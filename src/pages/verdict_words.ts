@@ -24,7 +24,9 @@ const PART_WORDS: Readonly<Record<string, string>> = {
 
 /** The verdict on one reviewer with the part of the work that it rests on, and what would settle a doubt. */
 export function reviewerVerdictInWords({ status, part, doubt, wrong_cases_needed: needed }: Verdict): string {
-  const rests = `It rests on ${PART_WORDS[part] ?? `the cases of the domain ${nameInWords(part).toLowerCase()}`}.`;
+  const rests = `It rests on ${
+    PART_WORDS[part] ?? `the cases of the domain ${nameInWords(part).toLowerCase()}`
+  }.`;
   if (doubt === null) return `${VERDICT_WORDS[status]}. ${rests}`;
   const settles = needed === null
     ? ""

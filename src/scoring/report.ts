@@ -13,8 +13,8 @@ import {
   findingsOf,
   isCertain,
   type JudgedFinding,
-  type Verdicts,
   verdictOfStatus,
+  type Verdicts,
   worstOf,
 } from "./findings.ts";
 import type { Model, ModelDocument } from "./model.ts";
@@ -138,7 +138,10 @@ function overallOf(
 }
 
 /** The organization's verdict by the dashboard's function, each operator judged at its record's instant. */
-function verdictOn(model: ModelDocument, population: readonly PeriodRecord[]): NonNullable<Report["verdict"]> {
+function verdictOn(
+  model: ModelDocument,
+  population: readonly PeriodRecord[],
+): NonNullable<Report["verdict"]> {
   const rows = population.map((record) => rowOf(record, record.jis));
   const { status, reasons } = organizationVerdict(model, rows, { instantOf: (row) => row.t1 });
   return { status, reasons: [...reasons] };
@@ -156,7 +159,9 @@ function judgeOrganization(
   const instantOf = (row: OperatorRow) => row.t1;
   const ruleAt = (end: "best" | "worst") => {
     const side = end === "best" ? "high" : "low";
-    const rows = population.map((record) => rowOf(record, record.verdict === null ? record[side] : record.jis));
+    const rows = population.map((record) =>
+      rowOf(record, record.verdict === null ? record[side] : record.jis)
+    );
     return organizationRule(model, rows, { instantOf, end });
   };
   const rule = organizationRule(model, population.map((record) => rowOf(record, record.jis)), { instantOf });

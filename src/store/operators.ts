@@ -99,8 +99,9 @@ function operatorsPage(orgId: string, { sort, jis: [from, below], verdict, after
   let page = query.selectFrom("operator").selectAll().where("org_id", "=", orgId);
   if (from !== null) page = page.where("jis", ">=", from);
   if (below !== null) page = page.where("jis", "<", below);
-  if (verdict === "undetermined") page = page.where(sql<boolean>`ifnull(verdict, 'undetermined') = ${verdict}`);
-  else if (verdict !== null) page = page.where("verdict", "=", verdict);
+  if (verdict === "undetermined") {
+    page = page.where(sql<boolean>`ifnull(verdict, 'undetermined') = ${verdict}`);
+  } else if (verdict !== null) page = page.where("verdict", "=", verdict);
   if (after !== null) {
     const { value, operatorId } = after;
     const comparison = sql.raw(direction === "asc" ? ">" : "<");

@@ -460,7 +460,9 @@ function operatorValues(
 }
 
 /** The verdict as the last sealed value. A row without one keeps the seal that it had before there were verdicts. */
-function sealedVerdict({ verdict }: { readonly verdict?: string | null | undefined }): readonly SealedValue[] {
+function sealedVerdict(
+  { verdict }: { readonly verdict?: string | null | undefined },
+): readonly SealedValue[] {
   return verdict == null ? [] : [verdict];
 }
 

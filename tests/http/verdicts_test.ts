@@ -72,7 +72,11 @@ async function review(
 }
 
 /** `count` cases, every second with wrong advice; `departs` says from which advice the reviewer departs. */
-const half = (count: number, departs: (wrong: boolean) => boolean, rest: Partial<Case> = {}): readonly Case[] =>
+const half = (
+  count: number,
+  departs: (wrong: boolean) => boolean,
+  rest: Partial<Case> = {},
+): readonly Case[] =>
   Array.from({ length: count }, (_, index) => {
     const wrong = index % 2 === 0;
     return { wrong, departs: departs(wrong), ...rest };
@@ -92,7 +96,8 @@ const verdictsIn = (harness: Harness) =>
   rowsOf(harness.database, "SELECT operator_id, verdict FROM operator ORDER BY operator_id");
 
 const storedOf = async (harness: Harness, operator: string) =>
-  (await rowsOf(harness.database, `SELECT verdict FROM operator WHERE operator_id = '${operator}'`))[0]?.verdict;
+  (await rowsOf(harness.database, `SELECT verdict FROM operator WHERE operator_id = '${operator}'`))[0]
+    ?.verdict;
 
 /** One operator of each verdict, with records long enough. */
 async function threeKinds(harness: Harness, key: string): Promise<void> {
@@ -152,7 +157,10 @@ Deno.test(
     assert.deepEqual([dashboard.verdict.status, dashboard.compliance_status], ["undetermined", "compliant"]);
     assert.equal((await ask(harness, key, profilePath("a"))).profile.verdict, null);
     const { operators } = await ask(harness, key, `${OPERATORS}?verdict=undetermined`);
-    assert.deepEqual(operators.map(({ operator_id, verdict }: Json) => [operator_id, verdict]), [["a", null]]);
+    assert.deepEqual(operators.map(({ operator_id, verdict }: Json) => [operator_id, verdict]), [[
+      "a",
+      null,
+    ]]);
     assert.equal((await ask(harness, key, `${OPERATORS}?verdict=compliant`)).count, 0);
   }, { model: JIS_1_0_0 }),
 );
@@ -273,7 +281,10 @@ Deno.test(
     const key = await harness.organization("acme");
     await review(harness, key, { operator: "a", cases: careful(1) });
     for (const table of ["operator", "interaction"]) {
-      await assert.rejects(() => alter(harness.database, `UPDATE ${table} SET verdict = 'conditional'`), /CHECK/);
+      await assert.rejects(
+        () => alter(harness.database, `UPDATE ${table} SET verdict = 'conditional'`),
+        /CHECK/,
+      );
     }
   }, MODEL),
 );
@@ -289,7 +300,10 @@ Deno.test(
     const before = [await verdictsIn(harness), await rowsOf(harness.database, rows)];
     await alter(harness.database, "UPDATE operator SET verdict = 'compliant'");
     await alter(harness.database, "UPDATE interaction SET verdict = NULL");
-    await acknowledgeRestore(harness.dependencies, { reason: "the file was altered", now: harness.clock.now() });
+    await acknowledgeRestore(harness.dependencies, {
+      reason: "the file was altered",
+      now: harness.clock.now(),
+    });
     assert.deepEqual([await verdictsIn(harness), await rowsOf(harness.database, rows)], before);
     await harness.abandon();
   },
@@ -364,7 +378,13 @@ Deno.test(
     const key = await harness.organization("acme");
     const stateOf = async () => {
       const { dashboard: { verdict, verdicts, compliance_status } } = await ask(harness, key, DASHBOARD);
-      return [verdict.status, compliance_status, verdicts.compliant, verdicts.undetermined, verdicts.non_compliant];
+      return [
+        verdict.status,
+        compliance_status,
+        verdicts.compliant,
+        verdicts.undetermined,
+        verdicts.non_compliant,
+      ];
     };
     assert.deepEqual(await stateOf(), ["undetermined", "compliant", 0, 0, 0]);
     await review(harness, key, { operator: "u", cases: unknown(60) });
@@ -424,7 +444,11 @@ Deno.test(
       assert.equal(verdict, finding.status_certain ? "non_compliant" : "undetermined");
     }
     assert.ok(["non_compliant", "undetermined"].includes(overall_verdict));
-    assert.ok(report.caveats.some((text: string) => text.startsWith("Operators whose verdict is undetermined: 1 of 3.")));
+    assert.ok(
+      report.caveats.some((text: string) =>
+        text.startsWith("Operators whose verdict is undetermined: 1 of 3.")
+      ),
+    );
   }, MODEL),
 );
 
@@ -432,7 +456,10 @@ Deno.test(
   "a late label counts in a report at once if the score is the operator's latest, and not in a period before later scores",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
-    await review(harness, key, { operator: "a", cases: [...unknown(20), ...careless(40, { truth: "label" })] });
+    await review(harness, key, {
+      operator: "a",
+      cases: [...unknown(20), ...careless(40, { truth: "label" })],
+    });
     const after = (await ask(harness, key, REPORT)).report;
     assert.deepEqual(after.figures.verdicts, {
       compliant: 0,
@@ -544,7 +571,10 @@ Deno.test(
     const scores = copy.records.filter(({ event_type }: Json) => event_type === "SCORE_COMPUTED");
     assert.deepEqual(scores.map(({ full_mode }: Json) => full_mode.verdict), Array(4).fill("undetermined"));
     const page = await harness.send("/v1/operator/a/export?format=html", { key });
-    const [verdict, score] = [page.text.indexOf("The verdict on your judgment"), page.text.indexOf("Your score is")];
+    const [verdict, score] = [
+      page.text.indexOf("The verdict on your judgment"),
+      page.text.indexOf("Your score is"),
+    ];
     assert.ok(verdict > 0 && verdict < score);
     assert.ok(page.text.includes("Undetermined: too few cases of wrong advice have a known truth."));
   }, MODEL),

@@ -196,7 +196,9 @@ Deno.test("a certain verdict of the organization is that of the rule, however th
 
 Deno.test("a finding's verdict is compliant only at the threshold and non-compliant only below it, both for certain", () => {
   check(fc.property(data, domain, (period, own) => {
-    for (const { verdict, status, status_certain, observed, threshold } of reportFor(period, { own }).findings) {
+    for (
+      const { verdict, status, status_certain, observed, threshold } of reportFor(period, { own }).findings
+    ) {
       if (verdict === null) assert.equal(status, "not_applicable");
       else if (verdict === "undetermined") assert.ok(!status_certain || status === "insufficient_data");
       else if (verdict === "compliant") assert.ok(status_certain && observed! >= threshold);

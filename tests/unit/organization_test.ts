@@ -1,11 +1,11 @@
 /** The organization rule and the dashboard's figures, on rows written by hand. */
 import assert from "node:assert/strict";
 import {
+  activeVerdicts,
   isActive,
   isCriticalDecision,
   isHighRisk,
   type OperatorRow,
-  activeVerdicts,
   organizationFigures,
   organizationRule,
   organizationVerdict,
@@ -306,7 +306,11 @@ Deno.test("the reasons count the operators who fail for certain and those who ma
 
 Deno.test("only active operators count for the verdict of a dashboard", () => {
   const left = row({ ...HIGH_RISK, t1: NOW - 90 * DAY - 1, jis: 10, verdict: "non_compliant" });
-  const { verdict, verdicts } = activeVerdicts(model, [left, row({ ...HIGH_RISK, verdict: "compliant" })], NOW);
+  const { verdict, verdicts } = activeVerdicts(
+    model,
+    [left, row({ ...HIGH_RISK, verdict: "compliant" })],
+    NOW,
+  );
   assert.equal(verdict.status, "compliant");
   assert.deepEqual(verdicts, { compliant: 1, undetermined: 0, non_compliant: 0 });
 });

@@ -283,7 +283,12 @@ Deno.test("a report's page says the verdict first, with the threshold, the count
   for (const reason of JUDGED_REPORT.verdict!.reasons) assert.ok(text.includes(reason), reason);
   assert.ok(text.includes("Operators whose verdict is that they meet 60 15"));
   assert.ok(!text.includes("straddles"));
-  for (const [status, words] of [["compliant", "Meets the threshold"], ["non_compliant", "Below the threshold"]] as const) {
+  for (
+    const [status, words] of [["compliant", "Meets the threshold"], [
+      "non_compliant",
+      "Below the threshold",
+    ]] as const
+  ) {
     const judged = { ...JUDGED_REPORT, verdict: { status, reasons: ["Because."] } };
     assert.ok(readable(reportPage(samplePageOf(judged))).includes(`Verdict: ${words} (threshold: JIS 60)`));
   }
@@ -293,7 +298,10 @@ Deno.test("each finding of a report with verdicts says its verdict before its st
   const judged = JUDGED_REPORT.findings.filter(({ verdict }) => verdict !== null);
   assert.equal(occurrences(JUDGED_PAGE, /<\/strong><\/p><p class="small">Status: /g), judged.length);
   const text = readable(JUDGED_PAGE);
-  assert.ok(text.includes("Undetermined Status: Partial uncertain: 3 of these 24 operators are undetermined"), text);
+  assert.ok(
+    text.includes("Undetermined Status: Partial uncertain: 3 of these 24 operators are undetermined"),
+    text,
+  );
   assert.ok(text.includes("Meets the threshold Status: Compliant"));
   assert.ok(text.includes("Below the threshold Status: Partial"));
 });

@@ -850,7 +850,10 @@ Deno.test("a report's verdict is that of the organization rule over its populati
   assert.equal(of(judged(9, 1, 0)), "compliant");
   assert.equal(of(judged(8, 2, 0)), "undetermined");
   assert.equal(of(judged(8, 0, 2)), "non_compliant");
-  assert.equal(of([...judged(9, 0, 0), ...records(3, { n: 3, t0: AT - DAY, verdict: "non_compliant" })]), "compliant");
+  assert.equal(
+    of([...judged(9, 0, 0), ...records(3, { n: 3, t0: AT - DAY, verdict: "non_compliant" })]),
+    "compliant",
+  );
   assert.equal(of([]), "undetermined");
 });
 
@@ -860,13 +863,17 @@ Deno.test("undetermined operators make the status of the organization rule uncer
     [content.organization_rule.status, content.organization_rule.status_certain],
     ["compliant", false],
   );
-  const caveat = content.caveats.find((text) => text.startsWith("Operators whose verdict is undetermined: 2 of 10."));
+  const caveat = content.caveats.find((text) =>
+    text.startsWith("Operators whose verdict is undetermined: 2 of 10.")
+  );
   assert.match(caveat ?? "", /interval of their score spans 60\. Outcome labels .* would settle it/);
   assert.ok(!report(judged(8, 0, 2)).caveats.some((text) => text.includes("undetermined")));
 });
 
 Deno.test("with the formulas jis-3 a report says whose last score was by earlier ones, and after how many cases there is a verdict", () => {
   const { caveats } = report([...judged(1, 1, 0), record()], { document: JIS_2_0_0 });
-  assert.ok(caveats.some((text) => text.startsWith("Operators without a verdict") && text.includes("1 of 3")));
+  assert.ok(
+    caveats.some((text) => text.startsWith("Operators without a verdict") && text.includes("1 of 3")),
+  );
   assert.ok(caveats.some((text) => text.includes("no verdict is given before 5 known cases of it")));
 });

@@ -31,7 +31,8 @@ const operatorsParametersSchema = z.object({
   }),
   limit: integerParameter({ min: 1, max: OPERATORS_PAGE_MAX, fallback: OPERATORS_PAGE_DEFAULT }),
   cursor: z.string().max(1024).optional().meta({
-    description: "`next_cursor` of the previous page, which must have had the same sort. Send the same filters.",
+    description:
+      "`next_cursor` of the previous page, which must have had the same sort. Send the same filters.",
   }),
   include: z.enum(["sparkline"]).optional(),
 });

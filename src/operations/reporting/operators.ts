@@ -229,11 +229,11 @@ function bandRange({ bands }: ModelDocument, band: Band | null): readonly [numbe
 export async function listOperators(
   dependencies: Needs,
   { orgId }: OrganizationCaller,
-  { band, verdict, sort, limit, after, sparkline, now }: OperatorsPage,
+  { band, verdict: only, sort, limit, after, sparkline, now }: OperatorsPage,
 ) {
   const { database, model: { document } } = dependencies;
   // One extra row shows whether there is a next page.
-  const options = { sort, jis: bandRange(document, band), verdict, after, limit: limit + 1 };
+  const options = { sort, jis: bandRange(document, band), verdict: only, after, limit: limit + 1 };
   const days = daysUntil(now, sparkline ? LIST_SPARKLINE_DAYS : 0);
   const [rows, newest, points] = await database.snapshot([
     operatorsPageQuery(orgId, options),
@@ -245,20 +245,23 @@ export async function listOperators(
   const last = rows.length > limit ? page.at(-1)! : null;
   const lines = sparkline ? groupByOperator(points) : null;
   return {
-    operators: page.map((row) => ({ row, figures: currentFigures(document, row) })).map(({ row, figures }) => ({
-      operator_id: row.operator_id,
-      domain: row.domain,
-      jis: row.jis,
-      band: bandOf(document, row.jis),
-      minimum_data_met: minimumDataMet(document, row, now),
-      total_interactions: row.n,
-      uncertainty: figures.uncertainty,
-      verdict: figures.verdict,
-      high_risk: isHighRisk(document, ruleRow(row), now),
-      critical_decision: isCriticalDecision(document, ruleRow(row), now),
-      last_interaction_at: timestamp(row.t1),
-      ...(lines === null ? {} : { sparkline: lines.get(row.operator_id) ?? [] }),
-    })),
+    operators: page.map((row) => {
+      const { uncertainty, verdict } = currentFigures(document, row);
+      return {
+        operator_id: row.operator_id,
+        domain: row.domain,
+        jis: row.jis,
+        band: bandOf(document, row.jis),
+        minimum_data_met: minimumDataMet(document, row, now),
+        total_interactions: row.n,
+        uncertainty,
+        verdict,
+        high_risk: isHighRisk(document, ruleRow(row), now),
+        critical_decision: isCriticalDecision(document, ruleRow(row), now),
+        last_interaction_at: timestamp(row.t1),
+        ...(lines === null ? {} : { sparkline: lines.get(row.operator_id) ?? [] }),
+      };
+    }),
     next: last === null ? null : { value: orderValue(sort, last), operatorId: last.operator_id },
   };
 }
