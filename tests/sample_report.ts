@@ -190,6 +190,7 @@ export const SAMPLE_REPORT: Report = {
 /** The same quarter with verdicts; {@link SAMPLE_REPORT} is as reports were before there were any. */
 export const JUDGED_REPORT: Report = {
   ...SAMPLE_REPORT,
+  overall_verdict: "undetermined",
   verdict: {
     status: "undetermined",
     reasons: [

@@ -152,6 +152,9 @@ export const reportSchema = z.object({
   organization: z.object({ org_id: orgIdSchema, name: z.string(), domain: z.enum(DOMAINS) }),
   overall_status: findingStatus,
   status_certain: z.boolean(),
+  overall_verdict: findingVerdict.optional().meta({
+    description: `The verdict of the overall status, as for a finding. ${SINCE_VERDICTS}`,
+  }),
   verdict: organizationVerdictSchema.optional().meta({
     description:
       `The verdict by the organization rule over the population, as on the dashboard. ${SINCE_VERDICTS}`,

@@ -2,6 +2,7 @@
  * A compliance report in words: its header and sections, with the same findings, figures and hashes as its
  * JSON. Source: contract, section 4, Compliance report.
  */
+import type { VerdictStatus } from "../domain/enums.ts";
 import type { Finding, FindingStatus, Report } from "../domain/report.ts";
 import {
   type Block,
@@ -25,7 +26,14 @@ import {
 import { type FindingRow, findingsTable } from "./findings_table.ts";
 import { markup } from "./markup.ts";
 import { reportPlots } from "./plots.ts";
-import { countInWords, instantInWords, nameInWords, pointsInWords, shareInWords } from "./wording.ts";
+import {
+  countInWords,
+  instantInWords,
+  nameInWords,
+  pointsInWords,
+  shareInWords,
+  STATUS_WORDS,
+} from "./wording.ts";
 
 /** A report as it was issued, with the evidence for it. */
 export interface SignedReport {
@@ -88,14 +96,15 @@ function header({ report, evidence: { entry: { timestamp: issuedAt } } }: Signed
   return [
     paragraph(report.statement, "statement"),
     ...judgment(report),
-    verdict(
-      ["Overall status: ", status(overall_status)],
-      certainty(overall_status, {
+    statusBlock(["Overall status: ", "Findings and rule overall: "], {
+      held: overall_status,
+      by: report.overall_verdict,
+      remark: certainty(overall_status, {
         certain: report.status_certain,
         inDoubt: report.figures.against_minimum.undetermined,
         doubt: `${doubtful(report, "a threshold")} could turn it`,
       }),
-    ),
+    }),
     population.minimum_data_met > 0
       ? null
       : paragraph([strong("Insufficient data."), " ", nobodyInWords(report)], "statement"),
@@ -107,6 +116,24 @@ function header({ report, evidence: { entry: { timestamp: issuedAt } } }: Signed
       ["Report", code(report.report_id)],
     ),
   ];
+}
+
+/**
+ * A status with its remark; with a verdict, that comes first and the status beside it.
+ * @param labels before a status alone, and before a verdict.
+ */
+function statusBlock(
+  [ofStatus, ofVerdict]: readonly [string, string],
+  { held, by, remark }: {
+    readonly held: FindingStatus;
+    /** Absent in a report that was issued before there were verdicts. */
+    readonly by: VerdictStatus | null | undefined;
+    readonly remark: string | null;
+  },
+): Block {
+  if (by == null) return verdict([ofStatus, status(held)], remark);
+  const words = `by the scores alone: ${STATUS_WORDS[held]}`;
+  return verdict([ofVerdict, judged(by)], remark === null ? words : `${words}; ${remark}`);
 }
 
 /** The verdict, its threshold and its reasons; nothing for a report that was issued before there were verdicts. */
@@ -213,14 +240,15 @@ function organizationRule(report: Report): Section {
     title: "Organization rule",
     blocks: [
       paragraph(markup`The rule of the dashboard, over the period's last records.`),
-      verdict(
-        status(rule.status),
-        certainty(rule.status, {
+      statusBlock(["", "Verdict: "], {
+        held: rule.status,
+        by: report.verdict?.status,
+        remark: certainty(rule.status, {
           certain: rule.status_certain,
           inDoubt: report.figures.against_minimum.undetermined,
           doubt: `${doubtful(report, "their mark")} could turn it`,
         }),
-      ),
+      }),
       table({
         columns: ["Operators", "All", "Below their mark"],
         rows: [

@@ -121,7 +121,11 @@ function scoreNow(profile: Profile): readonly (Block | null)[] {
     profile;
   const { low, high, level } = uncertainty;
   const cases = formatQuantity(String(total_interactions), "case");
-  const isTooLittle = minimum_data_met ? "" : " That is too little for a verdict.";
+  const shortfall = minimum_data_met
+    ? ""
+    : verdict === null
+    ? " That is too little for a verdict."
+    : " That is too little to count in a report.";
   return [
     verdict === null ? null : paragraph([
       "The verdict on your judgment: ",
@@ -134,7 +138,7 @@ function scoreNow(profile: Profile): readonly (Block | null)[] {
       strong(`${pointsInWords(low)} and ${pointsInWords(high)}`),
       `, with a probability of ${shareInWords(level)}`,
       markup` by the service's own reckoning. It rests on `,
-      `${cases}, the last of ${instantInWords(last_interaction_at)}.${isTooLittle}`,
+      `${cases}, the last of ${instantInWords(last_interaction_at)}.${shortfall}`,
     ]),
     table({
       columns: ["Of this score", "0 to 100"],

@@ -45,6 +45,7 @@ export function reportOf(
     organization: { org_id: organization.org_id, name: organization.name, domain: organization.domain },
     overall_status: overall.reported,
     status_certain: isCertain(overall),
+    overall_verdict: verdictOfStatus(overall.reported, isCertain(overall)),
     verdict: verdictOn(document, population),
     period: { start: new Date(period.start).toISOString(), end: new Date(period.end).toISOString() },
     findings,

@@ -167,6 +167,7 @@ Deno.test(
       "organization",
       "organization_rule",
       "overall_status",
+      "overall_verdict",
       "period",
       "population",
       "report_id",

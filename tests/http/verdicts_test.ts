@@ -7,7 +7,7 @@ import fc from "fast-check";
 import { acknowledgeRestore } from "../../src/operations/restoring/restores.ts";
 import { verifyChain } from "../../src/operations/verification/verification.ts";
 import { alter } from "../altering.ts";
-import { makeQuickDir } from "../database.ts";
+import { embeddedTest, makeQuickDir } from "../database.ts";
 import { rowsOf } from "../earlier_schema.ts";
 import { register, withDeliveries } from "../delivering.ts";
 import { type Harness, openHarness, scoreRequest, withAlterations, withHarness } from "../harness.ts";
@@ -202,28 +202,31 @@ Deno.test(
   }, MODEL),
 );
 
-Deno.test("rows of earlier formulas have no verdict until the next score, and the same seals", async () => {
-  const directory = await makeQuickDir("jiss-verdicts-");
-  const path = `${directory}/jiss.db`;
-  const earlier = await openHarness({ path, model: JIS_1_0_0 });
-  const key = await earlier.organization("acme");
-  await review(earlier, key, { operator: "a", cases: careful(6) });
-  const seals = "SELECT operator_id, seal FROM operator UNION ALL SELECT session_id, seal FROM interaction";
-  const before = await rowsOf(earlier.database, seals);
-  const startsAt = earlier.clock.now() + 1;
-  await earlier.close();
-  const harness = await openHarness({ path, run: 1, startsAt, ...MODEL });
-  assert.deepEqual(await rowsOf(harness.database, seals), before);
-  const { dashboard } = await ask(harness, key, DASHBOARD);
-  assert.deepEqual(dashboard.verdicts, { compliant: 0, undetermined: 1, non_compliant: 0 });
-  assert.equal(await storedOf(harness, "a"), null);
-  const { profile } = await ask(harness, key, profilePath("a"));
-  assert.equal(profile.verdict.status, "undetermined");
-  await review(harness, key, { operator: "a", cases: careless(60) });
-  assert.equal(await storedOf(harness, "a"), "non_compliant");
-  await harness.close();
-  await Deno.remove(directory, { recursive: true });
-});
+embeddedTest(
+  "rows of earlier formulas have no verdict until the next score, and the same seals",
+  async () => {
+    const directory = await makeQuickDir("jiss-verdicts-");
+    const path = `${directory}/jiss.db`;
+    const earlier = await openHarness({ path, model: JIS_1_0_0 });
+    const key = await earlier.organization("acme");
+    await review(earlier, key, { operator: "a", cases: careful(6) });
+    const seals = "SELECT operator_id, seal FROM operator UNION ALL SELECT session_id, seal FROM interaction";
+    const before = await rowsOf(earlier.database, seals);
+    const startsAt = earlier.clock.now() + 1;
+    await earlier.close();
+    const harness = await openHarness({ path, run: 1, startsAt, ...MODEL });
+    assert.deepEqual(await rowsOf(harness.database, seals), before);
+    const { dashboard } = await ask(harness, key, DASHBOARD);
+    assert.deepEqual(dashboard.verdicts, { compliant: 0, undetermined: 1, non_compliant: 0 });
+    assert.equal(await storedOf(harness, "a"), null);
+    const { profile } = await ask(harness, key, profilePath("a"));
+    assert.equal(profile.verdict.status, "undetermined");
+    await review(harness, key, { operator: "a", cases: careless(60) });
+    assert.equal(await storedOf(harness, "a"), "non_compliant");
+    await harness.close();
+    await Deno.remove(directory, { recursive: true });
+  },
+);
 
 // ---- sealed -----------------------------------------------------------------------------------------------
 
@@ -281,10 +284,8 @@ Deno.test(
     const key = await harness.organization("acme");
     await review(harness, key, { operator: "a", cases: careful(1) });
     for (const table of ["operator", "interaction"]) {
-      await assert.rejects(
-        () => alter(harness.database, `UPDATE ${table} SET verdict = 'conditional'`),
-        /CHECK/,
-      );
+      await assert.rejects(() => alter(harness.database, `UPDATE ${table} SET verdict = 'conditional'`));
+      await alter(harness.database, `UPDATE ${table} SET verdict = 'non_compliant'`);
     }
   }, MODEL),
 );

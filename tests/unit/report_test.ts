@@ -857,6 +857,16 @@ Deno.test("a report's verdict is that of the organization rule over its populati
   assert.equal(of([]), "undetermined");
 });
 
+Deno.test("the overall verdict follows from the overall status in the same way, in a report and in Article 14", () => {
+  const of = (
+    rows: readonly PeriodRecord[],
+  ) => [report(rows).overall_verdict, article14(rows).overall_verdict];
+  assert.deepEqual(of(judged(10, 0, 0)), ["compliant", "compliant"]);
+  assert.deepEqual(of(judged(8, 2, 0)), ["undetermined", "undetermined"]);
+  assert.deepEqual(of(judged(8, 0, 2)), ["non_compliant", "non_compliant"]);
+  assert.deepEqual(of([]), ["undetermined", "undetermined"]);
+});
+
 Deno.test("undetermined operators make the status of the organization rule uncertain, and are named in a caveat with what settles it", () => {
   const content = report(judged(8, 2, 0).map((row) => ({ ...row, domain: "financial" })));
   assert.deepEqual(
