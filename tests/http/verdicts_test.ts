@@ -43,7 +43,7 @@ function interactionOf({ wrong, departs, truth = "at once", stakes = "standard" 
 
 let sessions = 0;
 
-/** Scores cases one by one, then labels those that get a late label. */
+/** Scores cases in order, then labels those that get a late label. @returns the answer to the last case. */
 async function review(
   { send }: Harness,
   key: string,
@@ -54,18 +54,31 @@ async function review(
     readonly query?: string;
   },
 ): Promise<Json> {
-  let last: Json;
-  const late: (readonly [session: string, correct: boolean])[] = [];
-  for (const one of cases) {
-    const session = `s-${sessions += 1}`;
-    const body = scoreRequest({ session_id: session, operator_id: operator, domain }, interactionOf(one));
-    const { status, body: answer, text } = await send(`/v1/score${query}`, { key, body });
-    assert.equal(status, 200, text);
-    last = answer;
-    if (one.truth === "label") late.push([session, one.wrong === one.departs]);
+  const named = cases.map((one) => ({ ...one, session: `s-${sessions += 1}` }));
+  const requestOf = ({ session, ...one }: (typeof named)[number]) =>
+    scoreRequest({ session_id: session, operator_id: operator, domain }, interactionOf(one));
+  // A batch takes no query. The last case is scored alone for its whole answer.
+  const together = query === "" ? named.slice(0, -1) : [];
+  if (together.length > 0) {
+    const interactions = together.map((one) => {
+      const { session_id, interaction } = requestOf(one);
+      return { session_id, ...interaction };
+    });
+    const batch = await send("/v1/score/batch", {
+      key,
+      body: { operator_id: operator, domain, interactions },
+    });
+    assert.equal(batch.status, 200, batch.text);
   }
-  for (const [session, correct] of late) {
-    const commit = await send(`/v1/score/${session}/commit`, { key, body: { outcome_correct: correct } });
+  let last: Json;
+  for (const one of named.slice(together.length)) {
+    const answer = await send(`/v1/score${query}`, { key, body: requestOf(one) });
+    assert.equal(answer.status, 200, answer.text);
+    last = answer.body;
+  }
+  for (const { session, wrong, departs } of named.filter(({ truth }) => truth === "label")) {
+    const body = { outcome_correct: wrong === departs };
+    const commit = await send(`/v1/score/${session}/commit`, { key, body });
     assert.equal(commit.status, 200, commit.text);
   }
   return last;
