@@ -37,6 +37,7 @@ import {
   breakEven,
   type Bucket,
   bucketMeans,
+  domainBucket,
   initialState,
   mean,
   type OperatorState,
@@ -263,7 +264,7 @@ function neverFalls(names: readonly Dimension[], step: Step): void {
 /** Every bucket of a state with its name. */
 function* bucketsOf(state: OperatorState): Generator<readonly [BucketName, Bucket]> {
   for (const name of BUCKETS) yield [name, state.b[name]];
-  for (const domain of DOMAINS) yield ["K", state.K[domain]];
+  for (const domain of DOMAINS) yield ["K", domainBucket(state, domain)];
 }
 
 function withinCapacity(model: ModelDocument, state: OperatorState): void {

@@ -24,8 +24,11 @@ const brief = (
 
 Deno.test("without known cases the posterior is the prior, and its probabilities add up to 1", () => {
   const prior = new Posterior(model, { hit: 0, miss: 0, correctAcceptance: 0, falseAlarm: 0 });
-  const sum = prior.probabilities.reduce((total, probability) => total + probability, 0);
-  assert.ok(Math.abs(sum - 1) < 1e-12);
+  for (const probabilities of [prior.ofWrongAdvice(), prior.ofRightAdvice()]) {
+    const sum = probabilities.reduce((total, probability) => total + probability, 0);
+    assert.ok(Math.abs(sum - 1) < 1e-12);
+  }
+  assert.ok(Math.abs(prior.total - 1) < 1e-12);
   assert.ok(prior.mean((h) => h) > prior.mean((_, f) => f), "people tell right from wrong rather than not");
 });
 
