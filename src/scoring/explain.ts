@@ -19,6 +19,7 @@ import { readState } from "./reading.ts";
 import {
   advance,
   type Advanced,
+  asMeasured,
   begins,
   type EventWeights,
   retain,
@@ -57,7 +58,9 @@ export function explainScore(
   const stored = state ?? initialState(model);
   const steps: Step[] = [];
   const advanced = advance(model, state, event, (step) => steps.push(step));
-  const facts: Facts = { ...advanced, model, stored, event };
+  // A reader is told of the telemetry as it was counted.
+  const interaction = asMeasured(model, state, event.interaction);
+  const facts: Facts = { ...advanced, model, stored, event: { ...event, interaction } };
   return explain(model, {
     stored,
     read: advanced.state,
@@ -194,12 +197,18 @@ function knownCaseRemarks(
   { evidence, weights }: Advanced,
   { interaction }: ScoringEvent,
 ): readonly string[] {
-  if (!weights.presented) return ["No recommendation was on screen, so that the case says nothing of the use of advice."];
+  if (!weights.presented) {
+    return ["No recommendation was on screen, so that the case says nothing of the use of advice."];
+  }
   if (interaction.scenario_type === "calibration") {
-    return ["The operator knew that this was a test: it counts among announced tests alone, and moves no score."];
+    return [
+      "The operator knew that this was a test: it counts among announced tests alone, and moves no score.",
+    ];
   }
   if (!isLabelled(evidence)) {
-    return ["It is not known whether the recommendation was right: the case moves nothing until a label says so."];
+    return [
+      "It is not known whether the recommendation was right: the case moves nothing until a label says so.",
+    ];
   }
   return [];
 }
@@ -213,7 +222,9 @@ function knownCaseRules(
   const bearing = steps.filter(({ bucket, rule }) =>
     rule === "retention" ? bucket === "H" && stored.ev !== undefined : bucket === "H" || bucket === "C"
   );
-  const causes = [...Map.groupBy(bearing, ({ rule }) => rule).values()].map((applied) => `${cause(applied)}.`);
+  const causes = [...Map.groupBy(bearing, ({ rule }) => rule).values()].map((applied) =>
+    `${cause(applied)}.`
+  );
   return [...causes, ...movedEstimates(model, stored, read)];
 }
 
