@@ -495,15 +495,24 @@ knownCaseLaw(
   },
 );
 
-knownCaseLaw("a dimension of known cases that moved has an estimate that moved", ({ state, event }) => {
-  for (
-    const { before, after, rules } of rowsOf(JIS_2_0_0, explainScore(JIS_2_0_0, state, event)).ofKnownCases
-  ) {
-    if (before === after) continue;
-    const words = rules.flatMap(movementsOf).map(({ word }) => word);
-    assert.ok(words.some((word) => word !== "stayed"), rules.join(" "));
-  }
-});
+knownCaseLaw(
+  "a dimension of known cases that moved has an estimate that moved it the same way",
+  ({ state, event }) => {
+    for (
+      const { before, after, rules } of rowsOf(JIS_2_0_0, explainScore(JIS_2_0_0, state, event)).ofKnownCases
+    ) {
+      if (before === after) continue;
+      const wordAfter = (begin: string) =>
+        rules.filter((rule) => rule.startsWith(begin)).flatMap(movementsOf).at(-1)?.word;
+      const [wrong, right, rate] = ["Departing from wrong ", "Departing from right ", "The AI is wrong "].map(
+        wordAfter,
+      );
+      const isRaised = wrong === "rose" || right === "fell" || rate === "rose";
+      const isLowered = wrong === "fell" || right === "rose" || rate === "fell";
+      assert.ok(after > before ? isRaised : isLowered, `${before} to ${after}: ${rules.join(" ")}`);
+    }
+  },
+);
 
 const ANNOUNCED =
   "The operator knew that this was a test: it counts among announced tests alone, and moves no score.";
