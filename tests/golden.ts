@@ -8,7 +8,7 @@
 import type { Domain, Stakes } from "../src/domain/enums.ts";
 import { type Interaction, recordedInteractionSchema } from "../src/domain/interaction.ts";
 import { type DrsResult, scoreDecision } from "../src/scoring/drs.ts";
-import { applyLabel } from "../src/scoring/label.ts";
+import { applyLabel, type LateLabel } from "../src/scoring/label.ts";
 import { type ExercisePlan, type MaintenanceInput, recommendExercises } from "../src/scoring/maintenance.ts";
 import type { FullDimensions } from "../src/scoring/dimensions.ts";
 import type { ModelDocument } from "../src/scoring/model.ts";
@@ -108,22 +108,14 @@ function answeredHistory(model: ModelDocument, { name, events, decisions }: Hist
   let state: OperatorState | null = null;
   const weights: EventWeights[] = [];
   const outputs = events.map((event): Event => {
-    const { now, domain, label } = event;
+    const { now, domain } = event;
     const interaction = recordedInteractionSchema.parse(event.interaction);
     const mode = event.lite ? "lite" : "full";
     const scored = score(model, state, { interaction, domain, now }, { mode, modeOverride: "normal" });
     state = scored.state;
     weights.push(scored.weights);
-    if (label !== undefined) {
-      const { decision, scenario_type = "standard" } = events[label.of]!.interaction;
-      const { outcome_correct } = label;
-      state = applyLabel(model, state, {
-        weights: weights[label.of]!,
-        decision,
-        scenario_type,
-        outcome_correct,
-      });
-    }
+    const label = labelOf(events, event, weights);
+    if (label !== null) state = applyLabel(model, state, label);
     if (event.after === undefined) return event;
     return { ...event, after: { state, weights: scored.weights, result: { ...scored.result } } };
   });
@@ -137,6 +129,18 @@ function answeredHistory(model: ModelDocument, { name, events, decisions }: Hist
       return { ...decision, result: { ...result, policy_triggers: firedOf(result) } };
     }),
   };
+}
+
+/** The label that becomes known after an event; null if there is none. */
+function labelOf(
+  events: readonly Event[],
+  { label }: Event,
+  weights: readonly EventWeights[],
+): LateLabel | null {
+  if (label === undefined) return null;
+  const { decision, scenario_type = "standard" } = events[label.of]!.interaction;
+  const { outcome_correct } = label;
+  return { weights: weights[label.of]!, decision, scenario_type, outcome_correct };
 }
 
 const firedOf = ({ policy_triggers }: DrsResult) => policy_triggers.filter(({ triggered }) => triggered);
