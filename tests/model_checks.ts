@@ -9,6 +9,7 @@ import type { ModelDocument } from "../src/scoring/model.ts";
 import { ANSWER, type Golden, type Section } from "./golden.ts";
 import { EVENT_CASES } from "./model_event_cases.ts";
 import { LIMIT_CASES } from "./model_limit_cases.ts";
+import { POSTERIOR_CASES } from "./model_posterior_cases.ts";
 import document from "./vectors/scoring/jis-2.0.0.json" with { type: "json" };
 
 export interface ModelCheck {
@@ -18,7 +19,7 @@ export interface ModelCheck {
 }
 
 /** The worked cases of the default model. */
-export const MODEL_CASES: readonly ModelCheck[] = [...EVENT_CASES, ...LIMIT_CASES];
+export const MODEL_CASES: readonly ModelCheck[] = [...EVENT_CASES, ...LIMIT_CASES, ...POSTERIOR_CASES];
 
 /** The kept vectors of the default model. */
 export const GOLDEN = document as unknown as Golden;
