@@ -1,5 +1,5 @@
 /**
- * The next model by the real program: its scores, labels and decisions are recorded, exported, verified by the
+ * Verdicts of three kinds by the real program: scores, labels and decisions are recorded, exported, verified by the
  * program, and computed again in Python.
  */
 import assert from "node:assert/strict";
@@ -11,13 +11,12 @@ const ROOT = `${import.meta.dirname}/../..`;
 
 Deno.test({
   name:
-    "with jis-2.0.0 a score has a verdict of three kinds, replays, and verifies offline here and in Python [needs python3 with cryptography]",
+    "a score has a verdict of three kinds, replays, and verifies offline here and in Python [needs python3 with cryptography]",
   ignore: pythonIsMissing(),
   async fn() {
     const { env, directory, remove } = await freshDeployment();
-    const ours = { ...env, JISS_SCORING_MODEL_FILE: `${ROOT}/src/scoring/jis-2.0.0.json` };
-    const service = await startService(["serve"], { env: ours });
-    const key = await createOrganization(service, ours);
+    const service = await startService(["serve"], { env });
+    const key = await createOrganization(service, env);
     const statuses = new Set<string>();
     for (let index = 0; index < 40; index += 1) {
       const isWrong = index % 2 === 0;
@@ -36,6 +35,19 @@ Deno.test({
       assert.equal(compliance.verdict.status, compliance.status);
       assert.equal(compliance.article14_met, compliance.status === "compliant");
     }
+    const decided = await service.send("/v1/decision/score", {
+      key,
+      body: {
+        decision_id: "decision-1",
+        operator_id: scoreRequest().operator_id,
+        domain: "aviation",
+        time_to_decision_ms: 900,
+        decision: "accepted",
+        stakes: "critical",
+      },
+    });
+    assert.equal(decided.status, 200, JSON.stringify(decided.body));
+    assert.equal(typeof decided.body.operator_verdict.status, "string");
     assert.ok(statuses.has("undetermined") && statuses.size > 1, [...statuses].join());
     for (
       const [session, body] of [["case-39", { outcome_correct: true, ai_correct: true }], ["case-38", {
@@ -50,12 +62,12 @@ Deno.test({
     assert.equal(await service.stop(), 0);
 
     const bundle = `${directory}/bundle.ndjson`;
-    const exported = await runProgram(["export", "--org", "acme", "--output", bundle], { env: ours });
+    const exported = await runProgram(["export", "--org", "acme", "--output", bundle], { env });
     assert.equal(exported.code, 0, exported.stderr);
     const verified = await runProgram(["verify", bundle, "--json"], { env: {} });
     // No key is passed: the file is held against the one that it carries.
     const { bundles: [report] } = JSON.parse(verified.stdout);
-    assert.deepEqual([report.self_trusted, report.findings, report.replayed], [true, [], 44]);
+    assert.deepEqual([report.self_trusted, report.findings, report.replayed], [true, [], 45]);
     const { code, stdout, stderr } = await new Deno.Command("python3", {
       args: ["tests/interop/replay.py", bundle],
       cwd: ROOT,
