@@ -8,7 +8,8 @@
 import type { Domain, Stakes } from "../src/domain/enums.ts";
 import { type Interaction, recordedInteractionSchema } from "../src/domain/interaction.ts";
 import { type DrsResult, scoreDecision } from "../src/scoring/drs.ts";
-import { applyLabel } from "../src/scoring/label.ts";
+import { explainDecision, explainLabel, explainScore } from "../src/scoring/explain.ts";
+import { applyLabel, type LateLabel } from "../src/scoring/label.ts";
 import { type ExercisePlan, type MaintenanceInput, recommendExercises } from "../src/scoring/maintenance.ts";
 import type { FullDimensions } from "../src/scoring/dimensions.ts";
 import type { ModelDocument } from "../src/scoring/model.ts";
@@ -16,7 +17,7 @@ import { type OperatorRow, organizationFigures } from "../src/scoring/organizati
 import type { PeriodData } from "../src/scoring/period.ts";
 import type { EventWeights } from "../src/scoring/reducer.ts";
 import { reportOf } from "../src/scoring/report.ts";
-import { score } from "../src/scoring/score.ts";
+import { score, type Scored } from "../src/scoring/score.ts";
 import type { OperatorState } from "../src/scoring/state.ts";
 
 /** An interaction without the fields that have their default. */
@@ -119,22 +120,14 @@ function answeredHistory(model: ModelDocument, { name, events, decisions }: Hist
   let state: OperatorState | null = null;
   const weights: EventWeights[] = [];
   const outputs = events.map((event): Event => {
-    const { now, domain, label } = event;
+    const { now, domain } = event;
     const interaction = recordedInteractionSchema.parse(event.interaction);
     const mode = event.lite ? "lite" : "full";
     const scored = score(model, state, { interaction, domain, now }, { mode, modeOverride: "normal" });
     state = scored.state;
     weights.push(scored.weights);
-    if (label !== undefined) {
-      const { decision, scenario_type = "standard" } = events[label.of]!.interaction;
-      const { outcome_correct } = label;
-      state = applyLabel(model, state, {
-        weights: weights[label.of]!,
-        decision,
-        scenario_type,
-        outcome_correct,
-      });
-    }
+    const label = labelOf(events, event, weights);
+    if (label !== null) state = applyLabel(model, state, label);
     if (event.after === undefined) return event;
     return { ...event, after: { state, weights: scored.weights, result: { ...scored.result } } };
   });
@@ -148,6 +141,41 @@ function answeredHistory(model: ModelDocument, { name, events, decisions }: Hist
       return { ...decision, result: { ...result, policy_triggers: firedOf(result) } };
     }),
   };
+}
+
+/** What people are told of each event, label and decision of a history. */
+export function explained(model: ModelDocument, { events, decisions }: History): readonly unknown[] {
+  let state: OperatorState | null = null;
+  const weights: EventWeights[] = [];
+  const told: unknown[] = [];
+  for (const event of events) {
+    const { now, domain } = event;
+    const interaction = recordedInteractionSchema.parse(event.interaction);
+    told.push(explainScore(model, state, { interaction, domain, now }));
+    const scored: Scored = score(model, state, { interaction, domain, now }, {
+      mode: "full",
+      modeOverride: "normal",
+    });
+    weights.push(scored.weights);
+    state = scored.state;
+    const label = labelOf(events, event, weights);
+    if (label === null) continue;
+    told.push(explainLabel(model, state, label));
+    state = applyLabel(model, state, label);
+  }
+  return [...told, ...decisions.map((decision) => explainDecision(model, state, decision))];
+}
+
+/** The label that becomes known after an event; null if there is none. */
+function labelOf(
+  events: readonly Event[],
+  { label }: Event,
+  weights: readonly EventWeights[],
+): LateLabel | null {
+  if (label === undefined) return null;
+  const { decision, scenario_type = "standard" } = events[label.of]!.interaction;
+  const { outcome_correct } = label;
+  return { weights: weights[label.of]!, decision, scenario_type, outcome_correct };
 }
 
 const firedOf = ({ policy_triggers }: DrsResult) => policy_triggers.filter(({ triggered }) => triggered);
