@@ -9,6 +9,7 @@ import {
   type EvaluationResult,
   type LogLosses,
 } from "../scoring/evaluation/evaluation.ts";
+import { LONG_HISTORY } from "../scoring/evaluation/coverage.ts";
 import { evaluationPage } from "../pages/evaluation.ts";
 import { openDecisionTable } from "./decision_table.ts";
 import { requireAbsent, writeToNewFile } from "./output.ts";
@@ -88,7 +89,14 @@ function textOf(report: EvaluationReport): string {
     columns(head),
     "",
     columns([OPERATOR_HEAD, ...operators.map(operatorRow)]),
-    ...(decisions.test === 0 ? [] : ["", columns(lossTable(report)), "", columns(calibrationTable(report))]),
+    ...(decisions.test === 0 ? [] : [
+      "",
+      columns(lossTable(report)),
+      "",
+      columns(calibrationTable(report)),
+      "",
+      columns(coverageTable(report)),
+    ]),
   ].join("\n");
 }
 
@@ -152,5 +160,33 @@ function calibrationTable({ calibration }: EvaluationReport) {
     ["CALIBRATION", "FORETOLD RATES", "DECISIONS", "MEAN FORETOLD", "CAME"],
     ...rows("departs if wrong", calibration.departs_when_wrong),
     ...rows("follows if right", calibration.follows_when_right),
+  ];
+}
+
+function coverageTable({ coverage }: EvaluationReport) {
+  const shown = (share: number | null) => share === null ? "" : percent(share);
+  const row = (of: string, found: EvaluationResult["coverage"]["departs_when_wrong"]) => {
+    if (found === null) return [of, "", "", "", "", ""];
+    const { next_counts: counts, long_run_rates: rates } = found;
+    return [
+      of,
+      String(counts.people),
+      shown(counts.foretold),
+      shown(counts.came),
+      String(rates.people),
+      shown(rates.came),
+    ];
+  };
+  return [
+    [
+      "COVERAGE OF 90 % INTERVALS",
+      "PEOPLE",
+      "COUNTS FORETOLD INSIDE",
+      "COUNTS INSIDE",
+      `PEOPLE WITH ${LONG_HISTORY} HELD BACK`,
+      "RATES INSIDE",
+    ],
+    row("departs if wrong", coverage.departs_when_wrong),
+    row("follows if right", coverage.follows_when_right),
   ];
 }
