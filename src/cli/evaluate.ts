@@ -2,7 +2,6 @@
  * `jiss evaluate`: scores a table of decisions in memory, and says how well the score foretells the decisions that
  * were held back. Needs no service, database or secret.
  */
-import { readModel } from "../config/config.ts";
 import {
   type EvaluatedOperator,
   Evaluation,
@@ -11,10 +10,10 @@ import {
 } from "../scoring/evaluation/evaluation.ts";
 import { LONG_HISTORY } from "../scoring/evaluation/coverage.ts";
 import { evaluationPage } from "../pages/evaluation.ts";
+import { chosenModel, type ModelName, nameOf } from "./chosen_model.ts";
 import { openDecisionTable } from "./decision_table.ts";
 import { requireAbsent, writeToNewFile } from "./output.ts";
 import { Progress } from "./progress.ts";
-import { reportProblems } from "./run_service.ts";
 import { EXIT, type Shell } from "./shell.ts";
 import { columns } from "./table.ts";
 
@@ -28,7 +27,7 @@ export interface EvaluateOptions {
 
 /** What the command prints. */
 interface EvaluationReport extends EvaluationResult {
-  readonly model: { readonly version: string; readonly sha256: string };
+  readonly model: ModelName;
   readonly ignored_columns: readonly string[];
 }
 
@@ -38,9 +37,7 @@ export async function evaluate(
   { model: modelFile, html, json }: EvaluateOptions,
 ): Promise<number> {
   if (html !== undefined) requireAbsent(html);
-  const environment = shell.readEnvironment();
-  const chosen = modelFile === undefined ? {} : { JISS_SCORING_MODEL_FILE: modelFile };
-  const model = reportProblems(() => readModel({ ...environment, ...chosen }, Deno.readTextFileSync));
+  const model = chosenModel(shell, modelFile);
   const table = await openDecisionTable(file);
   const evaluation = new Evaluation(model);
   try {
@@ -55,7 +52,7 @@ export async function evaluate(
     table.close();
   }
   const result = evaluation.result();
-  const named = { version: model.version, sha256: shell.modelOf(model).sha256 };
+  const named = nameOf(shell.modelOf(model));
   const report: EvaluationReport = { model: named, ignored_columns: table.ignoredColumns, ...result };
   if (html !== undefined) {
     const page = evaluationPage({
