@@ -54,6 +54,11 @@ export interface History {
   }[];
 }
 
+/** A row of which the vectors may leave the verdict out: formulas before `jis-3` give none. */
+export type MaybeJudged<Row extends { readonly verdict: unknown }> =
+  & Omit<Row, "verdict">
+  & Partial<Pick<Row, "verdict">>;
+
 export interface Golden {
   readonly model: { readonly version: string; readonly sha256: string };
   /** The values of an interaction's absent fields. */
@@ -66,14 +71,14 @@ export interface Golden {
   }[];
   readonly organizations: readonly {
     readonly now: number;
-    readonly rows: readonly Omit<OperatorRow, "verdict">[];
+    readonly rows: readonly MaybeJudged<OperatorRow>[];
     readonly figures: unknown;
   }[];
   readonly reports: readonly {
     readonly domain: Domain;
     readonly period: { readonly start: number; readonly end: number };
     readonly data: Omit<PeriodData, "records"> & {
-      readonly records: readonly Omit<PeriodData["records"][number], "verdict">[];
+      readonly records: readonly MaybeJudged<PeriodData["records"][number]>[];
     };
     /** Without the texts of the law. */
     readonly report: unknown;
@@ -95,14 +100,13 @@ export const ANSWER: { readonly [Name in Section]: Answer<Name> } = {
   organizations: (model, { now, rows }) => ({
     now,
     rows,
-    figures: organizationFigures(model, rows.map(withoutVerdict), now),
+    figures: organizationFigures(model, rows.map((row) => withVerdict<OperatorRow>(row)), now),
   }),
   reports: answeredReport,
 };
 
-/** The vectors hold the rules by score: none of their operators has a verdict. */
-function withoutVerdict<Row>(row: Row): Row & { readonly verdict: null } {
-  return { ...row, verdict: null };
+function withVerdict<Row extends { readonly verdict: unknown }>(row: MaybeJudged<Row>): Row {
+  return { verdict: null, ...row } as unknown as Row;
 }
 
 /** All cases with the outputs of `model`. */
@@ -197,7 +201,7 @@ function answeredReport(model: ModelDocument, given: Golden["reports"][number]):
   const organization = { org_id: "acme", name: "Acme", domain };
   const { overall_status, status_certain, findings, organization_rule, population, figures } = reportOf(
     { document: model, sha256: "" },
-    { organization, period, data: { ...data, records: data.records.map(withoutVerdict) } },
+    { organization, period, data: { ...data, records: data.records.map((row) => withVerdict<PeriodData["records"][number]>(row)) } },
   );
   const { verdicts: _, ...shown } = figures;
   const report = {

@@ -17,6 +17,8 @@ import {
   FIRST_DOMAINS,
   SCENARIO_TYPES,
   STAKES,
+  VERDICT_STATUSES,
+  type VerdictStatus,
 } from "../../../src/domain/enums.ts";
 import { type Interaction, recordedInteractionSchema } from "../../../src/domain/interaction.ts";
 import { modelSha256 } from "../../../src/evidence/hashes.ts";
@@ -472,6 +474,21 @@ const reports: Golden["reports"] = [0, 8, 30].map((count, index) => ({
   report: null,
 }));
 
+/** The same rows, each with a verdict in turn. */
+function judged<Row>(rows: readonly Row[]): readonly (Row & { readonly verdict: VerdictStatus })[] {
+  return rows.map((row, index) => ({ ...row, verdict: VERDICT_STATUSES[index % VERDICT_STATUSES.length]! }));
+}
+
+const judgedOrganizations: Golden["organizations"] = organizations.map(({ rows, ...rest }) => ({
+  ...rest,
+  rows: judged(rows),
+}));
+
+const judgedReports: Golden["reports"] = reports.map(({ data, ...rest }) => ({
+  ...rest,
+  data: { ...data, records: judged(data.records) },
+}));
+
 // ---- parts of the work, for `jis-3` -----------------------------------------------------------------------
 
 interface Case {
@@ -601,8 +618,8 @@ export function kept(document: ModelDocument = DEFAULT_MODEL_DOCUMENT): Golden {
       ...(document.discrimination === undefined ? [] : [...partsOfWork, saidOfAdvice, unmeasuredPart]),
     ],
     maintenance: document.discrimination === undefined ? maintenance : maintained,
-    organizations,
-    reports,
+    organizations: document.discrimination === undefined ? organizations : judgedOrganizations,
+    reports: document.discrimination === undefined ? reports : judgedReports,
   });
 }
 
