@@ -21,6 +21,7 @@ import {
 import { markup } from "./markup.ts";
 import { movesTable } from "./moves.ts";
 import { factsOf, titleOf } from "./subject_words.ts";
+import { reviewerVerdictInWords } from "./verdict_words.ts";
 import { instantInWords, nameInWords, pointsInWords, shareInWords } from "./wording.ts";
 
 type Profile = NonNullable<SubjectHead["profile"]>;
@@ -115,12 +116,16 @@ function summary(head: SubjectHead): Section {
   };
 }
 
-function scoreNow(profile: Profile): readonly Block[] {
-  const { jis, band, uncertainty, total_interactions, minimum_data_met, last_interaction_at } = profile;
+function scoreNow(profile: Profile): readonly (Block | null)[] {
+  const { jis, band, uncertainty, verdict, total_interactions, minimum_data_met, last_interaction_at } = profile;
   const { low, high, level } = uncertainty;
   const cases = formatQuantity(String(total_interactions), "case");
-  const verdict = minimum_data_met ? "" : " That is too little for a verdict.";
+  const isTooLittle = minimum_data_met ? "" : " That is too little for a verdict.";
   return [
+    verdict === null ? null : paragraph([
+      "The verdict on your judgment: ",
+      strong(reviewerVerdictInWords(verdict)),
+    ]),
     paragraph([
       "Your score is ",
       strong(`${pointsInWords(jis)} of 100`),
@@ -128,7 +133,7 @@ function scoreNow(profile: Profile): readonly Block[] {
       strong(`${pointsInWords(low)} and ${pointsInWords(high)}`),
       `, with a probability of ${shareInWords(level)}`,
       markup` by the service's own reckoning. It rests on `,
-      `${cases}, the last of ${instantInWords(last_interaction_at)}.${verdict}`,
+      `${cases}, the last of ${instantInWords(last_interaction_at)}.${isTooLittle}`,
     ]),
     table({
       columns: ["Of this score", "0 to 100"],

@@ -174,6 +174,7 @@ Deno.test(
       "statement",
       "status_certain",
       "thresholds",
+      "verdict",
     ]);
     assert.deepEqual(report.period, { end: "2027-01-01T00:00:00.000Z", start: "2026-10-01T00:00:00.000Z" });
     assert.deepEqual(report.organization, {
@@ -1109,6 +1110,7 @@ Deno.test(
       "model",
       "operators",
       "overall_status",
+      "overall_verdict",
       "request_id",
       "rules_version",
       "statement",
