@@ -21,7 +21,7 @@ import {
 import { markup } from "./markup.ts";
 import { movesTable } from "./moves.ts";
 import { factsOf, titleOf } from "./subject_words.ts";
-import { reviewerVerdictInWords } from "./verdict_words.ts";
+import { verdictInWords } from "../scoring/verdict_words.ts";
 import { instantInWords, nameInWords, pointsInWords, shareInWords } from "./wording.ts";
 
 type Profile = NonNullable<SubjectHead["profile"]>;
@@ -117,14 +117,15 @@ function summary(head: SubjectHead): Section {
 }
 
 function scoreNow(profile: Profile): readonly (Block | null)[] {
-  const { jis, band, uncertainty, verdict, total_interactions, minimum_data_met, last_interaction_at } = profile;
+  const { jis, band, uncertainty, verdict, total_interactions, minimum_data_met, last_interaction_at } =
+    profile;
   const { low, high, level } = uncertainty;
   const cases = formatQuantity(String(total_interactions), "case");
   const isTooLittle = minimum_data_met ? "" : " That is too little for a verdict.";
   return [
     verdict === null ? null : paragraph([
       "The verdict on your judgment: ",
-      strong(reviewerVerdictInWords(verdict)),
+      strong(verdictInWords(verdict)),
     ]),
     paragraph([
       "Your score is ",
