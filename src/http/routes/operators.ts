@@ -28,7 +28,7 @@ const getProfile: Route = {
   operationId: "getProfile",
   summary: "An operator's profile",
   description:
-    "Returns the operator's score with its interval, the seven dimensions, and the newest 100 points of the history. With include=projection it also returns the decay projection and the compliance block, as the answer to a score does.",
+    "Returns the operator's score with its interval, the seven dimensions, and the newest 100 points of the history. With include=projection it also returns the decay projection and the compliance block. Both are those of the answer to a score, read today: the projection goes on from the last interaction to today, and its days count from today.",
   pathParameters: operatorPathSchema,
   parameters: profileParametersSchema,
   success: { status: 200, description: "The profile.", schema: profileResponseSchema },

@@ -9,7 +9,7 @@ import { ServiceError } from "../../domain/errors.ts";
 import { HISTORY_POINTS, LIST_SPARKLINE_DAYS } from "../../domain/limits.ts";
 import { type OperatorSort, PROFILE_BANDS } from "../../domain/operator.ts";
 import { complianceOf } from "../../scoring/compliance.ts";
-import { currentTrend, projectDecay } from "../../scoring/decay.ts";
+import { currentTrend, projectDecay, readProjection } from "../../scoring/decay.ts";
 import { bandOf, type FullDimensions } from "../../scoring/dimensions.ts";
 import { type ExercisePlan, recommendExercises } from "../../scoring/maintenance.ts";
 import type { ModelDocument } from "../../scoring/model.ts";
@@ -142,13 +142,21 @@ export async function operatorProfile(
       last_interaction_at: timestamp(row.t1),
     },
     jis_history: history.toReversed().map(historyPoint),
-    ...(projection ? outlookOf(document, figures) : {}),
+    ...(projection ? outlookOf(document, figures, { lastAt: row.t1, now }) : {}),
   };
 }
 
-/** The decay projection and the compliance of an operator, as in the answer to a score. */
-function outlookOf(model: ModelDocument, { state, domain, jis, dimensions, verdict }: CurrentFigures) {
-  const decay = projectDecay(model, state, { jis, domain });
+/** The decay projection as of `now`, and the compliance that follows from it; instants are epoch milliseconds. */
+function outlookOf(
+  model: ModelDocument,
+  { state, domain, jis, dimensions, verdict }: CurrentFigures,
+  { lastAt, now }: { readonly lastAt: number; readonly now: number },
+) {
+  const decay = readProjection(model, projectDecay(model, state, { jis, domain }), {
+    lastAt,
+    now,
+    verdict: verdict?.status ?? null,
+  });
   const compliance = complianceOf(model, {
     jis,
     band: bandOf(model, jis),
@@ -245,7 +253,9 @@ export async function listOperators(
   const last = rows.length > limit ? page.at(-1)! : null;
   const lines = sparkline ? groupByOperator(points) : null;
   return {
-    operators: page.map((row) => ({ row, figures: currentFigures(document, row) })).map(({ row, figures }) => ({
+    operators: page.map((row) => ({ row, figures: currentFigures(document, row) })).map((
+      { row, figures },
+    ) => ({
       operator_id: row.operator_id,
       domain: row.domain,
       jis: row.jis,
