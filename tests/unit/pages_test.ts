@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { type Report, reportSchema } from "../../src/domain/report.ts";
 import { REPORT_PAGE_CSP, reportPage } from "../../src/pages/report.ts";
 import type { ReportPage } from "../../src/pages/report_document.ts";
+import type { Verdict } from "../../src/scoring/verdict.ts";
 import { SPARKLINE_CSP, type SparklinePoint, sparklineSvg } from "../../src/pages/sparkline.ts";
 import { ASSESSMENT_PAGE_CSP, assessmentPage } from "../../src/pages/assessment.ts";
 import { REFUSAL_PAGE_CSP, refusalPage } from "../../src/pages/refusal.ts";
@@ -21,17 +22,43 @@ const POINTS: readonly SparklinePoint[] = [
   { timestamp: "2026-09-30T23:59:59.999Z", jis: 60 },
 ];
 
-function sparkline(points: readonly SparklinePoint[], days = 30): string {
+function sparkline(points: readonly SparklinePoint[], days = 30, verdict: Verdict | null = null): string {
   return sparklineSvg({
     operatorId: "reviewer-17",
     days,
     points,
     minJis: 60,
     uncertainty: { level: 0.9, low: 52.4, high: 67.6, effective_n: 34.5 },
+    verdict,
     from: FROM,
     to: FROM + days * DAY,
   });
 }
+
+Deno.test("a sparkline says its verdict in words, in the picture and first in its description", () => {
+  const verdict: Verdict = {
+    status: "undetermined",
+    part: "all",
+    low: 52.4,
+    high: 67.6,
+    wrong_cases: 8,
+    doubt: "interval_spans_minimum",
+    wrong_cases_needed: 12,
+  };
+  for (const points of [POINTS, []]) {
+    const picture = sparkline(points, 30, verdict);
+    assert.match(picture, />Undetermined<\/text>/);
+    assert.match(
+      picture,
+      /<desc>Undetermined: about 12 more known cases of wrong advice would settle it\. /,
+    );
+  }
+  assert.match(
+    sparkline(POINTS, 30, { ...verdict, status: "non_compliant", doubt: null, wrong_cases_needed: null }),
+    />Below the threshold<\/text>/,
+  );
+  assert.doesNotMatch(sparkline(POINTS), /Undetermined|threshold/);
+});
 
 function pageOf(changes: Partial<Report>, page: Partial<ReportPage> = {}): string {
   return reportPage({ ...samplePageOf({ ...SAMPLE_REPORT, ...changes }), ...page });
@@ -283,7 +310,12 @@ Deno.test("a report's page says the verdict first, with the threshold, the count
   for (const reason of JUDGED_REPORT.verdict!.reasons) assert.ok(text.includes(reason), reason);
   assert.ok(text.includes("Operators whose verdict is that they meet 60 15"));
   assert.ok(!text.includes("straddles"));
-  for (const [status, words] of [["compliant", "Meets the threshold"], ["non_compliant", "Below the threshold"]] as const) {
+  for (
+    const [status, words] of [["compliant", "Meets the threshold"], [
+      "non_compliant",
+      "Below the threshold",
+    ]] as const
+  ) {
     const judged = { ...JUDGED_REPORT, verdict: { status, reasons: ["Because."] } };
     assert.ok(readable(reportPage(samplePageOf(judged))).includes(`Verdict: ${words} (threshold: JIS 60)`));
   }
@@ -293,7 +325,10 @@ Deno.test("each finding of a report with verdicts says its verdict before its st
   const judged = JUDGED_REPORT.findings.filter(({ verdict }) => verdict !== null);
   assert.equal(occurrences(JUDGED_PAGE, /<\/strong><\/p><p class="small">Status: /g), judged.length);
   const text = readable(JUDGED_PAGE);
-  assert.ok(text.includes("Undetermined Status: Partial uncertain: 3 of these 24 operators are undetermined"), text);
+  assert.ok(
+    text.includes("Undetermined Status: Partial uncertain: 3 of these 24 operators are undetermined"),
+    text,
+  );
   assert.ok(text.includes("Meets the threshold Status: Compliant"));
   assert.ok(text.includes("Below the threshold Status: Partial"));
 });

@@ -189,10 +189,11 @@ export async function operatorSparkline(
   requireCurrentOperators(dependencies, orgId, { rows, newest });
   const [row] = rows;
   if (row === undefined) throw unknownOperator(operatorId);
-  const { state, jis, uncertainty } = currentFigures(document, row);
+  const { state, jis, uncertainty, verdict } = currentFigures(document, row);
   const values = found.map((point) => point.jis);
   return {
     window: { from: span.first * DAY_MS, to: span.end * DAY_MS },
+    verdict,
     body: {
       operator_id: operatorId,
       days,
@@ -202,6 +203,7 @@ export async function operatorSparkline(
       current: jis,
       trend: currentTrend(document, state),
       uncertainty,
+      verdict: verdict?.status ?? null,
     },
   };
 }
