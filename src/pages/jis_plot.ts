@@ -77,20 +77,28 @@ export function dotsOf(dots: readonly Dot[]): readonly Markup[] {
   return dots.map(({ x, y }) => markup`<circle cx="${x}" cy="${y}" r="${radius}"/>`);
 }
 
-/** The dimensions, each a bar from 0 to 100. */
+/** The mark of a dimension whose number no case of the operator gave. */
+export const FROM_PRIOR = "from the prior: too few known cases";
+
+/** The dimensions, each a bar from 0 to 100, which is hollow if the number is the prior's. */
 export function dimensionsFigure(
   dimensions: Readonly<Record<string, number>>,
-  { caption }: { readonly caption: string },
+  { caption, prior = [] }: {
+    readonly caption: string;
+    /** Names of the dimensions whose number is the prior's. */
+    readonly prior?: readonly string[];
+  },
 ): Markup {
   const measured = Object.entries(dimensions).map(([name, value]) => ({
     name: nameInWords(name),
-    points: pointsInWords(value),
+    points: prior.includes(name) ? `${pointsInWords(value)} (${FROM_PRIOR})` : pointsInWords(value),
+    look: prior.includes(name) ? "hollow" as const : "solid" as const,
     value,
   }));
   const x = scaleLinear([0, 100], [ROWS.left, ROWS.right]);
-  const rows = measured.map(({ name, points, value }): Row => ({
+  const rows = measured.map(({ name, points, look, value }): Row => ({
     label: `${name}: ${points}`,
-    draw: ({ top, height }) => bar({ x, from: 0, to: value, top, height }),
+    draw: ({ top, height }) => bar({ x, from: 0, to: value, top, height, look }),
   }));
   return figure({
     id: "dimensions",

@@ -144,7 +144,7 @@ ${axisOf(x, { y: PLOT.bottom, ticks, format: String })}
       columns: ["Date", "Days from today", "JIS"],
       rows: [
         [dayOf(projection.as_of), "0", pointsInWords(today)],
-        ...projections.map(({ date, day, jis }) => [date, String(day), pointsInWords(jis)]),
+        ...projections.map(({ date, day, jis }) => [date, String(day), pointsInWords(jis)] as const),
       ],
       note: `Shaded: the same curve from both ends of the ${shareInWords(uncertainty.level)} interval. ${
         crossingInWords(projection, thresholds)
