@@ -54,10 +54,10 @@ function rowGroup(row: FindingRow): Markup {
 <td>${
     verdict === null
       ? markup`<p>${textMarkup({ status: row.status })}</p>`
-      : markup`<p>${textMarkup({ judged: verdict })}</p><p class="small">Status: ${STATUS_WORDS[row.status]}</p>`
-  }${
-    certainty === null ? null : markup`<p class="small">${certainty}</p>`
-  }</td>
+      : markup`<p>${textMarkup({ judged: verdict })}</p><p class="small">Status: ${
+        STATUS_WORDS[row.status]
+      }</p>`
+  }${certainty === null ? null : markup`<p class="small">${certainty}</p>`}</td>
 <td><p>${row.force}</p>
 <p class="small">${row.dates}</p></td>
 </tr>

@@ -116,7 +116,10 @@ function judgment({ verdict: held, figures: { verdicts }, thresholds }: Report):
   const counts =
     `${compliant} of the population meet the threshold, ${non_compliant} are below it, ${undetermined} are undetermined`;
   return [
-    verdict(["Verdict: ", judged(held.status), ` (threshold: JIS ${pointsInWords(thresholds.min_jis)})`], counts),
+    verdict(
+      ["Verdict: ", judged(held.status), ` (threshold: JIS ${pointsInWords(thresholds.min_jis)})`],
+      counts,
+    ),
     list(held.reasons),
   ];
 }

@@ -2,7 +2,7 @@
 import { useRoute } from "preact-iso";
 import { crossingInWords, historyFigure, projectionFigure } from "../../../pages/operator_plots.ts";
 import { estimateRows } from "../../../pages/estimates.ts";
-import { dimensionsFigure } from "../../../pages/jis_plot.ts";
+import { dimensionsFigure, priorRemarks } from "../../../pages/jis_plot.ts";
 import { nameInWords, shareInWords } from "../../../pages/wording.ts";
 import { verdictInWords } from "../../../scoring/verdict_words.ts";
 import { Drawing } from "../../shared/drawing.tsx";
@@ -136,7 +136,7 @@ function OperatorSummary(
       <Drawing
         of={dimensionsFigure(profile.dimensions, {
           caption: "Dimensions",
-          prior: profile.prior_dimensions ?? [],
+          remarks: priorRemarks(profile.prior_dimensions ?? []),
         })}
       />
       <HowJudged estimates={profile.estimates ?? null} level={uncertainty.level} />
