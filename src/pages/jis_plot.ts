@@ -3,6 +3,7 @@
 import { scaleLinear } from "d3-scale";
 // @ts-types="@types/d3-shape"
 import { line } from "d3-shape";
+import { joinWithAnd } from "../scoring/wording.ts";
 import { bar, figure, px, type Row, rowPlot, ROWS, type Scale } from "./chart.ts";
 import { type Markup, markup } from "./markup.ts";
 import { dataTable } from "./tables.ts";
@@ -111,17 +112,19 @@ export function dimensionsFigure(
     draw: ({ top, height }) =>
       bar({ x, from: 0, to: value, top, height, look: remark === null ? "solid" : "hollow" }),
   }));
-  const isRemarked = measured.some(({ remark }) => remark !== null);
+  const note = [...new Set(Object.values(remarks))].flatMap((remark) => {
+    const names = measured.filter((row) => row.remark === remark).map(({ name }) => name);
+    return names.length === 0 ? [] : [`${joinWithAnd(names)}: ${remark}.`];
+  }).join(" ");
   return figure({
     id: "dimensions",
     caption,
     description: `${measured.map(({ name, said }) => `${name} ${said}`).join(", ")}.`,
     ...rowPlot({ rows, x, marks: [], axis: { ticks: JIS_TICKS, format: pointsInWords } }),
     table: dataTable({
-      columns: isRemarked ? ["Dimension", "Points", "Remark"] : ["Dimension", "Points"],
-      rows: measured.map(({ name, points, remark }) =>
-        isRemarked ? [name, points, remark ?? ""] : [name, points]
-      ),
+      columns: ["Dimension", "Points"],
+      rows: measured.map(({ name, points }) => [name, points]),
+      ...(note === "" ? {} : { note }),
     }),
   });
 }

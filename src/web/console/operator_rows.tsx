@@ -22,7 +22,6 @@ export function OperatorRows({ label, operators }: {
         "#Interval",
         "Band",
         "Last 30 days",
-        "#Interactions",
         "Domain",
         "Latest",
       ]}
@@ -32,7 +31,7 @@ export function OperatorRows({ label, operators }: {
           <th scope="row">
             <a href={`/console/operators/${operator.operator_id}`}>{operator.operator_id}</a>
           </th>
-          <td class="verdict">
+          <td class="judged">
             <VerdictMark status={operator.verdict?.status ?? null} />
             {operator.verdict?.status === "undetermined" && (
               <div class="small muted">{verdictReason(operator.verdict)}</div>
@@ -49,16 +48,13 @@ export function OperatorRows({ label, operators }: {
             <Band band={operator.band} />
             {!operator.minimum_data_met && <div class="small muted">short record</div>}
           </td>
-          <td>
+          <td class="drawn">
             <Drawing
               of={sparkPath(operator.sparkline ?? [], {
                 label: sparkInWords(operator.sparkline ?? []),
                 minimum,
               })}
             />
-          </td>
-          <td class="number">
-            <Figure of={`operators.${index}.total_interactions`} value={operator.total_interactions} />
           </td>
           <td>
             {nameInWords(operator.domain)}
@@ -68,6 +64,10 @@ export function OperatorRows({ label, operators }: {
           </td>
           <td>
             <Instant at={operator.last_interaction_at} />
+            <div class="small muted">
+              <Figure of={`operators.${index}.total_interactions`} value={operator.total_interactions} />
+              {operator.total_interactions === 1 ? " interaction" : " interactions"}
+            </div>
           </td>
         </tr>
       ))}
