@@ -8,13 +8,20 @@ import { isoTimestamp as instant } from "./instant.ts";
 import { operatorIdSchema } from "./interaction.ts";
 import { LIST_SPARKLINE_DAYS } from "./limits.ts";
 import { organizationVerdictSchema, verdictCountsSchema } from "./report.ts";
-import { complianceSchema, decayProjectionSchema, envelopeFields, uncertaintySchema } from "./score.ts";
+import {
+  complianceSchema,
+  decayProjectionSchema,
+  envelopeFields,
+  priorDimensionsSchema,
+  uncertaintySchema,
+  verdictSchema,
+} from "./score.ts";
 
 const points = z.number().min(0).max(100);
 const count = z.int().min(0);
 
 /** The verdict of an operator's stored state, as `compliance.verdict` of a score has it. */
-const verdict = complianceSchema.shape.verdict.unwrap().nullable().meta({
+const verdict = verdictSchema.nullable().meta({
   description:
     "The full-mode verdict of the stored state, by the model in use; late labels count at once. Null if the formulas of the model have none.",
 });
@@ -61,19 +68,57 @@ const decayReadingSchema = decayProjectionSchema.extend({
   }),
 }).meta({ id: "DecayReading" });
 
+const estimate = z.object({ mean: z.number(), low: z.number(), high: z.number() }).meta({
+  id: "Estimate",
+  description: "A quantity's mean, and the interval that holds it with 90 %.",
+});
+
+const rateEstimate = estimate.extend({
+  cases: count.meta({ description: "Number of known cases behind it." }),
+}).meta({ id: "RateEstimate", description: "A rate, 0 to 1, with its 90 % interval." });
+
+const ratePair = z.object({
+  departs_when_wrong: rateEstimate.meta({ description: "How often the operator departs from wrong advice." }),
+  departs_when_right: rateEstimate.meta({ description: "How often the operator departs from right advice." }),
+}).meta({ id: "RatePair" });
+
+const estimatesSchema = z.object({
+  error_rate: z.number().meta({ description: "How often the AI is wrong in the operator's own work, 0 to 1." }),
+  ...ratePair.shape,
+  sensitivity: estimate.meta({
+    description: "Logit of departing from wrong advice minus that of departing from right advice; 0 if one is not told from the other.",
+  }),
+  criterion: estimate.meta({
+    description: "Minus the mean of both logits: above 0 the operator leans to follow the AI.",
+  }),
+  announced: ratePair.nullable().meta({
+    description: "Both rates in tests that the operator knew of; null if no such case is known.",
+  }),
+  exam_effect: estimate.nullable().meta({
+    description:
+      "How much better the operator tells wrong from right advice in announced tests than in live work, -2 to 2; null without enough known cases of both.",
+  }),
+}).meta({ id: "Estimates" });
+
 export const profileResponseSchema = z.object({
   profile: z.object({
     operator_id: operatorIdSchema,
-    jis: points.meta({ description: "Full-mode JIS of the latest interaction." }),
+    jis: points.meta({
+      description: "Full-mode JIS of the latest interaction; with a model of the formulas `jis-3`, late labels count at once.",
+    }),
     band: z.enum(PROFILE_BANDS),
     dimensions: fullDimensions.meta({
       description:
-        "Dimensions of the stored state: a late label changes them at once, and jis with the next score.",
+        "Dimensions of the stored state: a late label changes them at once. With formulas before `jis-3` it changes jis with the next score.",
     }),
     minimum_data_met: z.boolean(),
     total_interactions: count,
     uncertainty: uncertaintySchema,
     verdict,
+    prior_dimensions: priorDimensionsSchema,
+    estimates: estimatesSchema.nullable().meta({
+      description: "What the known cases say beside the score, late labels included. Null if the formulas of the model have none.",
+    }),
     domain: z.enum(DOMAINS).meta({ description: "Domain of the latest interaction." }),
     last_interaction_at: instant,
   }),

@@ -89,7 +89,7 @@ Deno.test("each status, part and doubt has sentences of its own, in words and no
           said.push(text);
           assert.ok(text.startsWith(`${VERDICT_WORDS[status]}: ${verdictReason(verdict)}. `), text);
           assert.match(text, /\.$/);
-          assert.doesNotMatch(text, /undefined|null|NaN|_|\.\.|  /);
+          assert.doesNotMatch(text, /undefined|null|NaN|_|\.\.| {2}/);
           assert.ok(text.includes(partInWords(part)), text);
           if (needed !== null) assert.ok(text.includes(`${needed} more known case`), text);
         }

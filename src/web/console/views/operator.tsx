@@ -136,17 +136,17 @@ function OperatorSummary(
       <Drawing
         of={dimensionsFigure(profile.dimensions, {
           caption: "Dimensions",
-          remarks: priorRemarks(profile.prior_dimensions ?? []),
+          remarks: priorRemarks(profile.prior_dimensions),
         })}
       />
-      <HowJudged estimates={profile.estimates ?? null} level={uncertainty.level} />
+      <HowJudged estimates={profile.estimates} level={uncertainty.level} />
     </>
   );
 }
 
 /** What the known cases say of the operator's judgment, beside the score. */
 function HowJudged({ estimates, level }: {
-  readonly estimates: NonNullable<Profile["profile"]["estimates"]> | null;
+  readonly estimates: Profile["profile"]["estimates"];
   readonly level: number;
 }) {
   if (estimates === null) return null;
