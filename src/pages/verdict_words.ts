@@ -12,6 +12,7 @@ export const VERDICT_WORDS: Readonly<Record<VerdictStatus, string>> = {
 const DOUBT_WORDS: Readonly<Record<Doubt, string>> = {
   too_few_wrong_cases: "too few cases of wrong advice have a known truth",
   too_few_natural_wrong_cases: "too few cases of wrong advice that nobody planted have a known truth",
+  natural_cases_below_minimum: "the cases that nobody planted fall short, and the others do not",
   part_not_measured: "too few cases of wrong advice in this part of the work have a known truth",
   interval_spans_minimum: "what is known allows scores on both sides of the threshold",
 };
