@@ -8,7 +8,13 @@ import { isoTimestamp as instant } from "./instant.ts";
 import { operatorIdSchema } from "./interaction.ts";
 import { LIST_SPARKLINE_DAYS } from "./limits.ts";
 import { organizationVerdictSchema, verdictCountsSchema } from "./report.ts";
-import { complianceSchema, decayProjectionSchema, envelopeFields, uncertaintySchema } from "./score.ts";
+import {
+  complianceSchema,
+  decayProjectionSchema,
+  envelopeFields,
+  priorDimensionsSchema,
+  uncertaintySchema,
+} from "./score.ts";
 
 const points = z.number().min(0).max(100);
 const count = z.int().min(0);
@@ -18,6 +24,40 @@ const verdict = complianceSchema.shape.verdict.unwrap().nullable().meta({
   description:
     "The full-mode verdict of the stored state, by the model in use; late labels count at once. Null if the formulas of the model have none.",
 });
+
+const share = z.number().min(0).max(1);
+const rate = z.object({
+  mean: share,
+  low: share,
+  high: share,
+  cases: z.number().min(0).meta({ description: "Known cases behind the rate." }),
+});
+const ESTIMATE = { mean: z.number(), low: z.number(), high: z.number() };
+const quantity = (description: string) => z.object(ESTIMATE).meta({ description });
+const ratePair = {
+  departs_when_wrong: rate.meta({ description: "How often the operator departs from wrong advice." }),
+  departs_when_right: rate.meta({ description: "How often the operator departs from right advice." }),
+};
+
+/** How the operator judges, beside the score; intervals hold the quantity with 90 %. */
+const estimatesSchema = z.object({
+  error_rate: share.meta({
+    description: "How often the AI is wrong in the operator's work, as the verdict takes it.",
+  }),
+  ...ratePair,
+  sensitivity: quantity(
+    "How well the operator tells wrong from right advice: logit of departing from wrong advice minus that of departing from right advice. 0 is not at all.",
+  ),
+  criterion: quantity(
+    "The leaning: above 0 to follow the AI, below 0 to depart from it, whatever it advises.",
+  ),
+  announced: z.object(ratePair).nullable().meta({
+    description: "Both rates in tests that the operator knew of; null if no such case is known.",
+  }),
+  exam_effect: quantity(
+    "How much better the operator tells wrong from right advice in announced tests than in live work; null if either has too few known cases of wrong advice.",
+  ).nullable(),
+}).meta({ id: "Estimates" });
 
 export const PROFILE_BANDS = ["Exemplary", "Proficient", "Adequate", "At Risk"] as const;
 
@@ -68,12 +108,20 @@ export const profileResponseSchema = z.object({
     band: z.enum(PROFILE_BANDS),
     dimensions: fullDimensions.meta({
       description:
-        "Dimensions of the stored state: a late label changes them at once, and jis with the next score.",
+        "Dimensions of the stored state: a late label changes them at once, and so jis with the formulas `jis-3`; with earlier ones jis changes with the next score.",
     }),
     minimum_data_met: z.boolean(),
     total_interactions: count,
     uncertainty: uncertaintySchema,
     verdict,
+    estimates: estimatesSchema.nullable().meta({
+      description:
+        "Estimates beside the score, of which nothing enters a verdict; null if the formulas of the model have none.",
+    }),
+    prior_dimensions: priorDimensionsSchema.nullable().meta({
+      description:
+        "Dimensions whose number is the prior's, because too few cases of wrong advice are known; null if the formulas of the model have no prior of that kind.",
+    }),
     domain: z.enum(DOMAINS).meta({ description: "Domain of the latest interaction." }),
     last_interaction_at: instant,
   }),

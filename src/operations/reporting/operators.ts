@@ -4,13 +4,14 @@
  * Source: specification, Operator profile and Maintenance recommendation; contract, section 4; scoring model, 8.
  */
 import type { Reading, Scoring } from "../shared/capabilities.ts";
-import type { Band, Domain, VerdictStatus } from "../../domain/enums.ts";
+import type { Band, Dimension, Domain, VerdictStatus } from "../../domain/enums.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import { HISTORY_POINTS, LIST_SPARKLINE_DAYS } from "../../domain/limits.ts";
 import { type OperatorSort, PROFILE_BANDS } from "../../domain/operator.ts";
 import { complianceOf } from "../../scoring/compliance.ts";
 import { currentTrend, projectDecay, readProjection } from "../../scoring/decay.ts";
 import { bandOf, type FullDimensions } from "../../scoring/dimensions.ts";
+import { estimatesOf } from "../../scoring/estimates.ts";
 import { type ExercisePlan, recommendExercises } from "../../scoring/maintenance.ts";
 import type { ModelDocument } from "../../scoring/model.ts";
 import { readState } from "../../scoring/reading.ts";
@@ -83,6 +84,8 @@ interface CurrentFigures {
   readonly uncertainty: Uncertainty;
   /** Null with the formulas before `jis-3`. */
   readonly verdict: Verdict | null;
+  /** Dimensions whose number is the prior's; null with the formulas before `jis-3`. */
+  readonly priorDimensions: readonly Dimension[] | null;
 }
 
 /** The figures of a stored state, without decay: nothing fades until the next interaction. */
@@ -97,6 +100,7 @@ function currentFigures(model: ModelDocument, row: StoredOperator): CurrentFigur
     dimensions: dimensions as FullDimensions,
     uncertainty,
     verdict: judgment?.verdict ?? null,
+    priorDimensions: judgment?.priorDimensions ?? null,
   };
 }
 
@@ -127,7 +131,7 @@ export async function operatorProfile(
   const [row] = rows;
   if (row === undefined) throw unknownOperator(operatorId);
   const figures = currentFigures(document, row);
-  const { domain, jis, dimensions, uncertainty, verdict } = figures;
+  const { domain, jis, dimensions, uncertainty, verdict, priorDimensions } = figures;
   return {
     profile: {
       operator_id: operatorId,
@@ -138,6 +142,8 @@ export async function operatorProfile(
       total_interactions: row.n,
       uncertainty,
       verdict,
+      estimates: estimatesOf(document, figures.state),
+      prior_dimensions: priorDimensions === null ? null : [...priorDimensions],
       domain,
       last_interaction_at: timestamp(row.t1),
     },
