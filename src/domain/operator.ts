@@ -26,6 +26,40 @@ const verdict = verdictSchema.nullable().meta({
     "The full-mode verdict of the stored state, by the model in use; late labels count at once. Null if the formulas of the model have none.",
 });
 
+const share = z.number().min(0).max(1);
+const rate = z.object({
+  mean: share,
+  low: share,
+  high: share,
+  cases: z.number().min(0).meta({ description: "Known cases behind the rate." }),
+});
+const ESTIMATE = { mean: z.number(), low: z.number(), high: z.number() };
+const quantity = (description: string) => z.object(ESTIMATE).meta({ description });
+const ratePair = {
+  departs_when_wrong: rate.meta({ description: "How often the operator departs from wrong advice." }),
+  departs_when_right: rate.meta({ description: "How often the operator departs from right advice." }),
+};
+
+/** How the operator judges, beside the score; intervals hold the quantity with 90 %. */
+const estimatesSchema = z.object({
+  error_rate: share.meta({
+    description: "How often the AI is wrong in the operator's work, as the verdict takes it.",
+  }),
+  ...ratePair,
+  sensitivity: quantity(
+    "How well the operator tells wrong from right advice: logit of departing from wrong advice minus that of departing from right advice. 0 is not at all.",
+  ),
+  criterion: quantity(
+    "The leaning: above 0 to follow the AI, below 0 to depart from it, whatever it advises.",
+  ),
+  announced: z.object(ratePair).nullable().meta({
+    description: "Both rates in tests that the operator knew of; null if no such case is known.",
+  }),
+  exam_effect: quantity(
+    "How much better the operator tells wrong from right advice in announced tests than in live work; null if either has too few known cases of wrong advice.",
+  ).nullable(),
+}).meta({ id: "Estimates" });
+
 export const PROFILE_BANDS = ["Exemplary", "Proficient", "Adequate", "At Risk"] as const;
 
 const fullDimensions = z.object(
@@ -68,38 +102,6 @@ const decayReadingSchema = decayProjectionSchema.extend({
   }),
 }).meta({ id: "DecayReading" });
 
-const estimate = z.object({ mean: z.number(), low: z.number(), high: z.number() }).meta({
-  id: "Estimate",
-  description: "A quantity's mean, and the interval that holds it with 90 %.",
-});
-
-const rateEstimate = estimate.extend({
-  cases: count.meta({ description: "Number of known cases behind it." }),
-}).meta({ id: "RateEstimate", description: "A rate, 0 to 1, with its 90 % interval." });
-
-const ratePair = z.object({
-  departs_when_wrong: rateEstimate.meta({ description: "How often the operator departs from wrong advice." }),
-  departs_when_right: rateEstimate.meta({ description: "How often the operator departs from right advice." }),
-}).meta({ id: "RatePair" });
-
-const estimatesSchema = z.object({
-  error_rate: z.number().meta({ description: "How often the AI is wrong in the operator's own work, 0 to 1." }),
-  ...ratePair.shape,
-  sensitivity: estimate.meta({
-    description: "Logit of departing from wrong advice minus that of departing from right advice; 0 if one is not told from the other.",
-  }),
-  criterion: estimate.meta({
-    description: "Minus the mean of both logits: above 0 the operator leans to follow the AI.",
-  }),
-  announced: ratePair.nullable().meta({
-    description: "Both rates in tests that the operator knew of; null if no such case is known.",
-  }),
-  exam_effect: estimate.nullable().meta({
-    description:
-      "How much better the operator tells wrong from right advice in announced tests than in live work, -2 to 2; null without enough known cases of both.",
-  }),
-}).meta({ id: "Estimates" });
-
 export const profileResponseSchema = z.object({
   profile: z.object({
     operator_id: operatorIdSchema,
@@ -109,7 +111,7 @@ export const profileResponseSchema = z.object({
     band: z.enum(PROFILE_BANDS),
     dimensions: fullDimensions.meta({
       description:
-        "Dimensions of the stored state: a late label changes them at once. With formulas before `jis-3` it changes jis with the next score.",
+        "Dimensions of the stored state: a late label changes them at once, and so jis with the formulas `jis-3`; with earlier ones jis changes with the next score.",
     }),
     minimum_data_met: z.boolean(),
     total_interactions: count,
@@ -117,7 +119,8 @@ export const profileResponseSchema = z.object({
     verdict,
     prior_dimensions: priorDimensionsSchema,
     estimates: estimatesSchema.nullable().meta({
-      description: "What the known cases say beside the score, late labels included. Null if the formulas of the model have none.",
+      description:
+        "What the known cases say beside the score, late labels included; nothing here enters a verdict. Null if the formulas of the model have none.",
     }),
     domain: z.enum(DOMAINS).meta({ description: "Domain of the latest interaction." }),
     last_interaction_at: instant,

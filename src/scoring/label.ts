@@ -15,6 +15,7 @@ import { readState } from "./reading.ts";
 import {
   Draft,
   type EventWeights,
+  isAnnounced,
   type Observer,
   putDiscrimination,
   putDomainAndUnaidedProxies,
@@ -66,15 +67,17 @@ export function applyLabel(
       ai_correct,
       departure: weights.s,
     });
-    putDiscrimination(draft, evidence, weights.omega);
-    putLabelledOwnership(draft, evidence, weights);
-    putDomainAndUnaidedProxies(draft, { evidence, weights, outcome: outcome_correct });
+    if (!isAnnounced(model, label)) {
+      putDiscrimination(draft, evidence, weights.omega);
+      putLabelledOwnership(draft, evidence, weights);
+      putDomainAndUnaidedProxies(draft, { evidence, weights, outcome: outcome_correct });
+    }
     if (state.ev !== undefined && model.discrimination !== undefined) {
       const { domain } = weights;
       draft.state.ev = withDecision(model, state.ev, { domain, scenario_type, isNew: false, evidence });
       draft.state.jis = readState(model, draft.state, { domain, mode: "full" }).jis;
     }
-  } else {
+  } else if (!isAnnounced(model, label)) {
     putUnaided(draft, outcome_correct, weights.omega);
   }
   const { cnt } = draft.state;

@@ -267,12 +267,14 @@ export function advance(
     process,
   };
 
-  updateProcess(draft, context);
-  if (presented) updateAided(draft, context);
-  else putUnaided(draft, interaction.outcome_correct, weights.omega);
-  updateRecalibration(draft, context, now);
-  const baseline = updateBaseline(draft, context);
-  openErrorWindow(draft, context, { now, baseline });
+  if (!isAnnounced(model, interaction)) {
+    updateProcess(draft, context);
+    if (presented) updateAided(draft, context);
+    else putUnaided(draft, interaction.outcome_correct, weights.omega);
+    updateRecalibration(draft, context, now);
+    const baseline = updateBaseline(draft, context);
+    openErrorWindow(draft, context, { now, baseline });
+  }
   count(draft, context, { interaction, now });
   if (model.discrimination === undefined) {
     delete draft.state.ev;
@@ -281,6 +283,17 @@ export function advance(
     draft.state.ev = withInteraction(model, draft.state.ev ?? NO_PARTS, { context, interaction });
   }
   return { state: draft.state, weights, acceptedError: evidence.miss > 0, evidence, process, relief };
+}
+
+/**
+ * True if the reviewer knows that the case is a test. With `jis-3` it then says nothing of live work: it moves no
+ * bucket, and is counted among the announced cases alone.
+ */
+export function isAnnounced(
+  model: ModelDocument,
+  { scenario_type }: Pick<Interaction, "scenario_type">,
+): boolean {
+  return model.discrimination !== undefined && scenario_type === "calibration";
 }
 
 /**

@@ -177,6 +177,8 @@ Deno.test(
       total_interactions: 5,
       uncertainty: last.uncertainty,
       verdict: null,
+      estimates: null,
+      prior_dimensions: null,
       domain: "financial",
       last_interaction_at: "2026-11-21T09:00:00.000Z",
     });

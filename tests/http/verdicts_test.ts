@@ -185,8 +185,34 @@ Deno.test(
     const last = await review(harness, key, { operator: "a", cases: careful(30) });
     const { profile } = await ask(harness, key, profilePath("a"));
     assert.deepEqual(profile.verdict, last.compliance.verdict);
+    assert.deepEqual(profile.prior_dimensions, last.prior_dimensions);
     const { compliance } = await ask(harness, key, `${profilePath("a")}?include=projection`);
     assert.deepEqual(compliance.verdict, profile.verdict);
+  }, MODEL),
+);
+
+Deno.test(
+  "a profile has estimates of both rates that fit the known cases, apart from the score, and of a reviewer without cases, too",
+  withHarness(async (harness) => {
+    const key = await harness.organization("acme");
+    await review(harness, key, { operator: "careful", cases: careful(60) });
+    await review(harness, key, { operator: "careless", cases: careless(60) });
+    await review(harness, key, { operator: "unknown", cases: unknown(10) });
+    const estimates = async (operator: string) =>
+      (await ask(harness, key, profilePath(operator))).profile.estimates;
+    const [good, bad, open] = [
+      await estimates("careful"),
+      await estimates("careless"),
+      await estimates("unknown"),
+    ];
+    assert.ok(good.departs_when_wrong.low > bad.departs_when_wrong.high);
+    assert.ok(good.sensitivity.low > 0 && good.sensitivity.mean > bad.sensitivity.mean);
+    assert.ok(bad.criterion.low > 0, "who accepts everything leans to follow");
+    assert.deepEqual([good.departs_when_wrong.cases, open.departs_when_wrong.cases], [30, 0]);
+    assert.ok(open.departs_when_wrong.low < good.departs_when_wrong.low);
+    for (const one of [good, bad, open]) assert.deepEqual([one.announced, one.exam_effect], [null, null]);
+    const { profile } = await ask(harness, key, profilePath("unknown"));
+    assert.ok(profile.prior_dimensions.includes("error_detection"));
   }, MODEL),
 );
 
@@ -590,6 +616,8 @@ Deno.test(
       page.text.indexOf("Your score is"),
     ];
     assert.ok(verdict > 0 && verdict < score);
-    assert.ok(page.text.includes("more known cases of wrong advice are needed before there can be a verdict."));
+    assert.ok(
+      page.text.includes("more known cases of wrong advice are needed before there can be a verdict."),
+    );
   }, MODEL),
 );

@@ -924,6 +924,11 @@ def score_result(record, jis, dimensions, mode, now_ms):
     }
 
 
+def is_announced(document, scenario_type):
+    """Section 12.1: whether the case moves no bucket."""
+    return document["formulas"] == "jis-3" and scenario_type == "calibration"
+
+
 def score(document, state, interaction, domain, now_ms, mode):
     """Sections 5 to 7: the state after, the weights and the computed members of the result.
 
@@ -936,18 +941,19 @@ def score(document, state, interaction, domain, now_ms, mode):
     stamp(record, now_ms)
     reading = read(record, interaction, now_ms)
     process, cells, weights = reading.process, reading.cells, reading.weights
-    record.put("P", record.capped("P", process.evidence, process.inert), process.weight * weights["omega"])
-    if reading.presented:
-        put_discrimination(record, cells, weights)
-        put_considered(record, reading)
-        put_labelled_ownership(record, cells, weights)
-        if not cells.labelled():
-            put_unlabelled_ownership(record, reading)
-        put_unaided_proxies_and_domain(record, cells, reading.outcome, weights)
-    else:
-        put_unaided(record, reading.outcome, weights)
-    recalibrate(record, reading)
-    update_baseline(record, reading)
+    if not is_announced(document, interaction["scenario_type"]):
+        record.put("P", record.capped("P", process.evidence, process.inert), process.weight * weights["omega"])
+        if reading.presented:
+            put_discrimination(record, cells, weights)
+            put_considered(record, reading)
+            put_labelled_ownership(record, cells, weights)
+            if not cells.labelled():
+                put_unlabelled_ownership(record, reading)
+            put_unaided_proxies_and_domain(record, cells, reading.outcome, weights)
+        else:
+            put_unaided(record, reading.outcome, weights)
+        recalibrate(record, reading)
+        update_baseline(record, reading)
     count(record, reading)
     if document["formulas"] == "jis-3" and "ev" not in record.state:
         record.state.update(ef=None, es=None, disp=None)
@@ -985,15 +991,16 @@ def label(document, given):
         cells = cells_of(
             document, decision, scenario_type, outcome, weights["s"], given.get("ai_correct")
         )
-        put_discrimination(record, cells, weights)
-        put_labelled_ownership(record, cells, weights)
-        put_unaided_proxies_and_domain(record, cells, outcome, weights)
+        if not is_announced(document, scenario_type):
+            put_discrimination(record, cells, weights)
+            put_labelled_ownership(record, cells, weights)
+            put_unaided_proxies_and_domain(record, cells, outcome, weights)
         counters["lab"] += 1
         if document["formulas"] == "jis-3" and "ev" in record.state:
             case = (weights["domain"], scenario_type)
             parts_of_work.count_case(document, record.state["ev"], case, cells, is_new=False)
             record.state["jis"] = jis_of(document, dimensions_of(record, "full"), "full")
-    else:
+    elif not is_announced(document, scenario_type):
         put_unaided(record, outcome, weights)
     counters["truth"] += 1
     return record.state

@@ -4,14 +4,14 @@ import fc from "fast-check";
 import { DIMENSIONS, DOMAINS, VERDICT_STATUSES } from "../../src/domain/enums.ts";
 import { FINDING_STATUSES, type FindingStatus, reportSchema } from "../../src/domain/report.ts";
 import type { FullDimensions } from "../../src/scoring/dimensions.ts";
-import { DEFAULT_MODEL_DOCUMENT } from "../../src/scoring/model.ts";
 import type { PeriodData, PeriodRecord } from "../../src/scoring/period.ts";
 import { article14Of, reportOf } from "../../src/scoring/report.ts";
+import { JIS_1_1_0 } from "../models.ts";
 
 const SEED = 20_261_121;
 const RUNS = 1_000;
 const DAY = 86_400_000;
-const MODEL = { document: DEFAULT_MODEL_DOCUMENT, sha256: "0".repeat(64) };
+const MODEL = { document: JIS_1_1_0, sha256: "0".repeat(64) };
 const END = Date.UTC(2027, 11, 20);
 const MIN_JIS = 60;
 

@@ -9,11 +9,11 @@ import {
   reportSchema,
 } from "../../src/domain/report.ts";
 import type { FullDimensions } from "../../src/scoring/dimensions.ts";
-import { DEFAULT_MODEL_DOCUMENT, type ModelDocument, modelSchema } from "../../src/scoring/model.ts";
+import { type ModelDocument, modelSchema } from "../../src/scoring/model.ts";
 import { organizationRule } from "../../src/scoring/organization.ts";
 import type { PeriodData, PeriodRecord } from "../../src/scoring/period.ts";
 import { article14Of, reportOf } from "../../src/scoring/report.ts";
-import { JIS_1_0_0, JIS_2_0_0 } from "../models.ts";
+import { JIS_1_0_0, JIS_1_1_0, JIS_2_0_0 } from "../models.ts";
 
 const DAY = 86_400_000;
 const SHA256 = "0".repeat(64);
@@ -73,14 +73,14 @@ interface Setting {
 }
 
 const report = (rows: readonly PeriodRecord[], setting: Setting = {}) =>
-  reportOf({ document: setting.document ?? DEFAULT_MODEL_DOCUMENT, sha256: SHA256 }, {
+  reportOf({ document: setting.document ?? JIS_1_1_0, sha256: SHA256 }, {
     organization: { org_id: "acme", name: "Acme", domain: setting.domain ?? "general" },
     period: setting.period ?? QUARTER,
     data: data(rows, setting.data),
   });
 
 const article14 = (rows: readonly PeriodRecord[], setting: Setting = {}) =>
-  article14Of({ document: setting.document ?? DEFAULT_MODEL_DOCUMENT, sha256: SHA256 }, {
+  article14Of({ document: setting.document ?? JIS_1_1_0, sha256: SHA256 }, {
     period: setting.period ?? QUARTER,
     data: data(rows, setting.data),
     organizationDomain: setting.domain ?? "general",
@@ -93,7 +93,7 @@ const finding = (provision: string, rows: readonly PeriodRecord[], setting: Sett
 
 /** A valid document, changed from the built-in one. */
 function changed(change: (law: ModelDocument["law"]) => void): ModelDocument {
-  const document = structuredClone(DEFAULT_MODEL_DOCUMENT);
+  const document = structuredClone(JIS_1_1_0);
   change(document.law);
   return modelSchema.parse(document);
 }
@@ -150,7 +150,7 @@ Deno.test("a finding has its share to four decimals, its counts and the source o
 });
 
 Deno.test("a finding names a source only if it was read, and not a text about the law in its place", () => {
-  for (const document of [DEFAULT_MODEL_DOCUMENT, JIS_1_0_0]) {
+  for (const document of [JIS_1_1_0, JIS_1_0_0]) {
     const findings = [2012, 2024, 2026, 2028].flatMap((year) =>
       report(records(1), { document, period: YEAR(Date.UTC(year, 0, 1)) }).findings
     );
@@ -261,7 +261,7 @@ Deno.test("a rule that applies but has no long record has insufficient data", ()
 });
 
 Deno.test("Colorado's rules cover seven domains", () => {
-  const domains = DEFAULT_MODEL_DOCUMENT.law.rules.filter((rule) => rule.framework === "Colorado SB 205");
+  const domains = JIS_1_1_0.law.rules.filter((rule) => rule.framework === "Colorado SB 205");
   for (const { domains: named } of domains) {
     assert.deepEqual(named, [
       "financial",
@@ -438,7 +438,7 @@ Deno.test("a changed date is a change of data", () => {
 });
 
 Deno.test("a law rule that everybody passes, nobody can pass or that ends before it begins is refused", () => {
-  const document = structuredClone(DEFAULT_MODEL_DOCUMENT);
+  const document = structuredClone(JIS_1_1_0);
   document.law.rules[0]!.conditions = {};
   document.law.rules[1]!.conditions = { error_detection: 101 };
   document.law.rules[2]!.conditions = { mean_correct_acceptance: 60 };
@@ -577,7 +577,7 @@ Deno.test("one rule serves the dashboard's one instant and a report's many", () 
     critCount: 1,
   } as const;
   const at = (instantOf: (row: { t1: number }) => number) =>
-    organizationRule(DEFAULT_MODEL_DOCUMENT, [row], { instantOf });
+    organizationRule(JIS_1_1_0, [row], { instantOf });
   assert.deepEqual(at(({ t1 }) => t1), {
     status: "non_compliant",
     highRisk: 0,
@@ -760,7 +760,7 @@ Deno.test("the Article 14 part is the report's five findings, their worst status
   assert.equal(body.article, "14");
   assert.deepEqual(body.operators, { total: 10, minimum_data_met: 9, below_min: 2, below_critical: 1 });
   assert.deepEqual(body.thresholds, { min_jis: 60, target_jis: 75, critical_jis: 40 });
-  assert.equal(body.rules_version, DEFAULT_MODEL_DOCUMENT.law.version);
+  assert.equal(body.rules_version, JIS_1_1_0.law.version);
   assert.deepEqual(body.model, { version: "jis-1.1.0", sha256: SHA256 });
   assert.match(body.statement, /does not declare anyone compliant with any law/);
   assert.deepEqual([body.overall_status, body.status_certain], ["partial", true]);
