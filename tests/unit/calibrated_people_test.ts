@@ -163,3 +163,19 @@ for (const study of STUDIES) {
     }
   });
 }
+
+/** Decisions that are scored before a long row of others is held back. */
+const SHORT = 48;
+/** People of dots whose share of that row lay in the 90 % interval of their rate, and all with so long a row. */
+const LONG_RUN = { departs_when_wrong: [11, 13], follows_when_right: [11, 13] } as const;
+
+Deno.test("dots: after 48 decisions the intervals of the rates hold as many long-run rates as documented", () => {
+  for (const kind of KINDS) {
+    const found = thirds.dots().map((third) =>
+      evaluated(third, ({ trial }) => trial <= SHORT ? "fit" : "test").coverage[kind]!.long_run_rates
+    );
+    const people = found.reduce((sum, row) => sum + row.people, 0);
+    const inside = found.reduce((sum, row) => sum + (row.came ?? 0) * row.people, 0);
+    assert.deepEqual([Math.round(inside), people], LONG_RUN[kind]);
+  }
+});
