@@ -7,10 +7,17 @@ import { BANDS, DIMENSIONS, DOMAINS, TIERS } from "./enums.ts";
 import { isoTimestamp as instant } from "./instant.ts";
 import { operatorIdSchema } from "./interaction.ts";
 import { LIST_SPARKLINE_DAYS } from "./limits.ts";
+import { organizationVerdictSchema, verdictCountsSchema } from "./report.ts";
 import { complianceSchema, decayProjectionSchema, envelopeFields, uncertaintySchema } from "./score.ts";
 
 const points = z.number().min(0).max(100);
 const count = z.int().min(0);
+
+/** The verdict of an operator's stored state, as `compliance.verdict` of a score has it. */
+const verdict = complianceSchema.shape.verdict.unwrap().nullable().meta({
+  description:
+    "The full-mode verdict of the stored state, by the model in use; late labels count at once. Null if the formulas of the model have none.",
+});
 
 export const PROFILE_BANDS = ["Exemplary", "Proficient", "Adequate", "At Risk"] as const;
 
@@ -22,6 +29,37 @@ const fullDimensions = z.object(
 ).meta({ id: "FullDimensions" });
 
 export const historyPointSchema = z.object({ timestamp: instant, jis: points });
+
+const calendarDay = z.iso.date();
+
+/** A decay projection as it is read on a later day than that of its score. */
+const decayReadingSchema = decayProjectionSchema.extend({
+  as_of: instant.meta({ description: "Instant of the reading. Days are UTC calendar days." }),
+  days_since_last_interaction: count,
+  projected_today: points.meta({
+    description: "Where the curve that starts with current_jis at the last interaction is today.",
+  }),
+  not_heard_of: z.boolean().meta({ description: "True if there was no interaction for 30 days or more." }),
+  days_to_non_compliance: z.int().min(0).nullable().meta({
+    description:
+      "Days from today until the curve is below the minimum JIS: 0 if it is below it today, null if it does not get there. In the answer to a score the days count from that score.",
+  }),
+  non_compliant_on: calendarDay.nullable().meta({
+    description:
+      "First day on which the curve is below the minimum JIS, which may be past; the day of the last interaction if the score itself is below it. Null if it never is.",
+  }),
+  projections: z.array(
+    z.object({
+      day: z.int().meta({ description: "Days from today." }),
+      date: calendarDay,
+      jis: points,
+    }),
+  ),
+  remarks: z.array(z.string()).meta({
+    description:
+      "Sentences to show beside the projection: that the verdict is undetermined, and that the operator has not been heard of.",
+  }),
+}).meta({ id: "DecayReading" });
 
 export const profileResponseSchema = z.object({
   profile: z.object({
@@ -35,12 +73,13 @@ export const profileResponseSchema = z.object({
     minimum_data_met: z.boolean(),
     total_interactions: count,
     uncertainty: uncertaintySchema,
+    verdict,
     domain: z.enum(DOMAINS).meta({ description: "Domain of the latest interaction." }),
     last_interaction_at: instant,
   }),
   jis_history: z.array(historyPointSchema).meta({ description: "The newest 100, oldest first." }),
-  decay_projection: decayProjectionSchema.optional().meta({
-    description: "Projection from the latest interaction on; only with include=projection.",
+  decay_projection: decayReadingSchema.optional().meta({
+    description: "Projection from the latest interaction on, read today; only with include=projection.",
   }),
   compliance: complianceSchema.optional().meta({ description: "Only with include=projection." }),
   ...envelopeFields,
@@ -58,6 +97,7 @@ export const operatorsResponseSchema = z.object({
     minimum_data_met: z.boolean(),
     total_interactions: count,
     uncertainty: uncertaintySchema,
+    verdict,
     high_risk: z.boolean(),
     critical_decision: z.boolean(),
     last_interaction_at: instant,
@@ -83,7 +123,14 @@ export const dashboardResponseSchema = z.object({
     band_distribution: z.object(
       Object.fromEntries(BANDS.map((band) => [band, count])) as Record<(typeof BANDS)[number], z.ZodInt>,
     ),
-    compliance_status: z.enum(["compliant", "non_compliant"]),
+    verdict: organizationVerdictSchema.meta({
+      description: "The verdict by the organization rule, in three kinds, with its reasons.",
+    }),
+    verdicts: verdictCountsSchema.meta({ description: "The same operators by their own verdict." }),
+    compliance_status: z.enum(["compliant", "non_compliant"]).meta({
+      description:
+        "The rule by the scores alone, as if each were exact; `verdict` says whether it is certain.",
+    }),
     organization_rule: z.object({
       high_risk_operators: count,
       high_risk_below_minimum: count,

@@ -5,7 +5,7 @@ import { signedReportIn } from "../../src/cli/report_page.ts";
 import { SPARKLINE_CSP, sparklineSvg } from "../../src/pages/sparkline.ts";
 import { ASSESSMENT_PAGE_CSP, assessmentPage } from "../../src/pages/assessment.ts";
 import { sampleAssessment } from "../sample_assessment.ts";
-import { EMPTY_REPORT, SAMPLE_PAGE, samplePageOf } from "../sample_report.ts";
+import { EMPTY_REPORT, JUDGED_REPORT, SAMPLE_PAGE, samplePageOf } from "../sample_report.ts";
 
 const CHROMIUM = "/usr/bin/chromium";
 const TIMEOUT_MS = 60_000;
@@ -16,6 +16,15 @@ const SPARKLINE = sparklineSvg({
   days: 30,
   points: [58.25, 54, 71.5, 60].map((jis, index) => ({ timestamp: `2026-09-1${index}T09:30:00.000Z`, jis })),
   uncertainty: { level: 0.9, low: 55.1, high: 71.9, effective_n: 20 },
+  verdict: {
+    status: "undetermined",
+    part: "all",
+    low: 55.1,
+    high: 71.9,
+    wrong_cases: 8,
+    doubt: "interval_spans_minimum",
+    wrong_cases_needed: 12,
+  },
   minJis: 60,
   from: Date.parse("2026-09-01"),
   to: Date.parse("2026-10-01"),
@@ -29,6 +38,7 @@ const DOCUMENTS: Readonly<Record<string, readonly [text: string, type: string, p
     "text/html; charset=utf-8",
     REPORT_PAGE_CSP,
   ],
+  "/judged": [reportPage(samplePageOf(JUDGED_REPORT)), "text/html; charset=utf-8", REPORT_PAGE_CSP],
   "/assessment": [
     assessmentPage(sampleAssessment(12)),
     "text/html; charset=utf-8",
@@ -97,7 +107,7 @@ Deno.test({
   ignore: chromiumIsMissing(),
   async fn() {
     await withBrowser(async ({ open }) => {
-      for (const path of ["/report", "/empty", "/sparkline"]) {
+      for (const path of ["/report", "/judged", "/empty", "/sparkline"]) {
         const { dom, log } = await open(path, "--dump-dom");
         assert.match(dom, path === "/sparkline" ? /<desc>First 58\.25/ : /Meridian Credit &amp; Savings/);
         assert.doesNotMatch(log, VIOLATION, path);

@@ -4,12 +4,12 @@
  * Source: specification, Operator profile and Maintenance recommendation; contract, section 4; scoring model, 8.
  */
 import type { Reading, Scoring } from "../shared/capabilities.ts";
-import type { Band, Domain } from "../../domain/enums.ts";
+import type { Band, Domain, VerdictStatus } from "../../domain/enums.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import { HISTORY_POINTS, LIST_SPARKLINE_DAYS } from "../../domain/limits.ts";
 import { type OperatorSort, PROFILE_BANDS } from "../../domain/operator.ts";
 import { complianceOf } from "../../scoring/compliance.ts";
-import { currentTrend, projectDecay } from "../../scoring/decay.ts";
+import { currentTrend, projectDecay, readProjection } from "../../scoring/decay.ts";
 import { bandOf, type FullDimensions } from "../../scoring/dimensions.ts";
 import { type ExercisePlan, recommendExercises } from "../../scoring/maintenance.ts";
 import type { ModelDocument } from "../../scoring/model.ts";
@@ -64,6 +64,7 @@ export function ruleRow(
     shareHs: row.share_hs,
     shareCrit: row.share_crit,
     critCount: row.crit_count,
+    verdict: row.verdict as VerdictStatus | null,
   };
 }
 
@@ -126,7 +127,7 @@ export async function operatorProfile(
   const [row] = rows;
   if (row === undefined) throw unknownOperator(operatorId);
   const figures = currentFigures(document, row);
-  const { domain, jis, dimensions, uncertainty } = figures;
+  const { domain, jis, dimensions, uncertainty, verdict } = figures;
   return {
     profile: {
       operator_id: operatorId,
@@ -136,17 +137,26 @@ export async function operatorProfile(
       minimum_data_met: minimumDataMet(document, row, now),
       total_interactions: row.n,
       uncertainty,
+      verdict,
       domain,
       last_interaction_at: timestamp(row.t1),
     },
     jis_history: history.toReversed().map(historyPoint),
-    ...(projection ? outlookOf(document, figures) : {}),
+    ...(projection ? outlookOf(document, figures, { lastAt: row.t1, now }) : {}),
   };
 }
 
-/** The decay projection and the compliance of an operator, as in the answer to a score. */
-function outlookOf(model: ModelDocument, { state, domain, jis, dimensions, verdict }: CurrentFigures) {
-  const decay = projectDecay(model, state, { jis, domain });
+/** The decay projection as of `now`, and the compliance that follows from it; instants are epoch milliseconds. */
+function outlookOf(
+  model: ModelDocument,
+  { state, domain, jis, dimensions, verdict }: CurrentFigures,
+  { lastAt, now }: { readonly lastAt: number; readonly now: number },
+) {
+  const decay = readProjection(model, projectDecay(model, state, { jis, domain }), {
+    lastAt,
+    now,
+    verdict: verdict?.status ?? null,
+  });
   const compliance = complianceOf(model, {
     jis,
     band: bandOf(model, jis),
@@ -179,10 +189,11 @@ export async function operatorSparkline(
   requireCurrentOperators(dependencies, orgId, { rows, newest });
   const [row] = rows;
   if (row === undefined) throw unknownOperator(operatorId);
-  const { state, jis, uncertainty } = currentFigures(document, row);
+  const { state, jis, uncertainty, verdict } = currentFigures(document, row);
   const values = found.map((point) => point.jis);
   return {
     window: { from: span.first * DAY_MS, to: span.end * DAY_MS },
+    verdict,
     body: {
       operator_id: operatorId,
       days,
@@ -192,12 +203,15 @@ export async function operatorSparkline(
       current: jis,
       trend: currentTrend(document, state),
       uncertainty,
+      verdict: verdict?.status ?? null,
     },
   };
 }
 
 export interface OperatorsPage {
   readonly band: Band | null;
+  /** Null for all verdicts. */
+  readonly verdict: VerdictStatus | null;
   readonly sort: OperatorSort;
   readonly limit: number;
   readonly after: PageStart | null;
@@ -225,11 +239,11 @@ function bandRange({ bands }: ModelDocument, band: Band | null): readonly [numbe
 export async function listOperators(
   dependencies: Needs,
   { orgId }: OrganizationCaller,
-  { band, sort, limit, after, sparkline, now }: OperatorsPage,
+  { band, verdict: only, sort, limit, after, sparkline, now }: OperatorsPage,
 ) {
   const { database, model: { document } } = dependencies;
   // One extra row shows whether there is a next page.
-  const options = { sort, jis: bandRange(document, band), after, limit: limit + 1 };
+  const options = { sort, jis: bandRange(document, band), verdict: only, after, limit: limit + 1 };
   const days = daysUntil(now, sparkline ? LIST_SPARKLINE_DAYS : 0);
   const [rows, newest, points] = await database.snapshot([
     operatorsPageQuery(orgId, options),
@@ -241,19 +255,23 @@ export async function listOperators(
   const last = rows.length > limit ? page.at(-1)! : null;
   const lines = sparkline ? groupByOperator(points) : null;
   return {
-    operators: page.map((row) => ({
-      operator_id: row.operator_id,
-      domain: row.domain,
-      jis: row.jis,
-      band: bandOf(document, row.jis),
-      minimum_data_met: minimumDataMet(document, row, now),
-      total_interactions: row.n,
-      uncertainty: currentFigures(document, row).uncertainty,
-      high_risk: isHighRisk(document, ruleRow(row), now),
-      critical_decision: isCriticalDecision(document, ruleRow(row), now),
-      last_interaction_at: timestamp(row.t1),
-      ...(lines === null ? {} : { sparkline: lines.get(row.operator_id) ?? [] }),
-    })),
+    operators: page.map((row) => {
+      const { uncertainty, verdict } = currentFigures(document, row);
+      return {
+        operator_id: row.operator_id,
+        domain: row.domain,
+        jis: row.jis,
+        band: bandOf(document, row.jis),
+        minimum_data_met: minimumDataMet(document, row, now),
+        total_interactions: row.n,
+        uncertainty,
+        verdict,
+        high_risk: isHighRisk(document, ruleRow(row), now),
+        critical_decision: isCriticalDecision(document, ruleRow(row), now),
+        last_interaction_at: timestamp(row.t1),
+        ...(lines === null ? {} : { sparkline: lines.get(row.operator_id) ?? [] }),
+      };
+    }),
     next: last === null ? null : { value: orderValue(sort, last), operatorId: last.operator_id },
   };
 }
