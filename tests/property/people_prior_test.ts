@@ -32,13 +32,11 @@ const anyFitted = fc.record({
   correlation: between(PEOPLE_BOUNDS.correlation),
   errorRate: between([section.error_rate.least, PEOPLE_BOUNDS.errorRateMost]),
 }).map(({ leaning, mean, sd, correlation, errorRate }): ModelDocument => {
-  // The share of each component is fixed: half of the built-in ones, but for those of rare experts.
-  const kept = section.sensitivity.map((row) => ({
-    ...row,
-    weight: row.weight * (row.mean > PEOPLE_BOUNDS.sensitivityMean[1] ? 1 : PEOPLE_RULES.builtInShare),
-  }));
-  const rest = 1 - kept.reduce((sum, { weight }) => sum + weight, 0);
-  const sensitivity = [{ weight: rest, mean, sd, correlation }, ...kept];
+  const { builtInShare } = PEOPLE_RULES;
+  const sensitivity = [
+    { weight: 1 - builtInShare, mean, sd, correlation },
+    ...section.sensitivity.map((row) => ({ ...row, weight: row.weight * builtInShare })),
+  ];
   const error_rate = { ...section.error_rate, prior: errorRate };
   return { ...model, discrimination: { ...section, leaning, sensitivity, error_rate } };
 });

@@ -33,7 +33,8 @@ export const PEOPLE_RULES = {
   builtInPeople: 5,
   /**
    * The built-in sensitivity keeps this share, whatever the history is: the organization's history says who its people
-   * were so far, the published studies say who people can be.
+   * were so far, the published studies say who people can be. A history without a single expert must not rule out the
+   * first one.
    */
   builtInShare: 0.5,
   /** Fewest natural cases with a known truth of a person whose share of wrong advice counts. */
@@ -44,15 +45,15 @@ export const PEOPLE_RULES = {
  * How far the mean of the leaning may lie from the built-in one, logits: one and a half times the spread between
  * published people. Beyond that an organization would not lean in another way, but have labels of another kind.
  */
-const LEANING_REACH = 1.4;
+const LEANING_REACH = 1.9;
 
 /** Bounds of the fitted values; logits but for the correlation. */
 export const PEOPLE_BOUNDS = {
-  /** Three quarters of the built-in spread at least: a person's own cases must be able to tell the person from others. */
+  /** More than half of the built-in spread at least: a person's own cases must be able to tell the person from others. */
   leaningSd: [0.7, 2.8],
   /** From people who tell nothing apart to good ones: nobody is presumed to be an expert, or contrary. */
   sensitivityMean: [0, 2],
-  /** Three quarters of the built-in spread of people who tell advice apart at least, and about twice that spread at most. */
+  /** About the built-in spread of usual people at least: alike as a history may be, the next person can differ. */
   sensitivitySd: [0.5, 1.4],
   /** With a closer tie one of the two rates would settle the other. */
   correlation: [-0.5, 0.5],
@@ -204,22 +205,15 @@ function onlyFitted({ leaning, sensitivity }: Values): PeoplePrior {
   return { leaning, sensitivity: [{ weight: 1, ...sensitivity }] };
 }
 
-/**
- * The fitted component, and the built-in ones with their share. A built-in component beyond the bound of the fitted mean
- * keeps its whole weight: it stands for rare experts, whom a history cannot rule out because it had none. Without
- * them six of 29 people of HAS who beat both the AI and their own first answers would be certainly at risk.
- */
+/** The fitted component, and the built-in ones with their share. */
 function priorOf({ leaning, sensitivity }: Values): PeoplePrior {
-  const kept = builtIn().sensitivity.map((row) => {
-    const share = row.mean > PEOPLE_BOUNDS.sensitivityMean[1] ? 1 : PEOPLE_RULES.builtInShare;
-    // 0.43 * 0.5 and its like must not leave their last bits in a document for people.
-    return { ...row, weight: roundTo(row.weight * share, WEIGHT_DECIMALS) };
-  });
-  const rest = 1 - kept.reduce((sum, { weight }) => sum + weight, 0);
-  return {
-    leaning,
-    sensitivity: [{ weight: roundTo(rest, WEIGHT_DECIMALS), ...sensitivity }, ...kept],
-  };
+  const { builtInShare } = PEOPLE_RULES;
+  // 0.35 * 0.5 and its like must not leave their last bits in a document for people.
+  const kept = builtIn().sensitivity.map((row) => ({
+    ...row,
+    weight: roundTo(row.weight * builtInShare, WEIGHT_DECIMALS),
+  }));
+  return { leaning, sensitivity: [{ weight: 1 - builtInShare, ...sensitivity }, ...kept] };
 }
 
 function rounded({ leaning, sensitivity }: Values): PeoplePrior {
