@@ -32,26 +32,28 @@ export const PEOPLE_RULES = {
    */
   builtInPeople: 5,
   /**
-   * The built-in prior keeps this share of the sensitivity, whatever the history is. The organization's history says
-   * who its people were so far, the published studies say who people can be. With less, somebody's verdict would come
-   * from the colleagues: of 29 people of HAS who beat both the AI and their own first answers
-   * four would be certainly at risk with a fifth, two with three tenths, none with a half.
+   * The built-in sensitivity keeps this share, whatever the history is: the organization's history says who its people
+   * were so far, the published studies say who people can be. A history without a single expert must not rule out the
+   * first one.
    */
   builtInShare: 0.5,
   /** Fewest natural cases with a known truth of a person whose share of wrong advice counts. */
   naturalCases: 10,
 } as const;
 
-/** How far the mean of the leaning may lie from the built-in one: its built-in spread. */
-const LEANING_REACH = 1.4;
+/**
+ * How far the mean of the leaning may lie from the built-in one, logits: one and a half times the spread between
+ * published people. Beyond that an organization would not lean in another way, but have labels of another kind.
+ */
+const LEANING_REACH = 1.9;
 
 /** Bounds of the fitted values; logits but for the correlation. */
 export const PEOPLE_BOUNDS = {
-  /** Half of the built-in spread at least: five cases must be able to tell a person from the others. */
+  /** More than half of the built-in spread at least: a person's own cases must be able to tell the person from others. */
   leaningSd: [0.7, 2.8],
   /** From people who tell nothing apart to good ones: nobody is presumed to be an expert, or contrary. */
   sensitivityMean: [0, 2],
-  /** Twice the narrowest built-in component, up to its widest. */
+  /** About the built-in spread of usual people at least: alike as a history may be, the next person can differ. */
   sensitivitySd: [0.5, 1.4],
   /** With a closer tie one of the two rates would settle the other. */
   correlation: [-0.5, 0.5],
@@ -68,6 +70,7 @@ const SETTLED = 1e-6;
 /** Likelihoods below this share of a person's largest are left out of the sums. */
 const NEGLIGIBLE = 1e-12;
 const DECIMALS = 3;
+const WEIGHT_DECIMALS = 9;
 
 type Section = NonNullable<ModelDocument["discrimination"]>;
 
@@ -205,18 +208,17 @@ function onlyFitted({ leaning, sensitivity }: Values): PeoplePrior {
 /** The fitted component, and the built-in ones with their share. */
 function priorOf({ leaning, sensitivity }: Values): PeoplePrior {
   const { builtInShare } = PEOPLE_RULES;
-  return {
-    leaning,
-    sensitivity: [
-      { weight: 1 - builtInShare, ...sensitivity },
-      ...builtIn().sensitivity.map((row) => ({ ...row, weight: row.weight * builtInShare })),
-    ],
-  };
+  // 0.35 * 0.5 and its like must not leave their last bits in a document for people.
+  const kept = builtIn().sensitivity.map((row) => ({
+    ...row,
+    weight: roundTo(row.weight * builtInShare, WEIGHT_DECIMALS),
+  }));
+  return { leaning, sensitivity: [{ weight: 1 - builtInShare, ...sensitivity }, ...kept] };
 }
 
 function rounded({ leaning, sensitivity }: Values): PeoplePrior {
   const value = (number: number) => roundTo(number, DECIMALS);
-  const prior = priorOf({
+  return priorOf({
     leaning: { mean: value(leaning.mean), sd: value(leaning.sd) },
     sensitivity: {
       mean: value(sensitivity.mean),
@@ -224,11 +226,6 @@ function rounded({ leaning, sensitivity }: Values): PeoplePrior {
       correlation: value(sensitivity.correlation),
     },
   });
-  // 0.5 * 0.2 and its like must not leave their last bits in a document for people.
-  return {
-    ...prior,
-    sensitivity: prior.sensitivity.map((row) => ({ ...row, weight: roundTo(row.weight, 9) })),
-  };
 }
 
 /** Fits are bounded by the built-in section, so that a series of calibrations goes no farther than one. */
