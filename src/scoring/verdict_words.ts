@@ -34,6 +34,11 @@ export function verdictReason(verdict: Verdict): string {
       return neededFirst(needed, "");
     case "too_few_natural_wrong_cases":
       return neededFirst(needed, " that nobody planted");
+    case "natural_cases_below_minimum":
+      // How many would settle it follows from all cases, of which this verdict says nothing.
+      return `${
+        partInWords(part)
+      } are certainly below the threshold, but all cases together are not; more known cases of both kinds would settle it`;
     case "part_not_measured":
       return neededFirst(needed, ` among ${partInWords(part)}`);
     case "natural_cases_below_minimum":
