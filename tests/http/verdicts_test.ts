@@ -590,6 +590,8 @@ Deno.test(
       page.text.indexOf("Your score is"),
     ];
     assert.ok(verdict > 0 && verdict < score);
-    assert.ok(page.text.includes("more known cases of wrong advice are needed before there can be a verdict."));
+    assert.ok(
+      page.text.includes("more known cases of wrong advice are needed before there can be a verdict."),
+    );
   }, MODEL),
 );
