@@ -41,8 +41,6 @@ export function verdictReason(verdict: Verdict): string {
       } are certainly below the threshold, but all cases together are not; more known cases of both kinds would settle it`;
     case "part_not_measured":
       return neededFirst(needed, ` among ${partInWords(part)}`);
-    case "natural_cases_below_minimum":
-      return "the cases that nobody planted lie below the threshold, and the planted ones do not";
     case "interval_spans_minimum":
       return needed === null
         ? "the score is so near the threshold that nobody can say how many more known cases of wrong advice would settle it"
