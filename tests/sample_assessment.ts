@@ -39,7 +39,7 @@ export function sampleAssessment(
       ...results.at(-1)!,
       verdict: results.at(-1)!.compliance.verdict,
     } as AssessmentPage["summary"],
-    initialJis: readState(DEFAULT_MODEL_DOCUMENT, initialState(DEFAULT_MODEL_DOCUMENT), {
+    initialJis: readState(model, initialState(model), {
       domain: "general",
       mode: "full",
     }).jis,

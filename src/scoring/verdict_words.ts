@@ -34,10 +34,13 @@ export function verdictReason(verdict: Verdict): string {
       return neededFirst(needed, "");
     case "too_few_natural_wrong_cases":
       return neededFirst(needed, " that nobody planted");
+    case "natural_cases_below_minimum":
+      // How many would settle it follows from all cases, of which this verdict says nothing.
+      return `${
+        partInWords(part)
+      } are certainly below the threshold, but all cases together are not; more known cases of both kinds would settle it`;
     case "part_not_measured":
       return neededFirst(needed, ` among ${partInWords(part)}`);
-    case "natural_cases_below_minimum":
-      return "the cases that nobody planted lie below the threshold, and the planted ones do not";
     case "interval_spans_minimum":
       return needed === null
         ? "the score is so near the threshold that nobody can say how many more known cases of wrong advice would settle it"

@@ -4,7 +4,11 @@
  */
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
+import { VERDICT_STATUSES, type VerdictStatus } from "../../src/domain/enums.ts";
+import { estimateRows } from "../../src/pages/estimates.ts";
 import { NO_DATA } from "../../src/pages/wording.ts";
+import type { Estimates } from "../../src/scoring/estimates.ts";
+import { VERDICT_WORDS, verdictInWords, verdictReason } from "../../src/scoring/verdict_words.ts";
 import type { RunningService } from "../program.ts";
 import { assertAccessible, assertFits, chromiumIsMissing, NEEDS_CHROMIUM, withBrowser } from "./browser.ts";
 import { sharedDemo, sharedWithEmpty } from "./demo_service.ts";
@@ -107,6 +111,9 @@ Deno.test({
           ["/operators?band=at_risk&sort=jis", "Operators", 20, [
             "/v1/organization/operators?band=at_risk&sort=jis&limit=50&include=sparkline",
           ]],
+          ["/operators?verdict=undetermined", "Operators", 10, [
+            "/v1/organization/operators?verdict=undetermined&sort=operator_id&limit=50&include=sparkline",
+          ]],
           ["/operators/reviewer-ada", "reviewer-ada", 6, [
             operator,
             "/v1/organization/decisions?operator_id=reviewer-ada&limit=10",
@@ -195,9 +202,11 @@ Deno.test({
         );
         assert.deepEqual(
           rows,
-          projection.projections.map(({ day, jis }: Json) => [String(day), String(jis)]),
+          [{ day: 0, date: projection.as_of.slice(0, 10), jis: projection.projected_today }].concat(
+            projection.projections,
+          ).map(({ day, date, jis }: Json) => [date, String(day), String(jis)]),
         );
-        assert.match((await page.locator("#projection desc").textContent())!, /^It is below 60 already\./);
+        assert.match((await page.locator("#projection desc").textContent())!, /It is below 60 already\./);
         assert.match((await page.locator("#projection desc").textContent())!, /minimum 60, target 75/);
         const dimensions = await page.locator("#dimensions tbody tr").evaluateAll((found) =>
           found.map((row) => row.querySelector("td")!.textContent)
@@ -263,6 +272,148 @@ Deno.test({
     });
   },
 });
+
+Deno.test({
+  name:
+    `the verdict comes first on dashboard, list, operator and replay, in the words of the API ${NEEDS_CHROMIUM}`,
+  ignore,
+  async fn() {
+    await withDemo(async ({ service, key }) => {
+      const { dashboard } = await ask(service, key, "/v1/organization/dashboard");
+      for (const status of VERDICT_STATUSES) assert.ok(dashboard.verdicts[status] > 0, `nobody is ${status}`);
+      await withBrowser(service.url, async (visit) => {
+        const { page } = await visit({ width: 390 });
+        await page.goto("/console");
+        await signIn(page, key);
+        await shown(page);
+        const said = await page.locator("main").innerText();
+        const places = [
+          `Verdict on the organization: ${VERDICT_WORDS[dashboard.verdict.status as VerdictStatus]}`,
+          dashboard.verdict.reasons[0],
+          "Operators by verdict",
+          "Mean JIS",
+          "Compliance status of the specification:",
+        ].map((text) => said.indexOf(text));
+        assert.ok(places[0]! > 0, said);
+        assert.deepEqual(places, places.toSorted((a, b) => a - b));
+        assert.ok(said.includes(dashboard.organization_rule.reasons[0]));
+
+        // The filter by keyboard alone.
+        await go(page, "/console/operators");
+        await shown(page);
+        const { operators } = await ask(service, key, "/v1/organization/operators?sort=operator_id&limit=50");
+        const cells = () => page.locator("tbody tr td:nth-child(2)").allInnerTexts();
+        assert.deepEqual(
+          await cells(),
+          operators.map(({ verdict }: Json) =>
+            verdict.status === "undetermined"
+              ? `${VERDICT_WORDS.undetermined}\n${verdictReason(verdict)}`
+              : VERDICT_WORDS[verdict.status as VerdictStatus]
+          ),
+        );
+        await page.getByLabel("Verdict").focus();
+        await page.keyboard.type("Below");
+        await page.waitForURL("**/operators?verdict=non_compliant&sort=operator_id");
+        await shown(page);
+        assert.deepEqual(
+          await page.locator("tbody th").allInnerTexts(),
+          operators.filter(({ verdict }: Json) => verdict.status === "non_compliant")
+            .map(({ operator_id }: Json) => operator_id),
+        );
+        await assertFits(page, "operators by verdict");
+
+        // Of an operator who has left, the page says so, and what the verdict rests on.
+        await go(page, "/console/operators/reviewer-kofi");
+        await page.locator("#projection").waitFor();
+        await shown(page);
+        const { profile, decay_projection: projection } = await ask(
+          service,
+          key,
+          "/v1/operator/reviewer-kofi/profile?include=projection",
+        );
+        assert.equal(projection.not_heard_of, true);
+        const operator = await page.locator("main").innerText();
+        const [verdict, score] = [operator.indexOf(verdictInWords(profile.verdict)), operator.indexOf("JIS")];
+        assert.ok(verdict > 0 && verdict < score, operator);
+        for (const remark of projection.remarks) assert.ok(operator.includes(remark), remark);
+        assert.match(remarkOf(projection), /has not been heard of for \d+ days/);
+
+        await go(page, "/console/decisions/demo-reviewer-ada-0003");
+        await page.locator("[data-verdict]").waitFor();
+        const { recorded } = await ask(service, key, "/v1/decision/replay/demo-reviewer-ada-0003");
+        assert.equal(
+          await page.locator("[data-verdict] p").innerText(),
+          verdictInWords(recorded.compliance.verdict),
+        );
+        assert.ok(recorded.prior_dimensions.length > 0);
+        assert.equal(
+          await page.getByText("from the prior: too few known cases").count(),
+          recorded.prior_dimensions.length,
+        );
+      });
+    });
+  },
+});
+
+const remarkOf = ({ remarks }: Json): string => remarks.at(-1);
+
+Deno.test({
+  name:
+    `an operator's page says how the operator judges, and which numbers are the prior's ${NEEDS_CHROMIUM}`,
+  ignore,
+  async fn() {
+    await withDemo(async ({ service, key }) => {
+      await withBrowser(service.url, async (visit) => {
+        const { page } = await visit({ width: 390 });
+        // Figures that no history of the demo has.
+        await page.route("**/profile?include=projection", async (route) => {
+          const response = await route.fetch();
+          const body = await response.json();
+          body.profile.estimates = ESTIMATES;
+          body.profile.prior_dimensions = ["error_detection"];
+          await route.fulfill({ response, json: body });
+        });
+        await page.goto("/console");
+        await signIn(page, key);
+        await go(page, "/console/operators/reviewer-ada");
+        await page.locator("#dimensions").waitFor();
+        await shown(page);
+        const table = page.getByRole("region", { name: "Estimates from the known cases" });
+        assert.deepEqual(
+          await table.locator("tbody tr").evaluateAll((rows) =>
+            rows.map((row) => [...row.children].map((cell) => cell.textContent))
+          ),
+          estimateRows(ESTIMATES).map(({ name, estimate, interval, meaning }) => [
+            name,
+            estimate,
+            interval,
+            meaning,
+          ]),
+        );
+        assert.match(
+          (await page.locator("#dimensions desc").textContent())!,
+          /Error detection \d+ \(from the prior: too few known cases\)/,
+        );
+        await page.getByText("Error detection: from the prior: too few known cases.").waitFor();
+        await assertFits(page, "an operator with estimates");
+        await assertAccessible(page, "an operator with estimates");
+      });
+    });
+  },
+});
+
+const ESTIMATES: Estimates = {
+  error_rate: 0.18,
+  departs_when_wrong: { mean: 0.624, low: 0.48, high: 0.755, cases: 14 },
+  departs_when_right: { mean: 0.081, low: 0.05, high: 0.12, cases: 52 },
+  sensitivity: { mean: 2.9, low: 1.75, high: 4.1 },
+  criterion: { mean: -0.3, low: -0.7, high: 0.1 },
+  announced: {
+    departs_when_wrong: { mean: 0.9, low: 0.8, high: 0.97, cases: 12 },
+    departs_when_right: { mean: 0.2, low: 0.1, high: 0.3, cases: 20 },
+  },
+  exam_effect: { mean: 0.21, low: 0.04, high: 0.38 },
+};
 
 Deno.test({
   name: `a refused key is reported; an accepted one is only in the page's memory ${NEEDS_CHROMIUM}`,
@@ -480,7 +631,7 @@ Deno.test({
         await shown(page);
         const tile = page.getByRole("listitem").filter({ hasText: "Article 14" });
         assert.equal(await tile.textContent(), "Article 14Opentoo few interactions for a verdict");
-        await page.getByText("Too few interactions, over too few days, for a verdict").waitFor();
+        await page.getByText("Too few interactions, over too few days, for the organization rule").waitFor();
         await page.getByText("A recommendation needs at least 50 interactions").waitFor();
         await assertAccessible(page, "an operator with one interaction");
       });

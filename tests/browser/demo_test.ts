@@ -176,6 +176,10 @@ browserTest(
     assert.equal(await page.locator(".score .band").innerText(), inWords(run.summary.band));
     await assertShows(page, run);
     await assertJudgments(page, run);
+    assert.match(
+      await page.locator("[data-verdict]").innerText(),
+      /^Verdict: Undetermined\s+That is usual after 12 cases, and no fault of yours: /,
+    );
     assert.deepEqual(run.thresholds, { min_jis: 60, target_jis: 75 });
     const course = await page.locator("#course svg").textContent();
     assert.match(course!, /minimum 60/);
@@ -230,7 +234,7 @@ async function readClosely(page: Page): Promise<void> {
 }
 
 /** Each case with its decision, the right one, its score, and the model's sentences. */
-async function assertJudgments(page: Page, { results, records }: Assessment): Promise<void> {
+async function assertJudgments(page: Page, { results, records, initial_jis }: Assessment): Promise<void> {
   const judgments = page.locator(".judgment");
   assert.equal(await judgments.count(), 12);
   for (const [index, { jis, explanation }] of results.entries()) {
@@ -239,7 +243,7 @@ async function assertJudgments(page: Page, { results, records }: Assessment): Pr
     const text = await judgment.innerText();
     const demoCase = CASES[index]!;
     const outcome = records[index]!.outcome_correct;
-    const before = `JIS from ${index === 0 ? 65 : results[index - 1]!.jis} to`;
+    const before = `JIS from ${index === 0 ? initial_jis : results[index - 1]!.jis} to`;
     const moved = explanation!.filter(({ before, after }) => before !== after);
     for (
       const said of [
@@ -446,8 +450,8 @@ browserTest(
     await other.goto(address);
     const run = await shownRun(service, address.split("/").at(-1)!);
     assert.equal(
-      await other.locator(".verdict strong").innerText(),
-      `${run.summary.jis}, ${inWords(run.summary.band)}`,
+      (await other.locator(".verdict strong").allInnerTexts()).join(": "),
+      `Undetermined: ${run.summary.jis}, ${inWords(run.summary.band)}`,
     );
     await assertShows(other, run);
     await other.getByText("Case 2: JIS from").click();

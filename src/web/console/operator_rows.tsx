@@ -31,7 +31,7 @@ export function OperatorRows({ label, operators }: {
           <th scope="row">
             <a href={`/console/operators/${operator.operator_id}`}>{operator.operator_id}</a>
           </th>
-          <td class="judged">
+          <td class="verdict-cell">
             <VerdictMark status={operator.verdict?.status ?? null} />
             {operator.verdict?.status === "undetermined" && (
               <div class="small muted">{verdictReason(operator.verdict)}</div>

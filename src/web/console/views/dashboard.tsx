@@ -108,9 +108,9 @@ function OrganizationSummary({ dashboard, domain, tier }: Dashboard) {
 }
 
 const VERDICT_LINKS: Readonly<Record<(typeof VERDICT_STATUSES)[number], string>> = {
-  compliant: "who certainly reaches it",
-  undetermined: "who needs more known cases",
-  non_compliant: "who certainly does not reach it",
+  compliant: "List those who meet it",
+  undetermined: "List those who need more known cases",
+  non_compliant: "List those below it",
 };
 
 function Measures({ measures, overall_verdict, overall_status, statement }: Article14) {
