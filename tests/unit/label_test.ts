@@ -1,11 +1,12 @@
 /** Late labels, with every bucket computed by hand. */
 import assert from "node:assert/strict";
 import { recordedInteractionSchema } from "../../src/domain/interaction.ts";
+import { NO_PARTS, type PartsOfWork } from "../../src/scoring/known_cases.ts";
 import { applyLabel, type LateLabel } from "../../src/scoring/label.ts";
 import type { EventWeights } from "../../src/scoring/reducer.ts";
 import { score } from "../../src/scoring/score.ts";
 import { initialState, type OperatorState } from "../../src/scoring/state.ts";
-import { JIS_1_0_0 as model } from "../models.ts";
+import { JIS_1_0_0 as model, JIS_1_1_0, JIS_2_0_0 } from "../models.ts";
 
 const NOW = 1_780_304_400_000;
 const FULL = { mode: "full", modeOverride: "normal" } as const;
@@ -143,7 +144,7 @@ Deno.test("a label changes K of the case's domain, not of the operator's last on
   assert.deepEqual(K, { ...BLANK.K, legal: [1, 0] });
 });
 
-Deno.test("a label counts from the next score on: score, average, baseline, gap and error window stay", () => {
+Deno.test("before jis-3 a label counts from the next score on: score, average, baseline, gap and error window stay", () => {
   const interaction = recordedInteractionSchema.parse({ decision: "accepted", time_to_decision_ms: 9_000 });
   const event = { interaction, domain: "general" as const, now: NOW };
   const { state, weights } = score(model, null, event, FULL);
@@ -223,7 +224,9 @@ Deno.test("a label of jis-3 counts in each part of the work to which its case be
   // A standard case of another domain: the decision of high stakes stays without truth.
   const [undecided, hit] = [[0, 0, 0, 0, 0, 0, 1], [1, 0, 0, 0, 1, 0, 0]] as const;
   assert.deepEqual(
-    knownAfter({ decision: "rejected", outcome_correct: true, scenario_type: "standard" }, { domain: "general" }),
+    knownAfter({ decision: "rejected", outcome_correct: true, scenario_type: "standard" }, {
+      domain: "general",
+    }),
     { ...NO_PARTS, n: [1, 0, 0, 0, 1, 0, 1], s: undecided, d: { legal: undecided, general: hit } },
   );
 });
@@ -258,12 +261,17 @@ Deno.test("a label of jis-3 moves the score at once, but neither its averages no
   ].map((label) => applyLabel(JIS_2_0_0, before, label));
   for (const after of [missed!, hit!]) {
     assert.notEqual(after.jis, before.jis);
-    assert.deepEqual([after.ef, after.es, after.disp, after.n], [before.ef, before.es, before.disp, before.n]);
+    assert.deepEqual([after.ef, after.es, after.disp, after.n], [
+      before.ef,
+      before.es,
+      before.disp,
+      before.n,
+    ]);
   }
   assert.ok(hit!.jis! > missed!.jis!);
 });
 
-Deno.test("a label that comes before the first score by jis-3 waits for no known cases", () => {
+Deno.test("a label that comes before the first score by jis-3 is no known case, and changes no score of earlier formulas", () => {
   const left = score(JIS_1_1_0, null, {
     interaction: recordedInteractionSchema.parse({ decision: "accepted", time_to_decision_ms: 9_000 }),
     domain: "general",
