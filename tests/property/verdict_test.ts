@@ -325,6 +325,29 @@ Deno.test("a label of a case of which the interaction said whether the recommend
   }));
 });
 
+Deno.test("an error found in place of one let pass never makes a later verdict worse, nor the score lower", () => {
+  const scenario = fc.constantFrom("standard" as const, "high_stakes" as const, "error_injected" as const);
+  fc.assert(
+    fc.property(histories, happened, scenario, histories, (earlier, { domain }, scenario_type, later) => {
+      const after = (decision: "accepted" | "rejected") => {
+        const interaction = recordedInteractionSchema.parse({
+          decision,
+          scenario_type,
+          outcome_correct: decision === "rejected",
+          time_to_decision_ms: 9_000,
+        });
+        const state = stateAfter([...earlier, { interaction, domain }, ...later])!;
+        return { jis: state.jis!, verdict: judge(model, state.ev!, "full").verdict };
+      };
+      const [missed, found] = [after("accepted"), after("rejected")];
+      const rank = ({ verdict }: typeof found) => VERDICT_STATUSES.indexOf(verdict.status);
+      assert.ok(rank(found) <= rank(missed));
+      // The JIS is made of dimensions in whole points.
+      assert.ok(found.jis >= missed.jis - 1, `${missed.jis} to ${found.jis}`);
+    }),
+  );
+});
+
 // ---- from one model to another -------------------------------------------------------------------------------
 
 Deno.test("the first score by jis-3 of a state of jis-1.1.0 begins anew, and says so", () => {
