@@ -201,7 +201,11 @@ function answeredReport(model: ModelDocument, given: Golden["reports"][number]):
   const organization = { org_id: "acme", name: "Acme", domain };
   const { overall_status, status_certain, findings, organization_rule, population, figures } = reportOf(
     { document: model, sha256: "" },
-    { organization, period, data: { ...data, records: data.records.map((row) => withVerdict<PeriodData["records"][number]>(row)) } },
+    {
+      organization,
+      period,
+      data: { ...data, records: data.records.map((row) => withVerdict<PeriodData["records"][number]>(row)) },
+    },
   );
   const { verdicts: _, ...shown } = figures;
   const report = {

@@ -8,13 +8,20 @@ import { isoTimestamp as instant } from "./instant.ts";
 import { operatorIdSchema } from "./interaction.ts";
 import { LIST_SPARKLINE_DAYS } from "./limits.ts";
 import { organizationVerdictSchema, verdictCountsSchema } from "./report.ts";
-import { complianceSchema, decayProjectionSchema, envelopeFields, uncertaintySchema } from "./score.ts";
+import {
+  complianceSchema,
+  decayProjectionSchema,
+  envelopeFields,
+  priorDimensionsSchema,
+  uncertaintySchema,
+  verdictSchema,
+} from "./score.ts";
 
 const points = z.number().min(0).max(100);
 const count = z.int().min(0);
 
 /** The verdict of an operator's stored state, as `compliance.verdict` of a score has it. */
-const verdict = complianceSchema.shape.verdict.unwrap().nullable().meta({
+const verdict = verdictSchema.nullable().meta({
   description:
     "The full-mode verdict of the stored state, by the model in use; late labels count at once. Null if the formulas of the model have none.",
 });
@@ -30,25 +37,94 @@ const fullDimensions = z.object(
 
 export const historyPointSchema = z.object({ timestamp: instant, jis: points });
 
+const calendarDay = z.iso.date();
+
+/** A decay projection as it is read on a later day than that of its score. */
+const decayReadingSchema = decayProjectionSchema.extend({
+  as_of: instant.meta({ description: "Instant of the reading. Days are UTC calendar days." }),
+  days_since_last_interaction: count,
+  projected_today: points.meta({
+    description: "Where the curve that starts with current_jis at the last interaction is today.",
+  }),
+  not_heard_of: z.boolean().meta({ description: "True if there was no interaction for 30 days or more." }),
+  days_to_non_compliance: z.int().min(0).nullable().meta({
+    description:
+      "Days from today until the curve is below the minimum JIS: 0 if it is below it today, null if it does not get there. In the answer to a score the days count from that score.",
+  }),
+  non_compliant_on: calendarDay.nullable().meta({
+    description:
+      "First day on which the curve is below the minimum JIS, which may be past; the day of the last interaction if the score itself is below it. Null if it never is.",
+  }),
+  projections: z.array(
+    z.object({
+      day: z.int().meta({ description: "Days from today." }),
+      date: calendarDay,
+      jis: points,
+    }),
+  ),
+  remarks: z.array(z.string()).meta({
+    description:
+      "Sentences to show beside the projection: that the verdict is undetermined, and that the operator has not been heard of.",
+  }),
+}).meta({ id: "DecayReading" });
+
+const estimate = z.object({ mean: z.number(), low: z.number(), high: z.number() }).meta({
+  id: "Estimate",
+  description: "A quantity's mean, and the interval that holds it with 90 %.",
+});
+
+const rateEstimate = estimate.extend({
+  cases: count.meta({ description: "Number of known cases behind it." }),
+}).meta({ id: "RateEstimate", description: "A rate, 0 to 1, with its 90 % interval." });
+
+const ratePair = z.object({
+  departs_when_wrong: rateEstimate.meta({ description: "How often the operator departs from wrong advice." }),
+  departs_when_right: rateEstimate.meta({ description: "How often the operator departs from right advice." }),
+}).meta({ id: "RatePair" });
+
+const estimatesSchema = z.object({
+  error_rate: z.number().meta({ description: "How often the AI is wrong in the operator's own work, 0 to 1." }),
+  ...ratePair.shape,
+  sensitivity: estimate.meta({
+    description: "Logit of departing from wrong advice minus that of departing from right advice; 0 if one is not told from the other.",
+  }),
+  criterion: estimate.meta({
+    description: "Minus the mean of both logits: above 0 the operator leans to follow the AI.",
+  }),
+  announced: ratePair.nullable().meta({
+    description: "Both rates in tests that the operator knew of; null if no such case is known.",
+  }),
+  exam_effect: estimate.nullable().meta({
+    description:
+      "How much better the operator tells wrong from right advice in announced tests than in live work, -2 to 2; null without enough known cases of both.",
+  }),
+}).meta({ id: "Estimates" });
+
 export const profileResponseSchema = z.object({
   profile: z.object({
     operator_id: operatorIdSchema,
-    jis: points.meta({ description: "Full-mode JIS of the latest interaction." }),
+    jis: points.meta({
+      description: "Full-mode JIS of the latest interaction; with a model of the formulas `jis-3`, late labels count at once.",
+    }),
     band: z.enum(PROFILE_BANDS),
     dimensions: fullDimensions.meta({
       description:
-        "Dimensions of the stored state: a late label changes them at once, and jis with the next score.",
+        "Dimensions of the stored state: a late label changes them at once. With formulas before `jis-3` it changes jis with the next score.",
     }),
     minimum_data_met: z.boolean(),
     total_interactions: count,
     uncertainty: uncertaintySchema,
     verdict,
+    prior_dimensions: priorDimensionsSchema,
+    estimates: estimatesSchema.nullable().meta({
+      description: "What the known cases say beside the score, late labels included. Null if the formulas of the model have none.",
+    }),
     domain: z.enum(DOMAINS).meta({ description: "Domain of the latest interaction." }),
     last_interaction_at: instant,
   }),
   jis_history: z.array(historyPointSchema).meta({ description: "The newest 100, oldest first." }),
-  decay_projection: decayProjectionSchema.optional().meta({
-    description: "Projection from the latest interaction on; only with include=projection.",
+  decay_projection: decayReadingSchema.optional().meta({
+    description: "Projection from the latest interaction on, read today; only with include=projection.",
   }),
   compliance: complianceSchema.optional().meta({ description: "Only with include=projection." }),
   ...envelopeFields,

@@ -91,7 +91,10 @@ function makeTables(model: ModelDocument, rate: number): PointTables {
         points[cell] = points[cell]! + weightOf(row) * own[cell]!;
       }
     }
-    const steps = Uint16Array.from(points, (value) => clamp(Math.floor(value * (STEPS / 100)), 0, STEPS));
+    const steps = new Uint16Array(points.length);
+    for (const [cell, value] of points.entries()) {
+      steps[cell] = clamp(Math.floor(value * (STEPS / 100)), 0, STEPS);
+    }
     return { points, steps };
   };
   return { dimensions, full: sumOf((row) => row.weight), lite: sumOf((row) => row.liteWeight) };
