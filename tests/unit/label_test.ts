@@ -1,11 +1,12 @@
 /** Late labels, with every bucket computed by hand. */
 import assert from "node:assert/strict";
 import { recordedInteractionSchema } from "../../src/domain/interaction.ts";
+import { NO_PARTS, type PartsOfWork } from "../../src/scoring/known_cases.ts";
 import { applyLabel, type LateLabel } from "../../src/scoring/label.ts";
 import type { EventWeights } from "../../src/scoring/reducer.ts";
 import { score } from "../../src/scoring/score.ts";
 import { initialState, type OperatorState } from "../../src/scoring/state.ts";
-import { JIS_1_0_0 as model } from "../models.ts";
+import { JIS_1_0_0 as model, JIS_1_1_0, JIS_2_0_0 } from "../models.ts";
 
 const NOW = 1_780_304_400_000;
 const FULL = { mode: "full", modeOverride: "normal" } as const;
@@ -143,7 +144,7 @@ Deno.test("a label changes K of the case's domain, not of the operator's last on
   assert.deepEqual(K, { ...BLANK.K, legal: [1, 0] });
 });
 
-Deno.test("a label counts from the next score on: score, average, baseline, gap and error window stay", () => {
+Deno.test("before jis-3 a label counts from the next score on: score, average, baseline, gap and error window stay", () => {
   const interaction = recordedInteractionSchema.parse({ decision: "accepted", time_to_decision_ms: 9_000 });
   const event = { interaction, domain: "general" as const, now: NOW };
   const { state, weights } = score(model, null, event, FULL);
@@ -186,4 +187,98 @@ Deno.test("an injected error takes no late label, because its truth is in the st
     () => applyLabel(model, BLANK, { ...labelOf("accepted", false), scenario_type: "error_injected" }),
     RangeError,
   );
+});
+
+// ---- the formulas jis-3 -----------------------------------------------------------------------------------
+
+/** A state that `jis-3` has scored: one unlabelled case of high stakes in the legal domain. */
+const SCORED_BY_JIS_3 = score(JIS_2_0_0, null, {
+  interaction: recordedInteractionSchema.parse({
+    decision: "accepted",
+    scenario_type: "high_stakes",
+    time_to_decision_ms: 9_000,
+  }),
+  domain: "legal",
+  now: NOW,
+}, FULL).state;
+
+/** The known cases after a label of that case, or of another one. */
+function knownAfter(label: Partial<LateLabel>, weights: Partial<EventWeights> = {}): PartsOfWork {
+  return applyLabel(JIS_2_0_0, SCORED_BY_JIS_3, {
+    ...labelOf("accepted", false, { domain: "legal", ...weights }),
+    scenario_type: "high_stakes",
+    ...label,
+  }).ev!;
+}
+
+Deno.test("a label of jis-3 counts in each part of the work to which its case belongs, as no new decision", () => {
+  const missed = [0, 1, 0, 0, 1, 0, 1] as const;
+  assert.deepEqual(knownAfter({}), { ...NO_PARTS, n: missed, s: missed, d: { legal: missed } });
+  const accepted = [0, 0, 1, 0, 0, 1, 1] as const;
+  assert.deepEqual(knownAfter({ outcome_correct: true }), {
+    ...NO_PARTS,
+    n: accepted,
+    s: accepted,
+    d: { legal: accepted },
+  });
+  // A standard case of another domain: the decision of high stakes stays without truth.
+  const [undecided, hit] = [[0, 0, 0, 0, 0, 0, 1], [1, 0, 0, 0, 1, 0, 0]] as const;
+  assert.deepEqual(
+    knownAfter({ decision: "rejected", outcome_correct: true, scenario_type: "standard" }, {
+      domain: "general",
+    }),
+    { ...NO_PARTS, n: [1, 0, 0, 0, 1, 0, 1], s: undecided, d: { legal: undecided, general: hit } },
+  );
+});
+
+Deno.test("a label of an announced test counts apart, and one of an unaided case not at all", () => {
+  const { ev, jis } = SCORED_BY_JIS_3;
+  const announced = applyLabel(JIS_2_0_0, SCORED_BY_JIS_3, {
+    ...labelOf("accepted", false, { domain: "legal" }),
+    scenario_type: "calibration",
+  });
+  assert.deepEqual([announced.ev, announced.jis], [{ ...ev, a: [0, 1, 0, 0, 1, 0, 0] }, jis]);
+  const unaided = applyLabel(JIS_2_0_0, SCORED_BY_JIS_3, labelOf("accepted", false, { presented: false }));
+  assert.deepEqual([unaided.ev, unaided.jis, unaided.b.U], [ev, jis, [0, 1]]);
+});
+
+Deno.test("a label that says whether the advice was right counts by that, not by the outcome", () => {
+  // Departed from wrong advice to another wrong decision: no false alarm.
+  const departed = { decision: "rejected", outcome_correct: false } as const;
+  assert.deepEqual(knownAfter({ ...departed, ai_correct: false }).n, [1, 0, 0, 0, 1, 0, 1]);
+  assert.deepEqual(knownAfter({ ...departed, ai_correct: true }).n, [0, 0, 0, 1, 0, 1, 1]);
+  assert.deepEqual(knownAfter(departed).n, [0, 0, 0, 1, 0, 1, 1]);
+  // The formulas before read the outcome alone.
+  const earlier = applyLabel(model, BLANK, { ...labelOf("rejected", false, { s: 1 }), ai_correct: false });
+  assert.deepEqual([earlier.b.H, earlier.b.C], [[0, 0], [0, 1]]);
+});
+
+Deno.test("a label of jis-3 moves the score at once, but neither its averages nor the score shown", () => {
+  const before = SCORED_BY_JIS_3;
+  const [missed, hit] = [
+    labelOf("accepted", false, { domain: "legal" }),
+    labelOf("rejected", true, { domain: "legal", s: 1 }),
+  ].map((label) => applyLabel(JIS_2_0_0, before, label));
+  for (const after of [missed!, hit!]) {
+    assert.notEqual(after.jis, before.jis);
+    assert.deepEqual([after.ef, after.es, after.disp, after.n], [
+      before.ef,
+      before.es,
+      before.disp,
+      before.n,
+    ]);
+  }
+  assert.ok(hit!.jis! > missed!.jis!);
+});
+
+Deno.test("a label that comes before the first score by jis-3 is no known case, and changes no score of earlier formulas", () => {
+  const left = score(JIS_1_1_0, null, {
+    interaction: recordedInteractionSchema.parse({ decision: "accepted", time_to_decision_ms: 9_000 }),
+    domain: "general",
+    now: NOW,
+  }, FULL).state;
+  const after = applyLabel(JIS_2_0_0, left, labelOf("accepted", false));
+  assert.ok(!("ev" in after));
+  assert.equal(after.jis, left.jis);
+  assert.deepEqual(after.b.H, [0, 1]);
 });
