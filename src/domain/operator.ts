@@ -106,7 +106,8 @@ export const profileResponseSchema = z.object({
   profile: z.object({
     operator_id: operatorIdSchema,
     jis: points.meta({
-      description: "Full-mode JIS of the latest interaction; with a model of the formulas `jis-3`, late labels count at once.",
+      description:
+        "Full-mode JIS of the latest interaction; with a model of the formulas `jis-3`, late labels count at once.",
     }),
     band: z.enum(PROFILE_BANDS),
     dimensions: fullDimensions.meta({

@@ -120,5 +120,7 @@ export const complianceSchema = z.object({
   article14_met: z.boolean(),
   action_required: z.boolean(),
   thresholds: z.object({ min_jis: points, target_jis: points }),
-  verdict: verdictSchema.optional().meta({ description: "What the status rests on; only with a model of the formulas `jis-3`." }),
+  verdict: verdictSchema.optional().meta({
+    description: "What the status rests on; only with a model of the formulas `jis-3`.",
+  }),
 }).meta({ id: "Compliance" });

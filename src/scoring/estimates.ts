@@ -91,7 +91,9 @@ function ratesOf({ part, posterior }: PartPosterior): RatePair {
 }
 
 /** Both quantities lie on a lattice: the grid's logits are equally spaced. */
-function signalDetection({ logits, weights, total }: Posterior): Pick<Estimates, "sensitivity" | "criterion"> {
+function signalDetection(
+  { logits, weights, total }: Posterior,
+): Pick<Estimates, "sensitivity" | "criterion"> {
   const size = logits.length;
   const steps = 2 * size - 1;
   const differences = new Array<number>(steps).fill(0);

@@ -21,7 +21,15 @@ import {
 import { faded, NO_PARTS, type PartsOfWork, withDecision } from "./known_cases.ts";
 import { type BucketName, BUCKETS, domainRules, type ModelDocument } from "./model.ts";
 import { type ProcessEvidence, processEvidence, scrutiny, validatedSpeedRelief } from "./process.ts";
-import { breakEven, type Bucket, domainBucket, initialState, mean, type OperatorState, put } from "./state.ts";
+import {
+  breakEven,
+  type Bucket,
+  domainBucket,
+  initialState,
+  mean,
+  type OperatorState,
+  put,
+} from "./state.ts";
 import { DAY_MS } from "../domain/time.ts";
 
 /**

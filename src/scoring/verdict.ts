@@ -317,8 +317,9 @@ function verdictOnPart(
   return {
     ...verdict,
     status: "undetermined",
-    doubt: interval.high < min_jis ? "natural_cases_below_minimum" : "interval_spans_minimum",
-    wrong_cases_needed: neededCases(model, reading),
+    ...(interval.high < min_jis
+      ? { doubt: "natural_cases_below_minimum", wrong_cases_needed: null }
+      : { doubt: "interval_spans_minimum", wrong_cases_needed: neededCases(model, reading) }),
   };
 }
 

@@ -227,8 +227,9 @@ class Judgment:
             return said("non_compliant")
         if _mean(self.table, posterior) >= self.minimum:
             return None
-        doubt = "natural_cases_below_minimum" if is_below else "interval_spans_minimum"
-        return said("undetermined", doubt, self._needed(part, posterior))
+        if is_below:
+            return said("undetermined", "natural_cases_below_minimum")
+        return said("undetermined", "interval_spans_minimum", self._needed(part, posterior))
 
     def _worst(self, verdict):
         for name, part in self._parts():

@@ -11,7 +11,12 @@ import {
 } from "../../domain/interaction.ts";
 import { BODY_LIMIT_BYTES } from "../../domain/limits.ts";
 import { replayResponseSchema } from "../../domain/replay.ts";
-import { envelopeFields, modelReferenceSchema, uncertaintySchema, verdictSchema } from "../../domain/score.ts";
+import {
+  envelopeFields,
+  modelReferenceSchema,
+  uncertaintySchema,
+  verdictSchema,
+} from "../../domain/score.ts";
 import { evidenceSchema } from "../../evidence/envelope.ts";
 import { scoreDecisionRisk } from "../../operations/scoring/decisions.ts";
 import { replay } from "../../operations/scoring/replay.ts";

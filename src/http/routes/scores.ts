@@ -22,8 +22,8 @@ import {
   envelopeFields,
   modelReferenceSchema,
   points,
-  scoreParametersSchema,
   priorDimensionsSchema,
+  scoreParametersSchema,
   uncertaintySchema,
 } from "../../domain/score.ts";
 import { batchEvidenceSchema, evidenceSchema } from "../../evidence/envelope.ts";

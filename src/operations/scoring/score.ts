@@ -348,8 +348,16 @@ export function verdictColumn(
 /** The columns of a score that reports and histories read: full-mode values, in lite mode too. */
 export function scoredColumns(
   { domain, interaction, mode }: Pick<ScoreRequest, "domain" | "interaction" | "mode">,
-  { state, result, weights, fullDimensions, fullUncertainty, fullVerdict, groundTruth, meanCorrectAcceptance }:
-    Scored,
+  {
+    state,
+    result,
+    weights,
+    fullDimensions,
+    fullUncertainty,
+    fullVerdict,
+    groundTruth,
+    meanCorrectAcceptance,
+  }: Scored,
 ) {
   const [d1, d2, d3, d4, d5, d6, d7] = DIMENSIONS.map((name) => fullDimensions[name]);
   return {

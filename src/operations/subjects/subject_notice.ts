@@ -32,7 +32,11 @@ export function subjectNotice(
     logic: [...logicOf(model.document)],
     limits: [
       "The score must not be used alone for a decision against a person, such as on employment, pay, promotion, discipline or dismissal.",
-      `Without cases whose truth is known it cannot tell careful review from a good imitation of it. A score that rests on too little is marked as provisional; fewer than ${truthNeeded(model.document)} cases of ${model.document.discrimination === undefined ? "" : "wrong advice whose "}known truth are reported as no_ground_truth_evidence.`,
+      `Without cases whose truth is known it cannot tell careful review from a good imitation of it. A score that rests on too little is marked as provisional; fewer than ${
+        truthNeeded(model.document)
+      } cases of ${
+        model.document.discrimination === undefined ? "" : "wrong advice whose "
+      }known truth are reported as no_ground_truth_evidence.`,
       "After few cases a score is coarse: read the range around it, not the number.",
       "It was tested in simulation, which shows that it is consistent, not that it is right about a person.",
       "It measures how cases were reviewed. It says nothing about health, character or effort, and nothing about work outside these cases.",
