@@ -134,7 +134,8 @@ async function open(
   page.on("requestfinished", async (request) => {
     const { pathname, search, protocol } = new URL(request.url());
     if (protocol.startsWith("http")) {
-      const response = await request.response();
+      // A page that closes in the meantime takes the response with it.
+      const response = await request.response().catch(() => null);
       const body = await response?.body().catch(() => null);
       made.set(request, {
         method: request.method(),

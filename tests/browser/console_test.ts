@@ -336,6 +336,13 @@ Deno.test({
         const [verdict, score] = [operator.indexOf(verdictInWords(profile.verdict)), operator.indexOf("JIS")];
         assert.ok(verdict > 0 && verdict < score, operator);
         for (const remark of projection.remarks) assert.ok(operator.includes(remark), remark);
+        const estimates = page.getByRole("region", { name: "Estimates from the known cases" });
+        assert.deepEqual(
+          await estimates.locator("tbody tr").evaluateAll((rows) =>
+            rows.map((row) => [...row.children].map((cell) => cell.textContent))
+          ),
+          estimateRows(profile.estimates).map((row) => Object.values(row)),
+        );
         assert.match(remarkOf(projection), /has not been heard of for \d+ days/);
 
         await go(page, "/console/decisions/demo-reviewer-ada-0003");
