@@ -133,7 +133,7 @@ const WITH_VERDICTS = ["jis-3"] as const;
 const PARTS: readonly Part[] = [
   { section: "Separation of the archetypes", cost: 14, measure: separation },
   { section: "Order: the score and simple measures against J*", cost: 8, measure: ordered },
-  { section: "Verdicts", cost: 1, formulas: WITH_VERDICTS, measure: verdicts },
+  { section: "Verdicts", cost: 12, formulas: WITH_VERDICTS, measure: verdicts },
   { section: "Intervals, by kind of reviewer", cost: 1, formulas: WITH_VERDICTS, measure: coverage },
   { section: "Intervals", cost: 50, formulas: BEFORE_VERDICTS, measure: expectedCoverage },
   { section: "Reliability and the smallest detectable change", cost: 10, measure: reliability },

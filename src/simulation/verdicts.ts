@@ -3,7 +3,7 @@
  * the value that is estimated, and what is said without truth. A verdict is certain if its status is not
  * `undetermined`; "certainly at risk" is the status `non_compliant`.
  */
-import { VERDICT_STATUSES } from "../domain/enums.ts";
+import { VERDICT_STATUSES, type VerdictStatus } from "../domain/enums.ts";
 import { readState } from "../scoring/reading.ts";
 import { initialState } from "../scoring/state.ts";
 import { DEFAULT_ENVIRONMENT, type Environment, type Operator } from "./archetypes.ts";
@@ -34,7 +34,7 @@ const STATUS_NAMES = {
 } as const;
 
 /** The word of the figures for each status. */
-export function statusName(status: (typeof VERDICT_STATUSES)[number]): string {
+export function statusName(status: VerdictStatus): string {
   return STATUS_NAMES[status];
 }
 
@@ -58,7 +58,7 @@ export function verdicts(run: Run): readonly Measured[] {
 function targetOf(
   { of, status, after }: {
     readonly of: PopulationName;
-    readonly status: (typeof VERDICT_STATUSES)[number];
+    readonly status: VerdictStatus;
     readonly after: (typeof LENGTHS)[number];
   },
 ): { readonly target?: Target } {
@@ -73,39 +73,52 @@ function valueOf({ model }: Run, of: PopulationName, { operator }: Scored, after
   return trueScore(model, operator, { environment: environmentOf(of), index: after - 1 });
 }
 
+/** An operator's verdict beside the true value. */
+interface Judged {
+  readonly isAbove: boolean;
+  readonly status: VerdictStatus | null;
+}
+
 /** Certain verdicts that contradict the true value, among the operators who could get such a one. */
 function wrongVerdicts(run: Run, after: number): readonly Measured[] {
   const { min_jis: minimum } = run.model.thresholds;
-  const people = (names: readonly PopulationName[]) =>
+  const judged = (names: readonly PopulationName[], environment?: Partial<Environment>) =>
     names.flatMap((of) =>
-      scoredOf(run, of).map((one) => ({
+      scoredOf(
+        run,
+        of,
+        environment && { environment: { ...environmentOf(of), ...environment }, lengths: [after] },
+      ).map((one): Judged => ({
         isAbove: valueOf(run, of, one, after) >= minimum,
         status: snapshotAfter(one, after).status,
       }))
     );
   // A drifting reviewer's record is of other work than the present: there is no one value to be wrong about.
   const groups = {
-    "honest archetypes": people(HONEST),
-    "spectrum and mixed": people(["spectrum", "mixed"]),
-    "field": people(FIELD_NAMES),
+    "honest archetypes": judged(HONEST),
+    "spectrum and mixed": judged(["spectrum", "mixed"]),
+    "field": judged(FIELD_NAMES),
+    "field, planted errors alone": judged(FIELD_NAMES, { labelledShare: 0 }),
   };
   return Object.entries(groups).flatMap(([of, everybody]): Measured[] => {
     const above = everybody.filter(({ isAbove }) => isAbove);
     const below = everybody.filter(({ isAbove }) => !isAbove);
+    const share = (people: readonly Judged[], status: VerdictStatus) =>
+      shareOf(people, (one) => one.status === status);
     return [
       { measure: "true value above the minimum", of, after, value: above.length / everybody.length },
       ...(above.length === 0 ? [] : [{
         measure: "certainly at risk, true value above the minimum",
         of,
         after,
-        value: shareOf(above, ({ status }) => status === "non_compliant"),
+        value: share(above, "non_compliant"),
         target: { most: 0.05 },
       }]),
       ...(below.length === 0 ? [] : [{
         measure: "certainly compliant, true value below the minimum",
         of,
         after,
-        value: shareOf(below, ({ status }) => status === "compliant"),
+        value: share(below, "compliant"),
       }]),
     ];
   });
