@@ -200,8 +200,8 @@ function coverage(kept: Kept): Picture {
     } Dashed lines: ${marks.map(({ label }) => label).join(", ")}.`,
     ...rowPlot({ rows, x, marks, axis: { ticks: x.ticks(6), format: shareInWords } }),
     legend: [
-      "Upright lines: after 50 interactions, and after 200 with a bar from the lowest seed to the highest.",
-      "Dashed: the target, which holds for spectrum and for the field, where true values vary.",
+      "Upright: after 50 interactions, and after 200 with a bar from the lowest seed to the highest.",
+      "Dashed: the target for spectrum and the field, where true values vary.",
     ],
   };
 }
@@ -307,7 +307,10 @@ function truth(kept: Kept): Picture {
     }`,
     height: panels.length * PANEL_EACH,
     drawing: markup`${panels.map(panelOf)}`,
-    legend: ["Up: share of verdicts that are certain. Interactions: 200 where they are not what varies."],
+    legend: [
+      "Up: share of verdicts that are certain, whichever they are. What does not vary in a plot:",
+      "200 interactions, 70% of outcomes known, 5% planted errors.",
+    ],
   };
 }
 
