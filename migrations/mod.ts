@@ -12,6 +12,7 @@ import { days } from "./0009_days.ts";
 import { seals } from "./0010_seals.ts";
 import { keyedCalls } from "./0011_keyed_calls.ts";
 import { erasedSubjects } from "./0012_erased_subjects.ts";
+import { verdicts } from "./0013_verdicts.ts";
 
 export const MIGRATIONS: readonly Migration[] = [
   initial,
@@ -26,10 +27,11 @@ export const MIGRATIONS: readonly Migration[] = [
   seals,
   keyedCalls,
   erasedSubjects,
+  verdicts,
 ];
 
 /**
  * SHA-256 of the schema that these steps make in an empty database, in hex. A start compares it with its database:
  * making that schema anew would take longer than most of a start. `tests/unit/schema_check_test.ts` holds it.
  */
-export const SCHEMA_SHA256 = "665ff9d380a65a0072ed98ed12bb024705f63ad364a7139429c4ddc498afbad0";
+export const SCHEMA_SHA256 = "4b6685a7818841d95f15aff8f1769684537f719c44c4ad9fa28f6aa53cdb8b03";

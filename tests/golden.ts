@@ -65,13 +65,15 @@ export interface Golden {
   }[];
   readonly organizations: readonly {
     readonly now: number;
-    readonly rows: readonly OperatorRow[];
+    readonly rows: readonly Omit<OperatorRow, "verdict">[];
     readonly figures: unknown;
   }[];
   readonly reports: readonly {
     readonly domain: Domain;
     readonly period: { readonly start: number; readonly end: number };
-    readonly data: PeriodData;
+    readonly data: Omit<PeriodData, "records"> & {
+      readonly records: readonly Omit<PeriodData["records"][number], "verdict">[];
+    };
     /** Without the texts of the law. */
     readonly report: unknown;
   }[];
@@ -89,9 +91,18 @@ type Answer<Name extends Section> = (
 export const ANSWER: { readonly [Name in Section]: Answer<Name> } = {
   histories: answeredHistory,
   maintenance: (model, { input }) => ({ input, plan: withoutTexts(recommendExercises(model, input)) }),
-  organizations: (model, { now, rows }) => ({ now, rows, figures: organizationFigures(model, rows, now) }),
+  organizations: (model, { now, rows }) => ({
+    now,
+    rows,
+    figures: organizationFigures(model, rows.map(withoutVerdict), now),
+  }),
   reports: answeredReport,
 };
+
+/** The vectors hold the rules by score: none of their operators has a verdict. */
+function withoutVerdict<Row>(row: Row): Row & { readonly verdict: null } {
+  return { ...row, verdict: null };
+}
 
 /** All cases with the outputs of `model`. */
 export function answered(model: ModelDocument, golden: Golden): Golden {
@@ -158,8 +169,9 @@ function answeredReport(model: ModelDocument, given: Golden["reports"][number]):
   const organization = { org_id: "acme", name: "Acme", domain };
   const { overall_status, status_certain, findings, organization_rule, population, figures } = reportOf(
     { document: model, sha256: "" },
-    { organization, period, data },
+    { organization, period, data: { ...data, records: data.records.map(withoutVerdict) } },
   );
+  const { verdicts: _, ...shown } = figures;
   const report = {
     overall_status,
     status_certain,
@@ -176,7 +188,7 @@ function answeredReport(model: ModelDocument, given: Golden["reports"][number]):
     })),
     organization_rule,
     population,
-    figures: { ...figures, histogram: figures.histogram.map(({ operators }) => operators) },
+    figures: { ...shown, histogram: figures.histogram.map(({ operators }) => operators) },
   };
   return { ...given, report };
 }

@@ -463,6 +463,7 @@ const ROW: OperatorRow = {
   tcrit: null,
   shareHs: 0,
   shareCrit: 0,
+  verdict: null,
   critCount: 0,
 };
 
@@ -512,6 +513,7 @@ const RECORD: PeriodRecord = {
   critCount: 0,
   shareHs: 0,
   shareCrit: 0,
+  verdict: null,
   interactions: 60,
   departures: 5,
   referrals: 5,

@@ -117,6 +117,7 @@ const PURE_GLOBALS = [
   "TextEncoder",
   "TypeError",
   "URL",
+  "Uint16Array",
   "Uint32Array",
   "Uint8Array",
   "WeakMap",

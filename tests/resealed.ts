@@ -67,7 +67,7 @@ export async function resealed(dependencies: Pick<Dependencies, "database" | "se
   const operatorsNow = [
     ...sealing(operators, states, (row) => {
       const place = { entry: { seq: row.prior_seq }, hash: row.prior_hash };
-      return { ...row, ...stateColumns(JSON.parse(row.state), place), state: row.state };
+      return { ...row, ...stateColumns(JSON.parse(row.state), place, row.verdict ?? null), state: row.state };
     }),
     ...sealing(frozenOperators, frozen),
   ];

@@ -1,6 +1,6 @@
 /** A run of the public demo, in the form that its page shows. */
 import { recordedInteractionSchema } from "../src/domain/interaction.ts";
-import { DEFAULT_MODEL_DOCUMENT } from "../src/scoring/model.ts";
+import { DEFAULT_MODEL_DOCUMENT, type ModelDocument } from "../src/scoring/model.ts";
 import { explainScore } from "../src/scoring/explain.ts";
 import { score, type Scored } from "../src/scoring/score.ts";
 import type { OperatorState } from "../src/scoring/state.ts";
@@ -9,7 +9,10 @@ import type { AssessmentPage } from "../src/pages/assessment.ts";
 const NOW = Date.parse("2026-11-20T09:00:00.000Z");
 
 /** `count` cases, half of them examined, each scored by the engine. */
-export function sampleAssessment(count: number): AssessmentPage {
+export function sampleAssessment(
+  count: number,
+  model: ModelDocument = DEFAULT_MODEL_DOCUMENT,
+): AssessmentPage {
   let state: OperatorState | null = null;
   const records = Array.from({ length: count }, (_, index) =>
     recordedInteractionSchema.parse(
@@ -19,8 +22,8 @@ export function sampleAssessment(count: number): AssessmentPage {
     ));
   const results = records.map((interaction) => {
     const event = { interaction, domain: "general", now: NOW } as const;
-    const explanation = explainScore(DEFAULT_MODEL_DOCUMENT, state, event);
-    const scored: Scored = score(DEFAULT_MODEL_DOCUMENT, state, event, {
+    const explanation = explainScore(model, state, event);
+    const scored: Scored = score(model, state, event, {
       mode: "full",
       modeOverride: "normal",
     });

@@ -187,6 +187,34 @@ export const SAMPLE_REPORT: Report = {
   ],
 };
 
+/** The same quarter with verdicts; {@link SAMPLE_REPORT} is as reports were before there were any. */
+export const JUDGED_REPORT: Report = {
+  ...SAMPLE_REPORT,
+  overall_verdict: "undetermined",
+  verdict: {
+    status: "undetermined",
+    reasons: [
+      "Of 24 high-risk operators, 2 are certainly below 60 and 7 are undetermined; at most 10 % may be below.",
+      "More cases of wrong advice whose truth is known, by outcome labels or by planted errors, would settle it.",
+    ],
+  },
+  findings: FINDINGS.map((one) => ({
+    ...one,
+    verdict: one.status === "not_applicable"
+      ? null
+      : !one.status_certain
+      ? "undetermined"
+      : one.status === "compliant"
+      ? one.status
+      : "non_compliant",
+  })),
+  figures: {
+    ...SAMPLE_REPORT.figures,
+    verdicts: { compliant: 15, undetermined: 7, non_compliant: 2, insufficient_data: 7 },
+    against_minimum: { above: 15, below: 2, undetermined: 7 },
+  },
+};
+
 /** Three operators had cases, none of them for long enough. */
 export const EMPTY_REPORT: Report = {
   ...SAMPLE_REPORT,

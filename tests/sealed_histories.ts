@@ -122,6 +122,7 @@ export function tell(
       crit_count: 0,
       share_hs: 0,
       share_crit: 0,
+      verdict: ([null, "compliant", "undetermined", "non_compliant"] as const)[position % 4]!,
     };
     const isDeparted = departure > 0 || isReferral(decision);
     const { row } = sealed<InteractionRow>(seals, interactions, {

@@ -75,6 +75,7 @@ export type VerdictStatus = (typeof VERDICT_STATUSES)[number];
 export const DOUBTS = [
   "too_few_wrong_cases",
   "too_few_natural_wrong_cases",
+  "natural_cases_below_minimum",
   "part_not_measured",
   "interval_spans_minimum",
 ] as const;

@@ -7,10 +7,17 @@ import { BANDS, DIMENSIONS, DOMAINS, TIERS } from "./enums.ts";
 import { isoTimestamp as instant } from "./instant.ts";
 import { operatorIdSchema } from "./interaction.ts";
 import { LIST_SPARKLINE_DAYS } from "./limits.ts";
+import { organizationVerdictSchema, verdictCountsSchema } from "./report.ts";
 import { complianceSchema, decayProjectionSchema, envelopeFields, uncertaintySchema } from "./score.ts";
 
 const points = z.number().min(0).max(100);
 const count = z.int().min(0);
+
+/** The verdict of an operator's stored state, as `compliance.verdict` of a score has it. */
+const verdict = complianceSchema.shape.verdict.unwrap().nullable().meta({
+  description:
+    "The full-mode verdict of the stored state, by the model in use; late labels count at once. Null if the formulas of the model have none.",
+});
 
 export const PROFILE_BANDS = ["Exemplary", "Proficient", "Adequate", "At Risk"] as const;
 
@@ -35,6 +42,7 @@ export const profileResponseSchema = z.object({
     minimum_data_met: z.boolean(),
     total_interactions: count,
     uncertainty: uncertaintySchema,
+    verdict,
     domain: z.enum(DOMAINS).meta({ description: "Domain of the latest interaction." }),
     last_interaction_at: instant,
   }),
@@ -58,6 +66,7 @@ export const operatorsResponseSchema = z.object({
     minimum_data_met: z.boolean(),
     total_interactions: count,
     uncertainty: uncertaintySchema,
+    verdict,
     high_risk: z.boolean(),
     critical_decision: z.boolean(),
     last_interaction_at: instant,
@@ -83,7 +92,14 @@ export const dashboardResponseSchema = z.object({
     band_distribution: z.object(
       Object.fromEntries(BANDS.map((band) => [band, count])) as Record<(typeof BANDS)[number], z.ZodInt>,
     ),
-    compliance_status: z.enum(["compliant", "non_compliant"]),
+    verdict: organizationVerdictSchema.meta({
+      description: "The verdict by the organization rule, in three kinds, with its reasons.",
+    }),
+    verdicts: verdictCountsSchema.meta({ description: "The same operators by their own verdict." }),
+    compliance_status: z.enum(["compliant", "non_compliant"]).meta({
+      description:
+        "The rule by the scores alone, as if each were exact; `verdict` says whether it is certain.",
+    }),
     organization_rule: z.object({
       high_risk_operators: count,
       high_risk_below_minimum: count,

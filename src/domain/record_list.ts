@@ -4,7 +4,7 @@
  * most three requests).
  */
 import * as z from "zod";
-import { BANDS, DECISIONS, DOMAINS, ROUTES } from "./enums.ts";
+import { BANDS, DECISIONS, DOMAINS, ROUTES, VERDICT_STATUSES } from "./enums.ts";
 import { isoTimestamp } from "./instant.ts";
 import { operatorIdSchema } from "./interaction.ts";
 import { FINDING_STATUSES } from "./report.ts";
@@ -29,6 +29,10 @@ export const decisionsResponseSchema = z.object({
     decision: z.enum(DECISIONS).meta({ description: "The reviewer's decision." }),
     jis: points.nullable().meta({ description: "Null for a decision." }),
     band: z.enum(BANDS).nullable(),
+    verdict: z.enum(VERDICT_STATUSES).nullable().meta({
+      description:
+        "The verdict as it was recorded with the score; null for a decision, and if the formulas had none.",
+    }),
     decision_risk_score: z.number().min(0).max(1).nullable().meta({ description: "Null for a score." }),
     routing_decision: z.enum(ROUTES).nullable(),
   })).meta({ description: "Newest first, without erased and pruned records." }),
@@ -42,6 +46,9 @@ export const reportsResponseSchema = z.object({
     period: z.object({ start: isoTimestamp, end: isoTimestamp }),
     overall_status: z.enum(FINDING_STATUSES),
     status_certain: z.boolean(),
+    verdict: z.enum(VERDICT_STATUSES).nullable().meta({
+      description: "The organization's verdict; null if the report was issued before there were verdicts.",
+    }),
   })).meta({ description: "Newest first." }),
   ...listFields,
 }).meta({ id: "Reports" });

@@ -4,7 +4,7 @@
  * Source: specification, Compliance report; contract, section 4; scoring model, section 10.
  */
 import * as z from "zod";
-import { DIMENSIONS, DOMAINS } from "./enums.ts";
+import { DIMENSIONS, DOMAINS, VERDICT_STATUSES } from "./enums.ts";
 import { isoTimestamp } from "./instant.ts";
 import { orgIdSchema } from "./organization.ts";
 import { envelopeFields, modelReferenceSchema } from "./score.ts";
@@ -39,6 +39,31 @@ const points = z.number().min(0).max(100);
 const count = z.int().min(0);
 const isoDate = z.iso.date().nullable();
 
+/** A member of present reports that a report issued by an earlier version does not have. */
+const SINCE_VERDICTS = "Absent in a report that was issued before there were verdicts.";
+
+const findingVerdict = z.enum(VERDICT_STATUSES).nullable();
+
+/** The verdict on an organization: that of the dashboard, and that of a report. */
+export const organizationVerdictSchema = z.object({
+  status: z.enum(VERDICT_STATUSES).meta({
+    description:
+      "`non_compliant` if the organization rule is broken even if all undetermined operators pass, `compliant` if it holds even if they all fail and it judges somebody, else `undetermined`.",
+  }),
+  reasons: z.array(z.string()).meta({
+    description: "Sentences: one for each half of the rule, then what would settle an undetermined verdict.",
+  }),
+}).meta({ id: "OrganizationVerdict" });
+
+/** Number of operators by verdict. */
+export const verdictCountsSchema = z.object({
+  compliant: count,
+  undetermined: count.meta({
+    description: "Includes operators whom earlier formulas scored last: they have no verdict.",
+  }),
+  non_compliant: count,
+});
+
 /** One provision of one framework, judged over the population. */
 const findingSchema = z.object({
   regulation: z.string().meta({ description: "The framework's name." }),
@@ -47,7 +72,12 @@ const findingSchema = z.object({
   requirement: z.string(),
   status: findingStatus,
   status_certain: z.boolean().meta({
-    description: "False if the operators whose interval straddles the minimum JIS could change the status.",
+    description:
+      "False if the undetermined operators could change the status: those whose verdict is undetermined, or without verdicts those whose interval straddles the minimum JIS.",
+  }),
+  verdict: findingVerdict.optional().meta({
+    description:
+      `\`compliant\` if the status certainly is; \`non_compliant\` if it is certainly below the threshold, also if it is \`partial\`; \`undetermined\` if it is not certain or the data are insufficient; null if the provision does not apply. ${SINCE_VERDICTS}`,
   }),
   metric: z.string().meta({ description: "The condition for an operator to pass, in words." }),
   observed: share.nullable().meta({
@@ -57,7 +87,8 @@ const findingSchema = z.object({
   operators: count.meta({ description: "The finding's population." }),
   passing: count,
   undetermined: count.meta({
-    description: "Operators of the finding's population whose interval straddles the minimum JIS.",
+    description:
+      "Operators of the finding's population whose verdict is undetermined; without verdicts, those whose interval straddles the minimum JIS.",
   }),
   capped: z.string().nullable().meta({
     description:
@@ -85,18 +116,25 @@ const bandCounts = z.object({
   adequate: count,
   at_risk: count,
   undetermined: count.meta({
-    description: "Operators whose interval reaches into another band; a report counts them in no band.",
+    description:
+      "Operators whose verdict is undetermined; without verdicts, those whose interval reaches into another band. A report counts them in no band.",
   }),
 });
 
 const reportFiguresSchema = z.object({
   jis: z.object({ mean: points.nullable(), median: points.nullable() }),
+  verdicts: verdictCountsSchema.extend({
+    insufficient_data: count.meta({
+      description: "Operators of the period whose record is too short; they are in none of the other counts.",
+    }),
+  }).optional().meta({ description: `Operators of the population by verdict. ${SINCE_VERDICTS}` }),
   histogram: z.array(z.object({ from: points, to: points, operators: count })).meta({
     description: "Operators by JIS, in steps of 5 points; `from` included, `to` excluded but for 100.",
   }),
   bands: bandCounts,
   against_minimum: z.object({ above: count, below: count, undetermined: count }).meta({
-    description: "Operators whose whole interval lies at or above, or below, the minimum JIS.",
+    description:
+      "Operators whose verdict is compliant, non-compliant or undetermined; without verdicts, those whose whole interval lies at or above the minimum JIS, below it, or neither.",
   }),
   dimensions: z.array(z.object({
     dimension: z.enum(DIMENSIONS),
@@ -114,6 +152,13 @@ export const reportSchema = z.object({
   organization: z.object({ org_id: orgIdSchema, name: z.string(), domain: z.enum(DOMAINS) }),
   overall_status: findingStatus,
   status_certain: z.boolean(),
+  overall_verdict: findingVerdict.optional().meta({
+    description: `The verdict of the overall status, as for a finding. ${SINCE_VERDICTS}`,
+  }),
+  verdict: organizationVerdictSchema.optional().meta({
+    description:
+      `The verdict by the organization rule over the population, as on the dashboard. ${SINCE_VERDICTS}`,
+  }),
   period: z.object({ start: isoTimestamp, end: isoTimestamp }).meta({
     description: "Includes its start, excludes its end.",
   }),
@@ -157,9 +202,16 @@ export const article14Schema = z.object({
   article: z.literal("14"),
   overall_status: findingStatus.meta({ description: "The worst of the measures." }),
   status_certain: z.boolean(),
+  overall_verdict: findingVerdict.meta({
+    description: "The verdict of the overall status, as for a measure.",
+  }),
   measures: z.array(
     z.object({
       paragraph: z.string().meta({ examples: ["14(4)(a)"] }),
+      verdict: findingVerdict.meta({
+        description:
+          "`non_compliant` also if the status is certainly `partial`; `undetermined` if it is not certain or the data are insufficient; null if the measure does not apply.",
+      }),
       ...findingSchema.pick({
         requirement: true,
         status: true,

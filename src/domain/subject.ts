@@ -3,7 +3,7 @@
  * Source: contract, section 4; Regulation (EU) 2016/679 (GDPR), Articles 13 to 15 and 22.
  */
 import * as z from "zod";
-import { DIMENSIONS } from "./enums.ts";
+import { DIMENSIONS, VERDICT_STATUSES } from "./enums.ts";
 import { isoTimestamp } from "./instant.ts";
 import { profileResponseSchema } from "./operator.ts";
 import { explanationSchema } from "./replay.ts";
@@ -70,6 +70,9 @@ const subjectRecordSchema = z.object({
     jis: points,
     low: points,
     high: points,
+    verdict: z.enum(VERDICT_STATUSES).nullable().meta({
+      description: "Null if the formulas of the score have no verdict.",
+    }),
     dimensions: z.object(
       Object.fromEntries(DIMENSIONS.map((name) => [name, z.int().min(0).max(100)])) as Record<
         (typeof DIMENSIONS)[number],

@@ -1,4 +1,5 @@
 /** A document as data: sections of paragraphs, lists, facts and tables. `document_markup.ts` draws it. */
+import type { VerdictStatus } from "../domain/enums.ts";
 import type { FindingStatus } from "../domain/report.ts";
 import type { Markup } from "./markup.ts";
 import { proseParts } from "./prose.ts";
@@ -11,6 +12,7 @@ export type Span =
   /** A name that somebody gave, in whatever direction its language is written. */
   | { readonly name: string }
   | { readonly status: FindingStatus }
+  | { readonly judged: VerdictStatus }
   | { readonly link: string; readonly to: string };
 
 /**
@@ -126,6 +128,11 @@ export function name(text: string): Span {
 /** A status in its words. */
 export function status(value: FindingStatus): Span {
   return { status: value };
+}
+
+/** A verdict in its words. */
+export function judged(value: VerdictStatus): Span {
+  return { judged: value };
 }
 
 /** A link; `to` is its address. */

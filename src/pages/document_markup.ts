@@ -1,7 +1,10 @@
 /** Documents as HTML. */
+import type { VerdictStatus } from "../domain/enums.ts";
+import type { FindingStatus } from "../domain/report.ts";
 import type { Block, ParagraphStyle, Piece, Section, Span, Text } from "./document.ts";
 import { isMarkup, type Markup, markup } from "./markup.ts";
 import { dataTable, definitionList } from "./tables.ts";
+import { VERDICT_WORDS } from "./verdict_words.ts";
 import { STATUS_WORDS } from "./wording.ts";
 
 /** A section without its end, for a page that is made piece by piece. */
@@ -91,12 +94,24 @@ function pieceMarkup(piece: Piece): Markup {
   return isMarkup(piece) || typeof piece !== "object" ? markup`${piece}` : spanMarkup(piece);
 }
 
+/** A verdict looks like the status that says the same: the style of a page that was saved never changes. */
+const VERDICT_CLASSES: Readonly<Record<VerdictStatus, FindingStatus>> = {
+  compliant: "compliant",
+  undetermined: "insufficient_data",
+  non_compliant: "non_compliant",
+};
+
 function spanMarkup(span: Span): Markup {
   if ("code" in span) return markup`<code>${span.code}</code>`;
   if ("strong" in span) return markup`<strong>${span.strong}</strong>`;
   if ("name" in span) return markup`<bdi>${span.name}</bdi>`;
   if ("status" in span) {
     return markup`<strong class="status ${span.status}">${STATUS_WORDS[span.status]}</strong>`;
+  }
+  if ("judged" in span) {
+    return markup`<strong class="status ${VERDICT_CLASSES[span.judged]}">${
+      VERDICT_WORDS[span.judged]
+    }</strong>`;
   }
   return markup`<a href="${span.to}">${span.link}</a>`;
 }

@@ -1,7 +1,9 @@
 /** The table of a report's findings: two rows for each finding, the result and the remarks on it. */
+import type { VerdictStatus } from "../domain/enums.ts";
 import type { FindingStatus } from "../domain/report.ts";
 import { textMarkup } from "./document_markup.ts";
 import { type Markup, markup } from "./markup.ts";
+import { STATUS_WORDS } from "./wording.ts";
 
 /** A finding in words. */
 export interface FindingRow {
@@ -14,6 +16,8 @@ export interface FindingRow {
   readonly observed: string | null;
   readonly threshold: string;
   readonly passing: string;
+  /** null if the provision does not apply, or if the report was issued before there were verdicts. */
+  readonly verdict: VerdictStatus | null;
   readonly status: FindingStatus;
   /** A remark on whether the status is certain; null if there is none. */
   readonly certainty: string | null;
@@ -41,15 +45,19 @@ ${rows.map(rowGroup)}
 
 /** A page break never splits the two rows. */
 function rowGroup(row: FindingRow): Markup {
-  const { certainty, capped, note } = row;
+  const { verdict, certainty, capped, note } = row;
   return markup`<tbody>
 <tr>
 <th scope="rowgroup" rowspan="2"><p><strong>${row.regulation}</strong></p><p><strong>${row.provision}</strong></p><p class="small">${row.citation}</p></th>
 <td><p>${row.requirement}</p><p class="small">Measured: ${row.metric}</p></td>
 <td>${observation(row)}</td>
-<td><p>${textMarkup({ status: row.status })}</p>${
-    certainty === null ? null : markup`<p class="small">${certainty}</p>`
-  }</td>
+<td>${
+    verdict === null
+      ? markup`<p>${textMarkup({ status: row.status })}</p>`
+      : markup`<p>${textMarkup({ judged: verdict })}</p><p class="small">Status: ${
+        STATUS_WORDS[row.status]
+      }</p>`
+  }${certainty === null ? null : markup`<p class="small">${certainty}</p>`}</td>
 <td><p>${row.force}</p>
 <p class="small">${row.dates}</p></td>
 </tr>

@@ -78,7 +78,9 @@ ${marksOf(marks, { x, bottom })}
   });
 }
 
-function bands({ figures }: Report): Markup | null {
+function bands({ figures, verdict }: Report): Markup | null {
+  const reaches = "the interval reaches into another band";
+  const doubt = verdict === undefined ? reaches : `the verdict is, or without a verdict ${reaches}`;
   const counts = [...BANDS, "undetermined" as const].map((band) => ({
     band,
     operators: figures.bands[band],
@@ -98,12 +100,12 @@ function bands({ figures }: Report): Markup | null {
     caption: "Operators by band",
     description: `${
       counts.map(({ band, operators }) => `${nameInWords(band)} ${operators}`).join(", ")
-    }. Undetermined, drawn hollow: the interval reaches into another band.`,
+    }. Undetermined, drawn hollow: ${doubt}.`,
     ...rowPlot({ rows, x, marks: [] }),
     table: dataTable({
       columns: ["Band", "Operators"],
       rows: counts.map(({ band, operators }) => [nameInWords(band), operators]),
-      note: "Undetermined: the interval reaches into another band.",
+      note: `Undetermined: ${doubt}.`,
     }),
   });
 }

@@ -2,6 +2,7 @@
  * A compliance report in words: its header and sections, with the same findings, figures and hashes as its
  * JSON. Source: contract, section 4, Compliance report.
  */
+import type { VerdictStatus } from "../domain/enums.ts";
 import type { Finding, FindingStatus, Report } from "../domain/report.ts";
 import {
   type Block,
@@ -9,6 +10,7 @@ import {
   columns,
   drawn,
   facts,
+  judged,
   list,
   name,
   numberedList,
@@ -24,7 +26,14 @@ import {
 import { type FindingRow, findingsTable } from "./findings_table.ts";
 import { markup } from "./markup.ts";
 import { reportPlots } from "./plots.ts";
-import { countInWords, instantInWords, nameInWords, pointsInWords, shareInWords } from "./wording.ts";
+import {
+  countInWords,
+  instantInWords,
+  nameInWords,
+  pointsInWords,
+  shareInWords,
+  STATUS_WORDS,
+} from "./wording.ts";
 
 /** A report as it was issued, with the evidence for it. */
 export interface SignedReport {
@@ -86,14 +95,16 @@ function header({ report, evidence: { entry: { timestamp: issuedAt } } }: Signed
   const early = issuedAt < period.end ? ", before the period had ended" : "";
   return [
     paragraph(report.statement, "statement"),
-    verdict(
-      ["Overall status: ", status(overall_status)],
-      certainty(overall_status, {
+    ...judgment(report),
+    statusBlock(["Overall status: ", "Findings and rule overall: "], {
+      held: overall_status,
+      by: report.overall_verdict,
+      remark: certainty(overall_status, {
         certain: report.status_certain,
         inDoubt: report.figures.against_minimum.undetermined,
-        doubt: "operators whose interval straddles a threshold could turn it",
+        doubt: `${doubtful(report, "a threshold")} could turn it`,
       }),
-    ),
+    }),
     population.minimum_data_met > 0
       ? null
       : paragraph([strong("Insufficient data."), " ", nobodyInWords(report)], "statement"),
@@ -105,6 +116,44 @@ function header({ report, evidence: { entry: { timestamp: issuedAt } } }: Signed
       ["Report", code(report.report_id)],
     ),
   ];
+}
+
+/**
+ * A status with its remark; with a verdict, that comes first and the status beside it.
+ * @param labels before a status alone, and before a verdict.
+ */
+function statusBlock(
+  [ofStatus, ofVerdict]: readonly [string, string],
+  { held, by, remark }: {
+    readonly held: FindingStatus;
+    /** Absent in a report that was issued before there were verdicts. */
+    readonly by: VerdictStatus | null | undefined;
+    readonly remark: string | null;
+  },
+): Block {
+  if (by == null) return verdict([ofStatus, status(held)], remark);
+  const words = `by the scores alone: ${STATUS_WORDS[held]}`;
+  return verdict([ofVerdict, judged(by)], remark === null ? words : `${words}; ${remark}`);
+}
+
+/** The verdict, its threshold and its reasons; nothing for a report that was issued before there were verdicts. */
+function judgment({ verdict: held, figures: { verdicts }, thresholds }: Report): readonly Block[] {
+  if (held === undefined) return [];
+  const { compliant = 0, undetermined = 0, non_compliant = 0 } = verdicts ?? {};
+  const counts =
+    `${compliant} of the population meet the threshold, ${non_compliant} are below it, ${undetermined} are undetermined`;
+  return [
+    verdict(
+      ["Verdict: ", judged(held.status), ` (threshold: JIS ${pointsInWords(thresholds.min_jis)})`],
+      counts,
+    ),
+    list(held.reasons),
+  ];
+}
+
+/** The operators in doubt, as the subject of a sentence; `mark` is what an interval straddles. */
+function doubtful({ verdict: held }: Report, mark: string): string {
+  return held === undefined ? `operators whose interval straddles ${mark}` : "undetermined operators";
 }
 
 function nobodyInWords({ population }: Report): string {
@@ -143,11 +192,14 @@ function findingRow(finding: Finding): FindingRow {
     observed: observed === null ? null : shareInWords(observed),
     threshold: shareInWords(finding.threshold),
     passing: `${finding.passing} of ${counted}`,
+    verdict: finding.verdict ?? null,
     status: finding.status,
     certainty: certainty(finding.status, {
       certain: finding.status_certain,
       inDoubt: undetermined,
-      doubt: `the interval of ${undetermined} of these ${counted} straddles the minimum`,
+      doubt: finding.verdict === undefined
+        ? `the interval of ${undetermined} of these ${counted} straddles the minimum`
+        : `${undetermined} of these ${counted} ${undetermined === 1 ? "is" : "are"} undetermined`,
     }),
     force: finding.in_force ? "In force" : "Not in force",
     dates: datesInWords(finding),
@@ -188,14 +240,15 @@ function organizationRule(report: Report): Section {
     title: "Organization rule",
     blocks: [
       paragraph(markup`The rule of the dashboard, over the period's last records.`),
-      verdict(
-        status(rule.status),
-        certainty(rule.status, {
+      statusBlock(["", "Verdict: "], {
+        held: rule.status,
+        by: report.verdict?.status,
+        remark: certainty(rule.status, {
           certain: rule.status_certain,
           inDoubt: report.figures.against_minimum.undetermined,
-          doubt: "operators whose interval straddles their mark could turn it",
+          doubt: `${doubtful(report, "their mark")} could turn it`,
         }),
-      ),
+      }),
       table({
         columns: ["Operators", "All", "Below their mark"],
         rows: [
@@ -215,9 +268,36 @@ function organizationRule(report: Report): Section {
   };
 }
 
-function population({ population, figures, thresholds }: Report): Section {
+/** The operators on each side of the minimum, certainly; with their verdicts if the report has them. */
+function sideRows({ verdict: held, figures, thresholds }: Report): readonly (readonly [string, number])[] {
   const minimum = pointsInWords(thresholds.min_jis);
   const { above, below, undetermined } = figures.against_minimum;
+  if (held === undefined || figures.verdicts === undefined) {
+    return [
+      [`Operators with their whole interval at or above ${minimum}`, above],
+      [`Operators with their whole interval below ${minimum}`, below],
+      [`Operators whose interval straddles ${minimum}`, undetermined],
+    ];
+  }
+  const { verdicts } = figures;
+  const isSame = above === verdicts.compliant && below === verdicts.non_compliant;
+  const rows: readonly (readonly [string, number])[] = [
+    [`Operators whose verdict is that they meet ${minimum}`, verdicts.compliant],
+    [`Operators whose verdict is that they are below ${minimum}`, verdicts.non_compliant],
+    ["Operators whose verdict is undetermined", verdicts.undetermined],
+  ];
+  // Operators without a verdict count as undetermined above, but their intervals may say more.
+  return isSame ? rows : [
+    ...rows,
+    [`Operators certainly at or above ${minimum}, by verdict or interval`, above],
+    [`Operators certainly below ${minimum}, by verdict or interval`, below],
+    ["Operators of whom neither is certain", undetermined],
+  ];
+}
+
+function population(report: Report): Section {
+  const { population, figures, thresholds } = report;
+  const minimum = pointsInWords(thresholds.min_jis);
   return {
     id: "population",
     title: "Population and figures",
@@ -242,9 +322,7 @@ function population({ population, figures, thresholds }: Report): Section {
         rows: [
           ["Mean JIS", pointsInWords(figures.jis.mean)],
           ["Median JIS", pointsInWords(figures.jis.median)],
-          [`Operators with their whole interval at or above ${minimum}`, above],
-          [`Operators with their whole interval below ${minimum}`, below],
-          [`Operators whose interval straddles ${minimum}`, undetermined],
+          ...sideRows(report),
           ["Minimum JIS", minimum],
           ["Target JIS", pointsInWords(thresholds.target_jis)],
           ["Critical JIS", pointsInWords(thresholds.critical_jis)],

@@ -21,6 +21,7 @@ import {
 import { markup } from "./markup.ts";
 import { movesTable } from "./moves.ts";
 import { factsOf, titleOf } from "./subject_words.ts";
+import { reviewerVerdictInWords } from "./verdict_words.ts";
 import { instantInWords, nameInWords, pointsInWords, shareInWords } from "./wording.ts";
 
 type Profile = NonNullable<SubjectHead["profile"]>;
@@ -115,12 +116,21 @@ function summary(head: SubjectHead): Section {
   };
 }
 
-function scoreNow(profile: Profile): readonly Block[] {
-  const { jis, band, uncertainty, total_interactions, minimum_data_met, last_interaction_at } = profile;
+function scoreNow(profile: Profile): readonly (Block | null)[] {
+  const { jis, band, uncertainty, verdict, total_interactions, minimum_data_met, last_interaction_at } =
+    profile;
   const { low, high, level } = uncertainty;
   const cases = formatQuantity(String(total_interactions), "case");
-  const verdict = minimum_data_met ? "" : " That is too little for a verdict.";
+  const shortfall = minimum_data_met
+    ? ""
+    : verdict === null
+    ? " That is too little for a verdict."
+    : " That is too little to count in a report.";
   return [
+    verdict === null ? null : paragraph([
+      "The verdict on your judgment: ",
+      strong(reviewerVerdictInWords(verdict)),
+    ]),
     paragraph([
       "Your score is ",
       strong(`${pointsInWords(jis)} of 100`),
@@ -128,7 +138,7 @@ function scoreNow(profile: Profile): readonly Block[] {
       strong(`${pointsInWords(low)} and ${pointsInWords(high)}`),
       `, with a probability of ${shareInWords(level)}`,
       markup` by the service's own reckoning. It rests on `,
-      `${cases}, the last of ${instantInWords(last_interaction_at)}.${verdict}`,
+      `${cases}, the last of ${instantInWords(last_interaction_at)}.${shortfall}`,
     ]),
     table({
       columns: ["Of this score", "0 to 100"],

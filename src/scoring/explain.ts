@@ -19,6 +19,7 @@ import { readState } from "./reading.ts";
 import {
   advance,
   type Advanced,
+  asMeasured,
   begins,
   type EventWeights,
   retain,
@@ -26,6 +27,7 @@ import {
   type Step,
 } from "./reducer.ts";
 import { breakEven, type BucketMeans, initialState, mean, type OperatorState, restraint } from "./state.ts";
+import { errorRate } from "./verdict.ts";
 import {
   distinctFigures,
   formatFigure,
@@ -57,7 +59,9 @@ export function explainScore(
   const stored = state ?? initialState(model);
   const steps: Step[] = [];
   const advanced = advance(model, state, event, (step) => steps.push(step));
-  const facts: Facts = { ...advanced, model, stored, event };
+  // A reader is told of the telemetry as it was counted.
+  const interaction = asMeasured(model, state, event.interaction);
+  const facts: Facts = { ...advanced, model, stored, event: { ...event, interaction } };
   return explain(model, {
     stored,
     read: advanced.state,
@@ -115,7 +119,7 @@ export function explainLabel(
     cause: (applied) => causeOfLabel(model, label, applied),
     weighing: label,
     nothing: () => "Nothing in this label bears on it.",
-    remarks: label.isAdviceCounted ? ["The score counted the truth of this case when it was made."] : [],
+    remarks: labelRemarks(label),
   });
 }
 
@@ -189,19 +193,30 @@ function modelRemarks(model: ModelDocument, stored: OperatorState): readonly str
   ];
 }
 
-/** What became of the case if its truth is not known, or counts apart. */
+const UNAIDED = "No recommendation was on screen, so that the case says nothing of the use of advice.";
+const ANNOUNCED =
+  "The operator knew that this was a test: it counts among announced tests alone, and moves no score.";
+
+/** Why the case of a score moves no score, if it moves none. */
 function knownCaseRemarks(
   { evidence, weights }: Advanced,
   { interaction }: ScoringEvent,
 ): readonly string[] {
-  if (!weights.presented) return ["No recommendation was on screen, so that the case says nothing of the use of advice."];
-  if (interaction.scenario_type === "calibration") {
-    return ["The operator knew that this was a test: it counts among announced tests alone, and moves no score."];
-  }
+  if (!weights.presented) return [UNAIDED];
+  if (interaction.scenario_type === "calibration") return [ANNOUNCED];
   if (!isLabelled(evidence)) {
-    return ["It is not known whether the recommendation was right: the case moves nothing until a label says so."];
+    return [
+      "It is not known whether the recommendation was right: the case moves nothing until a label says so.",
+    ];
   }
   return [];
+}
+
+/** Why a label moves no score, if it moves none. */
+function labelRemarks({ weights, scenario_type, isAdviceCounted }: LateLabel): readonly string[] {
+  if (!weights.presented) return [UNAIDED];
+  if (isAdviceCounted) return ["The score counted the truth of this case when it was made."];
+  return scenario_type === "calibration" ? [ANNOUNCED] : [];
 }
 
 /** What became known or faded, and how the estimates of both kinds of advice moved; empty before `jis-3`. */
@@ -213,7 +228,9 @@ function knownCaseRules(
   const bearing = steps.filter(({ bucket, rule }) =>
     rule === "retention" ? bucket === "H" && stored.ev !== undefined : bucket === "H" || bucket === "C"
   );
-  const causes = [...Map.groupBy(bearing, ({ rule }) => rule).values()].map((applied) => `${cause(applied)}.`);
+  const causes = [...Map.groupBy(bearing, ({ rule }) => rule).values()].map((applied) =>
+    `${cause(applied)}.`
+  );
   return [...causes, ...movedEstimates(model, stored, read)];
 }
 
@@ -226,13 +243,32 @@ function movedEstimates(
   const [before, after] = [stored, read].map(({ ev = NO_PARTS }) => {
     const live = allLive(ev);
     const posterior = new Posterior(model, casesOf(live));
-    return { live, wrong: posterior.mean((h) => h), right: posterior.mean((_, f) => f) };
+    return {
+      live,
+      wrong: posterior.mean((h) => h),
+      right: posterior.mean((_, f) => f),
+      errorRate: errorRate(model, ev.n),
+    };
   }) as [KnownRates, KnownRates];
   const sentence = (advice: "wrong" | "right", count: number) =>
     `Departing from ${advice} advice, by ${formatQuantity(String(count), "known case")}: ${
       movementList([{ of: "the estimate", before: before[advice], after: after[advice], details: [] }])
     }.`;
-  return [sentence("wrong", after.live[4]), sentence("right", after.live[5])];
+  return [
+    sentence("wrong", after.live[4]),
+    sentence("right", after.live[5]),
+    ...movedErrorRate(before.errorRate, after.errorRate),
+  ];
+}
+
+/** The points depend on how often the AI is wrong, too: the more often, the sooner a review pays. */
+function movedErrorRate(before: number, after: number): readonly string[] {
+  if (before === after) return [];
+  const [often, pays] = after > before ? ["more", "sooner"] : ["less", "later"];
+  const movement = movementList([{ of: "the estimate", before, after, details: [] }]);
+  return [
+    `The AI is wrong ${often} often than before in this operator's work, so that a review pays ${pays}: ${movement}.`,
+  ];
 }
 
 interface KnownRates {
@@ -240,6 +276,8 @@ interface KnownRates {
   /** Means of the posterior, 0..1: how often the operator departs from wrong and from right advice. */
   readonly wrong: number;
   readonly right: number;
+  /** How often the AI is wrong, 0..1, as the verdict takes it. */
+  readonly errorRate: number;
 }
 
 // ---- movements of a step ----------------------------------------------------------------------------------

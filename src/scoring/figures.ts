@@ -7,7 +7,7 @@ import type { Report } from "../domain/report.ts";
 import { round } from "./arithmetic.ts";
 import { bandOf } from "./dimensions.ts";
 import type { ModelDocument } from "./model.ts";
-import { jisAverages } from "./organization.ts";
+import { jisAverages, verdictCounts } from "./organization.ts";
 import { againstMinimum, type PeriodRecord } from "./period.ts";
 
 /** Width of a histogram step, JIS points, and the number of steps from 0 to 100. */
@@ -16,13 +16,18 @@ const STEPS = 20;
 
 /**
  * Counts, averages and spreads over exactly these records; averages and spreads are null if there is no
- * record.
+ * record. `insufficientData` is the number of operators whose record is too short to be one of them.
  */
-export function figuresOf(model: ModelDocument, population: readonly PeriodRecord[]): Report["figures"] {
+export function figuresOf(
+  model: ModelDocument,
+  population: readonly PeriodRecord[],
+  insufficientData: number,
+): Report["figures"] {
   const sides = population.map((record) => againstMinimum(model, record));
   const sideCount = (side: (typeof sides)[number]) => sides.filter((other) => other === side).length;
   return {
     jis: jisAverages(population),
+    verdicts: { ...verdictCounts(population), insufficient_data: insufficientData },
     histogram: histogramOf(population),
     bands: bandCountsOf(model, population),
     against_minimum: {
@@ -49,9 +54,13 @@ function histogramOf(population: readonly PeriodRecord[]): Report["figures"]["hi
   }));
 }
 
-/** An operator counts in a band only if the whole interval lies in it, and as undetermined otherwise. */
+/**
+ * An operator with a verdict counts in the band of the score, and as undetermined if the verdict is. Without
+ * one the operator counts in a band only if the whole interval lies in it, and as undetermined otherwise.
+ */
 function bandCountsOf(model: ModelDocument, population: readonly PeriodRecord[]): Report["figures"]["bands"] {
-  const bands = population.map(({ low, high }) => {
+  const bands = population.map(({ jis, low, high, verdict }) => {
+    if (verdict !== null) return verdict === "undetermined" ? verdict : bandOf(model, jis);
     const band = bandOf(model, low);
     return band === bandOf(model, high) ? band : "undetermined";
   });

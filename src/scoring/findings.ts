@@ -5,7 +5,7 @@
  * operator and the caps of a status, so that a fifth framework or a changed date is a change of data. Source:
  * scoring model, section 10.
  */
-import { DIMENSIONS, type Domain } from "../domain/enums.ts";
+import { DIMENSIONS, type Domain, type VerdictStatus } from "../domain/enums.ts";
 import { type Finding, FINDING_STATUSES, type FindingStatus, type Period } from "../domain/report.ts";
 import type { LawRule, ModelDocument } from "./model.ts";
 import {
@@ -44,6 +44,16 @@ export interface JudgedFinding {
 /** True if the status stays the same whether the undetermined operators pass or fail. */
 export function isCertain<Status>({ reported, best, worst }: Verdicts<Status>): boolean {
   return best === reported && worst === reported;
+}
+
+/**
+ * The verdict of a status: undetermined unless the status is certain and rests on records; `partial` is below the
+ * threshold. Null if the rule does not apply.
+ */
+export function verdictOfStatus(status: FindingStatus, isCertainly: boolean): VerdictStatus | null {
+  if (status === "not_applicable") return null;
+  if (!isCertainly || status === "insufficient_data") return "undetermined";
+  return status === "compliant" ? "compliant" : "non_compliant";
 }
 
 /** The worst of the applicable statuses; insufficient_data if none applies. */
@@ -111,7 +121,10 @@ function judge(
     requirement: rule.requirement,
     status: verdicts.reported,
     status_certain: isCertain(verdicts),
-    metric: metricOf(rule),
+    verdict: verdictOfStatus(verdicts.reported, isCertain(verdicts)),
+    metric: metricOf(rule, {
+      byVerdict: model.discrimination !== undefined || records.some(({ verdict }) => verdict !== null),
+    }),
     // Four decimals, rounded down, so that a share below the threshold is never shown as the threshold.
     observed: records.length === 0 ? null : Math.floor(passing * 10_000 / records.length) / 10_000,
     threshold: model.law.pass_share.compliant,
@@ -166,7 +179,9 @@ function conditionsOf({ conditions }: LawRule) {
   });
 }
 
+/** A record with a verdict passes only if that is `compliant`, too. */
 function passes(rule: LawRule, record: PeriodRecord): boolean {
+  if (record.verdict !== null && record.verdict !== "compliant") return false;
   const values = {
     ...record.dimensions,
     jis: record.jis,
@@ -175,7 +190,10 @@ function passes(rule: LawRule, record: PeriodRecord): boolean {
   return conditionsOf(rule).every(({ name, least }) => values[name] >= least);
 }
 
-function metricOf(rule: LawRule): string {
-  const conditions = conditionsOf(rule).map(({ name, least }) => `${name} at least ${least}`);
+function metricOf(rule: LawRule, { byVerdict }: { readonly byVerdict: boolean }): string {
+  const conditions = [
+    ...byVerdict ? ["the verdict compliant"] : [],
+    ...conditionsOf(rule).map(({ name, least }) => `${name} at least ${least}`),
+  ];
   return `share of operators with ${conditions.join(" and ")}`;
 }

@@ -1,11 +1,12 @@
 /**
- * The organization rule: the figures of a dashboard and the compliance status, from the operators' stored rows.
+ * The organization rule: the figures of a dashboard, the compliance status and the verdict, from the operators'
+ * stored rows.
  *
  * It owns no threshold: every number comes from the model document. It reads each operator's last JIS, never
  * a projected or a displayed one, so that a status can be reproduced from stored state at an instant. Source:
  * scoring model, section 9.
  */
-import { type Band, BANDS, type Domain } from "../domain/enums.ts";
+import { type Band, BANDS, type Domain, VERDICT_STATUSES, type VerdictStatus } from "../domain/enums.ts";
 import { round } from "./arithmetic.ts";
 import { bandOf } from "./dimensions.ts";
 import { formatQuantity, percent } from "./wording.ts";
@@ -33,6 +34,8 @@ export interface OperatorRow {
   readonly shareCrit: number;
   /** Critical interactions ever. */
   readonly critCount: number;
+  /** The full-mode verdict of the operator's state; null with the formulas before `jis-3`. */
+  readonly verdict: VerdictStatus | null;
 }
 
 type OrganizationStatus = "compliant" | "non_compliant";
@@ -91,21 +94,60 @@ export interface OrganizationRule {
   readonly criticalBelowCritical: number;
 }
 
+/** Who fails each half of the rule. */
+interface Failing {
+  readonly isBelowMinimum: (row: OperatorRow) => boolean;
+  readonly isBelowCritical: (row: OperatorRow) => boolean;
+}
+
+/** The specification's own reading: a score below the threshold fails. */
+function failingByScore({ thresholds }: ModelDocument): Failing {
+  return {
+    isBelowMinimum: ({ jis }) => jis < thresholds.min_jis,
+    isBelowCritical: ({ jis }) => jis < thresholds.critical_jis,
+  };
+}
+
+/**
+ * Who fails if every undetermined operator turns out well (best) or badly (worst). Only a verdict
+ * `non_compliant` fails for certain, only `compliant` passes for certain. That a verdict is `non_compliant` does
+ * not put the score below the critical level, so at best that half asks for both. A row without a verdict is
+ * taken by its score.
+ */
+function failingByVerdict(model: ModelDocument, end: "best" | "worst"): Failing {
+  const { isBelowMinimum, isBelowCritical } = failingByScore(model);
+  const fails = ({ verdict }: OperatorRow) =>
+    end === "best" ? verdict === "non_compliant" : verdict !== "compliant";
+  return {
+    isBelowMinimum: (row) => row.verdict === null ? isBelowMinimum(row) : fails(row),
+    isBelowCritical: (row) =>
+      row.verdict === null ? isBelowCritical(row) : fails(row) && (end === "worst" || isBelowCritical(row)),
+  };
+}
+
 /**
  * The rule over exactly these operators, each judged at its own instant, epoch milliseconds. It is broken if
  * too large a share of the high-risk operators is below the minimum, or if any operator with critical
  * decisions is below the critical level. Without high-risk operators there is no share to exceed.
+ *
+ * Scores decide, or with `end` the verdicts: at best only operators who certainly fail do, at worst all who do
+ * not certainly pass.
  */
 export function organizationRule(
   model: ModelDocument,
   rows: readonly OperatorRow[],
-  { instantOf }: { readonly instantOf: (row: OperatorRow) => number },
+  { instantOf, end }: {
+    readonly instantOf: (row: OperatorRow) => number;
+    readonly end?: "best" | "worst";
+  },
 ): OrganizationRule {
-  const { min_jis, critical_jis } = model.thresholds;
+  const { isBelowMinimum, isBelowCritical } = end === undefined
+    ? failingByScore(model)
+    : failingByVerdict(model, end);
   const highRisk = rows.filter((row) => isHighRisk(model, row, instantOf(row)));
-  const below = highRisk.filter((row) => row.jis < min_jis);
+  const below = highRisk.filter(isBelowMinimum);
   const critical = rows.filter((row) => isCriticalDecision(model, row, instantOf(row)));
-  const grave = critical.filter((row) => row.jis < critical_jis);
+  const grave = critical.filter(isBelowCritical);
   const tooMany = highRisk.length > 0 &&
     below.length / highRisk.length > model.organization.non_compliant_share;
   return {
@@ -133,6 +175,95 @@ function ruleInWords(model: ModelDocument, rule: OrganizationRule): readonly str
         below(rule.criticalBelowCritical, critical_jis)
       }; none may.`,
   ];
+}
+
+/** Number of operators by verdict. A row without a verdict counts as undetermined. */
+export function verdictCounts(
+  rows: readonly Pick<OperatorRow, "verdict">[],
+): Readonly<Record<VerdictStatus, number>> {
+  const verdicts = rows.map(({ verdict }) => verdict ?? "undetermined");
+  return Object.fromEntries(
+    VERDICT_STATUSES.map((status) => [status, verdicts.filter((verdict) => verdict === status).length]),
+  ) as Record<VerdictStatus, number>;
+}
+
+/** The verdict on an organization, in wire names. */
+export interface OrganizationVerdict {
+  readonly status: VerdictStatus;
+  /** Sentences with the counts from which the status follows, and what would settle it. */
+  readonly reasons: readonly string[];
+}
+
+/**
+ * The verdict over exactly these operators, each judged at its own instant, epoch milliseconds:
+ * `non_compliant` if the rule is broken even at best, `compliant` if it holds even at worst and judges somebody,
+ * else `undetermined`. A row without a verdict counts as undetermined.
+ */
+export function organizationVerdict(
+  model: ModelDocument,
+  rows: readonly OperatorRow[],
+  { instantOf }: { readonly instantOf: (row: OperatorRow) => number },
+): OrganizationVerdict {
+  const known = rows.map((row) => ({ ...row, verdict: row.verdict ?? "undetermined" as const }));
+  const best = organizationRule(model, known, { instantOf, end: "best" });
+  const worst = organizationRule(model, known, { instantOf, end: "worst" });
+  const judgesNobody = best.highRisk + best.critical === 0;
+  const status = best.status === "non_compliant"
+    ? "non_compliant"
+    : worst.status === "compliant" && !judgesNobody
+    ? "compliant"
+    : "undetermined";
+  const remark = judgesNobody
+    ? ["The rule judges nobody yet, so there is no verdict."]
+    : status === "undetermined"
+    ? [
+      "More cases of wrong advice whose truth is known, by outcome labels or by planted errors, would settle it.",
+    ]
+    : [];
+  return { status, reasons: [...verdictInWords(model, { best, worst }), ...remark] };
+}
+
+/** Both halves of the rule, each as a sentence with the operators who fail for certain and those who may. */
+function verdictInWords(
+  model: ModelDocument,
+  { best, worst }: { readonly best: OrganizationRule; readonly worst: OrganizationRule },
+): readonly string[] {
+  const { min_jis, critical_jis } = model.thresholds;
+  const are = (count: number) => `${count} ${count === 1 ? "is" : "are"}`;
+  const [open, grave] = [
+    worst.highRiskBelowMinimum - best.highRiskBelowMinimum,
+    best.criticalBelowCritical,
+  ];
+  const other = worst.criticalBelowCritical - grave;
+  return [
+    best.highRisk === 0
+      ? "No operator counts as high-risk."
+      : `Of ${formatQuantity(String(best.highRisk), "high-risk operator")}, ${
+        are(best.highRiskBelowMinimum)
+      } certainly below ${min_jis} and ${are(open)} undetermined; at most ${
+        percent(model.organization.non_compliant_share)
+      } may be below.`,
+    best.critical === 0
+      ? "No operator takes critical decisions."
+      : `Of ${formatQuantity(String(best.critical), "operator")} who take critical decisions, ${
+        are(grave)
+      } certainly below ${min_jis} with a JIS below ${critical_jis}, and ${
+        are(other)
+      } otherwise not certain to reach ${min_jis}; none may be below ${critical_jis}.`,
+  ];
+}
+
+/** The verdict and its counts over the operators that are active at `now`, epoch milliseconds. */
+export function activeVerdicts(
+  model: ModelDocument,
+  rows: readonly OperatorRow[],
+  now: number,
+): { readonly verdict: OrganizationVerdict; readonly verdicts: Readonly<Record<VerdictStatus, number>> } {
+  const active = rows.filter((row) => isActive(model, row, now));
+  return {
+    verdict: organizationVerdict(model, active, { instantOf: () => now }),
+    verdicts: verdictCounts(active),
+  };
 }
 
 /**

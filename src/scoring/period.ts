@@ -2,7 +2,7 @@
  * A period and its records: the last record of each operator inside it. The period's report reads no other
  * record. Source: scoring model, section 10.
  */
-import type { Domain } from "../domain/enums.ts";
+import type { Domain, VerdictStatus } from "../domain/enums.ts";
 import type { Period } from "../domain/report.ts";
 import type { FullDimensions } from "./dimensions.ts";
 import type { ModelDocument } from "./model.ts";
@@ -16,9 +16,14 @@ export interface PeriodRecord {
   readonly domain: Domain;
   /** Full-mode JIS after the record, 0..100, two decimals. */
   readonly jis: number;
-  /** The interval of that JIS, points: low ≤ jis ≤ high. */
+  /**
+   * The interval of the JIS at the record, points. A late label may have moved `jis` out of it since; then
+   * there is a verdict, and nothing is decided by the interval.
+   */
   readonly low: number;
   readonly high: number;
+  /** The full-mode verdict with `jis`; null with the formulas before `jis-3`. */
+  readonly verdict: VerdictStatus | null;
   /** Full-mode dimensions after the record, integers 0..100. */
   readonly dimensions: FullDimensions;
   /** Mean of the bucket of correct acceptance after the record, 0..1. */
@@ -74,11 +79,17 @@ export function populationOf(
   return records.filter((record) => minimumDataMet(model, record, record.at));
 }
 
-/** The side of the minimum JIS on which the whole interval lies; undetermined if it straddles the minimum. */
+const SIDES = { compliant: "above", non_compliant: "below", undetermined: "undetermined" } as const;
+
+/**
+ * The side of the minimum JIS on which the operator certainly is: by the verdict, or without one by the side
+ * on which the whole interval lies, undetermined if it straddles the minimum.
+ */
 export function againstMinimum(
   model: ModelDocument,
-  { low, high }: PeriodRecord,
+  { low, high, verdict }: Pick<PeriodRecord, "low" | "high" | "verdict">,
 ): "above" | "below" | "undetermined" {
+  if (verdict !== null) return SIDES[verdict];
   if (low >= model.thresholds.min_jis) return "above";
   return high < model.thresholds.min_jis ? "below" : "undetermined";
 }

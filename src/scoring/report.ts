@@ -13,12 +13,13 @@ import {
   findingsOf,
   isCertain,
   type JudgedFinding,
+  verdictOfStatus,
   type Verdicts,
   worstOf,
 } from "./findings.ts";
 import { truthNeeded } from "./state.ts";
 import type { Model, ModelDocument } from "./model.ts";
-import { type OperatorRow, organizationRule } from "./organization.ts";
+import { type OperatorRow, organizationRule, organizationVerdict } from "./organization.ts";
 import { type PeriodData, type PeriodRecord, populationOf, totalOf } from "./period.ts";
 
 const ARTICLE_14_FRAMEWORK = "EU AI Act Article 14";
@@ -45,6 +46,8 @@ export function reportOf(
     organization: { org_id: organization.org_id, name: organization.name, domain: organization.domain },
     overall_status: overall.reported,
     status_certain: isCertain(overall),
+    overall_verdict: verdictOfStatus(overall.reported, isCertain(overall)),
+    verdict: verdictOn(document, population),
     period: { start: new Date(period.start).toISOString(), end: new Date(period.end).toISOString() },
     findings,
     organization_rule: rule.body,
@@ -58,7 +61,7 @@ export function reportOf(
       referrals: totalOf(data.records, "referrals"),
       incident_freezes: data.incidentFreezes,
     },
-    figures: figuresOf(document, population),
+    figures: figuresOf(document, population, data.records.length - population.length),
     thresholds: thresholdsOf(document),
     rules_version: document.law.version,
     model: { version: document.version, sha256 },
@@ -82,11 +85,13 @@ export function article14Of({ document: model, sha256 }: Model, input: FindingsI
     article: "14",
     overall_status: overall.reported,
     status_certain: isCertain(overall),
+    overall_verdict: verdictOfStatus(overall.reported, isCertain(overall)),
     measures: judged.map(({ finding }) => ({
       paragraph: finding.provision,
       requirement: finding.requirement,
       status: finding.status,
       status_certain: finding.status_certain,
+      verdict: finding.verdict ?? null,
       metric: finding.metric,
       observed: finding.observed,
       threshold: finding.threshold,
@@ -134,23 +139,37 @@ function overallOf(
   return { reported: overall("reported"), best: overall("best"), worst: overall("worst") };
 }
 
+/** The organization's verdict by the dashboard's function, each operator judged at its record's instant. */
+function verdictOn(
+  model: ModelDocument,
+  population: readonly PeriodRecord[],
+): NonNullable<Report["verdict"]> {
+  const rows = population.map((record) => rowOf(record, record.jis));
+  const { status, reasons } = organizationVerdict(model, rows, { instantOf: (row) => row.t1 });
+  return { status, reasons: [...reasons] };
+}
+
 /**
  * The organization rule over the population, each operator judged at its record's instant. At the extremes
- * each JIS is replaced by an end of its interval, which changes only operators whose interval straddles a
- * threshold.
+ * an operator's verdict decides. Without one each JIS is replaced by an end of its interval, which changes only
+ * operators whose interval straddles a threshold.
  */
 function judgeOrganization(
   model: ModelDocument,
   population: readonly PeriodRecord[],
 ): { readonly body: Report["organization_rule"]; readonly verdicts: Verdicts<RuleStatus> } {
-  const ruleAt = (end: "jis" | "low" | "high") =>
-    organizationRule(model, population.map((record) => rowOf(record, record[end])), {
-      instantOf: (row) => row.t1,
-    });
-  const rule = ruleAt("jis");
+  const instantOf = (row: OperatorRow) => row.t1;
+  const ruleAt = (end: "best" | "worst") => {
+    const side = end === "best" ? "high" : "low";
+    const rows = population.map((record) =>
+      rowOf(record, record.verdict === null ? record[side] : record.jis)
+    );
+    return organizationRule(model, rows, { instantOf, end });
+  };
+  const rule = organizationRule(model, population.map((record) => rowOf(record, record.jis)), { instantOf });
   const verdicts: Verdicts<RuleStatus> = population.length === 0
     ? { reported: "insufficient_data", best: "insufficient_data", worst: "insufficient_data" }
-    : { reported: rule.status, best: ruleAt("high").status, worst: ruleAt("low").status };
+    : { reported: rule.status, best: ruleAt("best").status, worst: ruleAt("worst").status };
   const body = {
     status: verdicts.reported,
     status_certain: isCertain(verdicts),
@@ -163,8 +182,8 @@ function judgeOrganization(
 }
 
 function rowOf(record: PeriodRecord, jis: number): OperatorRow {
-  const { at: t1, n, t0, domain, tcrit, shareHs, shareCrit, critCount } = record;
-  return { jis, n, t0, t1, domain, tcrit, shareHs, shareCrit, critCount };
+  const { at: t1, n, t0, domain, tcrit, shareHs, shareCrit, critCount, verdict } = record;
+  return { jis, n, t0, t1, domain, tcrit, shareHs, shareCrit, critCount, verdict };
 }
 
 function withoutGroundTruth(model: ModelDocument, population: readonly PeriodRecord[]): number {
@@ -183,10 +202,23 @@ function caveatsOf(
   },
 ): string[] {
   const { interactions, days } = model.minimum_data;
+  const undetermined = population.filter(({ verdict }) => verdict === "undetermined").length;
+  const unjudged = population.filter(({ verdict }) => verdict === null).length;
   const unproven = withoutGroundTruth(model, population);
   const short = data.records.length - population.length;
   const domains = new Set(data.records.map((record) => record.domain));
   const caveats: readonly (readonly [applies: boolean, sentence: string])[] = [
+    [
+      undetermined > 0,
+      `Operators whose verdict is undetermined: ${undetermined} of ${population.length}. ` +
+      `Too few of their cases of wrong advice have a known truth, or the interval of their score spans ${model.thresholds.min_jis}. ` +
+      settlingOf(model),
+    ],
+    [
+      unjudged > 0 && model.discrimination !== undefined,
+      `Operators without a verdict, because earlier formulas scored them last: ${unjudged} of ${population.length}. ` +
+      "They count as undetermined until their next score.",
+    ],
     [
       unproven > 0,
       `Operators with fewer than ${truthNeeded(model)} cases${
@@ -213,4 +245,12 @@ function caveatsOf(
     ],
   ];
   return caveats.filter(([applies]) => applies).map(([, sentence]) => sentence);
+}
+
+/** The sentence that says which evidence settles an undetermined verdict. */
+function settlingOf({ discrimination }: ModelDocument): string {
+  const sentence = "Outcome labels of wrong advice, or planted errors, would settle it";
+  return discrimination === undefined
+    ? `${sentence}.`
+    : `${sentence}: no verdict is given before ${discrimination.wrong_cases} known cases of it.`;
 }

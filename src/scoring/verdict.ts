@@ -285,7 +285,11 @@ function verdictOnAll(
   return decided("compliant");
 }
 
-/** The verdict on a part, if it has any objection: null if its score is at least the minimum. */
+/**
+ * The verdict on a part, if it has any objection: null if its score is at least the minimum. Natural cases are most of
+ * the whole: judged once more they can keep somebody from being certified, and condemn nobody, since two looks at the
+ * same cases would find twice as many wrongly.
+ */
 function verdictOnPart(
   model: ModelDocument,
   { name, reading }: { readonly name: Verdict["part"]; readonly reading: Reading },
@@ -303,14 +307,14 @@ function verdictOnPart(
       wrong_cases_needed: least - wrong,
     };
   }
-  if (interval.high < min_jis) {
+  if (interval.high < min_jis && name !== "natural") {
     return { ...verdict, status: "non_compliant", doubt: null, wrong_cases_needed: null };
   }
   if (reading.mean >= min_jis) return null;
   return {
     ...verdict,
     status: "undetermined",
-    doubt: "interval_spans_minimum",
+    doubt: interval.high < min_jis ? "natural_cases_below_minimum" : "interval_spans_minimum",
     wrong_cases_needed: neededCases(model, reading),
   };
 }

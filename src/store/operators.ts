@@ -2,6 +2,7 @@
  * Rows of operators: one with its state, a page of them, and the figures of all for the organization rule.
  */
 import { type CompiledQuery, type Selectable, sql } from "kysely";
+import type { VerdictStatus } from "../domain/enums.ts";
 import type { OperatorSort } from "../domain/operator.ts";
 import { query, type Statement } from "./database.ts";
 import type { OperatorNames } from "./interactions.ts";
@@ -41,6 +42,7 @@ const FIGURE_COLUMNS = [
   "crit_count",
   "share_hs",
   "share_crit",
+  "verdict",
   "digest",
   "seal",
 ] as const;
@@ -61,6 +63,8 @@ export interface PageOptions {
   readonly sort: OperatorSort;
   /** JIS range: lower bound (inclusive) and upper bound (exclusive); null if open. */
   readonly jis: readonly [from: number | null, below: number | null];
+  /** Only operators with this verdict; a row without one counts as undetermined. Null for all. */
+  readonly verdict: VerdictStatus | null;
   readonly after: PageStart | null;
   readonly limit: number;
 }
@@ -90,11 +94,14 @@ export function namesOnPage(orgId: string, options: PageOptions): OperatorNames 
   return sql`(select operator_id as value from ${operatorsPage(orgId, options)})`;
 }
 
-function operatorsPage(orgId: string, { sort, jis: [from, below], after, limit }: PageOptions) {
+function operatorsPage(orgId: string, { sort, jis: [from, below], verdict, after, limit }: PageOptions) {
   const [column, direction] = ORDERS[sort];
   let page = query.selectFrom("operator").selectAll().where("org_id", "=", orgId);
   if (from !== null) page = page.where("jis", ">=", from);
   if (below !== null) page = page.where("jis", "<", below);
+  if (verdict === "undetermined") {
+    page = page.where(sql<boolean>`ifnull(verdict, 'undetermined') = ${verdict}`);
+  } else if (verdict !== null) page = page.where("verdict", "=", verdict);
   if (after !== null) {
     const { value, operatorId } = after;
     const comparison = sql.raw(direction === "asc" ? ">" : "<");

@@ -392,6 +392,7 @@ export const operators: RecordKind<OperatorRow> = {
         crit_count: ref("excluded.crit_count"),
         share_hs: ref("excluded.share_hs"),
         share_crit: ref("excluded.share_crit"),
+        verdict: ref("excluded.verdict"),
         digest: ref("excluded.digest"),
         seal: ref("excluded.seal"),
       }))
@@ -454,7 +455,15 @@ function operatorValues(
     row.share_hs,
     row.share_crit,
     digest,
+    ...sealedVerdict(row),
   ];
+}
+
+/** The verdict as the last sealed value. A row without one keeps the seal that it had before there were verdicts. */
+function sealedVerdict(
+  { verdict }: { readonly verdict?: string | null | undefined },
+): readonly SealedValue[] {
+  return verdict == null ? [] : [verdict];
 }
 
 function digestOf(
@@ -515,6 +524,7 @@ export const interactions: RecordKind<InteractionRow> = {
       row.referred,
       row.commit_position ?? null,
       row.label_position ?? null,
+      ...sealedVerdict(row),
     ],
   },
   save: compileOnce((row) => query.insertInto("interaction").values(row).compile()),

@@ -79,6 +79,8 @@ export interface OperatorTable {
   crit_count: number;
   share_hs: number;
   share_crit: number;
+  /** Status word of the state's full-mode verdict; null if formulas without a verdict wrote the row. */
+  verdict: string | null;
   /** Hash of the state and of the prior, which no other sealed column shows. */
   digest: Seal;
   seal: Seal;
@@ -118,6 +120,8 @@ export interface InteractionTable {
   crit_count: number;
   share_hs: number;
   share_crit: number;
+  /** Status word of the full-mode verdict at the score; null if its formulas have none. */
+  verdict: string | null;
   /**
    * The operator's latest instant up to this interaction: `at`, unless an earlier interaction has a later
    * instant.

@@ -62,7 +62,10 @@ async function dashboardOf({ send }: Harness, key: string): Promise<Json> {
   const { status, body, text } = await send(PATH, { key });
   assert.equal(status, 200, text);
   const { request_id: _id, timestamp: _at, dashboard, ...rest } = body;
-  const { organization_rule: rule, ...figures } = dashboard;
+  const { organization_rule: rule, verdict, ...figures } = dashboard;
+  // These operators are scored by formulas without a verdict.
+  assert.equal(verdict.status, "undetermined");
+  assert.ok(verdict.reasons.length >= 2);
   const { reasons, thresholds, ...counts } = rule;
   assert.deepEqual(thresholds, { min_jis: 60, critical_jis: 40 });
   assert.equal(reasons.length, 2);
@@ -119,6 +122,15 @@ Deno.test(
         median_jis: null,
         at_risk_count: 0,
         band_distribution: { exemplary: 0, proficient: 0, adequate: 0, at_risk: 0 },
+        verdict: {
+          status: "undetermined",
+          reasons: [
+            "No operator counts as high-risk.",
+            "No operator takes critical decisions.",
+            "The rule judges nobody yet, so there is no verdict.",
+          ],
+        },
+        verdicts: { compliant: 0, undetermined: 0, non_compliant: 0 },
         compliance_status: "compliant",
         organization_rule: {
           high_risk_operators: 0,
@@ -150,6 +162,7 @@ Deno.test(
         median_jis: 62.83,
         at_risk_count: 1,
         band_distribution: { exemplary: 0, proficient: 0, adequate: 1, at_risk: 1 },
+        verdicts: { compliant: 0, undetermined: 2, non_compliant: 0 },
         compliance_status: "compliant",
       },
     });

@@ -174,6 +174,7 @@ Deno.test(
       minimum_data_met: false,
       total_interactions: 5,
       uncertainty: last.uncertainty,
+      verdict: null,
       domain: "financial",
       last_interaction_at: "2026-11-21T09:00:00.000Z",
     });
@@ -644,6 +645,7 @@ Deno.test(
       minimum_data_met: false,
       total_interactions: 1,
       uncertainty: last.uncertainty,
+      verdict: null,
       high_risk: false,
       critical_decision: false,
       last_interaction_at: "2026-11-20T09:00:00.000Z",

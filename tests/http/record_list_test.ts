@@ -73,6 +73,7 @@ Deno.test(
       decision: "accepted",
       jis: null,
       band: null,
+      verdict: null,
       decision_risk_score: second.decision_risk_score,
       routing_decision: second.routing_decision,
     }, {
@@ -84,6 +85,7 @@ Deno.test(
       decision: "accepted",
       jis: first.jis,
       band: first.band,
+      verdict: null,
       decision_risk_score: null,
       routing_decision: null,
     }]);
@@ -205,6 +207,7 @@ Deno.test(
         period: report.period,
         overall_status: report.overall_status,
         status_certain: report.status_certain,
+        verdict: report.verdict.status,
       })),
     );
     const first = await read("?limit=2");

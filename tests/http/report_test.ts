@@ -167,6 +167,7 @@ Deno.test(
       "organization",
       "organization_rule",
       "overall_status",
+      "overall_verdict",
       "period",
       "population",
       "report_id",
@@ -174,6 +175,7 @@ Deno.test(
       "statement",
       "status_certain",
       "thresholds",
+      "verdict",
     ]);
     assert.deepEqual(report.period, { end: "2027-01-01T00:00:00.000Z", start: "2026-10-01T00:00:00.000Z" });
     assert.deepEqual(report.organization, {
@@ -1109,6 +1111,7 @@ Deno.test(
       "model",
       "operators",
       "overall_status",
+      "overall_verdict",
       "request_id",
       "rules_version",
       "statement",

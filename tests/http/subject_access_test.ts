@@ -231,11 +231,12 @@ Deno.test(
         event_type === "SCORE_COMPUTED" && session_id === row.session_id
       );
       assert.equal(record.request_id, row.request_id);
-      const { jis, low, high, d1, d2, d3, d4, d5, d6, d7 } = row;
+      const { jis, low, high, verdict, d1, d2, d3, d4, d5, d6, d7 } = row;
       assert.deepEqual(record.full_mode, {
         jis,
         low,
         high,
+        verdict,
         dimensions: {
           deferral_resistance: d1,
           error_detection: d2,

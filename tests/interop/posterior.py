@@ -222,11 +222,13 @@ class Judgment:
 
         if wrong < least:
             return said("undetermined", "part_not_measured", least - wrong)
-        if interval[1] < self.minimum:
+        is_below = interval[1] < self.minimum
+        if is_below and name != "natural":
             return said("non_compliant")
         if _mean(self.table, posterior) >= self.minimum:
             return None
-        return said("undetermined", "interval_spans_minimum", self._needed(part, posterior))
+        doubt = "natural_cases_below_minimum" if is_below else "interval_spans_minimum"
+        return said("undetermined", doubt, self._needed(part, posterior))
 
     def _worst(self, verdict):
         for name, part in self._parts():

@@ -5,9 +5,12 @@
 import assert from "node:assert/strict";
 import { canonicalJson } from "../../src/evidence/canonical.ts";
 import { scoreDecision } from "../../src/scoring/drs.ts";
+import { NO_PARTS } from "../../src/scoring/known_cases.ts";
 import { applyLabel } from "../../src/scoring/label.ts";
 import type { ModelDocument } from "../../src/scoring/model.ts";
 import { score } from "../../src/scoring/score.ts";
+import type { OperatorState } from "../../src/scoring/state.ts";
+import { judge } from "../../src/scoring/verdict.ts";
 import { type Database, query } from "../../src/store/database.ts";
 import { type Chain, cutOffPosition, familiesOf, isOwn, type Json, type Link, partOf } from "./chains.ts";
 
@@ -19,6 +22,8 @@ export interface SubjectState {
   readonly hash: string;
   /** Canonical JSON. */
   readonly state: string;
+  /** The verdict of the state, by the entry's model; null if that has none. */
+  readonly verdict: string | null;
 }
 
 /** By pseudonym. */
@@ -105,6 +110,9 @@ function verifyRecord(record: FoundRecord, context: Context): void {
     position: record.position,
     hash: link.row.entry_hash.toHex(),
     state: canonicalJson(state),
+    verdict: model.discrimination === undefined
+      ? null
+      : judge(model, state.ev ?? NO_PARTS, "full").verdict.status,
   });
 }
 
@@ -157,7 +165,7 @@ function decisionFollows({ link, input, result, where }: FoundRecord, model: Mod
   assert.equal(result.audit_id, link.entry.id, `${where}: audit_id`);
 }
 
-function scoreFollows({ input, result, where }: FoundRecord, model: ModelDocument): unknown {
+function scoreFollows({ input, result, where }: FoundRecord, model: ModelDocument): OperatorState {
   const { interaction, domain, state, as_of, mode } = input;
   const now = Date.parse(as_of);
   const replayed = score(model, state, { interaction, domain, now }, { mode, modeOverride: "normal" });
@@ -171,7 +179,7 @@ function scoreFollows({ input, result, where }: FoundRecord, model: ModelDocumen
 function labelFollows(
   { input, where }: FoundRecord,
   { family, model }: Context & { readonly model: ModelDocument },
-): unknown {
+): OperatorState {
   const { weights, decision, scenario_type, label, ai_correct, session_id, state } = input;
   const link = family.referred(input.ref_entry_hash, where);
   const scored = link && partOf(link, "input");

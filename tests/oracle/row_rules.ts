@@ -14,6 +14,7 @@ export async function verifyRows(
   const find = finderOf(families);
   await partsAreOfKnownOperators(database, chains);
   await scoresHaveTheirRows(database, find);
+  await scoresHaveTheirVerdicts(database, find);
   await scoresAreFollowedAsTheirRowsSay(database, find);
   await decisionsHaveTheirRows(database, find);
   await reportsHaveTheirRows(database, find);
@@ -67,6 +68,19 @@ async function scoresHaveTheirRows(database: Database, find: Find): Promise<void
         `${table} ${row.org_id}/${row.session_id}`,
       );
     }
+  }
+}
+
+/** The row of a full-mode score holds the verdict of its result, and null if that has none. */
+async function scoresHaveTheirVerdicts(database: Database, find: Find): Promise<void> {
+  const rows = await database.read(
+    query.selectFrom("interaction").select(["org_id", "session_id", "position", "mode", "verdict"]).compile(),
+  );
+  for (const row of rows) {
+    const { verdict } = said(find(row, "SCORE_COMPUTED"), "result").compliance;
+    const where = `verdict of ${row.org_id}/${row.session_id}`;
+    if (row.mode === "full") assert.equal(row.verdict, verdict?.status ?? null, where);
+    else assert.equal(row.verdict === null, verdict === undefined, where);
   }
 }
 
@@ -178,8 +192,8 @@ async function keyedCallsAreOfKnownOperators(database: Database): Promise<void> 
 }
 
 /**
- * The entry that an operator's row names is the last one that changed it, and its state is the state after
- * that.
+ * The entry that an operator's row names is the last one that changed it, and its state and verdict are those
+ * after that.
  */
 async function operatorsAreWhereTheirLastEntryLeftThem(
   database: Database,
@@ -188,17 +202,21 @@ async function operatorsAreWhereTheirLastEntryLeftThem(
 ): Promise<void> {
   const pseudonyms = await pseudonymsOf(database);
   const rows = await database.read(
-    query.selectFrom("operator").select(["org_id", "operator_id", "state", "prior_seq", "prior_hash"])
-      .compile(),
+    query.selectFrom("operator")
+      .select(["org_id", "operator_id", "state", "verdict", "prior_seq", "prior_hash"]).compile(),
   );
-  for (const { org_id, operator_id, state, prior_seq, prior_hash } of rows) {
+  for (const { org_id, operator_id, state, verdict, prior_seq, prior_hash } of rows) {
     const where = `operator ${org_id}/${operator_id}`;
     const known = states.get(pseudonyms.get(`${org_id}/${operator_id}`)!);
     // If the entry was cut off since, its hash is kept.
     const hash = prior_hash.toHex();
     const cutOff = cutOffPosition(families.get(`org/${org_id}`)!, { seq: prior_seq, hash });
     if (cutOff > (known?.position ?? -1)) continue;
-    assert.deepEqual([prior_seq, hash, state], [known?.seq, known?.hash, known?.state], where);
+    assert.deepEqual(
+      [prior_seq, hash, state, verdict],
+      [known?.seq, known?.hash, known?.state, known?.verdict],
+      where,
+    );
   }
 }
 

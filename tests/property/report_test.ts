@@ -1,7 +1,7 @@
 /** The laws of the compliance report over random periods. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { DIMENSIONS, DOMAINS } from "../../src/domain/enums.ts";
+import { DIMENSIONS, DOMAINS, VERDICT_STATUSES } from "../../src/domain/enums.ts";
 import { FINDING_STATUSES, type FindingStatus, reportSchema } from "../../src/domain/report.ts";
 import type { FullDimensions } from "../../src/scoring/dimensions.ts";
 import { DEFAULT_MODEL_DOCUMENT } from "../../src/scoring/model.ts";
@@ -38,6 +38,7 @@ const record: fc.Arbitrary<PeriodRecord> = fc.record({
   critCount: fc.nat({ max: 5 }),
   shareHs: fc.constantFrom(0, 0.05, 0.1, 0.5),
   shareCrit: fc.constantFrom(0, 0.02, 0.1),
+  verdict: fc.constantFrom(null, ...VERDICT_STATUSES),
   interactions: fc.integer({ min: 1, max: 10_000 }),
   departures: fc.constantFrom(0, 0, 0, 1),
   referrals: fc.constantFrom(0, 0, 0, 0, 1),
@@ -45,6 +46,8 @@ const record: fc.Arbitrary<PeriodRecord> = fc.record({
   ...rest,
   low: Math.max(0, Math.floor((rest.jis - below) * 10) / 10),
   high: Math.min(100, Math.ceil((rest.jis + above) * 10) / 10),
+  // The interval of a compliant operator, and so the score, is not below the minimum.
+  verdict: rest.verdict === "compliant" && rest.jis < MIN_JIS ? "undetermined" as const : rest.verdict,
   t0: rest.at - age * DAY,
   tcrit: sinceCritical === null ? null : rest.at - sinceCritical * DAY,
 }));
@@ -95,7 +98,7 @@ Deno.test("a report is the same whatever the order of the records, mutates nothi
 Deno.test("one more operator who passes everything lowers no finding's share", () => {
   check(fc.property(data, domain, record, (period, own, other) => {
     const passing = { ...other, n: 200, jis: 100, low: 95, high: 100, dimensions: every(100) };
-    const best = { ...passing, meanCorrectAcceptance: 1 };
+    const best = { ...passing, meanCorrectAcceptance: 1, verdict: "compliant" as const };
     const before = reportFor(period, { own }).findings;
     const after = reportFor({ ...period, records: [...period.records, best] }, { own }).findings;
     before.forEach(({ observed, status }, index) => {
@@ -119,15 +122,19 @@ Deno.test("a report is as bad as its worst applicable finding, and worse only by
 });
 
 Deno.test("a status is certain if and only if no undetermined operator, passing or failing, would change it", () => {
-  const undetermined = ({ low, high }: PeriodRecord) => low < MIN_JIS && MIN_JIS <= high;
-  const bestOf = (row: PeriodRecord): PeriodRecord =>
-    undetermined(row)
-      ? { ...row, jis: row.high, dimensions: every(100), meanCorrectAcceptance: 1 }
-      : { ...row, jis: row.high };
-  const worstOf = (row: PeriodRecord): PeriodRecord =>
-    undetermined(row)
-      ? { ...row, jis: row.low, dimensions: every(0), meanCorrectAcceptance: 0 }
-      : { ...row, jis: row.low };
+  const undetermined = ({ low, high, verdict }: PeriodRecord) =>
+    verdict === null ? low < MIN_JIS && MIN_JIS <= high : verdict === "undetermined";
+  const ALL_WELL = { dimensions: every(100), meanCorrectAcceptance: 1 };
+  const NOTHING_WELL = { dimensions: every(0), meanCorrectAcceptance: 0 };
+  const bestOf = (row: PeriodRecord): PeriodRecord => {
+    if (row.verdict === null) return { ...row, jis: row.high, ...undetermined(row) ? ALL_WELL : {} };
+    if (row.verdict === "non_compliant") return { ...row, jis: Math.min(row.jis, MIN_JIS - 0.01) };
+    return undetermined(row) ? { ...row, jis: 100, verdict: "compliant", ...ALL_WELL } : row;
+  };
+  const worstOf = (row: PeriodRecord): PeriodRecord => {
+    if (row.verdict === null) return { ...row, jis: row.low, ...undetermined(row) ? NOTHING_WELL : {} };
+    return row.verdict === "compliant" ? row : { ...row, jis: 0, verdict: "non_compliant" };
+  };
   check(fc.property(data, domain, (period, own) => {
     const report = reportFor(period, { own });
     const best = reportFor({ ...period, records: period.records.map(bestOf) }, { own });
@@ -148,7 +155,10 @@ Deno.test("every operator of the population is counted once in the histogram, th
   const total = (counts: readonly number[]) => counts.reduce((sum, value) => sum + value, 0);
   check(fc.property(data, domain, (period, own) => {
     const { figures, population } = reportFor(period, { own });
-    const { histogram, bands, against_minimum } = figures;
+    const { histogram, bands, against_minimum, verdicts } = figures;
+    const { insufficient_data, ...counts } = verdicts!;
+    assert.equal(total(Object.values(counts)), population.minimum_data_met);
+    assert.equal(insufficient_data, population.insufficient_data);
     assert.equal(total(histogram.map(({ operators }) => operators)), population.minimum_data_met);
     assert.equal(total(Object.values(bands)), population.minimum_data_met);
     assert.equal(total(Object.values(against_minimum)), population.minimum_data_met);
@@ -165,5 +175,34 @@ Deno.test("every framework is in every report, in the order of the document", ()
       "NYC Local Law 144",
       "SR 11-7",
     ]);
+  }));
+});
+
+Deno.test("a certain verdict of the organization is that of the rule, however the undetermined operators turn out", () => {
+  const settled = (to: "compliant" | "non_compliant") => (row: PeriodRecord): PeriodRecord =>
+    row.verdict === "compliant" || row.verdict === "non_compliant"
+      ? row
+      : to === "compliant"
+      ? { ...row, jis: 90, verdict: to }
+      : { ...row, jis: 10, verdict: to };
+  check(fc.property(data, domain, (period, own) => {
+    const { verdict } = reportFor(period, { own });
+    const ends = (["compliant", "non_compliant"] as const).map((to) =>
+      reportFor({ ...period, records: period.records.map(settled(to)) }, { own }).verdict!.status
+    );
+    if (verdict!.status !== "undetermined") assert.deepEqual(ends, [verdict!.status, verdict!.status]);
+  }));
+});
+
+Deno.test("a finding's verdict is compliant only at the threshold and non-compliant only below it, both for certain", () => {
+  check(fc.property(data, domain, (period, own) => {
+    for (
+      const { verdict, status, status_certain, observed, threshold } of reportFor(period, { own }).findings
+    ) {
+      if (verdict === null) assert.equal(status, "not_applicable");
+      else if (verdict === "undetermined") assert.ok(!status_certain || status === "insufficient_data");
+      else if (verdict === "compliant") assert.ok(status_certain && observed! >= threshold);
+      else assert.ok(status_certain && ["partial", "non_compliant"].includes(status));
+    }
   }));
 });

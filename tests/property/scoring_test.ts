@@ -1,6 +1,7 @@
 /**
  * The laws of the scoring model over random reachable states: properties P1 to P16 of section 12, and those
- * of late labels, of lite mode and of the model document, for each released model.
+ * of late labels, of lite mode and of the model document. Each holds for every released model, or its name says
+ * for which formulas; further laws of `jis-3` are in `verdict_test.ts`.
  *
  * They are in one file as all of them share one population: histories of eight behaviours, each prefix of
  * which, 0 to 160 events long, is a reachable state. Seeds are fixed; a counterexample names its history and
@@ -24,19 +25,16 @@ import { currentTrend, type DecayCurve, projectDecay, projectedJis } from "../..
 import { dimensionsOf, dimensionWeight, type FullDimensions, jisOf } from "../../src/scoring/dimensions.ts";
 import { scoreDecision } from "../../src/scoring/drs.ts";
 import { applyLabel } from "../../src/scoring/label.ts";
-import {
-  type BucketName,
-  BUCKETS,
-  DEFAULT_MODEL_DOCUMENT,
-  type ModelDocument,
-} from "../../src/scoring/model.ts";
+import { type BucketName, BUCKETS, type ModelDocument } from "../../src/scoring/model.ts";
 import { processEvidence } from "../../src/scoring/process.ts";
+import { readState } from "../../src/scoring/reading.ts";
 import { retain } from "../../src/scoring/reducer.ts";
 import { score, type Scored } from "../../src/scoring/score.ts";
 import {
   breakEven,
   type Bucket,
   bucketMeans,
+  domainBucket,
   initialState,
   mean,
   type OperatorState,
@@ -44,11 +42,14 @@ import {
   stateSchema,
 } from "../../src/scoring/state.ts";
 import { DAY_MS } from "../../src/domain/time.ts";
-import { JIS_1_0_0 } from "../models.ts";
+import { JIS_1_0_0, JIS_1_1_0, JIS_2_0_0 } from "../models.ts";
 import { mulberry32, weighted } from "../random_numbers.ts";
 
-const MODELS = [DEFAULT_MODEL_DOCUMENT, JIS_1_0_0];
+/** Models of which the buckets of evidence make every dimension. */
+const EARLIER = [JIS_1_1_0, JIS_1_0_0];
+const MODELS = [...EARLIER, JIS_2_0_0];
 const VERSIONS = MODELS.map((model) => model.version);
+const EARLIER_VERSIONS = EARLIER.map((model) => model.version);
 const SEED = 20_261_120;
 /** About a thousand states of each model. */
 const RUNS = 1_000 * MODELS.length;
@@ -136,12 +137,16 @@ function historyOf(model: ModelDocument, history: number): readonly Reached[] {
   return reached;
 }
 
-const POPULATION = MODELS.flatMap((model) =>
-  Array.from(
-    { length: STYLES.length * HISTORIES_OF_EACH_STYLE },
-    (_, index) => historyOf(model, index),
-  )
-);
+const populationOf = (models: readonly ModelDocument[]) =>
+  models.flatMap((model) =>
+    Array.from(
+      { length: STYLES.length * HISTORIES_OF_EACH_STYLE },
+      (_, index) => historyOf(model, index),
+    )
+  );
+
+const EARLIER_POPULATION = populationOf(EARLIER);
+const NEXT_POPULATION = populationOf([JIS_2_0_0]);
 
 function modelOf({ version }: Pick<Reached, "version">): ModelDocument {
   return MODELS.find((model) => model.version === version)!;
@@ -149,10 +154,15 @@ function modelOf({ version }: Pick<Reached, "version">): ModelDocument {
 
 // ---- arbitraries ------------------------------------------------------------------------------------------
 
-const reached: fc.Arbitrary<Reached> = fc.record({
-  history: fc.nat(POPULATION.length - 1),
-  length: fc.nat(LONGEST_HISTORY),
-}).map(({ history, length }) => POPULATION[history]![length]!);
+function reachedIn(population: readonly (readonly Reached[])[]): fc.Arbitrary<Reached> {
+  return fc.record({ history: fc.nat(population.length - 1), length: fc.nat(LONGEST_HISTORY) })
+    .map(({ history, length }) => population[history]![length]!);
+}
+
+/** The states from which a law is asked. */
+const BY_ANY_MODEL = reachedIn([...EARLIER_POPULATION, ...NEXT_POPULATION]);
+const BY_EARLIER_MODELS = reachedIn(EARLIER_POPULATION);
+const BY_JIS_3 = reachedIn(NEXT_POPULATION);
 
 type Fields = { readonly [Key in keyof Interaction]: fc.Arbitrary<Interaction[Key]> };
 
@@ -201,8 +211,12 @@ interface Step {
 const WITHIN_GRACE = fc.integer({ min: 0, max: DAY_MS });
 const gapUpTo = (days: number) => fc.oneof(WITHIN_GRACE, fc.integer({ min: 0, max: days * DAY_MS }));
 
-function stepOf(interaction: fc.Arbitrary<Interaction>, gapMs: fc.Arbitrary<number>): fc.Arbitrary<Step> {
-  return fc.record({ from: reached, interaction, other: fc.option(fc.constantFrom(...DOMAINS)), gapMs })
+function stepOf(
+  interaction: fc.Arbitrary<Interaction>,
+  gapMs: fc.Arbitrary<number>,
+  from: fc.Arbitrary<Reached> = BY_ANY_MODEL,
+): fc.Arbitrary<Step> {
+  return fc.record({ from, interaction, other: fc.option(fc.constantFrom(...DOMAINS)), gapMs })
     .map(({ from, interaction, other, gapMs }) => ({
       from,
       interaction,
@@ -227,9 +241,13 @@ function dimensionsIn(
   state: OperatorState | null,
   domain: Domain,
 ): FullDimensions {
-  const means = bucketMeans(model, state ?? initialState(model), domain);
-  return dimensionsOf(model, means, "full") as FullDimensions;
+  const read = readState(model, state ?? initialState(model), { domain, mode: "full" });
+  return read.dimensions as FullDimensions;
 }
+
+/** True if `jis-3` reads the dimension from the cases of known truth, not from the buckets. */
+const isOfPosterior = (model: ModelDocument, name: Dimension) =>
+  model.dimensions[name].exponents === undefined;
 
 /** The JIS before a step, with K of the step's domain. */
 function jisBefore({ from, domain }: Step): number {
@@ -263,7 +281,7 @@ function neverFalls(names: readonly Dimension[], step: Step): void {
 /** Every bucket of a state with its name. */
 function* bucketsOf(state: OperatorState): Generator<readonly [BucketName, Bucket]> {
   for (const name of BUCKETS) yield [name, state.b[name]];
-  for (const domain of DOMAINS) yield ["K", state.K[domain]];
+  for (const domain of DOMAINS) yield ["K", domainBucket(state, domain)];
 }
 
 function withinCapacity(model: ModelDocument, state: OperatorState): void {
@@ -310,8 +328,8 @@ const wrongAcceptance = fc.oneof(
 );
 
 law(
-  "P1: accepting a wrong recommendation in under 2 s never raises a dimension or the JIS",
-  stepOf(wrongAcceptance, gapUpTo(30)),
+  "P1: accepting a wrong recommendation in under 2 s never raises a dimension or the JIS, before jis-3",
+  stepOf(wrongAcceptance, gapUpTo(30), BY_EARLIER_MODELS),
   (step) => {
     neverRises(DIMENSIONS, step);
     assert.ok(scoreStep(step).result.jis <= jisBefore(step), "the JIS rose");
@@ -344,8 +362,12 @@ const detection = (decision: fc.Arbitrary<Decision>) =>
   interactionOf({ ...PRESENTED, decision, scenario_type: INJECTED });
 
 law(
-  "P2: detecting an injected error never lowers D2, nor D1 if it was rejected, overridden, deferred or escalated",
-  stepOf(detection(fc.constantFrom("rejected", "overridden", "deferred", "escalated")), WITHIN_GRACE),
+  "P2: detecting an injected error never lowers D2, nor D1 if it was rejected, overridden, deferred or escalated, before jis-3",
+  stepOf(
+    detection(fc.constantFrom("rejected", "overridden", "deferred", "escalated")),
+    WITHIN_GRACE,
+    BY_EARLIER_MODELS,
+  ),
   (step) => neverFalls(["deferral_resistance", "error_detection"], step),
 );
 
@@ -374,13 +396,26 @@ const inertAcceptance = interactionOf({
 });
 
 law(
-  "P3: an unlabelled acceptance with no activity never raises D1, D4 or D7, however long it took",
-  stepOf(inertAcceptance, gapUpTo(60)),
+  "P3: an unlabelled acceptance with no activity never raises D1, D4 or D7, however long it took, before jis-3",
+  stepOf(inertAcceptance, gapUpTo(60), BY_EARLIER_MODELS),
   (step) => neverRises(["deferral_resistance", "deliberation_depth", "decision_autonomy"], step),
 );
 
 law(
-  "P4: a rejection or override that is labelled wrong never raises D1, D2 or D7",
+  "P3 of jis-3: an unlabelled acceptance with no activity never raises D4, if activity was ever seen, nor moves D1 or D7",
+  stepOf(inertAcceptance, WITHIN_GRACE, BY_JIS_3),
+  (step) => {
+    const { before, after } = compare(step);
+    assert.equal(after.deferral_resistance, before.deferral_resistance);
+    assert.equal(after.decision_autonomy, before.decision_autonomy);
+    // Zeros of somebody whose views were never above zero read as not measured.
+    const hasViewed = ((step.from.state?.ev?.m ?? 0) & 4) !== 0;
+    if (hasViewed) neverRises(["deliberation_depth"], step);
+  },
+);
+
+law(
+  "P4: a rejection or override that is labelled wrong never raises D1, D2 or D7, before jis-3",
   stepOf(
     interactionOf({
       ...PRESENTED,
@@ -389,6 +424,7 @@ law(
       outcome_correct: fc.constant(false),
     }),
     gapUpTo(60),
+    BY_EARLIER_MODELS,
   ),
   (step) => neverRises(OVERSIGHT, step),
 );
@@ -417,7 +453,7 @@ law(
 );
 
 law(
-  "P6: a longer gap before the same interaction never raises a dimension, D5 excepted",
+  "P6: a longer gap before the same interaction never raises a dimension that buckets make, D5 excepted",
   fc.record({ step: anyStep, longerMs: fc.integer({ min: 0, max: 400 * DAY_MS }) }),
   ({ step, longerMs }) => {
     const model = modelOf(step.from);
@@ -428,7 +464,7 @@ law(
       step.domain,
     );
     for (const name of DIMENSIONS) {
-      if (name === "post_error_recalibration") continue;
+      if (name === "post_error_recalibration" || isOfPosterior(model, name)) continue;
       assert.ok(later[name] <= sooner[name], `${name}: ${sooner[name]} sooner, ${later[name]} later`);
     }
   },
@@ -523,7 +559,7 @@ law(
 
 /** A JIS as the model can give one (a multiple of 0.05) with the trend of a reachable state. */
 const projection = fc.record({
-  from: reached,
+  from: BY_ANY_MODEL,
   twentieths: fc.nat(2_000),
   domain: fc.constantFrom(...DOMAINS),
 })
@@ -558,7 +594,7 @@ law("P11: projections never exceed the current score and never rise from day to 
 law("P11: days_to_non_compliance is the first whole day below the minimum", projection, (shown) => {
   const curve = curveOf(shown);
   const days = shown.days_to_non_compliance;
-  const { min_jis } = DEFAULT_MODEL_DOCUMENT.thresholds;
+  const { min_jis } = JIS_2_0_0.thresholds;
   if (shown.current_jis < min_jis) return assert.equal(days, 0);
   assert.ok(days !== null && days >= 1, "every built-in floor is below the minimum");
   assert.ok(projectedJis(curve, days) < min_jis, `still compliant on day ${days}`);
@@ -566,7 +602,7 @@ law("P11: days_to_non_compliance is the first whole day below the minimum", proj
 });
 
 law(
-  "P12: accepting a right recommendation never lowers D2",
+  "P12: accepting a right recommendation never lowers D2, before jis-3",
   stepOf(
     interactionOf({
       ...PRESENTED,
@@ -575,6 +611,7 @@ law(
       outcome_correct: fc.constant(true),
     }),
     WITHIN_GRACE,
+    BY_EARLIER_MODELS,
   ),
   (step) => neverFalls(["error_detection"], step),
 );
@@ -623,7 +660,7 @@ law(
 );
 
 law(
-  "P15: an unlabelled departure or referral never raises D2",
+  "P15: an unlabelled departure or referral never raises D2, before jis-3",
   stepOf(
     fc.oneof(
       unlabelled({ decision: fc.constantFrom("rejected", "overridden", "deferred", "escalated") }),
@@ -633,17 +670,28 @@ law(
       }),
     ),
     gapUpTo(60),
+    BY_EARLIER_MODELS,
   ),
   (step) => neverRises(["error_detection"], step),
 );
 
 // This limit is for the population; a search for the worst case, instead of draws, has found 12.5.
 law(
-  "P16: one interaction moves the JIS by at most 12 points",
-  stepOf(interactionOf(), WITHIN_GRACE),
+  "P16: one interaction moves the JIS by at most 12 points, before jis-3",
+  stepOf(interactionOf(), WITHIN_GRACE, BY_EARLIER_MODELS),
   (step) => {
     const moved = scoreStep(step).result.jis - jisBefore(step);
     assert.ok(Math.abs(moved) <= 12, `moved by ${moved}`);
+  },
+);
+
+// The search for the worst case has found 14.5: the first hit of somebody who followed right advice 136 times.
+law(
+  "P16 of jis-3: one interaction moves the JIS by at most 20 points",
+  stepOf(interactionOf(), WITHIN_GRACE, BY_JIS_3),
+  (step) => {
+    const moved = scoreStep(step).result.jis - jisBefore(step);
+    assert.ok(Math.abs(moved) <= 20, `moved by ${moved}`);
   },
 );
 
@@ -710,7 +758,7 @@ const lateLabel = fc.record({
 });
 
 law(
-  "a late label changes only H, C, A, U, the domain's K and the truth counters",
+  "a late label changes only H, C, A, U, the domain's K and the truth counters, with jis-3 the known cases and the JIS too",
   lateLabel,
   (late) => {
     const { before, label } = late;
@@ -720,7 +768,8 @@ law(
     assert.deepEqual(after, {
       ...before,
       b: { ...before.b, H, C, A, U },
-      K: { ...before.K, [domain]: after.K[domain] },
+      K: after.K[domain] === undefined ? before.K : { ...before.K, [domain]: after.K[domain] },
+      ...(after.ev === undefined || !presented ? {} : { ev: after.ev, jis: after.jis }),
       cnt: { ...before.cnt, truth: before.cnt.truth + 1, lab: before.cnt.lab + (presented ? 1 : 0) },
     });
   },
@@ -748,7 +797,7 @@ law(
 );
 
 law(
-  "a label right after its score leaves H, C, U and K as the same label in the request would",
+  "a label right after its score leaves H, C, U, K, the known cases and the JIS of jis-3 as the same label in the request would",
   lateLabel,
   (late) => {
     const { step, scored, label } = late;
@@ -758,26 +807,48 @@ law(
     for (const name of ["H", "C", "U"] as const) assert.deepEqual(labelled.b[name], atOnce.b[name]);
     assert.deepEqual(labelled.K, atOnce.K);
     assert.deepEqual(labelled.cnt, atOnce.cnt);
+    assert.deepEqual(labelled.ev, atOnce.ev);
+    if (labelled.ev !== undefined) assert.equal(labelled.jis, atOnce.jis);
   },
 );
 
-law("a late label that says wrong never raises a dimension", lateLabel, ({ version, before, label }) => {
-  const model = modelOf({ version });
-  const { domain } = label.weights;
-  const old = dimensionsIn(model, before, domain);
-  const now = dimensionsIn(model, applyLabel(model, before, { ...label, outcome_correct: false }), domain);
-  for (const name of DIMENSIONS) assert.ok(now[name] <= old[name], `${name} rose`);
-});
+/** With `jis-3` a referral counts in part as right and in part as wrong, whatever its truth. */
+function isPartlyRight(
+  { version, label: { decision } }: {
+    readonly version: string;
+    readonly label: { readonly decision: Decision };
+  },
+): boolean {
+  return modelOf({ version }).formulas === "jis-3" && (decision === "deferred" || decision === "escalated");
+}
 
 law(
-  "a late label that says right never lowers a dimension, but D7 where the acceptance proves to have been careless",
+  "a late label that says wrong never raises a dimension that buckets make, but for a referral of jis-3",
   lateLabel,
-  ({ version, before, label }) => {
+  (late) => {
+    const { version, before, label } = late;
     const model = modelOf({ version });
     const { domain } = label.weights;
+    fc.pre(!isPartlyRight(late));
+    const old = dimensionsIn(model, before, domain);
+    const now = dimensionsIn(model, applyLabel(model, before, { ...label, outcome_correct: false }), domain);
+    for (const name of DIMENSIONS.filter((name) => !isOfPosterior(model, name))) {
+      assert.ok(now[name] <= old[name], `${name} rose`);
+    }
+  },
+);
+
+law(
+  "a late label that says right never lowers a dimension that buckets make, but for a referral of jis-3, and D7 where the acceptance proves to have been careless",
+  lateLabel,
+  (late) => {
+    const { version, before, label } = late;
+    const model = modelOf({ version });
+    const { domain } = label.weights;
+    fc.pre(!isPartlyRight(late));
     const old = dimensionsIn(model, before, domain);
     const now = dimensionsIn(model, applyLabel(model, before, { ...label, outcome_correct: true }), domain);
-    for (const name of DIMENSIONS) {
+    for (const name of DIMENSIONS.filter((name) => !isOfPosterior(model, name))) {
       if (name === "decision_autonomy" && ["accepted", "modified"].includes(label.decision)) continue;
       assert.ok(now[name] >= old[name], `${name} fell`);
     }
@@ -793,8 +864,10 @@ law("a lite score equals the full one over its three dimensions, renormalised", 
   const { deferral_resistance, deliberation_depth, decision_autonomy } = full.result.dimensions;
   assert.deepEqual(lite.result.dimensions, { deferral_resistance, deliberation_depth, decision_autonomy });
   assert.equal(lite.result.dimensions_computed, 3);
-  const weighed = 0.2 * deferral_resistance! + 0.15 * deliberation_depth! + 0.15 * decision_autonomy!;
-  assert.equal(lite.result.jis, roundTo(weighed / 0.5, 2));
+  const weighed = modelOf(from).formulas === "jis-3"
+    ? 0.5 * deferral_resistance! + 0.5 * decision_autonomy!
+    : (0.2 * deferral_resistance! + 0.15 * deliberation_depth! + 0.15 * decision_autonomy!) / 0.5;
+  assert.equal(lite.result.jis, roundTo(weighed, 2));
 });
 
 law("the state after a lite score is the state after a full one", anyStep, (step) => {
@@ -822,9 +895,9 @@ law("an incident-frozen interaction leaves the state as it was and has no score"
 // ---- the model document -----------------------------------------------------------------------------------
 
 law(
-  "a model whose priors are all p starts everyone at 100·p, in every dimension, domain and mode",
+  "a model whose priors are all p starts everyone at 100·p, in every dimension, domain and mode, before jis-3",
   fc.record({
-    version: fc.constantFrom(...VERSIONS),
+    version: fc.constantFrom(...EARLIER_VERSIONS),
     percent: fc.oneof(fc.constant(65), fc.integer({ min: 1, max: 99 })),
     domain: fc.constantFrom(...DOMAINS),
   }),

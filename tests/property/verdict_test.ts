@@ -1,18 +1,42 @@
-/** Laws of the formulas `jis-3`, over any known cases. */
+/** Laws of the formulas `jis-3`: over any known cases, and over histories of interactions. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { DECISIONS, DOMAINS, SCENARIO_TYPES } from "../../src/domain/enums.ts";
-import { recordedInteractionSchema } from "../../src/domain/interaction.ts";
+import {
+  DECISIONS,
+  DIMENSIONS,
+  type Domain,
+  DOMAINS,
+  LATER_DOMAINS,
+  SCENARIO_TYPES,
+  VERDICT_STATUSES,
+} from "../../src/domain/enums.ts";
+import {
+  contradictionOf,
+  type Interaction,
+  recordedInteractionSchema,
+} from "../../src/domain/interaction.ts";
+import { DAY_MS } from "../../src/domain/time.ts";
+import { isPresented } from "../../src/scoring/classify.ts";
+import { bandOf, jisOf } from "../../src/scoring/dimensions.ts";
 import { Posterior } from "../../src/scoring/discrimination.ts";
-import { casesOf, NO_PARTS, type Part, type PartsOfWork } from "../../src/scoring/known_cases.ts";
-import { modelSchema } from "../../src/scoring/model.ts";
-import { score } from "../../src/scoring/score.ts";
-import type { OperatorState } from "../../src/scoring/state.ts";
+import { scoreDecision } from "../../src/scoring/drs.ts";
+import { explainScore } from "../../src/scoring/explain.ts";
+import {
+  allLive,
+  casesOf,
+  NO_PARTS,
+  type Part,
+  type PartsOfWork,
+  withDecision,
+} from "../../src/scoring/known_cases.ts";
+import { applyLabel } from "../../src/scoring/label.ts";
+import { domainRules, type ModelDocument } from "../../src/scoring/model.ts";
+import { readState } from "../../src/scoring/reading.ts";
+import { retain } from "../../src/scoring/reducer.ts";
+import { score, type Scored } from "../../src/scoring/score.ts";
+import { initialState, minimumDataMet, type OperatorState, stateSchema } from "../../src/scoring/state.ts";
 import { judge } from "../../src/scoring/verdict.ts";
-import document from "../../src/scoring/jis-2.0.0.json" with { type: "json" };
-
-const model = modelSchema.parse(document);
-const RANKS = ["compliant", "undetermined", "non_compliant"];
+import { JIS_1_0_0, JIS_1_1_0, JIS_2_0_0 as model } from "../models.ts";
 
 const part = fc.tuple(...[30, 30, 120, 60, 40, 100].map((max) => fc.nat({ max }))).map(
   ([hit, miss, right, alarm, more]): Part => {
@@ -30,7 +54,7 @@ const parts: fc.Arbitrary<PartsOfWork> = fc.record({
   m: fc.nat({ max: 7 }),
 });
 
-const rankOf = (of: PartsOfWork) => RANKS.indexOf(judge(model, of, "full").verdict.status);
+const rankOf = (of: PartsOfWork) => VERDICT_STATUSES.indexOf(judge(model, of, "full").verdict.status);
 
 Deno.test("a score and its interval lie between 0 and 100, the low end below the high one", () => {
   fc.assert(fc.property(parts, (of) => {
@@ -77,35 +101,362 @@ Deno.test("a verdict rests on at least five known cases of wrong advice, unless 
   }));
 });
 
-const interaction = fc.record({
+// ---- any known cases with one more ---------------------------------------------------------------------------
+
+const NOTHING = { hit: 0, miss: 0, correctAcceptance: 0, falseAlarm: 0 };
+
+/** The known cases with one more case of the general domain. */
+function withCase(
+  of: PartsOfWork,
+  scenario_type: "standard" | "critical" | "error_injected",
+  evidence: Partial<typeof NOTHING>,
+): PartsOfWork {
+  const domain = Object.keys(of.d)[0] as Domain | undefined ?? "general";
+  return withDecision(model, of, {
+    domain,
+    scenario_type,
+    isNew: true,
+    evidence: { ...NOTHING, ...evidence },
+  });
+}
+
+/** The JIS, of which the dimensions without a weight are no part. */
+function points(of: PartsOfWork): number {
+  const { dimensions } = judge(model, of, "full");
+  return DIMENSIONS.reduce((sum, name) => sum + model.dimensions[name].weight * (dimensions[name] ?? 0), 0);
+}
+
+const live = fc.constantFrom("standard" as const, "critical" as const, "error_injected" as const);
+
+Deno.test("a hit in place of a miss never makes the verdict worse, nor the score lower by more than it is rounded", () => {
+  fc.assert(fc.property(parts, live, (of, scenario) => {
+    const [hit, miss] = [withCase(of, scenario, { hit: 1 }), withCase(of, scenario, { miss: 1 })];
+    assert.ok(rankOf(hit) <= rankOf(miss));
+    assert.ok(points(hit) >= points(miss) - 1);
+  }));
+});
+
+Deno.test("a correct acceptance in place of a false alarm never makes the verdict worse where wrong advice is known", () => {
+  fc.assert(fc.property(parts, live, (of, scenario) => {
+    fc.pre(scenario !== "error_injected" && allLive(of)[4] >= 5);
+    assert.ok(
+      rankOf(withCase(of, scenario, { correctAcceptance: 1 })) <=
+        rankOf(withCase(of, scenario, { falseAlarm: 1 })),
+    );
+  }));
+});
+
+// The search for the worst case has found 14.5, both up and down.
+Deno.test("one known case moves the score by at most 20 points", () => {
+  const cell = fc.constantFrom("hit", "miss", "correctAcceptance", "falseAlarm");
+  fc.assert(fc.property(parts, live, cell, (of, scenario, name) => {
+    const moved = points(withCase(of, scenario, { [name]: 1 })) - points(of);
+    assert.ok(Math.abs(moved) <= 20, `moved by ${moved}`);
+  }));
+});
+
+// ---- histories -----------------------------------------------------------------------------------------------
+
+const FULL = { mode: "full", modeOverride: "normal" } as const;
+const BEGIN = Date.UTC(2027, 0, 4);
+const MINUTE_MS = 60_000;
+
+const interaction: fc.Arbitrary<Interaction> = fc.record({
   decision: fc.constantFrom(...DECISIONS),
   scenario_type: fc.constantFrom(...SCENARIO_TYPES),
   modification_extent: fc.double({ min: 0, max: 1, noNaN: true }),
   outcome_correct: fc.constantFrom(true, false, null),
+  ai_correct: fc.constantFrom(true, false, undefined),
   time_to_decision_ms: fc.nat({ max: 100_000 }),
   hover_events: fc.constantFrom(null, 0, 3),
-}).map((fields) => recordedInteractionSchema.parse(fields));
+  scroll_depth: fc.constantFrom(null, 0, 0.5),
+  alternative_views_checked: fc.constantFrom(null, 0, 2),
+}).map(({ ai_correct, ...fields }) => {
+  const isPossible = contradictionOf({ ...fields, ai_correct }) === null;
+  return recordedInteractionSchema.parse(
+    ai_correct === undefined || !isPossible ? fields : { ...fields, ai_correct },
+  );
+});
 
-Deno.test("an acceptance whose truth nobody knows moves no estimate and makes nobody compliant", () => {
-  const domain = fc.constantFrom("legal" as const, "general" as const);
-  fc.assert(fc.property(fc.array(fc.tuple(interaction, domain), { maxLength: 40 }), domain, (history, at) => {
-    const options = { mode: "full", modeOverride: "normal" } as const;
-    const now = Date.UTC(2027, 0, 4);
-    let state: OperatorState | null = null;
-    for (const [given, of] of history) {
-      state = score(model, state, { interaction: given, domain: of, now }, options).state;
-    }
-    const before = judge(model, state?.ev ?? NO_PARTS, "full");
-    const accepted = recordedInteractionSchema.parse({ decision: "accepted", time_to_decision_ms: 9_000 });
-    const after = score(model, state, { interaction: accepted, domain: at, now }, options);
-    const judged = judge(model, after.state.ev!, "full");
-    assert.deepEqual([judged.dimensions, judged.low, judged.high], [
-      before.dimensions,
-      before.low,
-      before.high,
-    ]);
-    if (judged.verdict.status === "compliant") assert.equal(before.verdict.status, "compliant");
-    assert.equal(after.result.compliance.status, judged.verdict.status);
-    assert.equal(after.result.compliance.article14_met, judged.verdict.status === "compliant");
+/** An interaction that tells nobody whether the recommendation was right. */
+const unlabelled = interaction.map(({ ai_correct: _, ...fields }): Interaction => ({
+  ...fields,
+  outcome_correct: null,
+  scenario_type: fields.scenario_type === "error_injected" ? "critical" : fields.scenario_type,
+}));
+
+interface Happened {
+  readonly interaction: Interaction;
+  readonly domain: Domain;
+}
+
+const happened: fc.Arbitrary<Happened> = fc.record({
+  interaction,
+  domain: fc.constantFrom<Domain>("general", "legal"),
+});
+const histories = fc.array(happened, { maxLength: 40 });
+
+/** A case a minute; the state after the last one, null if there is none. */
+function stateAfter(history: readonly Happened[], by: ModelDocument = model): OperatorState | null {
+  return history.reduce<OperatorState | null>(
+    (state, of, index) => score(by, state, { ...of, now: BEGIN + index * MINUTE_MS }, FULL).state,
+    null,
+  );
+}
+
+const endOf = (history: readonly unknown[]) => BEGIN + history.length * MINUTE_MS;
+
+function scoreNext(history: readonly Happened[], next: Happened, gapMs = 0): Scored {
+  return score(model, stateAfter(history), { ...next, now: endOf(history) + gapMs }, FULL);
+}
+
+/** What a state, faded by a gap, would say. */
+function judgedAt(state: OperatorState | null, now: number) {
+  return judge(model, retain(model, state ?? initialState(model), now).ev ?? NO_PARTS, "full");
+}
+
+const gaps = fc.oneof(fc.constant(0), fc.nat({ max: 120 * DAY_MS }));
+
+Deno.test("a case whose truth nobody knows moves the score by nothing but the fading of a gap", () => {
+  fc.assert(fc.property(histories, happened, unlabelled, gaps, (history, { domain }, interaction, gapMs) => {
+    const before = judgedAt(stateAfter(history), endOf(history) + gapMs);
+    const { state, result } = scoreNext(history, { interaction, domain }, gapMs);
+    const after = judge(model, state.ev!, "full");
+    assert.deepEqual([after.dimensions, after.low, after.high], [before.dimensions, before.low, before.high]);
+    assert.equal(result.jis, jisOf(model, { ...result.dimensions, ...before.dimensions }, "full"));
+    // A part of the work can begin, or cease, to be so large that it must be measured.
+    const hasPartUnmeasured = [before, after].some(({ verdict }) => verdict.doubt === "part_not_measured");
+    if (!hasPartUnmeasured) assert.deepEqual(after.verdict, before.verdict);
+    assert.deepEqual(result.compliance.verdict, after.verdict);
+    assert.equal(result.compliance.status, after.verdict.status);
+    assert.equal(result.compliance.article14_met, after.verdict.status === "compliant");
+    assert.equal(result.band, bandOf(model, result.jis));
   }));
+});
+
+Deno.test("a case that was announced as a test moves neither score nor verdict, whatever its truth", () => {
+  fc.assert(fc.property(histories, happened, (history, { interaction, domain }) => {
+    const announced: Interaction = { ...interaction, scenario_type: "calibration" };
+    const before = judgedAt(stateAfter(history), endOf(history));
+    const { state, result } = scoreNext(history, { interaction: announced, domain });
+    assert.deepEqual(judge(model, state.ev!, "full"), before);
+    assert.deepEqual(result.compliance.verdict, before.verdict);
+    assert.equal(result.jis, jisOf(model, { ...result.dimensions, ...before.dimensions }, "full"));
+  }));
+});
+
+Deno.test("telemetry that was zero in the whole history gives the score and the verdict of none at all", () => {
+  const NONE = { hover_events: null, scroll_depth: null, alternative_views_checked: null };
+  const ZEROS = { hover_events: 0, scroll_depth: 0, alternative_views_checked: 0 };
+  const withTelemetry = (history: readonly Happened[], telemetry: Partial<Interaction>) =>
+    history.map(({ interaction, domain }) => ({ domain, interaction: { ...interaction, ...telemetry } }));
+  fc.assert(fc.property(histories.filter(({ length }) => length > 0), (history) => {
+    const [zeros, none] = [ZEROS, NONE].map((telemetry) => withTelemetry(history, telemetry)) as [
+      Happened[],
+      Happened[],
+    ];
+    const [last, lastOfNone] = [zeros.pop()!, none.pop()!];
+    assert.deepEqual(scoreNext(zeros, last), scoreNext(none, lastOfNone));
+    const event = { ...last, now: endOf(zeros) };
+    assert.deepEqual(
+      explainScore(model, stateAfter(zeros), event),
+      explainScore(model, stateAfter(none), { ...event, ...lastOfNone }),
+    );
+    const decision = { domain: last.domain, stakes: null, now: endOf(zeros) };
+    assert.deepEqual(
+      scoreDecision(model, stateAfter(zeros), { ...decision, interaction: last.interaction }),
+      scoreDecision(model, stateAfter(none), { ...decision, interaction: lastOfNone.interaction }),
+    );
+  }));
+});
+
+Deno.test("a late label gives the known cases and the score of the same truth at scoring, if no case lies between", () => {
+  fc.assert(
+    fc.property(histories, happened, fc.boolean(), (history, { interaction: given, domain }, outcome) => {
+      const { ai_correct: ai, ...fields } = given;
+      fc.pre(fields.scenario_type !== "error_injected");
+      fc.pre(contradictionOf({ ...fields, outcome_correct: outcome, ai_correct: ai }) === null);
+      const said = ai === undefined ? {} : { ai_correct: ai };
+      const atOnce = scoreNext(history, {
+        domain,
+        interaction: { ...fields, outcome_correct: outcome, ...said },
+      });
+      const { state, weights } = scoreNext(history, {
+        domain,
+        interaction: { ...fields, outcome_correct: null },
+      });
+      const { decision, scenario_type } = fields;
+      const label = { weights, decision, scenario_type, outcome_correct: outcome, ...said };
+      const labelled = applyLabel(model, state, label);
+      assert.deepEqual(labelled.ev, atOnce.state.ev);
+      assert.equal(labelled.jis, atOnce.state.jis);
+      stateSchema.parse(labelled);
+    }),
+  );
+});
+
+Deno.test("a label of a case of which the interaction said whether the recommendation was right changes nothing", () => {
+  fc.assert(fc.property(histories, unlabelled, fc.boolean(), (history, interaction, outcome) => {
+    const { decision, scenario_type } = interaction;
+    fc.pre(isPresented(interaction));
+    const { state, weights } = scoreNext(history, {
+      domain: "legal",
+      interaction: { ...interaction, ai_correct: true },
+    });
+    const label = { weights, decision, scenario_type, outcome_correct: outcome, isAdviceCounted: true };
+    assert.equal(applyLabel(model, state, label), state);
+  }));
+});
+
+// ---- from one model to another -------------------------------------------------------------------------------
+
+Deno.test("the first score by jis-3 of a state of jis-1.1.0 begins anew, and says so", () => {
+  fc.assert(fc.property(histories.filter(({ length }) => length > 0), happened, (history, next) => {
+    const stored = stateAfter(history, JIS_1_1_0)!;
+    const event = { ...next, now: endOf(history) };
+    const { state, result } = score(model, stored, event, FULL);
+    assert.deepEqual([state.ef, state.es, state.disp], [state.jis, state.jis, state.jis]);
+    assert.equal(result.jis, state.jis);
+    assert.equal(result.displayed_jis, Math.round(state.jis!));
+    const alone = score(model, null, event, FULL);
+    assert.deepEqual(state.ev, alone.state.ev);
+    assert.equal(state.jis, alone.state.jis);
+    assert.deepEqual(result.compliance.verdict, alone.result.compliance.verdict);
+    assert.equal(state.n, history.length + 1);
+    const remark =
+      "The model changed from jis-1.1.0 to jis-2.0.0 before this score: cases that are known count from here on, and the score begins anew.";
+    for (const { dimension, rules } of explainScore(model, stored, event)) {
+      assert.equal(rules.includes(remark), model.dimensions[dimension].weight > 0);
+    }
+  }));
+});
+
+Deno.test("a return to jis-1.1.0 drops the known cases, and a second start of jis-3 begins anew again", () => {
+  fc.assert(fc.property(histories.filter(({ length }) => length > 0), happened, (history, next) => {
+    const event = { ...next, now: endOf(history) };
+    const back = score(JIS_1_1_0, stateAfter(history)!, event, FULL);
+    assert.ok(!("ev" in back.state));
+    assert.equal(back.state.v, "jis-1.1.0");
+    assert.equal(back.result.compliance.verdict, undefined);
+    assert.equal(back.result.prior_dimensions, undefined);
+    stateSchema.parse(back.state);
+    const again = score(model, back.state, { ...event, now: event.now + MINUTE_MS }, FULL);
+    assert.equal(again.state.es, again.state.jis);
+  }));
+});
+
+Deno.test("a later domain is scored by every model, and is in a state from its first case on", () => {
+  const later = fc.constantFrom(...LATER_DOMAINS);
+  const models = fc.constantFrom(JIS_1_0_0, JIS_1_1_0, model);
+  fc.assert(fc.property(models, histories, later, interaction, (by, history, domain, interaction) => {
+    const before = stateAfter(history, by);
+    assert.deepEqual(LATER_DOMAINS.filter((name) => name in (before ?? initialState(by)).K), []);
+    const event = { interaction, domain, now: endOf(history) };
+    const { state, result } = score(by, before, event, FULL);
+    assert.ok(LATER_DOMAINS.every((name) => name === domain || !(name in state.K)));
+    stateSchema.parse(state);
+    assert.equal(result.decay_projection.domain, domain);
+    assert.equal(result.decay_projection.floor, domainRules(by, domain).floor);
+    if (by === model) return;
+    // A model without numbers for the domain takes those of general.
+    const inGeneral = score(by, before && { ...before, K: { ...before.K, general: [0, 0] } }, {
+      ...event,
+      domain: "general",
+    }, FULL);
+    assert.deepEqual(
+      { ...result, decay_projection: { ...result.decay_projection, domain: "general" } },
+      inGeneral.result,
+    );
+    assert.deepEqual(state.K[domain] ?? [0, 0], inGeneral.state.K.general);
+  }));
+});
+
+// ---- what follows from the verdict ---------------------------------------------------------------------------
+
+/** Cases that lead to each of the three verdicts, with fewer and with more than five known cases of wrong advice. */
+const judgedHistories: fc.Arbitrary<readonly Happened[]> = fc.record({
+  caught: fc.nat({ max: 30 }),
+  missed: fc.nat({ max: 30 }),
+  followed: fc.nat({ max: 40 }),
+  rejected: fc.nat({ max: 20 }),
+  scenario_type: fc.constantFrom("standard" as const, "critical" as const),
+}).map(({ caught, missed, followed, rejected, scenario_type }) => {
+  const cases = (count: number, decision: "accepted" | "rejected", outcome_correct: boolean) =>
+    Array.from({ length: count }, (): Happened => ({
+      domain: "legal",
+      interaction: recordedInteractionSchema.parse({
+        decision,
+        scenario_type,
+        outcome_correct,
+        time_to_decision_ms: 20_000,
+      }),
+    }));
+  return [
+    ...cases(caught, "rejected", true),
+    ...cases(missed, "accepted", false),
+    ...cases(followed, "accepted", true),
+    ...cases(rejected, "rejected", false),
+  ];
+}).filter(({ length }) => length > 0);
+
+Deno.test("a score is provisional until there is enough data and five cases of wrong advice are known", () => {
+  fc.assert(fc.property(judgedHistories, (history) => {
+    const { state, result } = scoreNext(history.slice(1), history[0]!);
+    const wrong = allLive(state.ev!)[4];
+    assert.equal(result.provisional, !(minimumDataMet(model, state, endOf(history)) && wrong >= 5));
+    assert.equal(result.committed, !result.provisional);
+    assert.equal((result.prior_dimensions ?? []).length, wrong < 5 ? 3 : 0);
+  }));
+});
+
+Deno.test("maintenance is of medium urgency and names the doubt while there is no verdict", () => {
+  const seen = new Set<string>();
+  fc.assert(fc.property(judgedHistories, (history) => {
+    const { compliance, maintenance_recommendation: maintenance } =
+      scoreNext(history.slice(1), history[0]!).result;
+    const verdict = compliance.verdict!;
+    const { reasons } = maintenance.recommendation;
+    const undetermined = reasons.filter((reason) => reason.startsWith("undetermined_"));
+    seen.add(verdict.status);
+    if (verdict.status === "undetermined") {
+      assert.deepEqual(undetermined, [`undetermined_${verdict.doubt}`]);
+      assert.equal(maintenance.urgency, "medium");
+      assert.ok(compliance.action_required);
+    } else {
+      assert.deepEqual(undetermined, []);
+    }
+    assert.ok(!reasons.some((reason) => reason.includes("_below_floor_")));
+  }));
+  assert.deepEqual([...seen].sort(), ["compliant", "non_compliant", "undetermined"]);
+});
+
+Deno.test("a decision score holds a low JIS against the operator only if the verdict is non_compliant", () => {
+  const seen = new Set<string>();
+  fc.assert(fc.property(judgedHistories, fc.boolean(), gaps, (history, isCritical, gapMs) => {
+    const state = stateAfter(history);
+    const now = endOf(history) + gapMs;
+    const { policy_triggers, operator_verdict, factors } = scoreDecision(model, state, {
+      interaction: recordedInteractionSchema.parse({
+        decision: "accepted",
+        time_to_decision_ms: 20_000,
+        scenario_type: isCritical ? "critical" : "standard",
+      }),
+      domain: "legal",
+      stakes: null,
+      now,
+    });
+    const current = retain(model, state!, now);
+    const { judgment, jis } = readState(model, current, { domain: "legal", mode: "full" });
+    assert.deepEqual(operator_verdict, judgment!.verdict);
+    assert.equal(factors.find(({ name }) => name === "operator_jis")!.value, jis);
+    const { status } = operator_verdict!;
+    const isTriggered = (policy: string) =>
+      policy_triggers.find((row) => row.policy.startsWith(policy))!.triggered;
+    assert.equal(isTriggered("P2_"), status === "non_compliant" && jis < 40);
+    assert.equal(isTriggered("P3_"), status === "non_compliant" && jis >= 40 && jis < 60);
+    const isUnproven = status === "undetermined" || !minimumDataMet(model, current, now);
+    assert.equal(isTriggered("P6_"), isCritical && isUnproven);
+    for (const policy of ["P2_", "P3_", "P6_"]) if (isTriggered(policy)) seen.add(policy);
+  }));
+  assert.deepEqual([...seen].sort(), ["P2_", "P3_", "P6_"]);
 });

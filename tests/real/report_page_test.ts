@@ -5,7 +5,7 @@ import { signedReportIn } from "../../src/cli/report_page.ts";
 import { SPARKLINE_CSP, sparklineSvg } from "../../src/pages/sparkline.ts";
 import { ASSESSMENT_PAGE_CSP, assessmentPage } from "../../src/pages/assessment.ts";
 import { sampleAssessment } from "../sample_assessment.ts";
-import { EMPTY_REPORT, SAMPLE_PAGE, samplePageOf } from "../sample_report.ts";
+import { EMPTY_REPORT, JUDGED_REPORT, SAMPLE_PAGE, samplePageOf } from "../sample_report.ts";
 
 const CHROMIUM = "/usr/bin/chromium";
 const TIMEOUT_MS = 60_000;
@@ -29,6 +29,7 @@ const DOCUMENTS: Readonly<Record<string, readonly [text: string, type: string, p
     "text/html; charset=utf-8",
     REPORT_PAGE_CSP,
   ],
+  "/judged": [reportPage(samplePageOf(JUDGED_REPORT)), "text/html; charset=utf-8", REPORT_PAGE_CSP],
   "/assessment": [
     assessmentPage(sampleAssessment(12)),
     "text/html; charset=utf-8",
@@ -97,7 +98,7 @@ Deno.test({
   ignore: chromiumIsMissing(),
   async fn() {
     await withBrowser(async ({ open }) => {
-      for (const path of ["/report", "/empty", "/sparkline"]) {
+      for (const path of ["/report", "/judged", "/empty", "/sparkline"]) {
         const { dom, log } = await open(path, "--dump-dom");
         assert.match(dom, path === "/sparkline" ? /<desc>First 58\.25/ : /Meridian Credit &amp; Savings/);
         assert.doesNotMatch(log, VIOLATION, path);

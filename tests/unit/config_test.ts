@@ -14,7 +14,7 @@ import {
 import type { Environment } from "../../src/config/environment.ts";
 import { KNOWN_VARIABLES } from "../../src/config/variables.ts";
 import { deriveSecretsKey } from "../../src/keys/secrets.ts";
-import document from "../../src/scoring/jis-1.1.0.json" with { type: "json" };
+import document from "../../src/scoring/jis-2.0.0.json" with { type: "json" };
 
 const PEPPER = "pepper-SHOWN-NOWHERE-0123456789-0123456789";
 const REQUIRED = { JISS_KEY_PEPPER: PEPPER };
@@ -602,7 +602,7 @@ Deno.test("an invalid model document is refused with every problem and its path"
 });
 
 Deno.test("a valid model document is used, and can be read alone by commands that need nothing else", () => {
-  const calibrated = { ...document, version: "jis-1.1.0-acme" };
+  const calibrated = { ...document, version: "jis-2.0.0-acme" };
   const files = { "/m": JSON.stringify(calibrated) };
   assert.deepEqual(read({ JISS_SCORING_MODEL_FILE: "/m" }, files).model, calibrated);
   assert.deepEqual(readModel({ JISS_SCORING_MODEL_FILE: "/m" }, readerOf(files)), calibrated);

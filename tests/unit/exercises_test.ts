@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { type Dimension, DIMENSIONS, type Domain } from "../../src/domain/enums.ts";
 import type { FullDimensions } from "../../src/scoring/dimensions.ts";
-import document from "../../src/scoring/jis-1.1.0.json" with { type: "json" };
+import document from "../../src/scoring/jis-2.0.0.json" with { type: "json" };
 import { type ExercisePlan, recommendExercises } from "../../src/scoring/maintenance.ts";
 import { DEFAULT_MODEL_DOCUMENT as model, modelSchema } from "../../src/scoring/model.ts";
 

@@ -34,7 +34,7 @@ const modelOf = (document: ModelDocument): Model => ({
 const BUILT_IN = modelOf(DEFAULT_MODEL_DOCUMENT);
 const CALIBRATED = modelOf({
   ...DEFAULT_MODEL_DOCUMENT,
-  version: "jis-1.1.0-acme",
+  version: `${DEFAULT_MODEL_DOCUMENT.version}-acme`,
   uncertainty: { ...DEFAULT_MODEL_DOCUMENT.uncertainty, calibration_factor: 1.1 },
 });
 
@@ -221,7 +221,7 @@ Deno.test(
       event("MODEL_CHANGED", "10", {
         from_sha256: BUILT_IN.sha256,
         to_sha256: CALIBRATED.sha256,
-        to_version: "jis-1.1.0-acme",
+        to_version: `${BUILT_IN.document.version}-acme`,
       }),
     ]);
     assert.equal((await recordedOf(database)).model_sha256, CALIBRATED.sha256);
@@ -248,8 +248,8 @@ Deno.test(
       detail.to_version,
     ]);
     assert.deepEqual(details, [
-      [BUILT_IN.sha256, CALIBRATED.sha256, "jis-1.1.0-acme"],
-      [CALIBRATED.sha256, BUILT_IN.sha256, "jis-1.1.0"],
+      [BUILT_IN.sha256, CALIBRATED.sha256, `${BUILT_IN.document.version}-acme`],
+      [CALIBRATED.sha256, BUILT_IN.sha256, BUILT_IN.document.version],
     ]);
     const documents = await select(
       database,
@@ -273,7 +273,7 @@ Deno.test(
     assert.deepEqual(change!.detail, {
       from_sha256: BUILT_IN.sha256,
       to_sha256: other.sha256,
-      to_version: "jis-1.1.0",
+      to_version: BUILT_IN.document.version,
     });
   }),
 );

@@ -1175,3 +1175,68 @@ Deno.test("for operators whose records were pruned before step 10 every answer i
   await source.close();
   await Deno.remove(directory, { recursive: true });
 });
+
+// ---- step 13 ----------------------------------------------------------------------------------------------
+
+const withStep12 = (test: (earlier: Earlier) => Promise<void>) =>
+  withStep({ version: 12, also: decideEraseAndRegister }, test);
+
+const HELD = "SELECT chain, held FROM audit_chain ORDER BY chain";
+
+Deno.test(
+  "step 13 leaves every row and every seal as it is, and no row has a verdict",
+  withStep12(async ({ earlier: database }) => {
+    const before = new Map<string, readonly Row[]>();
+    const queries = new Map<string, string>();
+    for (const table of await tablesOf(database)) {
+      queries.set(table, await earlierRowsQuery(table, { earlier: database, today: database }));
+      before.set(table, await rowsOf(database, queries.get(table)!));
+    }
+    for (const table of ["operator", "interaction"]) {
+      assert.ok(before.get(table)!.length > 0, `${table} has rows to lose`);
+    }
+    assert.deepEqual(await migrate(database, { migrations: MIGRATIONS, now: EPOCH }), stepsAfter(12));
+    for (const [table, text] of queries) {
+      assert.deepEqual(await rowsOf(database, text), before.get(table), table);
+    }
+    for (const table of ["operator", "interaction"]) {
+      assert.deepEqual(await rowsOf(database, `SELECT * FROM ${table} WHERE verdict IS NOT NULL`), [], table);
+    }
+    const fresh = openEmbedded({ path: ":memory:", onFatal: () => {} });
+    await migrate(fresh, { migrations: MIGRATIONS, now: EPOCH });
+    await isAsNew(database, fresh);
+    await fresh.close();
+    await database.close();
+  }),
+);
+
+Deno.test(
+  "step 13, cut short, leaves the database at step 12 with every row",
+  withStep12(async ({ earlier: database }) => {
+    const text = "SELECT * FROM operator ORDER BY org_id, operator_id";
+    const before = await rowsOf(database, text);
+    const step = MIGRATIONS[12]!;
+    for (let count = 0; count <= step.statements.length; count += 1) {
+      const broken = {
+        ...step,
+        statements: [...step.statements.slice(0, count), "INSERT INTO nowhere VALUES (1)"],
+      };
+      const steps = [...MIGRATIONS.slice(0, 12), broken];
+      await assert.rejects(() => migrate(database, { migrations: steps, now: EPOCH }));
+      assert.deepEqual(await rowsOf(database, text), before, `after ${count} statements`);
+    }
+    assert.deepEqual(await migrate(database, { migrations: MIGRATIONS, now: EPOCH }), stepsAfter(12));
+    await database.close();
+  }),
+);
+
+Deno.test(
+  "the first start over step 12 takes the seals as they are and repeats every answer",
+  withStep12(async ({ history, open, source }) => {
+    const harness = await open();
+    await isSealedAlike(harness.database, source);
+    assert.deepEqual(await rowsOf(harness.database, HELD), await rowsOf(source, HELD));
+    await answersAsBefore(harness, history);
+    await harness.close();
+  }),
+);

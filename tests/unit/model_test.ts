@@ -3,7 +3,7 @@
  * hand.
  */
 import assert from "node:assert/strict";
-import { type Domain, DOMAINS } from "../../src/domain/enums.ts";
+import { type Domain, DOMAINS, FIRST_DOMAINS, LATER_DOMAINS } from "../../src/domain/enums.ts";
 import { recordedInteractionSchema } from "../../src/domain/interaction.ts";
 import { roundTo } from "../../src/scoring/arithmetic.ts";
 import { complianceOf } from "../../src/scoring/compliance.ts";
@@ -15,8 +15,12 @@ import {
 } from "../../src/scoring/decay.ts";
 import { bandOf, dimensionsOf, jisOf } from "../../src/scoring/dimensions.ts";
 import { scoreDecision } from "../../src/scoring/drs.ts";
-import document from "../../src/scoring/jis-1.1.0.json" with { type: "json" };
-import { DEFAULT_MODEL_DOCUMENT, modelSchema } from "../../src/scoring/model.ts";
+import {
+  DEFAULT_MODEL_DOCUMENT,
+  domainRules,
+  type ModelDocument,
+  modelSchema,
+} from "../../src/scoring/model.ts";
 import { processEvidence, scrutiny, validatedSpeedRelief } from "../../src/scoring/process.ts";
 import { advance, departureCredibility, retain } from "../../src/scoring/reducer.ts";
 import { score } from "../../src/scoring/score.ts";
@@ -27,7 +31,7 @@ import {
   type OperatorState,
   restraint,
 } from "../../src/scoring/state.ts";
-import { JIS_1_0_0 as model } from "../models.ts";
+import { JIS_1_0_0 as model, JIS_1_1_0, JIS_2_0_0 } from "../models.ts";
 
 const DAY = 86_400_000;
 const NOW = 1_780_304_400_000;
@@ -38,8 +42,8 @@ const BLANK = initialState(model);
 // deno-lint-ignore no-explicit-any
 type Mutation = (changed: any) => void;
 
-/** Every problem of the built-in document after `mutate`, as "path: message". */
-function problemsAfter(mutate: Mutation): readonly string[] {
+/** Every problem of a released document, the built-in one by default, after `mutate`, as "path: message". */
+function problemsAfter(mutate: Mutation, document: ModelDocument = JIS_2_0_0): readonly string[] {
   const changed = structuredClone(document);
   mutate(changed);
   const parsed = modelSchema.safeParse(changed);
@@ -49,16 +53,26 @@ function problemsAfter(mutate: Mutation): readonly string[] {
 }
 
 Deno.test("the built-in document parses to itself", () => {
-  assert.deepEqual(modelSchema.parse(document), document);
-  assert.deepEqual(DEFAULT_MODEL_DOCUMENT, document);
-  assert.equal(document.version, "jis-1.1.0");
-  assert.equal(document.formulas, "jis-2");
+  assert.deepEqual(modelSchema.parse(DEFAULT_MODEL_DOCUMENT), DEFAULT_MODEL_DOCUMENT);
+  assert.deepEqual(DEFAULT_MODEL_DOCUMENT, JIS_2_0_0);
+  assert.equal(JIS_2_0_0.version, "jis-2.0.0");
+  assert.equal(JIS_2_0_0.formulas, "jis-3");
 });
 
-Deno.test("the model before it is accepted as it was", () => {
-  assert.deepEqual(modelSchema.parse(model), model);
-  assert.equal(model.version, "jis-1.0.0");
-  assert.equal(model.formulas, "jis-1");
+Deno.test("the models before it are accepted as they were", () => {
+  for (const document of [model, JIS_1_1_0]) assert.deepEqual(modelSchema.parse(document), document);
+  assert.deepEqual([model.version, model.formulas], ["jis-1.0.0", "jis-1"]);
+  assert.deepEqual([JIS_1_1_0.version, JIS_1_1_0.formulas], ["jis-1.1.0", "jis-2"]);
+});
+
+Deno.test("a domain that is younger than a model has the numbers of general in it", () => {
+  for (const domain of LATER_DOMAINS) {
+    for (const document of [model, JIS_1_1_0]) {
+      assert.equal(document.domains[domain], undefined);
+      assert.equal(domainRules(document, domain), document.domains.general);
+    }
+    assert.notDeepEqual(domainRules(JIS_2_0_0, domain), JIS_2_0_0.domains.general);
+  }
 });
 
 Deno.test("the built-in thresholds are those of the specification", () => {
@@ -76,8 +90,11 @@ Deno.test("the built-in thresholds are those of the specification", () => {
 });
 
 Deno.test("every projection floor is below the minimum, so that every passing score has a last day", () => {
-  const floors = DOMAINS.map((domain) => model.domains[domain].floor);
+  const floors = FIRST_DOMAINS.map((domain) => model.domains[domain].floor);
   assert.deepEqual(floors, [35, 32, 33, 30, 33, 32, 35, 33, 30, 28]);
+  for (const domain of DOMAINS) {
+    assert.ok(domainRules(JIS_2_0_0, domain).floor < JIS_2_0_0.thresholds.min_jis, domain);
+  }
 });
 
 Deno.test("wrong fields anywhere are all named at once", () => {
@@ -118,7 +135,7 @@ Deno.test("broken sums and orders are all named at once, beside a missing field"
       changed.maintenance.exercises = changed.maintenance.exercises
         .filter((row: { dimension: string }) => row.dimension !== "domain_confidence");
       changed.maintenance.exercises[1].id = changed.maintenance.exercises[0].id;
-    }),
+    }, JIS_1_1_0),
     [
       "classification.referral_hit: Invalid input: expected number, received undefined",
       "process: min_ms must be below max_ms",
@@ -174,14 +191,75 @@ Deno.test("a document with other formulas is refused, because this program does 
 Deno.test("the exponent of small modifications belongs to the formulas that use it, and only to them", () => {
   const complaint =
     "classification.departure_exponent: must be there unless the formulas are jis-1, and not with them";
-  assert.deepEqual(problemsAfter((changed) => changed.formulas = "jis-1"), [complaint]);
+  assert.deepEqual(problemsAfter((changed) => changed.formulas = "jis-1", JIS_1_1_0), [complaint]);
   assert.deepEqual(problemsAfter((changed) => delete changed.classification.departure_exponent), [complaint]);
   assert.deepEqual(
     problemsAfter((changed) => {
       changed.formulas = "jis-1";
       delete changed.classification.departure_exponent;
-    }),
+    }, JIS_1_1_0),
     [],
+  );
+});
+
+Deno.test("the members of jis-3 must be there with these formulas, and only with them", () => {
+  assert.deepEqual(problemsAfter((changed) => delete changed.discrimination), [
+    "discrimination: must be there with the formulas jis-3, and only with them",
+  ]);
+  assert.deepEqual(
+    problemsAfter((changed) => changed.discrimination = structuredClone(JIS_2_0_0.discrimination), JIS_1_1_0),
+    ["discrimination: must be there with the formulas jis-3, and only with them"],
+  );
+  assert.deepEqual(problemsAfter((changed) => delete changed.domains.aviation), [
+    "domains.aviation: is missing",
+  ]);
+  assert.deepEqual(
+    problemsAfter((changed) => {
+      delete changed.dimensions.error_detection.false_alarm_cost;
+      changed.dimensions.domain_confidence.false_alarm_cost = 1;
+      changed.dimensions.independent_performance = {
+        weight: 0,
+        restraint: false,
+        false_alarm_cost: 1,
+      };
+    }),
+    [
+      "dimensions.error_detection: must have either exponents or a false_alarm_cost",
+      "dimensions.error_detection.false_alarm_cost: must be there if the dimension has a weight, and only then",
+      "dimensions.independent_performance.false_alarm_cost: must be there if the dimension has a weight, and only then",
+      "dimensions.domain_confidence: must have either exponents or a false_alarm_cost",
+      "dimensions.domain_confidence.false_alarm_cost: must be there if the dimension has a weight, and only then",
+    ],
+  );
+  assert.deepEqual(
+    problemsAfter((changed) => {
+      delete changed.dimensions.error_detection.exponents;
+      changed.dimensions.error_detection.false_alarm_cost = 1;
+      delete changed.dimensions.deferral_resistance.lite_weight;
+    }, JIS_1_1_0).filter((problem) => !problem.startsWith("dimensions: ")),
+    [
+      "dimensions.deferral_resistance.lite_weight: is missing",
+      "dimensions.error_detection.false_alarm_cost: is only for jis-3",
+    ],
+  );
+});
+
+Deno.test("a prior that is no distribution, and an error rate out of its bounds, are refused", () => {
+  assert.deepEqual(
+    problemsAfter(({ discrimination }) => {
+      discrimination.sensitivity = [{ ...discrimination.sensitivity[0], weight: 0.5 }];
+      discrimination.error_rate.least = 0.4;
+      discrimination.review_cost = 0.5;
+      discrimination.grid.points = 8;
+      discrimination.leaning.sd = 0;
+    }),
+    [
+      "discrimination.grid.points: Too small: expected number to be >=9",
+      "discrimination.leaning.sd: Too small: expected number to be >=0.05",
+      "discrimination.sensitivity: must add up to 1, they add up to 0.5",
+      "discrimination.review_cost: Too big: expected number to be <0.5",
+      "discrimination.error_rate: must rise from least over prior to most",
+    ],
   );
 });
 
@@ -199,7 +277,7 @@ Deno.test("a dimension, a domain or a bucket that the formulas do not know is re
       changed.domains.space = changed.domains.general;
       changed.buckets.Z = changed.buckets.H;
       changed.dimensions.error_detection.exponents.Q = 0.1;
-    }),
+    }, JIS_1_1_0),
     [
       'buckets: Unrecognized key: "Z"',
       'dimensions.error_detection.exponents: Unrecognized key: "Q"',
@@ -352,7 +430,7 @@ Deno.test("a score at or below its floor is projected to stay where it is", () =
 
 Deno.test("half of the gain above the floor is lost on the days that the table of section 7.1 names", () => {
   const halfDays = [198, 172, 182, 150, 190, 172, 198, 182, 150, 131];
-  for (const [index, domain] of DOMAINS.entries()) {
+  for (const [index, domain] of FIRST_DOMAINS.entries()) {
     const { floor, decay_rate: rate, decay_acceleration: acceleration } = model.domains[domain];
     const gain = (day: number) => projectedJis({ start: 80, floor, rate, acceleration }, day) - floor;
     const half = (80 - floor) / 2;

@@ -1,12 +1,15 @@
 /** The organization rule and the dashboard's figures, on rows written by hand. */
 import assert from "node:assert/strict";
 import {
+  activeVerdicts,
   isActive,
   isCriticalDecision,
   isHighRisk,
   type OperatorRow,
   organizationFigures,
   organizationRule,
+  organizationVerdict,
+  verdictCounts,
 } from "../../src/scoring/organization.ts";
 import { JIS_1_0_0 as model } from "../models.ts";
 
@@ -33,6 +36,7 @@ const ORDINARY: OperatorRow = {
   tcrit: null,
   shareHs: 0,
   shareCrit: 0,
+  verdict: null,
   critCount: 0,
 };
 
@@ -146,6 +150,7 @@ Deno.test("operators with no interaction in the last 90 days are left out of eve
     t0: NOW - 300 * DAY,
     t1: NOW - 91 * DAY,
     shareCrit: 1,
+    verdict: null,
     critCount: 60,
   });
   assert.deepEqual(withoutRule([gone, row({ jis: 88.85 })]), {
@@ -212,4 +217,100 @@ Deno.test("the figures from which a status follows are beside it, in numbers and
     "No operator counts as high-risk.",
     "No operator takes critical decisions.",
   ]);
+});
+
+// ---- the verdict ------------------------------------------------------------------------------------------
+
+const HIGH_RISK = { domain: "financial" } as const;
+const CRITICAL = { tcrit: NOW - DAY } as const;
+const verdictOn = (all: readonly OperatorRow[]) => organizationVerdict(model, all, { instantOf: () => NOW });
+const statusOn = (all: readonly OperatorRow[]) => verdictOn(all).status;
+
+Deno.test("an organization of ten high-risk operators is compliant with one that certainly fails, not with two", () => {
+  const good = (count: number) => rows(count, { ...HIGH_RISK, verdict: "compliant" });
+  const bad = (count: number) => rows(count, { ...HIGH_RISK, jis: 50, verdict: "non_compliant" });
+  assert.equal(statusOn(good(10)), "compliant");
+  assert.equal(statusOn([...good(9), ...bad(1)]), "compliant");
+  assert.equal(statusOn([...good(8), ...bad(2)]), "non_compliant");
+});
+
+Deno.test("undetermined operators leave an organization undetermined exactly if they could turn the rule", () => {
+  const of = (compliant: number, undetermined: number, failing: number) =>
+    statusOn([
+      ...rows(compliant, { ...HIGH_RISK, verdict: "compliant" }),
+      ...rows(undetermined, { ...HIGH_RISK, verdict: "undetermined" }),
+      ...rows(failing, { ...HIGH_RISK, jis: 50, verdict: "non_compliant" }),
+    ]);
+  assert.equal(of(9, 1, 0), "compliant", "a tenth may fail");
+  assert.equal(of(8, 2, 0), "undetermined");
+  assert.equal(of(9, 1, 1), "undetermined");
+  assert.equal(of(0, 10, 0), "undetermined");
+  assert.equal(of(7, 1, 2), "non_compliant", "two of ten fail whatever the other does");
+  assert.equal(of(17, 1, 2), "undetermined", "two of twenty may, three may not");
+});
+
+Deno.test("scores decide the specification's status and verdicts the verdict: neither follows from the other", () => {
+  const low = rows(5, { ...HIGH_RISK, jis: 55, verdict: "undetermined" });
+  assert.equal(organizationStatus(model, low, NOW), "non_compliant");
+  assert.equal(statusOn(low), "undetermined");
+  // The score is high, but the verdict rests on a part of the work in which the operator fails.
+  const inPart = rows(5, { ...HIGH_RISK, jis: 70, verdict: "non_compliant" });
+  assert.equal(organizationStatus(model, inPart, NOW), "compliant");
+  assert.equal(statusOn(inPart), "non_compliant");
+});
+
+Deno.test("an operator with critical decisions fails for certain only with a score below the critical level, and passes only with the verdict", () => {
+  const critical = (fields: Partial<OperatorRow>) => statusOn([row({ ...CRITICAL, ...fields })]);
+  assert.equal(critical({ verdict: "compliant" }), "compliant");
+  assert.equal(critical({ jis: 39.99, verdict: "non_compliant" }), "non_compliant");
+  assert.equal(critical({ jis: 40, verdict: "non_compliant" }), "undetermined");
+  assert.equal(critical({ jis: 20, verdict: "undetermined" }), "undetermined");
+  assert.equal(critical({ jis: 80, verdict: "undetermined" }), "undetermined");
+});
+
+Deno.test("without an operator whom the rule judges there is no verdict, however many are compliant", () => {
+  assert.equal(statusOn([]), "undetermined");
+  const ordinary = verdictOn(rows(20, { verdict: "compliant" }));
+  assert.deepEqual(ordinary, {
+    status: "undetermined",
+    reasons: [
+      "No operator counts as high-risk.",
+      "No operator takes critical decisions.",
+      "The rule judges nobody yet, so there is no verdict.",
+    ],
+  });
+});
+
+Deno.test("a row without a verdict counts as undetermined", () => {
+  assert.equal(statusOn(rows(10, HIGH_RISK)), "undetermined");
+  assert.equal(statusOn([...rows(9, { ...HIGH_RISK, verdict: "compliant" }), row(HIGH_RISK)]), "compliant");
+  assert.deepEqual(
+    verdictCounts([row(), row({ verdict: "undetermined" }), row({ verdict: "compliant" })]),
+    { compliant: 1, undetermined: 2, non_compliant: 0 },
+  );
+});
+
+Deno.test("the reasons count the operators who fail for certain and those who may, in both halves", () => {
+  const { reasons } = verdictOn([
+    ...rows(7, { ...HIGH_RISK, verdict: "compliant" }),
+    ...rows(2, { ...HIGH_RISK, verdict: "undetermined" }),
+    row({ ...HIGH_RISK, jis: 30, verdict: "non_compliant" }),
+    row({ ...CRITICAL, jis: 30, verdict: "non_compliant" }),
+    row({ ...CRITICAL, verdict: "undetermined" }),
+  ]);
+  assert.deepEqual(reasons, [
+    "Of 10 high-risk operators, 1 is certainly below 60 and 2 are undetermined; at most 10 % may be below.",
+    "Of 2 operators who take critical decisions, 1 is certainly below 60 with a JIS below 40, and 1 is otherwise not certain to reach 60; none may be below 40.",
+  ]);
+});
+
+Deno.test("only active operators count for the verdict of a dashboard", () => {
+  const left = row({ ...HIGH_RISK, t1: NOW - 90 * DAY - 1, jis: 10, verdict: "non_compliant" });
+  const { verdict, verdicts } = activeVerdicts(
+    model,
+    [left, row({ ...HIGH_RISK, verdict: "compliant" })],
+    NOW,
+  );
+  assert.equal(verdict.status, "compliant");
+  assert.deepEqual(verdicts, { compliant: 1, undetermined: 0, non_compliant: 0 });
 });

@@ -8,8 +8,10 @@ import type { ReportPage } from "../../src/pages/report_document.ts";
 import { SPARKLINE_CSP, type SparklinePoint, sparklineSvg } from "../../src/pages/sparkline.ts";
 import { ASSESSMENT_PAGE_CSP, assessmentPage } from "../../src/pages/assessment.ts";
 import { REFUSAL_PAGE_CSP, refusalPage } from "../../src/pages/refusal.ts";
+import type { ModelDocument } from "../../src/scoring/model.ts";
+import { JIS_1_1_0, JIS_2_0_0 } from "../models.ts";
 import { sampleAssessment } from "../sample_assessment.ts";
-import { EMPTY_REPORT, SAMPLE_PAGE, SAMPLE_REPORT, samplePageOf } from "../sample_report.ts";
+import { EMPTY_REPORT, JUDGED_REPORT, SAMPLE_PAGE, SAMPLE_REPORT, samplePageOf } from "../sample_report.ts";
 
 const DAY = 86_400_000;
 const FROM = Date.parse("2026-09-01T00:00:00.000Z");
@@ -46,10 +48,12 @@ function shownOf(page: string): string {
 
 const EMPTY_PAGE = reportPage(samplePageOf(EMPTY_REPORT));
 const FULL_PAGE = reportPage(SAMPLE_PAGE);
+const JUDGED_PAGE = reportPage(samplePageOf(JUDGED_REPORT));
 /** Every document that is served, with its policy. */
 const DOCUMENTS: readonly (readonly [name: string, text: string, policy: string])[] = [
   ["report", FULL_PAGE, REPORT_PAGE_CSP],
   ["empty report", EMPTY_PAGE, REPORT_PAGE_CSP],
+  ["judged report", JUDGED_PAGE, REPORT_PAGE_CSP],
   ["demo run", assessmentPage(sampleAssessment(6)), ASSESSMENT_PAGE_CSP],
   ["demo run of one case", assessmentPage(sampleAssessment(1)), ASSESSMENT_PAGE_CSP],
   ["demo run of a hundred", assessmentPage(sampleAssessment(100)), ASSESSMENT_PAGE_CSP],
@@ -130,11 +134,17 @@ Deno.test("a run and its refusal have the header of the site, except on paper; a
   }
 });
 
-Deno.test("a run's page writes percent as the model's sentences do, its columns alike, and the first case from its beginning", () => {
+Deno.test("the first case of a run's page says from which score it began, if all dimensions begin equal", () => {
+  const pageBy = (model: ModelDocument) => readable(assessmentPage(sampleAssessment(6, model)));
+  const first = (model: ModelDocument) => /Case 1: JIS ((?:from )?[\d.]+)/.exec(pageBy(model))![1]!;
+  assert.equal(first(JIS_1_1_0), "from 65");
+  assert.match(first(JIS_2_0_0), /^\d/);
+});
+
+Deno.test("a run's page writes percent as the model's sentences do, and its columns alike", () => {
   const text = readable(assessmentPage(sampleAssessment(6)));
   assert.doesNotMatch(text, /\d%/);
   assert.match(text, /12\.5 %/);
-  assert.match(text, /Case 1: JIS from 65 to /);
   const table = /<h2 id="cases">.*?<tbody>(.*?)<\/tbody>/s.exec(assessmentPage(sampleAssessment(6)))![1]!;
   const rows = [...table.matchAll(/<tr>(.*?)<\/tr>/gs)].map(([, row]) =>
     [...row!.matchAll(/<td>(.*?)<\/td>/g)].map(([, cell]) => cell!)
@@ -262,6 +272,49 @@ Deno.test("the header has the organization, the period, the status in words and 
   ].map((part) => text.indexOf(part, "Compliance report: Meridian Credit &amp; Savings, ".length));
   assert.ok(order.every((at) => at > 0));
   assert.deepEqual(order, [...order].sort((a, b) => a - b));
+});
+
+Deno.test("the page of a report from before there were verdicts stays the same to the letter: saved pages are verified by it", () => {
+  const digestOf = (page: string) => createHash("sha256").update(page).digest("hex");
+  assert.deepEqual([digestOf(FULL_PAGE), digestOf(EMPTY_PAGE)], [
+    "8092f53ca82801a488cdb807f4f17f55f38a2f03ee34ce3725853963103b1908",
+    "ec2299002440d5020e6a502dcbb1973ae7aa4a91511bf4db6a79c6e1f153df5a",
+  ]);
+});
+
+Deno.test("a report's page says the verdict first, with the threshold, the counts and the reasons, then the status", () => {
+  const text = readable(JUDGED_PAGE);
+  const verdict = text.indexOf(
+    "Verdict: Undetermined (threshold: JIS 60) 15 of the population meet the threshold, 2 are below it, 7 are undetermined",
+  );
+  assert.ok(
+    verdict > 0 && verdict < text.indexOf("Findings and rule overall: Undetermined by the scores alone:"),
+    text,
+  );
+  for (const reason of JUDGED_REPORT.verdict!.reasons) assert.ok(text.includes(reason), reason);
+  assert.ok(text.includes("Operators whose verdict is that they meet 60 15"));
+  assert.ok(!text.includes("straddles"));
+  for (
+    const [status, words] of [["compliant", "Meets the threshold"], [
+      "non_compliant",
+      "Below the threshold",
+    ]] as const
+  ) {
+    const judged = { ...JUDGED_REPORT, verdict: { status, reasons: ["Because."] } };
+    assert.ok(readable(reportPage(samplePageOf(judged))).includes(`Verdict: ${words} (threshold: JIS 60)`));
+  }
+});
+
+Deno.test("each finding of a report with verdicts says its verdict before its status; one that does not apply has none", () => {
+  const judged = JUDGED_REPORT.findings.filter(({ verdict }) => verdict !== null);
+  assert.equal(occurrences(JUDGED_PAGE, /<\/strong><\/p><p class="small">Status: /g), judged.length);
+  const text = readable(JUDGED_PAGE);
+  assert.ok(
+    text.includes("Undetermined Status: Partial uncertain: 3 of these 24 operators are undetermined"),
+    text,
+  );
+  assert.ok(text.includes("Meets the threshold Status: Compliant"));
+  assert.ok(text.includes("Below the threshold Status: Partial"));
 });
 
 Deno.test("an uncertain finding counts the undetermined of its own operators, and a certain status says so", () => {

@@ -69,6 +69,7 @@ Deno.test("the first example of an operation can be sent, or names what must sti
   assert.deepEqual(exampleNames(operation("getOperators")), [
     "",
     "The at-risk operators with the lowest JIS, with sparklines",
+    "The operators on whom more evidence is needed",
   ]);
 });
 

@@ -13,7 +13,7 @@ import { DEFAULT_MODEL_DOCUMENT, type ModelDocument, modelSchema } from "../../s
 import { organizationRule } from "../../src/scoring/organization.ts";
 import type { PeriodData, PeriodRecord } from "../../src/scoring/period.ts";
 import { article14Of, reportOf } from "../../src/scoring/report.ts";
-import { JIS_1_0_0 } from "../models.ts";
+import { JIS_1_0_0, JIS_2_0_0 } from "../models.ts";
 
 const DAY = 86_400_000;
 const SHA256 = "0".repeat(64);
@@ -41,6 +41,7 @@ const GOOD: PeriodRecord = {
   critCount: 0,
   shareHs: 0,
   shareCrit: 0,
+  verdict: null,
   interactions: 60,
   departures: 4,
   referrals: 1,
@@ -130,6 +131,7 @@ Deno.test("a finding has its share to four decimals, its counts and the source o
     requirement: "Understand the capacities and limitations of the system, monitor it and detect anomalies",
     status: "non_compliant",
     status_certain: true,
+    verdict: "non_compliant",
     metric: "share of operators with error_detection at least 60",
     observed: 0.6666,
     threshold: 0.9,
@@ -571,6 +573,7 @@ Deno.test("one rule serves the dashboard's one instant and a report's many", () 
     tcrit: AT - 110 * DAY,
     shareHs: 0,
     shareCrit: 0,
+    verdict: null,
     critCount: 1,
   } as const;
   const at = (instantOf: (row: { t1: number }) => number) =>
@@ -766,6 +769,7 @@ Deno.test("the Article 14 part is the report's five findings, their worst status
     requirement: "Understand the capacities and limitations of the system, monitor it and detect anomalies",
     status: "partial",
     status_certain: true,
+    verdict: "non_compliant",
     metric: "share of operators with error_detection at least 60",
     observed: 0.7777,
     threshold: 0.9,
@@ -788,4 +792,98 @@ Deno.test("a document without Article 14 has no measures and insufficient data",
   const document = changed((law) => law.rules.splice(0, 5));
   const { measures, overall_status, status_certain } = article14(records(3), { document });
   assert.deepEqual([measures, overall_status, status_certain], [[], "insufficient_data", true]);
+});
+
+// ---- verdicts ---------------------------------------------------------------------------------------------
+
+/** Operators with verdicts, all of whose dimensions pass. */
+const judged = (compliant: number, undetermined: number, failing: number): readonly PeriodRecord[] => [
+  ...records(compliant, { verdict: "compliant" }),
+  ...records(undetermined, { verdict: "undetermined" }),
+  ...records(failing, { verdict: "non_compliant" }),
+];
+
+Deno.test("an operator with a verdict passes a finding only if that is compliant, and then only with its conditions", () => {
+  const { passing, undetermined, metric } = finding("14(4)(a)", judged(3, 2, 1));
+  assert.deepEqual([passing, undetermined], [3, 2]);
+  assert.equal(metric, "share of operators with the verdict compliant and error_detection at least 60");
+  assert.equal(finding("14(4)(a)", records(3, { verdict: "compliant", ...BLIND })).passing, 0);
+});
+
+Deno.test("a finding's verdict follows from its status if that is certain, and is undetermined if not", () => {
+  const of = (...counts: Parameters<typeof judged>) => {
+    const { status, verdict } = finding("14(4)(a)", judged(...counts));
+    return [status, verdict];
+  };
+  assert.deepEqual(of(10, 0, 0), ["compliant", "compliant"]);
+  assert.deepEqual(of(19, 1, 0), ["compliant", "compliant"]);
+  assert.deepEqual(of(8, 2, 0), ["partial", "undetermined"]);
+  assert.deepEqual(of(8, 0, 2), ["partial", "non_compliant"]);
+  assert.deepEqual(of(5, 0, 5), ["non_compliant", "non_compliant"]);
+  assert.deepEqual(of(0, 10, 0), ["non_compliant", "undetermined"]);
+  assert.equal(finding("14(4)(a)", []).verdict, "undetermined");
+  assert.equal(finding("20-870", judged(10, 0, 0)).verdict, null);
+});
+
+Deno.test("verdicts decide the sides, the bands in doubt and the counts of a report, whatever the intervals say", () => {
+  // Each interval lies wholly above the minimum and within a band.
+  const content = report([...judged(3, 2, 1), record({ n: 3, t0: AT - DAY })]);
+  assert.deepEqual(content.figures.against_minimum, { above: 3, undetermined: 2, below: 1 });
+  assert.deepEqual(content.figures.bands, {
+    exemplary: 0,
+    proficient: 4,
+    adequate: 0,
+    at_risk: 0,
+    undetermined: 2,
+  });
+  assert.deepEqual(content.figures.verdicts, {
+    compliant: 3,
+    undetermined: 2,
+    non_compliant: 1,
+    insufficient_data: 1,
+  });
+});
+
+Deno.test("a report's verdict is that of the organization rule over its population", () => {
+  const of = (rows: readonly PeriodRecord[]) =>
+    report(rows.map((row) => ({ ...row, domain: "financial" }))).verdict!.status;
+  assert.equal(of(judged(9, 1, 0)), "compliant");
+  assert.equal(of(judged(8, 2, 0)), "undetermined");
+  assert.equal(of(judged(8, 0, 2)), "non_compliant");
+  assert.equal(
+    of([...judged(9, 0, 0), ...records(3, { n: 3, t0: AT - DAY, verdict: "non_compliant" })]),
+    "compliant",
+  );
+  assert.equal(of([]), "undetermined");
+});
+
+Deno.test("the overall verdict follows from the overall status in the same way, in a report and in Article 14", () => {
+  const of = (
+    rows: readonly PeriodRecord[],
+  ) => [report(rows).overall_verdict, article14(rows).overall_verdict];
+  assert.deepEqual(of(judged(10, 0, 0)), ["compliant", "compliant"]);
+  assert.deepEqual(of(judged(8, 2, 0)), ["undetermined", "undetermined"]);
+  assert.deepEqual(of(judged(8, 0, 2)), ["non_compliant", "non_compliant"]);
+  assert.deepEqual(of([]), ["undetermined", "undetermined"]);
+});
+
+Deno.test("undetermined operators make the status of the organization rule uncertain, and are named in a caveat with what settles it", () => {
+  const content = report(judged(8, 2, 0).map((row) => ({ ...row, domain: "financial" })));
+  assert.deepEqual(
+    [content.organization_rule.status, content.organization_rule.status_certain],
+    ["compliant", false],
+  );
+  const caveat = content.caveats.find((text) =>
+    text.startsWith("Operators whose verdict is undetermined: 2 of 10.")
+  );
+  assert.match(caveat ?? "", /interval of their score spans 60\. Outcome labels .* would settle it/);
+  assert.ok(!report(judged(8, 0, 2)).caveats.some((text) => text.includes("undetermined")));
+});
+
+Deno.test("with the formulas jis-3 a report says whose last score was by earlier ones, and after how many cases there is a verdict", () => {
+  const { caveats } = report([...judged(1, 1, 0), record()], { document: JIS_2_0_0 });
+  assert.ok(
+    caveats.some((text) => text.startsWith("Operators without a verdict") && text.includes("1 of 3")),
+  );
+  assert.ok(caveats.some((text) => text.includes("no verdict is given before 5 known cases of it")));
 });

@@ -482,6 +482,7 @@ Deno.test("migrating applies every step, and migrating again does nothing", asyn
     "seals",
     "keyed_calls",
     "erased_subjects",
+    "verdicts",
   ]);
   const schema = await select(database, "SELECT type, name, sql FROM sqlite_schema ORDER BY name");
   assert.deepEqual(await migrate(database, { migrations: MIGRATIONS, now: EPOCH + 1 }), []);
@@ -500,6 +501,7 @@ Deno.test("migrating applies every step, and migrating again does nothing", asyn
     { version: 10, name: "seals", applied_at: EPOCH },
     { version: 11, name: "keyed_calls", applied_at: EPOCH },
     { version: 12, name: "erased_subjects", applied_at: EPOCH },
+    { version: 13, name: "verdicts", applied_at: EPOCH },
   ]);
   await database.close();
 });
@@ -817,7 +819,7 @@ Deno.test(
 Deno.test(
   "a page of operators and a point of a history are read in the order of an index",
   withStore(async ({ database }) => {
-    const page = { jis: [null, null], after: null, limit: 10 } as const;
+    const page = { jis: [null, null], verdict: null, after: null, limit: 10 } as const;
     const days = { first: 20_000, end: 20_030 };
     const queries = [
       ...OPERATOR_SORTS.map((sort) => operatorsPageQuery("acme", { ...page, sort })),

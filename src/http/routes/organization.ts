@@ -1,6 +1,6 @@
 /** The caller's organization: its operators, its decisions, its dashboard, and a candidate model in shadow. */
 import * as z from "zod";
-import { BANDS } from "../../domain/enums.ts";
+import { BANDS, VERDICT_STATUSES } from "../../domain/enums.ts";
 import { isoTimestamp } from "../../domain/instant.ts";
 import { operatorIdSchema } from "../../domain/interaction.ts";
 import {
@@ -22,12 +22,17 @@ import { KEYED_READ } from "./shared.ts";
 
 const operatorsParametersSchema = z.object({
   band: z.enum(BANDS).optional(),
+  verdict: z.enum(VERDICT_STATUSES).optional().meta({
+    description:
+      "Only operators with this stored verdict. Operators whom formulas without a verdict scored last are `undetermined`.",
+  }),
   sort: z.enum(OPERATOR_SORTS).default("operator_id").meta({
     description: "A leading `-` sorts in descending order.",
   }),
   limit: integerParameter({ min: 1, max: OPERATORS_PAGE_MAX, fallback: OPERATORS_PAGE_DEFAULT }),
   cursor: z.string().max(1024).optional().meta({
-    description: "`next_cursor` of the previous page, which must have had the same sort.",
+    description:
+      "`next_cursor` of the previous page, which must have had the same sort. Send the same filters.",
   }),
   include: z.enum(["sparkline"]).optional(),
 });
@@ -47,14 +52,16 @@ const getOperators: Route = {
       summary: "The at-risk operators with the lowest JIS, with sparklines",
       query: { band: "at_risk", sort: "jis", limit: "20", include: "sparkline" },
     },
+    { summary: "The operators on whom more evidence is needed", query: { verdict: "undetermined" } },
   ],
   async handler({ dependencies }, { context, exchange }) {
-    const { band, sort, limit, cursor, include } = parseParameters(
+    const { band, verdict, sort, limit, cursor, include } = parseParameters(
       context.req.raw,
       operatorsParametersSchema,
     );
     const { operators, next } = await listOperators(dependencies, exchange.caller!, {
       band: band ?? null,
+      verdict: verdict ?? null,
       sort,
       limit,
       after: cursor === undefined ? null : readCursor(cursor, sort),
@@ -150,7 +157,7 @@ const getDashboard: Route = {
   operationId: "getDashboard",
   summary: "The organization's dashboard",
   description:
-    "Returns figures, at the time of the call, about the operators with an interaction in the last 90 days. `compliance_status` is `non_compliant` if more than 10 percent of high-risk operators have a JIS below 60, or if any critical-decision operator has a JIS below 40.",
+    "Returns figures, at the time of the call, about the operators with an interaction in the last 90 days. `compliance_status` is `non_compliant` if more than 10 percent of high-risk operators have a JIS below 60, or if any critical-decision operator has a JIS below 40. `verdict` says whether that is certain: it asks the rule twice, once as if every operator whose verdict is undetermined passed, and once as if they all failed.",
   success: { status: 200, description: "The dashboard.", schema: dashboardResponseSchema },
   examples: [{ summary: "Ask" }],
   async handler({ dependencies }, { exchange }) {

@@ -3,7 +3,7 @@
  * Source: specification, Organization dashboard; contract, sections 4 and 6; scoring model, section 9.
  */
 import type { Reading, Scoring } from "../shared/capabilities.ts";
-import { organizationFigures } from "../../scoring/organization.ts";
+import { activeVerdicts, organizationFigures } from "../../scoring/organization.ts";
 import { frozenOperatorsQuery } from "../../store/interactions.ts";
 import { operatorFiguresQuery } from "../../store/operators.ts";
 import { organizationQuery } from "../../store/organizations.ts";
@@ -33,10 +33,15 @@ export async function organizationDashboard(
     ...requireSealed(dependencies, frozenOperators, frozen),
   ]);
   const { name, domain, tier } = organization!;
+  const { model: { document } } = dependencies;
+  const rows = operators.map(ruleRow);
   return {
     organization: { id: orgId, name },
     domain,
     tier,
-    dashboard: organizationFigures(dependencies.model.document, operators.map(ruleRow), now),
+    dashboard: {
+      ...activeVerdicts(document, rows, now),
+      ...organizationFigures(document, rows, now),
+    },
   };
 }

@@ -4,7 +4,7 @@
  * Source: specification, Operator profile and Maintenance recommendation; contract, section 4; scoring model, 8.
  */
 import type { Reading, Scoring } from "../shared/capabilities.ts";
-import type { Band, Domain } from "../../domain/enums.ts";
+import type { Band, Domain, VerdictStatus } from "../../domain/enums.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import { HISTORY_POINTS, LIST_SPARKLINE_DAYS } from "../../domain/limits.ts";
 import { type OperatorSort, PROFILE_BANDS } from "../../domain/operator.ts";
@@ -64,6 +64,7 @@ export function ruleRow(
     shareHs: row.share_hs,
     shareCrit: row.share_crit,
     critCount: row.crit_count,
+    verdict: row.verdict as VerdictStatus | null,
   };
 }
 
@@ -126,7 +127,7 @@ export async function operatorProfile(
   const [row] = rows;
   if (row === undefined) throw unknownOperator(operatorId);
   const figures = currentFigures(document, row);
-  const { domain, jis, dimensions, uncertainty } = figures;
+  const { domain, jis, dimensions, uncertainty, verdict } = figures;
   return {
     profile: {
       operator_id: operatorId,
@@ -136,6 +137,7 @@ export async function operatorProfile(
       minimum_data_met: minimumDataMet(document, row, now),
       total_interactions: row.n,
       uncertainty,
+      verdict,
       domain,
       last_interaction_at: timestamp(row.t1),
     },
@@ -198,6 +200,8 @@ export async function operatorSparkline(
 
 export interface OperatorsPage {
   readonly band: Band | null;
+  /** Null for all verdicts. */
+  readonly verdict: VerdictStatus | null;
   readonly sort: OperatorSort;
   readonly limit: number;
   readonly after: PageStart | null;
@@ -225,11 +229,11 @@ function bandRange({ bands }: ModelDocument, band: Band | null): readonly [numbe
 export async function listOperators(
   dependencies: Needs,
   { orgId }: OrganizationCaller,
-  { band, sort, limit, after, sparkline, now }: OperatorsPage,
+  { band, verdict: only, sort, limit, after, sparkline, now }: OperatorsPage,
 ) {
   const { database, model: { document } } = dependencies;
   // One extra row shows whether there is a next page.
-  const options = { sort, jis: bandRange(document, band), after, limit: limit + 1 };
+  const options = { sort, jis: bandRange(document, band), verdict: only, after, limit: limit + 1 };
   const days = daysUntil(now, sparkline ? LIST_SPARKLINE_DAYS : 0);
   const [rows, newest, points] = await database.snapshot([
     operatorsPageQuery(orgId, options),
@@ -241,19 +245,23 @@ export async function listOperators(
   const last = rows.length > limit ? page.at(-1)! : null;
   const lines = sparkline ? groupByOperator(points) : null;
   return {
-    operators: page.map((row) => ({
-      operator_id: row.operator_id,
-      domain: row.domain,
-      jis: row.jis,
-      band: bandOf(document, row.jis),
-      minimum_data_met: minimumDataMet(document, row, now),
-      total_interactions: row.n,
-      uncertainty: currentFigures(document, row).uncertainty,
-      high_risk: isHighRisk(document, ruleRow(row), now),
-      critical_decision: isCriticalDecision(document, ruleRow(row), now),
-      last_interaction_at: timestamp(row.t1),
-      ...(lines === null ? {} : { sparkline: lines.get(row.operator_id) ?? [] }),
-    })),
+    operators: page.map((row) => {
+      const { uncertainty, verdict } = currentFigures(document, row);
+      return {
+        operator_id: row.operator_id,
+        domain: row.domain,
+        jis: row.jis,
+        band: bandOf(document, row.jis),
+        minimum_data_met: minimumDataMet(document, row, now),
+        total_interactions: row.n,
+        uncertainty,
+        verdict,
+        high_risk: isHighRisk(document, ruleRow(row), now),
+        critical_decision: isCriticalDecision(document, ruleRow(row), now),
+        last_interaction_at: timestamp(row.t1),
+        ...(lines === null ? {} : { sparkline: lines.get(row.operator_id) ?? [] }),
+      };
+    }),
     next: last === null ? null : { value: orderValue(sort, last), operatorId: last.operator_id },
   };
 }

@@ -5,7 +5,7 @@
  * Source: scoring model, section 10.
  */
 import type { Reading } from "../shared/capabilities.ts";
-import { DIMENSIONS, type Domain } from "../../domain/enums.ts";
+import { DIMENSIONS, type Domain, type VerdictStatus } from "../../domain/enums.ts";
 import type { Period } from "../../domain/report.ts";
 import type { FullDimensions } from "../../scoring/dimensions.ts";
 import type { PeriodData, PeriodRecord } from "../../scoring/period.ts";
@@ -100,7 +100,7 @@ export async function readPeriod(
     const edgeRows = scoredEdges(operator.operator_id);
     if (!isComplete(operator, edgeRows)) throw new AlteredRows(family, "a row of interaction");
     const { first, last } = edgeRows;
-    return first === undefined || last === undefined ? [] : [recordOf(first, last)];
+    return first === undefined || last === undefined ? [] : [recordOf(operator, { first, last })];
   });
   const skippedEdges = byOperator(freezes);
   let incidentFreezes = 0;
@@ -163,17 +163,26 @@ function isRowAt(
   return isCutOff(named);
 }
 
-/** The figures of the last row, with the counts from the first row to it. */
-function recordOf(first: InteractionRow, last: InteractionRow): PeriodRecord {
+/**
+ * The figures of the last row, with the counts from the first row to it. If it is the operator's latest
+ * interaction, score and verdict are those of the operator's own row, which late labels move: so a report says
+ * of the same records what the dashboard says.
+ */
+function recordOf(
+  operator: OperatorFigures,
+  { first, last }: { readonly first: InteractionRow; readonly last: InteractionRow },
+): PeriodRecord {
+  const { jis, verdict } = operator.position === last.position ? operator : last;
   const [wasDeparted, wasReferred] = ownCounts(first);
   const referrals = last.referred - first.referred + wasReferred;
   const values = [last.d1, last.d2, last.d3, last.d4, last.d5, last.d6, last.d7];
   return {
     at: last.t1,
     domain: last.domain as Domain,
-    jis: last.jis,
+    jis,
     low: last.low,
     high: last.high,
+    verdict: verdict as VerdictStatus | null,
     dimensions: Object.fromEntries(DIMENSIONS.map((name, index) => [name, values[index]!])) as FullDimensions,
     meanCorrectAcceptance: last.mean_c,
     n: last.n,

@@ -4,7 +4,7 @@
  * entry that is proven at that moment, and of parts that the entry commits to.
  */
 import type { Proving, Reading } from "../shared/capabilities.ts";
-import type { Band, Decision, Domain, Route } from "../../domain/enums.ts";
+import type { Band, Decision, Domain, Route, VerdictStatus } from "../../domain/enums.ts";
 import { AlteredError } from "../../domain/errors.ts";
 import type { RecordKind } from "../../domain/record_list.ts";
 import type { Report } from "../../domain/report.ts";
@@ -137,6 +137,7 @@ function listItem(record: ProvenRecord, { eventTypes, operator }: RecordQuery) {
     decision: interaction.decision,
     jis: result.jis ?? null,
     band: result.band ?? null,
+    verdict: result.compliance?.verdict?.status ?? null,
     decision_risk_score: result.decision_risk_score ?? null,
     routing_decision: result.routing_decision ?? null,
   };
@@ -155,6 +156,7 @@ interface RecordedResult {
   readonly decision_id?: string;
   readonly jis?: number;
   readonly band?: Band;
+  readonly compliance?: { readonly verdict?: { readonly status: VerdictStatus } };
   readonly decision_risk_score?: number;
   readonly routing_decision?: Route;
 }
@@ -211,6 +213,13 @@ function reportItem({ crypto }: Needs, { report_id, report: text }: StoredReport
     throw new AlteredError(chain, `the report of entry ${seq} of ${chain} is not what was issued`);
   }
   // Its hash was signed, so it is the text that this service wrote: it can be parsed without a check.
-  const { period: { start, end }, overall_status, status_certain }: Report = JSON.parse(text);
-  return { report_id, issued_at: timestamp, period: { start, end }, overall_status, status_certain };
+  const { period: { start, end }, overall_status, status_certain, verdict }: Report = JSON.parse(text);
+  return {
+    report_id,
+    issued_at: timestamp,
+    period: { start, end },
+    overall_status,
+    status_certain,
+    verdict: verdict?.status ?? null,
+  };
 }

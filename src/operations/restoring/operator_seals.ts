@@ -91,7 +91,11 @@ export async function sealOperators(
     return {
       ...row,
       ...(stateRow ??
-        stateColumns(JSON.parse(row.state), { entry: { seq: row.prior_seq }, hash: row.prior_hash })),
+        stateColumns(
+          JSON.parse(row.state),
+          { entry: { seq: row.prior_seq }, hash: row.prior_hash },
+          row.verdict,
+        )),
       domain: domain ?? row.domain,
       position: position ?? (shareOf(seals, operators, row) === null ? PRUNED_POSITION : row.position),
     };

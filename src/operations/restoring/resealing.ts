@@ -6,6 +6,7 @@
  */
 import { verifiedModel } from "../shared/stored_models.ts";
 import type { Logging, Proving, Reading, Scoring } from "../shared/capabilities.ts";
+import type { Domain } from "../../domain/enums.ts";
 import { canonicalJson } from "../../evidence/canonical.ts";
 import { equalBytes } from "../../evidence/crypto.ts";
 import { isEvidenceChain, organizationOf, SYSTEM_CHAIN } from "../../evidence/chain_name.ts";
@@ -43,7 +44,7 @@ import { heldKeys, pinOf, readOwnKeys } from "../chains/own_keys.ts";
 import { modelDocument } from "../scoring/replay.ts";
 import { NOTHING_KNOWN, type OperatorFacts, sealFrozenOperators, sealOperators } from "./operator_seals.ts";
 import { sealFollowing } from "./resealing_following.ts";
-import { scoredColumns, stateColumns } from "../scoring/score.ts";
+import { scoredColumns, stateColumns, verdictColumn } from "../scoring/score.ts";
 import { findDamages } from "../verification/verification.ts";
 
 export type SealingDependencies = Pick<Reading, "database" | "seals"> & Proving & Logging & Scoring;
@@ -359,7 +360,7 @@ async function sealScore(dependencies: SealingDependencies, record: SealedRecord
   };
   const columns = { ...columnsOf(dependencies, record, interactions, row), ...scoreColumns };
   return {
-    after: { ...before, position, domain, stateRow: stateColumns(scored.state, place) },
+    after: { ...before, position, domain, stateRow: stateColumns(scored.state, place, scoreColumns.verdict) },
     statement: sealingOf(
       dependencies.seals,
       row,
@@ -375,8 +376,11 @@ async function sealLabel(
   { input, before, place }: SealedRecord,
 ): Promise<Sealing> {
   const label = labelInputSchema.parse(input);
-  const state: OperatorState = computeLabel(await documentOf(dependencies, label), label);
-  return { after: { ...before, stateRow: stateColumns(state, place) }, statement: null };
+  const document = await documentOf(dependencies, label);
+  const state: OperatorState = computeLabel(document, label);
+  const domain = (before.domain ?? label.weights.domain) as Domain;
+  const verdict = verdictColumn(document, state, domain);
+  return { after: { ...before, stateRow: stateColumns(state, place, verdict) }, statement: null };
 }
 
 function sealSkipped(dependencies: SealingDependencies, record: SealedRecord): Sealing {

@@ -4,6 +4,7 @@
  * Source: specification, Score commit status; contract, section 4; scoring model, section 15, point 6.
  */
 import type { Proving, Scoring, Writing } from "../shared/capabilities.ts";
+import type { Domain } from "../../domain/enums.ts";
 import { AlteredError, ServiceError } from "../../domain/errors.ts";
 import { contradictionOf } from "../../domain/interaction.ts";
 import { hex } from "../../evidence/crypto.ts";
@@ -36,7 +37,7 @@ import { evidenceChain } from "../../evidence/chain_name.ts";
 import { emitEvent, subscriptionNeed } from "../shared/events.ts";
 import { placeOfRecord, refuseGone, requireNotGone, tombstoneNeed } from "../shared/gone.ts";
 import { followingNeeds, readFollowing, savePositionInScore } from "./following.ts";
-import { priorOf, stateColumns } from "./score.ts";
+import { priorOf, stateColumns, verdictColumn } from "./score.ts";
 import type { IdempotentCall } from "../shared/idempotency.ts";
 import { KeyedCall } from "../shared/keyed_calls.ts";
 import { answerOnce, type EvidencedAnswer, requireExpected } from "../shared/answers.ts";
@@ -325,7 +326,8 @@ function planLabel(
     eventType: "OUTCOME_LABELLED",
     parts: [makePart("input", drawn.salts.input, labelInput)],
   });
-  unit.put(operators, { ...operator, ...stateColumns(after, appended) });
+  const verdict = verdictColumn(model.document, after, operator.domain as Domain);
+  unit.put(operators, { ...operator, ...stateColumns(after, appended, verdict) });
   const labelled = {
     org_id: orgId,
     session_id: row.session_id,

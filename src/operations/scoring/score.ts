@@ -4,13 +4,15 @@
  * Source: specification, POST /v1/score; contract, section 4; evidence design, sections 5 and 12.
  */
 import type { Proving, Scoring, Writing } from "../shared/capabilities.ts";
-import { DIMENSIONS } from "../../domain/enums.ts";
+import { DIMENSIONS, type Domain, type VerdictStatus } from "../../domain/enums.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import type { ScoreRequest } from "../../domain/score.ts";
 import { canonicalJson } from "../../evidence/canonical.ts";
 import { equalBytes, hex } from "../../evidence/crypto.ts";
 import { computeScore, inputHead, scoreResultPart } from "../../evidence/record.ts";
 import { requestDigest } from "../../keys/secrets.ts";
+import type { ModelDocument } from "../../scoring/model.ts";
+import { readState } from "../../scoring/reading.ts";
 import { modeName, type Scored } from "../../scoring/score.ts";
 import type { OperatorState } from "../../scoring/state.ts";
 import {
@@ -231,7 +233,7 @@ export function planScore(
       operator_id: request.operator_id,
       domain: request.domain,
       position,
-      ...stateColumns(planned.scored.state, appended),
+      ...stateColumns(planned.scored.state, appended, planned.scored.fullVerdict?.status ?? null),
     });
     unit.put(interactions, {
       ...identityOf(orgId, score),
@@ -312,10 +314,11 @@ function identityOf(orgId: string, { request, call, digest }: PreparedScore) {
   };
 }
 
-/** The columns of an operator's row for its state, and for the entry that left that state. */
+/** The columns of an operator's row for its state with its verdict, and for the entry that left that state. */
 export function stateColumns(
   state: OperatorState,
   { entry, hash }: { readonly entry: { readonly seq: number }; readonly hash: Uint8Array },
+  verdict: string | null,
 ) {
   return {
     state: canonicalJson(state),
@@ -329,13 +332,24 @@ export function stateColumns(
     crit_count: state.cnt.crit,
     share_hs: state.share.hs,
     share_crit: state.share.crit,
+    verdict,
   };
+}
+
+/** The verdict column of a state: its full-mode verdict; null with the formulas before `jis-3`. */
+export function verdictColumn(
+  model: ModelDocument,
+  state: OperatorState,
+  domain: Domain,
+): VerdictStatus | null {
+  return readState(model, state, { domain, mode: "full" }).judgment?.verdict.status ?? null;
 }
 
 /** The columns of a score that reports and histories read: full-mode values, in lite mode too. */
 export function scoredColumns(
   { domain, interaction, mode }: Pick<ScoreRequest, "domain" | "interaction" | "mode">,
-  { state, result, weights, fullDimensions, fullUncertainty, groundTruth, meanCorrectAcceptance }: Scored,
+  { state, result, weights, fullDimensions, fullUncertainty, fullVerdict, groundTruth, meanCorrectAcceptance }:
+    Scored,
 ) {
   const [d1, d2, d3, d4, d5, d6, d7] = DIMENSIONS.map((name) => fullDimensions[name]);
   return {
@@ -366,5 +380,6 @@ export function scoredColumns(
     crit_count: state.cnt.crit,
     share_hs: state.share.hs,
     share_crit: state.share.crit,
+    verdict: fullVerdict?.status ?? null,
   };
 }

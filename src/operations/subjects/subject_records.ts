@@ -6,7 +6,7 @@
  * Source: contract, section 4.
  */
 import type { Logging, Proving, Reading, Scoring } from "../shared/capabilities.ts";
-import { DIMENSIONS } from "../../domain/enums.ts";
+import { DIMENSIONS, type VerdictStatus } from "../../domain/enums.ts";
 import type { SubjectRecord } from "../../domain/subject.ts";
 import { type Crypto, equalBytes, hex } from "../../evidence/crypto.ts";
 import { type Entry, entrySchema, isCommitted } from "../../evidence/entry.ts";
@@ -219,10 +219,16 @@ function rowFields(eventType: string, row: KeptRow): Row {
   };
 }
 
-function fullMode({ jis, low, high, d1, d2, d3, d4, d5, d6, d7 }: InteractionRow): Row["full_mode"] {
+function fullMode({ jis, low, high, verdict, d1, d2, d3, d4, d5, d6, d7 }: InteractionRow): Row["full_mode"] {
   const values = [d1, d2, d3, d4, d5, d6, d7];
   const dimensions = Object.fromEntries(DIMENSIONS.map((name, index) => [name, values[index]!]));
-  return { jis, low, high, dimensions: dimensions as NonNullable<Row["full_mode"]>["dimensions"] };
+  return {
+    jis,
+    low,
+    high,
+    verdict: verdict as VerdictStatus | null,
+    dimensions: dimensions as NonNullable<Row["full_mode"]>["dimensions"],
+  };
 }
 
 // ---- the values that a record moved -----------------------------------------------------------------------

@@ -390,7 +390,7 @@ const maintenance: Golden["maintenance"] = [88, 72, 66, 52, 45, 38, 29].flatMap(
   }))
 );
 
-function rowsOf(count: number, seed: number): readonly PeriodRecord[] {
+function rowsOf(count: number, seed: number): readonly Omit<PeriodRecord, "verdict">[] {
   const random = mulberry32(seed);
   return Array.from({ length: count }, () => {
     const jis = Math.floor((35 + random() * 60) * 20) / 20;
