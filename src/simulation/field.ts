@@ -7,6 +7,8 @@
  * {@link SPREAD_OF_F} and {@link CORRELATION}. The studies have no injected errors, and all truth is known in them;
  * here it is known as often as in the default environment.
  */
+import { requireDiscrimination } from "../scoring/discrimination.ts";
+import type { ModelDocument } from "../scoring/model.ts";
 import { DEFAULT_ENVIRONMENT, type Environment, type Operator } from "./archetypes.ts";
 import type { Random } from "./random.ts";
 
@@ -112,6 +114,36 @@ function logitsOf(name: FieldName) {
   const made = { ofWrong, ofRight: logitNormalOf(departsWhenRight, ofWrong.sd * SPREAD_OF_F) };
   logits.set(name, made);
   return made;
+}
+
+/** Cases that a fitted error rate weighs: an organization knows its AI from far more than one person's cases. */
+const FITTED_RATE_WEIGHT = 100;
+
+/**
+ * The model with the prior of a study's people and the error rate of its advice, as an organization could fit them to
+ * other people of the same work. @throws {TypeError} if the model is not of `jis-3`.
+ */
+export function fittedTo(model: ModelDocument, name: FieldName): ModelDocument {
+  const { ofWrong, ofRight } = logitsOf(name);
+  const discrimination = requireDiscrimination(model);
+  const shared = CORRELATION * ofWrong.sd * ofRight.sd;
+  const squares = ofWrong.sd ** 2 + ofRight.sd ** 2;
+  const leaning = { mean: (ofWrong.mean + ofRight.mean) / 2, sd: Math.sqrt(squares + 2 * shared) / 2 };
+  const sd = Math.sqrt(squares - 2 * shared);
+  const correlation = (ofWrong.sd ** 2 - ofRight.sd ** 2) / 2 / (leaning.sd * sd);
+  return {
+    ...model,
+    discrimination: {
+      ...discrimination,
+      leaning,
+      sensitivity: [{ weight: 1, mean: ofWrong.mean - ofRight.mean, sd, correlation }],
+      error_rate: {
+        ...discrimination.error_rate,
+        prior: FIELD_STUDIES[name].wrongShare,
+        weight: FITTED_RATE_WEIGHT,
+      },
+    },
+  };
 }
 
 // ---- rates that are normal as logits ------------------------------------------------------------------------

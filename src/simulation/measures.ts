@@ -7,6 +7,8 @@ import { discrimination } from "./histories.ts";
 import { FIELD_NAMES } from "./field.ts";
 import { ALL_ARCHETYPES, BAD, GAMING, HONEST, type PopulationName } from "./populations.ts";
 import {
+  fittedName,
+  fittedRun,
   jisAfter,
   type Measured,
   type Run,
@@ -91,40 +93,68 @@ const VARIED = ["spectrum", "mixed", ...FIELD_NAMES] as const satisfies readonly
 
 /**
  * Measures whether the scores have the order of the hidden qualities, beside simple measures of the same histories.
- * The score may be worse than a simple measure by two standard errors of the difference: more is no noise.
+ * The score may be worse than a simple measure by two standard errors of the difference: more is no noise. With
+ * `jis-3` the field is measured once more with priors fitted to its people, without a target: how much of a
+ * difference is the prior's.
  */
 export function ordered(run: Run): readonly Measured[] {
-  return VARIED.flatMap((population) => {
-    const scored = scoredOf(run, population);
-    return [50, 200].flatMap((after) => orderedAfter(run, { population, scored, after }));
-  });
+  const isFitted = run.model.discrimination !== undefined;
+  const samples = [
+    ...VARIED.map((name) => ({
+      of: name,
+      scored: scoredOf(run, name),
+      hasTargets: true,
+      hasTheta: name === "spectrum" || name === "mixed",
+    })),
+    ...(isFitted ? FIELD_NAMES : []).map((name) => ({
+      of: fittedName(name),
+      scored: scoredOf(fittedRun(run, name), name),
+      hasTargets: false,
+      hasTheta: false,
+    })),
+  ];
+  return samples.flatMap(({ of, scored, hasTargets, hasTheta }) =>
+    [50, 200].flatMap((after) => [
+      ...withLatent(scored, { of, after, hasTheta }),
+      ...beside(scored, { of, after, hasTargets: hasTargets && isFitted && after === 200 }),
+    ])
+  );
 }
 
-function orderedAfter(
-  run: Run,
-  { population, scored, after }: {
-    readonly population: (typeof VARIED)[number];
-    readonly scored: readonly Scored[];
-    readonly after: number;
-  },
+/** The correlation of the scores with the hidden qualities. */
+function withLatent(
+  scored: readonly Scored[],
+  { of, after, hasTheta }: { readonly of: string; readonly after: number; readonly hasTheta: boolean },
 ): readonly Measured[] {
-  const latent = scored.map(({ operator }) => discrimination(operator, 0));
   const jis = jisAfter(scored, after);
-  const at = { of: population, after };
-  const isOld = population === "spectrum" || population === "mixed";
-  const target = { target: { least: 0.9 } };
-  const thetas = scored.map(({ operator }) => operator.theta.to);
-  const isCompared = run.model.discrimination !== undefined && after === 200;
+  const figure = (latent: "J*" | "theta", target: string): Measured => ({
+    measure: `Spearman with ${latent}`,
+    of,
+    after,
+    value: spearman(
+      jis,
+      latent === "J*" ? latentOf(scored) : scored.map(({ operator }) => operator.theta.to),
+    ),
+    ...(of === target && after === 200 ? { target: { least: 0.9 } } : {}),
+  });
+  return [figure("J*", "spectrum"), ...(hasTheta ? [figure("theta", "mixed")] : [])];
+}
+
+function latentOf(scored: readonly Scored[]): readonly number[] {
+  return scored.map(({ operator }) => discrimination(operator, 0));
+}
+
+/** The same correlation of each simple measure, and the score's less it. */
+function beside(
+  scored: readonly Scored[],
+  { of, after, hasTargets }: { readonly of: string; readonly after: number; readonly hasTargets: boolean },
+): readonly Measured[] {
+  const [jis, latent] = [jisAfter(scored, after), latentOf(scored)];
   return [
-    {
-      measure: "Spearman with J*",
-      ...at,
-      value: spearman(jis, latent),
-      ...(population === "spectrum" && after === 200 ? target : {}),
-    },
     ...simpleSpearmans(scored, { after, latent }).map(({ name, value }) => ({
       measure: `Spearman with J*, ${name}`,
-      ...at,
+      of,
+      after,
       value,
     })),
     ...BASELINE_NAMES.map((name): Measured => {
@@ -135,20 +165,13 @@ function orderedAfter(
       };
       return {
         measure: `Spearman with J*, JIS less ${name}`,
-        ...at,
+        of,
+        after,
         value: difference(scored.map((_, index) => index)),
         error: jackknifeError(scored.length, difference),
-        ...(isCompared ? { target: { least: 0, errors: 2 } } : {}),
+        ...(hasTargets ? { target: { least: 0, errors: 2 } } : {}),
       };
     }),
-    ...(isOld
-      ? [{
-        measure: "Spearman with theta",
-        ...at,
-        value: spearman(jis, thetas),
-        ...(population === "mixed" && after === 200 ? target : {}),
-      }]
-      : []),
   ];
 }
 

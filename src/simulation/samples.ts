@@ -2,6 +2,7 @@
 import type { ModelDocument } from "../scoring/model.ts";
 import type { VerdictStatus } from "../domain/enums.ts";
 import type { Environment, Operator } from "./archetypes.ts";
+import { type FieldName, fittedTo } from "./field.ts";
 import { runHistory, type ScoreSnapshot } from "./histories.ts";
 import { drawFrom, environmentOf, type PopulationName } from "./populations.ts";
 import { seeded } from "./random.ts";
@@ -68,6 +69,22 @@ export function scoredOf(
   const scored = ofRun.get(population) ?? draw(run, population, {});
   ofRun.set(population, scored);
   return scored;
+}
+
+const fitted = new WeakMap<Run, Map<FieldName, Run>>();
+
+/** The run with the model fitted to a study's people, made once, so that its samples are drawn once. */
+export function fittedRun(run: Run, name: FieldName): Run {
+  const ofRun = fitted.get(run) ?? new Map<FieldName, Run>();
+  fitted.set(run, ofRun);
+  const made = ofRun.get(name) ?? { ...run, model: fittedTo(run.model, name) };
+  ofRun.set(name, made);
+  return made;
+}
+
+/** How a figure names a population that is scored with the model fitted to it. */
+export function fittedName(name: FieldName): string {
+  return `${name}, fitted prior`;
 }
 
 function draw(

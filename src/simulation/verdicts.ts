@@ -12,6 +12,8 @@ import { runHistory } from "./histories.ts";
 import { ALL_ARCHETYPES, BAD, drawFrom, environmentOf, HONEST, type PopulationName } from "./populations.ts";
 import { seeded } from "./random.ts";
 import {
+  fittedName,
+  fittedRun,
   type Measured,
   type Run,
   type Scored,
@@ -73,32 +75,51 @@ function valueOf({ model }: Run, of: PopulationName, { operator }: Scored, after
   return trueScore(model, operator, { environment: environmentOf(of), index: after - 1 });
 }
 
+/**
+ * The field where no outcome becomes known. Nothing says there how often the AI is wrong, so that a verdict rests on
+ * the model's own rate: it has no target.
+ */
+const UNTOLD_RATE = "field, planted errors alone";
+/** The field with priors fitted to its people: it shows how much is the prior's, and has no target. */
+const FITTED = "field, fitted priors";
+
 /** An operator's verdict beside the true value. */
 interface Judged {
   readonly isAbove: boolean;
   readonly status: VerdictStatus | null;
 }
 
+/** The verdicts of a population, in its own environment but for what is given. */
+function judgedOf(
+  run: Run,
+  { name, after, environment }: {
+    readonly name: PopulationName;
+    readonly after: number;
+    readonly environment?: Partial<Environment>;
+  },
+): readonly Judged[] {
+  const { min_jis: minimum } = run.model.thresholds;
+  const options = environment && {
+    environment: { ...environmentOf(name), ...environment },
+    lengths: [after],
+  };
+  return scoredOf(run, name, options).map((one) => ({
+    isAbove: valueOf(run, name, one, after) >= minimum,
+    status: snapshotAfter(one, after).status,
+  }));
+}
+
 /** Certain verdicts that contradict the true value, among the operators who could get such a one. */
 function wrongVerdicts(run: Run, after: number): readonly Measured[] {
-  const { min_jis: minimum } = run.model.thresholds;
   const judged = (names: readonly PopulationName[], environment?: Partial<Environment>) =>
-    names.flatMap((of) =>
-      scoredOf(
-        run,
-        of,
-        environment && { environment: { ...environmentOf(of), ...environment }, lengths: [after] },
-      ).map((one): Judged => ({
-        isAbove: valueOf(run, of, one, after) >= minimum,
-        status: snapshotAfter(one, after).status,
-      }))
-    );
+    names.flatMap((name) => judgedOf(run, { name, after, ...(environment && { environment }) }));
   // A drifting reviewer's record is of other work than the present: there is no one value to be wrong about.
   const groups = {
     "honest archetypes": judged(HONEST),
     "spectrum and mixed": judged(["spectrum", "mixed"]),
     "field": judged(FIELD_NAMES),
-    "field, planted errors alone": judged(FIELD_NAMES, { labelledShare: 0 }),
+    [FITTED]: FIELD_NAMES.flatMap((name) => judgedOf(fittedRun(run, name), { name, after })),
+    [UNTOLD_RATE]: judged(FIELD_NAMES, { labelledShare: 0 }),
   };
   return Object.entries(groups).flatMap(([of, everybody]): Measured[] => {
     const above = everybody.filter(({ isAbove }) => isAbove);
@@ -112,7 +133,7 @@ function wrongVerdicts(run: Run, after: number): readonly Measured[] {
         of,
         after,
         value: share(above, "non_compliant"),
-        target: { most: 0.05 },
+        ...(of === UNTOLD_RATE || of === FITTED ? {} : { target: { most: 0.05 } }),
       }]),
       ...(below.length === 0 ? [] : [{
         measure: "certainly compliant, true value below the minimum",
@@ -127,12 +148,24 @@ function wrongVerdicts(run: Run, after: number): readonly Measured[] {
 /** Populations whose true values vary, in which the interval must hold as many of them as it claims. */
 const COVERED: readonly PopulationName[] = ["spectrum", ...FIELD_NAMES];
 
-/** Measures how often the interval holds the true value, by kind of reviewer. */
+/**
+ * Measures how often the interval holds the true value, by kind of reviewer; the field once more with priors fitted to
+ * its people.
+ */
 export function coverage(run: Run): readonly Measured[] {
+  const samples = [
+    ...KINDS.map((name) => ({ of: name as string, name, within: run, isTarget: COVERED.includes(name) })),
+    ...FIELD_NAMES.map((name) => ({
+      of: fittedName(name),
+      name,
+      within: fittedRun(run, name),
+      isTarget: false,
+    })),
+  ];
   return ([25, 50, 200] as const).flatMap((after) =>
-    KINDS.flatMap((of): Measured[] => {
-      const snapshots = scoredOf(run, of).map((one) => ({
-        value: valueOf(run, of, one, after),
+    samples.flatMap(({ of, name, within, isTarget }): Measured[] => {
+      const snapshots = scoredOf(within, name).map((one) => ({
+        value: valueOf(within, name, one, after),
         ...snapshotAfter(one, after),
       }));
       return [
@@ -141,7 +174,7 @@ export function coverage(run: Run): readonly Measured[] {
           of,
           after,
           value: shareOf(snapshots, ({ value, low, high }) => low <= value && value <= high),
-          ...(COVERED.includes(of) ? { target: { least: 0.85, most: 0.95 } } : {}),
+          ...(isTarget ? { target: { least: 0.85, most: 0.95 } } : {}),
         },
         {
           measure: "width of the interval, points",

@@ -10,7 +10,8 @@ import {
   recordedInteractionSchema,
   sessionIdSchema,
 } from "../../src/domain/interaction.ts";
-import { DEFAULT_MODEL_DOCUMENT as model } from "../../src/scoring/model.ts";
+import { DEFAULT_MODEL_DOCUMENT as model, modelSchema } from "../../src/scoring/model.ts";
+import { Posterior } from "../../src/scoring/discrimination.ts";
 import { score } from "../../src/scoring/score.ts";
 import { type OperatorState } from "../../src/scoring/state.ts";
 import { DAY_MS } from "../../src/domain/time.ts";
@@ -32,12 +33,14 @@ import {
   FIELD_NAMES,
   FIELD_STUDIES,
   fieldEnvironment,
+  fittedTo,
   logitNormal,
   momentsOf,
 } from "../../src/simulation/field.ts";
 import { type Random, seeded } from "../../src/simulation/random.ts";
 import { correlation, mean, shareOf } from "../../src/simulation/statistics.ts";
 import { drawFollower, environmentOf, STRATEGY_NAMES } from "../../src/simulation/strategies.ts";
+import { JIS_2_0_0 } from "../models.ts";
 
 /** Wednesday, 2026-07-15T11:30:00Z. */
 const endsAt = 1_784_115_000_000;
@@ -130,6 +133,18 @@ for (const name of FIELD_NAMES) {
     isNear(wrong.length / cases.length, wrongShare, 0.03);
     isNear(shareOf(wrong, ({ decision }) => decision !== "accepted"), h[0]!, 0.06);
     assert.ok(cases.every(({ decision }) => ["accepted", "rejected", "overridden"].includes(decision)));
+  });
+}
+
+for (const name of FIELD_NAMES) {
+  Deno.test(`a model fitted to ${name} is valid, and expects the study's rates of a newcomer`, () => {
+    const fitted = fittedTo(JIS_2_0_0, name);
+    assert.deepEqual(modelSchema.parse(fitted), fitted);
+    const { departsWhenWrong, departsWhenRight, spread } = FIELD_STUDIES[name];
+    const prior = new Posterior(fitted, { hit: 0, miss: 0, correctAcceptance: 0, falseAlarm: 0 });
+    isNear(prior.mean((h) => h), departsWhenWrong, 0.01);
+    isNear(prior.mean((_, f) => f), departsWhenRight, 0.01);
+    isNear(Math.sqrt(prior.mean((h) => (h - departsWhenWrong) ** 2)), spread, 0.01);
   });
 }
 
