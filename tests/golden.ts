@@ -8,7 +8,8 @@
 import type { Domain, Stakes } from "../src/domain/enums.ts";
 import { type Interaction, recordedInteractionSchema } from "../src/domain/interaction.ts";
 import { type DrsResult, scoreDecision } from "../src/scoring/drs.ts";
-import { applyLabel } from "../src/scoring/label.ts";
+import { explainDecision, explainLabel, explainScore } from "../src/scoring/explain.ts";
+import { applyLabel, type LateLabel } from "../src/scoring/label.ts";
 import { type ExercisePlan, type MaintenanceInput, recommendExercises } from "../src/scoring/maintenance.ts";
 import type { FullDimensions } from "../src/scoring/dimensions.ts";
 import type { ModelDocument } from "../src/scoring/model.ts";
@@ -16,7 +17,7 @@ import { type OperatorRow, organizationFigures } from "../src/scoring/organizati
 import type { PeriodData } from "../src/scoring/period.ts";
 import type { EventWeights } from "../src/scoring/reducer.ts";
 import { reportOf } from "../src/scoring/report.ts";
-import { score } from "../src/scoring/score.ts";
+import { score, type Scored } from "../src/scoring/score.ts";
 import type { OperatorState } from "../src/scoring/state.ts";
 
 /** An interaction without the fields that have their default. */
@@ -53,6 +54,11 @@ export interface History {
   }[];
 }
 
+/** A row of which the vectors may leave the verdict out: formulas before `jis-3` give none. */
+export type MaybeJudged<Row extends { readonly verdict: unknown }> =
+  & Omit<Row, "verdict">
+  & Partial<Pick<Row, "verdict">>;
+
 export interface Golden {
   readonly model: { readonly version: string; readonly sha256: string };
   /** The values of an interaction's absent fields. */
@@ -65,14 +71,14 @@ export interface Golden {
   }[];
   readonly organizations: readonly {
     readonly now: number;
-    readonly rows: readonly Omit<OperatorRow, "verdict">[];
+    readonly rows: readonly MaybeJudged<OperatorRow>[];
     readonly figures: unknown;
   }[];
   readonly reports: readonly {
     readonly domain: Domain;
     readonly period: { readonly start: number; readonly end: number };
     readonly data: Omit<PeriodData, "records"> & {
-      readonly records: readonly Omit<PeriodData["records"][number], "verdict">[];
+      readonly records: readonly MaybeJudged<PeriodData["records"][number]>[];
     };
     /** Without the texts of the law. */
     readonly report: unknown;
@@ -94,14 +100,13 @@ export const ANSWER: { readonly [Name in Section]: Answer<Name> } = {
   organizations: (model, { now, rows }) => ({
     now,
     rows,
-    figures: organizationFigures(model, rows.map(withoutVerdict), now),
+    figures: organizationFigures(model, rows.map((row) => withVerdict<OperatorRow>(row)), now),
   }),
   reports: answeredReport,
 };
 
-/** The vectors hold the rules by score: none of their operators has a verdict. */
-function withoutVerdict<Row>(row: Row): Row & { readonly verdict: null } {
-  return { ...row, verdict: null };
+function withVerdict<Row extends { readonly verdict: unknown }>(row: MaybeJudged<Row>): Row {
+  return { verdict: null, ...row } as unknown as Row;
 }
 
 /** All cases with the outputs of `model`. */
@@ -119,22 +124,14 @@ function answeredHistory(model: ModelDocument, { name, events, decisions }: Hist
   let state: OperatorState | null = null;
   const weights: EventWeights[] = [];
   const outputs = events.map((event): Event => {
-    const { now, domain, label } = event;
+    const { now, domain } = event;
     const interaction = recordedInteractionSchema.parse(event.interaction);
     const mode = event.lite ? "lite" : "full";
     const scored = score(model, state, { interaction, domain, now }, { mode, modeOverride: "normal" });
     state = scored.state;
     weights.push(scored.weights);
-    if (label !== undefined) {
-      const { decision, scenario_type = "standard" } = events[label.of]!.interaction;
-      const { outcome_correct } = label;
-      state = applyLabel(model, state, {
-        weights: weights[label.of]!,
-        decision,
-        scenario_type,
-        outcome_correct,
-      });
-    }
+    const label = labelOf(events, event, weights);
+    if (label !== null) state = applyLabel(model, state, label);
     if (event.after === undefined) return event;
     return { ...event, after: { state, weights: scored.weights, result: { ...scored.result } } };
   });
@@ -148,6 +145,41 @@ function answeredHistory(model: ModelDocument, { name, events, decisions }: Hist
       return { ...decision, result: { ...result, policy_triggers: firedOf(result) } };
     }),
   };
+}
+
+/** What people are told of each event, label and decision of a history. */
+export function explained(model: ModelDocument, { events, decisions }: History): readonly unknown[] {
+  let state: OperatorState | null = null;
+  const weights: EventWeights[] = [];
+  const told: unknown[] = [];
+  for (const event of events) {
+    const { now, domain } = event;
+    const interaction = recordedInteractionSchema.parse(event.interaction);
+    told.push(explainScore(model, state, { interaction, domain, now }));
+    const scored: Scored = score(model, state, { interaction, domain, now }, {
+      mode: "full",
+      modeOverride: "normal",
+    });
+    weights.push(scored.weights);
+    state = scored.state;
+    const label = labelOf(events, event, weights);
+    if (label === null) continue;
+    told.push(explainLabel(model, state, label));
+    state = applyLabel(model, state, label);
+  }
+  return [...told, ...decisions.map((decision) => explainDecision(model, state, decision))];
+}
+
+/** The label that becomes known after an event; null if there is none. */
+function labelOf(
+  events: readonly Event[],
+  { label }: Event,
+  weights: readonly EventWeights[],
+): LateLabel | null {
+  if (label === undefined) return null;
+  const { decision, scenario_type = "standard" } = events[label.of]!.interaction;
+  const { outcome_correct } = label;
+  return { weights: weights[label.of]!, decision, scenario_type, outcome_correct };
 }
 
 const firedOf = ({ policy_triggers }: DrsResult) => policy_triggers.filter(({ triggered }) => triggered);
@@ -169,7 +201,7 @@ function answeredReport(model: ModelDocument, given: Golden["reports"][number]):
   const organization = { org_id: "acme", name: "Acme", domain };
   const { overall_status, status_certain, findings, organization_rule, population, figures } = reportOf(
     { document: model, sha256: "" },
-    { organization, period, data: { ...data, records: data.records.map(withoutVerdict) } },
+    { organization, period, data: { ...data, records: data.records.map((row) => withVerdict<PeriodData["records"][number]>(row)) } },
   );
   const { verdicts: _, ...shown } = figures;
   const report = {

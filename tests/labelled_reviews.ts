@@ -1,7 +1,8 @@
 /** Cases with known truth, for the tests of calibration. */
 import { type Interaction, recordedInteractionSchema } from "../src/domain/interaction.ts";
 import { LabelledCases } from "../src/scoring/calibration/labelled_cases.ts";
-import { DEFAULT_MODEL_DOCUMENT } from "../src/scoring/model.ts";
+import type { ModelDocument } from "../src/scoring/model.ts";
+import { JIS_1_1_0 } from "./models.ts";
 
 /** The outcomes of an operator's cases, and the times of the hits and correct acceptances, in turn. */
 export interface Reviews {
@@ -28,8 +29,11 @@ export function reviewsOf({ hits, misses = 0, correct, alarms = 0, times }: Revi
 }
 
 /** One operator for each list of interactions, all in `financial`. */
-export function casesOf(operators: readonly (readonly Interaction[])[]): LabelledCases {
-  const cases = new LabelledCases(DEFAULT_MODEL_DOCUMENT);
+export function casesOf(
+  operators: readonly (readonly Interaction[])[],
+  model: ModelDocument = JIS_1_1_0,
+): LabelledCases {
+  const cases = new LabelledCases(model);
   operators.forEach((own, index) => own.forEach((row) => cases.add(`operator-${index}`, "financial", row)));
   return cases;
 }

@@ -1,6 +1,6 @@
 /**
  * Worked cases of one event in the default model: which values it puts into which buckets with which weight,
- * how it changes an operator's baselines, and the resulting dimensions and their interval.
+ * how it changes an operator's baselines and averages, and which buckets give the dimensions of conduct.
  */
 import assert from "node:assert/strict";
 import { type Dimension, DIMENSIONS, type Domain, DOMAINS, SCENARIO_TYPES } from "../src/domain/enums.ts";
@@ -9,12 +9,12 @@ import { ln, q9 } from "../src/scoring/arithmetic.ts";
 import { dimensionValue } from "../src/scoring/dimensions.ts";
 import { scoreDecision } from "../src/scoring/drs.ts";
 import type { BucketName, ModelDocument } from "../src/scoring/model.ts";
+import { NO_PARTS } from "../src/scoring/known_cases.ts";
 import { type ProcessEvidence, processEvidence, scrutiny } from "../src/scoring/process.ts";
-import { advance, type Step } from "../src/scoring/reducer.ts";
+import { advance, Draft, type Step } from "../src/scoring/reducer.ts";
 import { score } from "../src/scoring/score.ts";
 import { breakEven, type BucketMeans, initialState, mean, type OperatorState } from "../src/scoring/state.ts";
 import { DAY_MS } from "../src/domain/time.ts";
-import { uncertaintyOf } from "../src/scoring/uncertainty.ts";
 import type { ModelCheck } from "./model_checks.ts";
 
 const NOW = Date.UTC(2027, 0, 4, 9);
@@ -220,93 +220,81 @@ function baselines(model: ModelDocument): void {
 }
 
 function averages(model: ModelDocument): void {
-  const before = { ...initialState(model), n: 199, jis: 60, ef: 50, es: 50, disp: 60 };
   const interaction = interactionOf({ scenario_type: "high_stakes", outcome_correct: true });
-  const full = { mode: "full", modeOverride: "normal" } as const;
-  const { state } = score(model, before, { interaction, domain: "general", now: NOW }, full);
-  const jis = state.jis!;
-  assert.equal(state.ef, q9(50 + (jis - 50) / 10));
-  assert.equal(state.es, q9(50 + (jis - 50) / 40));
-  assert.equal(state.disp, q9(60 + 0.35 * (jis - 60)));
+  const event = { interaction, domain: "general", now: NOW } as const;
+  const after = (before: Partial<OperatorState>) => {
+    const state = { ...initialState(model), ev: NO_PARTS, n: 199, ...before };
+    return score(model, state, event, { mode: "full", modeOverride: "normal" }).state;
+  };
+  const jis = after({}).jis!;
+  const state = after({ jis, ef: jis - 20, es: jis - 20, disp: jis + 10 });
+  assert.equal(state.jis, jis, "averages are no evidence");
+  assert.equal(state.ef, q9(jis - 20 + 20 / 10));
+  assert.equal(state.es, q9(jis - 20 + 20 / 40));
+  assert.equal(state.disp, q9(jis + 10 - 0.35 * 10));
   assert.equal(state.share.hs, 0.01);
+  assert.equal(after({ jis, disp: jis + 18 }).disp, q9(jis + 12), "a fall of 6.3 is held at 6");
+  assert.equal(after({ jis, disp: jis - 9 }).disp, q9(jis - 6), "a rise of 3.15 is held at 3");
+  assert.equal(after({ jis: jis + 1, disp: jis - 9 }).disp, q9(jis - 9), "no rise after a fall");
 }
 
 // ---- buckets and dimensions -------------------------------------------------------------------------------
 
-const BUCKETS: Readonly<Record<BucketName, readonly [capacity: number, strength: number, prior: number]>> = {
-  H: [40, 4, 0.65],
-  C: [100, 6, 0.65],
-  P: [60, 10, 0.65],
-  X: [60, 10, 0.65],
-  A: [60, 10, 0.65],
-  U: [50, 5, 0.65],
-  R: [25, 10, 0.65],
-  K: [70, 5, 0.65],
-  Q: [60, 10, 0.85],
-};
+/** Q has no prior: nothing reads its mean. */
+const BUCKETS: Readonly<Record<BucketName, readonly [capacity: number, strength?: number, prior?: number]>> =
+  {
+    H: [40, 4, 0.65],
+    C: [100, 6, 0.65],
+    P: [60, 10, 0.65],
+    X: [60, 10, 0.65],
+    A: [60, 10, 0.65],
+    U: [50, 5, 0.65],
+    R: [25, 10, 0.65],
+    K: [70, 5, 0.65],
+    Q: [60],
+  };
 
 function buckets(model: ModelDocument): void {
   for (const [key, [capacity, strength, prior]] of Object.entries(BUCKETS)) {
     const name = key as BucketName;
     const same = (value: number, expected: number, what: string) =>
       assert.equal(q9(value), q9(expected), `${name}: ${what}`);
+    const draft = new Draft(model, { ...initialState(model), ...full(name) }, "general");
+    draft.put("hit", name, 1, 1);
+    same(draft.bucket(name)[0], 10 - 10 / capacity + 1, "what was known makes room");
+    if (strength === undefined || prior === undefined) continue;
     same(mean(model, name, [0, 0]), prior, "nothing is known");
     same(mean(model, name, [strength, 0]), (1 + prior) / 2, "as much is known as was assumed");
     const half = (capacity / 2 + prior * strength) / (capacity / 2 + strength);
     same(breakEven(model, name, [capacity / 2, 0]), 0.5 + 0.5 * half, "half full");
   }
+
+  /** Ten in a bucket; K is that of the domain `general`. */
+  function full(name: BucketName): Partial<OperatorState> {
+    const { b, K } = initialState(model);
+    return name === "K" ? { K: { ...K, general: [10, 0] } } : { b: { ...b, [name]: [10, 0] } };
+  }
 }
 
-const EXPONENTS: Readonly<Record<Dimension, Readonly<Partial<Record<BucketName, number>>>>> = {
-  deferral_resistance: { H: 0.55, X: 0.15, C: 0.3 },
-  error_detection: { H: 0.5, C: 0.5 },
+/** The dimensions that conduct alone gives; the others follow from the posterior. */
+const EXPONENTS: Readonly<Partial<Record<Dimension, Readonly<Partial<Record<BucketName, number>>>>>> = {
   independent_performance: { U: 1 },
   deliberation_depth: { P: 0.2, H: 0.5, C: 0.3 },
   post_error_recalibration: { R: 1 },
   domain_confidence: { K: 1 },
-  decision_autonomy: { A: 0.3, H: 0.4, C: 0.3 },
-};
-
-const WEIGHTS: Readonly<Record<Dimension, number>> = {
-  deferral_resistance: 0.2,
-  error_detection: 0.2,
-  independent_performance: 0.15,
-  deliberation_depth: 0.15,
-  post_error_recalibration: 0.1,
-  domain_confidence: 0.05,
-  decision_autonomy: 0.15,
 };
 
 /** A quarter of one bucket's mean, all others full: 0.25 to the power of the bucket's exponent. */
 function dimensions(model: ModelDocument): void {
-  const names = Object.keys(BUCKETS).filter((name) => name !== "Q") as BucketName[];
   const full = Object.fromEntries(Object.keys(BUCKETS).map((name) => [name, 1]));
   for (const dimension of DIMENSIONS) {
-    for (const name of names) {
+    const exponents = EXPONENTS[dimension];
+    assert.equal(model.dimensions[dimension].exponents === undefined, exponents === undefined, dimension);
+    for (const name of Object.keys(BUCKETS) as BucketName[]) {
       const value = dimensionValue(model, dimension, { ...full, [name]: 0.25 } as BucketMeans);
-      const exponent = EXPONENTS[dimension][name] ?? 0;
-      assert.equal(q9(value), q9(0.25 ** exponent), `${dimension} by ${name}`);
+      assert.equal(q9(value), q9(0.25 ** (exponents?.[name] ?? 0)), `${dimension} by ${name}`);
     }
   }
-}
-
-/** For a newcomer every mean is 0.65, so that a bucket's slope is the sum of weight times exponent. */
-function interval(model: ModelDocument): void {
-  let variance = 0;
-  for (const [name, [, strength, prior]] of Object.entries(BUCKETS)) {
-    const slopes = DIMENSIONS.map((dimension) =>
-      WEIGHTS[dimension] * (EXPONENTS[dimension][name as BucketName] ?? 0)
-    );
-    const slope = 100 * slopes.reduce((sum, value) => sum + value, 0);
-    variance += slope * slope * prior * (1 - prior) / (strength + 1);
-  }
-  const reach = 1.645 * 1.2 * Math.sqrt(variance);
-  assert.deepEqual(uncertaintyOf(model, initialState(model), { jis: 65, domain: "general", mode: "full" }), {
-    level: 0.9,
-    low: Math.floor((65 - reach) * 10) / 10,
-    high: Math.ceil((65 + reach) * 10) / 10,
-    effective_n: 0,
-  });
 }
 
 // ---- decision risk ----------------------------------------------------------------------------------------
@@ -322,6 +310,9 @@ const SEVERITIES: Readonly<Record<Domain, number>> = {
   public_sector: 0.65,
   law_enforcement: 0.9,
   critical_infrastructure: 0.95,
+  housing: 0.65,
+  aviation: 0.95,
+  pharmaceutical: 0.9,
 };
 
 function severities(model: ModelDocument): void {
@@ -370,10 +361,13 @@ export const EVENT_CASES: readonly ModelCheck[] = [
   { name: "activity needs a plausible time", holds: plausibility },
   { name: "a modification is engagement; times are read from 0.2 s to 10 minutes", holds: engaged },
   { name: "the usual pace moves by at least a sixtieth, and outliers are bounded", holds: baselines },
-  { name: "averages over 10, 40 and 100 events", holds: averages },
+  {
+    name:
+      "averages over 10, 40 and 100 events; the displayed score falls by at most 6 points and rises by at most 3",
+    holds: averages,
+  },
   { name: "the prior and the capacity of each bucket", holds: buckets },
-  { name: "the buckets and weights of each dimension", holds: dimensions },
-  { name: "the interval of a newcomer", holds: interval },
+  { name: "the buckets of each dimension of conduct", holds: dimensions },
   { name: "the severity of a decision in each domain", holds: severities },
   { name: "the likelihood of an unnoticed wrong decision", holds: likelihoods },
 ];

@@ -10,13 +10,14 @@ import {
   type Domain,
   DOMAINS,
   type Stakes,
+  type VerdictStatus,
 } from "../src/domain/enums.ts";
 import { type Interaction, recordedInteractionSchema } from "../src/domain/interaction.ts";
 import { roundTo } from "../src/scoring/arithmetic.ts";
 import { classify, departureShare } from "../src/scoring/classify.ts";
 import { complianceOf } from "../src/scoring/compliance.ts";
 import { currentTrend, projectDecay, sessionsToTarget } from "../src/scoring/decay.ts";
-import { bandOf, type FullDimensions, jisOf } from "../src/scoring/dimensions.ts";
+import { bandOf, computedDimensions, type FullDimensions, jisOf } from "../src/scoring/dimensions.ts";
 import { scoreDecision } from "../src/scoring/drs.ts";
 import { findingsOf } from "../src/scoring/findings.ts";
 import {
@@ -35,14 +36,9 @@ import {
 import type { PeriodRecord } from "../src/scoring/period.ts";
 import { processEvidence } from "../src/scoring/process.ts";
 import { retain } from "../src/scoring/reducer.ts";
-import { isProvisional, score } from "../src/scoring/score.ts";
-import {
-  type BucketMeans,
-  initialState,
-  minimumDataMet,
-  type OperatorState,
-  restraint,
-} from "../src/scoring/state.ts";
+import { score } from "../src/scoring/score.ts";
+import { initialState, minimumDataMet, type OperatorState } from "../src/scoring/state.ts";
+import type { Verdict } from "../src/scoring/verdict.ts";
 import { DAY_MS } from "../src/domain/time.ts";
 import type { ModelCheck } from "./model_checks.ts";
 
@@ -95,6 +91,9 @@ const REVIEW_TIMES: Readonly<Record<Domain, readonly [fast: number, reference: n
   public_sector: [2_000, 15_000],
   law_enforcement: [2_500, 20_000],
   critical_infrastructure: [2_500, 15_000],
+  housing: [2_000, 15_000],
+  aviation: [2_500, 15_000],
+  pharmaceutical: [2_500, 20_000],
 };
 
 function reviewTimes(model: ModelDocument): void {
@@ -151,23 +150,28 @@ function hovering(model: ModelDocument): void {
 
 /** The four cells of a decision: hit, miss, correct acceptance, false alarm. */
 function cells(model: ModelDocument): void {
-  const of = (decision: Decision, label: boolean | null | "injected", departure = 0) => {
-    const isInjected = label === "injected";
-    const outcome_correct = isInjected ? false : label;
-    const scenario_type = isInjected ? "error_injected" : "standard";
+  const of = (
+    decision: Decision,
+    fields: { readonly ai?: boolean; readonly outcome?: boolean; readonly isInjected?: true },
+    departure = 0,
+  ) => {
     const { hit, miss, correctAcceptance, falseAlarm } = classify(model, {
       decision,
-      scenario_type,
-      outcome_correct,
+      scenario_type: fields.isInjected ? "error_injected" : "standard",
+      outcome_correct: fields.outcome ?? null,
+      ai_correct: fields.ai,
       departure,
     });
     return [hit, miss, correctAcceptance, falseAlarm];
   };
-  assert.deepEqual(of("escalated", true), [0.6, 0, 0, 0], "a referral that was warranted is most of a hit");
-  assert.deepEqual(of("escalated", "injected"), [0.6, 0, 0, 0]);
-  assert.deepEqual(of("deferred", false), [0, 0, 0, 0.75], "one that was not is most of a false alarm");
-  assert.deepEqual(of("modified", false, 0.5), [0, 0.5, 0, 0.25], "half a departure, half of it forgiven");
-  assert.deepEqual(of("modified", "injected", 0.5), [0.125, 0.875, 0, 0]);
+  assert.deepEqual(of("escalated", { outcome: true }), [0.6, 0.4, 0, 0], "most of a hit, the rest a miss");
+  assert.deepEqual(of("escalated", { isInjected: true }), [0.6, 0.4, 0, 0]);
+  assert.deepEqual(of("deferred", { outcome: false }), [0, 0, 0.25, 0.75], "most of a false alarm");
+  assert.deepEqual(of("deferred", { ai: true }), [0, 0, 0.25, 0.75]);
+  assert.deepEqual(of("modified", { outcome: false }, 0.5), [0, 0.5, 0, 0.25], "half of it is forgiven");
+  assert.deepEqual(of("modified", { ai: true, outcome: false }, 0.5), [0, 0, 0.75, 0.25]);
+  assert.deepEqual(of("modified", { isInjected: true, outcome: false }, 0.5), [0.125, 0.875, 0, 0]);
+  assert.deepEqual(of("modified", { ai: false, outcome: false }, 0.5), [0.125, 0.875, 0, 0]);
 }
 
 /** (extent / 0.25)^4, at most 1. */
@@ -196,23 +200,6 @@ function steadyPace(model: ModelDocument): void {
   assert.ok(recalibrated(model, 0.36) < recalibrated(model, 0.35));
 }
 
-/** The displayed score after an event, from a displayed score and a JIS of `shown` before. */
-function displayedAfter(model: ModelDocument, shown: number, fields: Partial<Interaction>): number {
-  const state = stateOf(model, { n: 1, disp: shown, jis: shown, ef: shown, es: shown });
-  return score(model, state, { interaction: interactionOf(fields), domain: "general", now: NOW }, FULL).state
-    .disp!;
-}
-
-function displayed(model: ModelDocument): void {
-  assert.equal(displayedAfter(model, 95, { outcome_correct: false }), 89);
-  assert.equal(displayedAfter(model, 20, { outcome_correct: true, ...CAREFUL }), 23);
-}
-
-function restrained(model: ModelDocument): void {
-  const at = (Q: number) => restraint(model, { Q } as BucketMeans);
-  assert.deepEqual([0.1, 0.125, 0.25, 0.5, 0.9].map(at), [0.25, 0.25, 0.5, 1, 1]);
-}
-
 function bands(model: ModelDocument): void {
   const of = (jis: number) => bandOf(model, jis);
   assert.deepEqual([85, 84.95, 75, 74.95, 60, 59.95].map(of), [
@@ -225,50 +212,60 @@ function bands(model: ModelDocument): void {
   ]);
 }
 
-const WEIGHTS: Readonly<Record<Dimension, readonly [full: number, lite: number]>> = {
-  deferral_resistance: [20, 40],
-  error_detection: [20, 0],
-  independent_performance: [15, 0],
-  deliberation_depth: [15, 30],
-  post_error_recalibration: [10, 0],
-  domain_confidence: [5, 0],
-  decision_autonomy: [15, 30],
+const WEIGHTS: Readonly<Record<Dimension, readonly [full: number, lite: number | null]>> = {
+  deferral_resistance: [25, 50],
+  error_detection: [50, null],
+  independent_performance: [0, null],
+  deliberation_depth: [0, 0],
+  post_error_recalibration: [0, null],
+  domain_confidence: [0, null],
+  decision_autonomy: [25, 50],
 };
 
+/** The lite mode computes a dimension only if it has a weight there, be it 0. */
 function weights(model: ModelDocument): void {
+  const lite = computedDimensions(model, "lite");
   for (const name of DIMENSIONS) {
     const alone = { ...every(0), [name]: 100 };
-    assert.deepEqual([jisOf(model, alone, "full"), jisOf(model, alone, "lite")], WEIGHTS[name], name);
+    const inLite = lite.includes(name) ? jisOf(model, alone, "lite") : null;
+    assert.deepEqual([jisOf(model, alone, "full"), inLite], WEIGHTS[name], name);
   }
 }
 
+const VERDICT: Verdict = {
+  status: "compliant",
+  part: "all",
+  low: 62,
+  high: 91,
+  wrong_cases: 30,
+  doubt: null,
+  wrong_cases_needed: null,
+};
+
+/** The verdict alone decides, whatever a score or a dimension is. */
 function compliance(model: ModelDocument): void {
-  const of = (jis: number, lowest: number, daysToNonCompliance: number | null) => {
-    const dimensions = { ...every(80), error_detection: lowest };
-    const { status, action_required } = complianceOf(model, {
-      jis,
-      band: "proficient",
-      dimensions,
+  const of = (status: VerdictStatus, daysToNonCompliance: number | null) => {
+    const { status: said, article14_met, action_required, thresholds } = complianceOf(model, {
+      jis: 12,
+      band: "at_risk",
+      dimensions: every(12),
       daysToNonCompliance,
+      verdict: { ...VERDICT, status },
     });
-    return [status, action_required];
+    assert.deepEqual(thresholds, { min_jis: 60, target_jis: 75 });
+    return [said, article14_met, action_required];
   };
-  assert.deepEqual(of(60, 30, null), ["compliant", false]);
-  assert.deepEqual(of(59.95, 80, null), ["non_compliant", true]);
-  assert.deepEqual(of(80, 29, null), ["conditional", true]);
-  assert.deepEqual(of(80, 80, 30), ["compliant", true]);
-  assert.deepEqual(of(80, 80, 31), ["compliant", false]);
+  assert.deepEqual(of("compliant", null), ["compliant", true, false]);
+  assert.deepEqual(of("undetermined", null), ["undetermined", false, true]);
+  assert.deepEqual(of("non_compliant", null), ["non_compliant", false, true]);
+  assert.deepEqual(of("compliant", 30), ["compliant", true, true]);
+  assert.deepEqual(of("compliant", 31), ["compliant", true, false]);
 }
 
 function minimumData(model: ModelDocument): void {
   const met = (n: number, age: number) => minimumDataMet(model, { n, t0: NOW - age }, NOW);
   assert.deepEqual([met(50, 0), met(49, 0)], [true, false]);
   assert.deepEqual([met(1, 10 * DAY_MS), met(1, 10 * DAY_MS - 1)], [true, false]);
-  const provisional = (truth: number) => {
-    const state = stateOf(model, { n: 50, t0: NOW });
-    return isProvisional(model, { ...state, cnt: { ...state.cnt, truth } }, NOW);
-  };
-  assert.deepEqual([provisional(5), provisional(4)], [false, true]);
 }
 
 // ---- decay ------------------------------------------------------------------------------------------------
@@ -337,6 +334,9 @@ const DECAY: Readonly<
   public_sector: [0.0028, 0.000011, 33, 0.045],
   law_enforcement: [0.0035, 0.000015, 30, 0.04],
   critical_infrastructure: [0.004, 0.00002, 28, 0.035],
+  housing: [0.0028, 0.000011, 33, 0.045],
+  aviation: [0.004, 0.00002, 28, 0.035],
+  pharmaceutical: [0.0035, 0.000015, 30, 0.04],
 };
 
 function projections(model: ModelDocument): void {
@@ -376,8 +376,9 @@ function maintenanceInput(fields: {
   readonly days?: number | null;
   readonly trend?: number;
   readonly dimensions?: Partial<FullDimensions>;
+  readonly verdict?: Partial<Verdict>;
 }): MaintenanceInput & { readonly dimensions: FullDimensions; readonly domain: Domain } {
-  const { jis = 90, days = null, trend = 0, dimensions = {} } = fields;
+  const { jis = 90, days = null, trend = 0, dimensions = {}, verdict = {} } = fields;
   return {
     jis,
     dimensions: { ...every(90), ...dimensions },
@@ -395,6 +396,7 @@ function maintenanceInput(fields: {
     },
     minimumDataMet: true,
     groundTruth: 5,
+    verdict: { ...VERDICT, ...verdict },
     now: NOW,
     domain: "general",
   };
@@ -411,8 +413,15 @@ function urgency(model: ModelDocument): void {
     "non_compliance_projected_within_14_days",
   ]);
   assert.deepEqual([-5, -4.99, -2, -1.99].map((trend) => of({ trend })), ["medium", "low", "low", "none"]);
-  const floors = [29, 30].map((error_detection) => of({ dimensions: { error_detection } }));
-  assert.deepEqual(floors, ["high", "none"]);
+  const doubted = recommended({
+    jis: 30,
+    verdict: { status: "undetermined", doubt: "part_not_measured" },
+  });
+  assert.equal(doubted.urgency, "medium", "a doubt is no fault");
+  assert.deepEqual(doubted.recommendation.reasons, ["undetermined_part_not_measured"]);
+  const failing = (jis: number) => recommended({ jis, verdict: { status: "non_compliant", part: "legal" } });
+  assert.deepEqual([39.95, 59.95, 60].map((jis) => failing(jis).urgency), ["critical", "high", "high"]);
+  assert.deepEqual(failing(60).recommendation.reasons, ["legal_below_minimum_60"]);
 }
 
 function byUrgency(model: ModelDocument): void {
@@ -536,17 +545,17 @@ function findingOf(
   return found.finding;
 }
 
-/** The least that an operator must show; `mean_correct_acceptance` in hundredths. */
+/** The least that an operator must show. */
 const LAW: readonly (readonly [
   provision: string,
-  least: Readonly<Partial<Record<Dimension | "jis" | "mean_correct_acceptance", number>>>,
+  least: Readonly<Partial<Record<Dimension | "jis", number>>>,
   where?: { readonly domain?: Domain; readonly end?: number },
 ])[] = [
   ["14(4)(a)", { error_detection: 60 }],
-  ["14(4)(b)", { deferral_resistance: 60, deliberation_depth: 50 }],
-  ["14(4)(c)", { domain_confidence: 60, mean_correct_acceptance: 60 }],
+  ["14(4)(b)", { deferral_resistance: 60 }],
+  ["14(4)(c)", { jis: 60 }],
   ["14(4)(d)", { decision_autonomy: 60 }],
-  ["14(4)(e)", { post_error_recalibration: 50 }],
+  ["14(4)(e)", { deferral_resistance: 60 }],
   ["6-1-1703", { jis: 60, decision_autonomy: 60 }, { end: Date.UTC(2026, 11, 31) }],
   ["6-1-1705(1)(a)(II)", { jis: 60, decision_autonomy: 60 }],
   ["20-870", { deferral_resistance: 60, decision_autonomy: 60 }, { domain: "employment" }],
@@ -556,12 +565,11 @@ const LAW: readonly (readonly [
 function conditions(model: ModelDocument): void {
   for (const [provision, least, { domain = "financial", end } = {}] of LAW) {
     const passing = (shown: Readonly<Record<string, number>>) => {
-      const { jis = 100, mean_correct_acceptance = 100, ...dimensions } = shown;
+      const { jis = 100, ...dimensions } = shown;
       const record = {
         ...RECORD,
         domain,
         jis,
-        meanCorrectAcceptance: mean_correct_acceptance / 100,
         dimensions: { ...RECORD.dimensions, ...dimensions },
       };
       return findingOf(model, provision, { records: [record], ...(end === undefined ? {} : { end }) })
@@ -660,22 +668,17 @@ export const LIMIT_CASES: readonly ModelCheck[] = [
   { name: "referrals and modifications are parts of hits, misses and false alarms", holds: cells },
   { name: "a touch-up is hardly a departure", holds: touchUps },
   { name: "for a steady operator a small delay after an error is no slowing", holds: steadyPace },
-  { name: "the displayed score falls by at most 6 points and rises by at most 3", holds: displayed },
-  {
-    name: "restraint takes at most three quarters, and nothing from a share of one half on",
-    holds: restrained,
-  },
   { name: "the bands begin at 85, 75 and 60", holds: bands },
   { name: "each dimension has its weight in the JIS of each mode", holds: weights },
-  { name: "compliance: a minimum of 60, a floor of 30, action within 30 days", holds: compliance },
-  { name: "50 interactions or 10 days are a record, five known truths make it final", holds: minimumData },
+  { name: "compliance follows from the verdict; action within 30 days", holds: compliance },
+  { name: "50 interactions or 10 days are a record", holds: minimumData },
   { name: "a trend is at most 25 points, ramped in", holds: trend },
   { name: "a decline at most doubles decay, progress takes at most 30 % from it", holds: rates },
   { name: "half of the positive evidence is left after half a year", holds: retention },
   { name: "each domain's decay, and the projection of a JIS of 80", holds: projections },
   { name: "a last day more than ten years ahead is null", holds: horizon },
   { name: "exercise sessions until a score reaches its target", holds: sessions },
-  { name: "urgency by score, days, trend and floor", holds: urgency },
+  { name: "urgency by verdict, score, days and trend", holds: urgency },
   { name: "frequency and deadline by urgency", holds: byUrgency },
   { name: "a dimension below 50 is reason to withhold the AI", holds: withheld },
   { name: "exercises are easy below 40 and moderate below 70", holds: difficulty },

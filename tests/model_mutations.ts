@@ -3,12 +3,13 @@
  *
  * A number is changed up and down by 5 %, an integer also by 1; an integer that the schema requires by 1
  * only; 0 by 0.05. If the schema requires a sum of 1, another number of the sum balances the difference; a
- * dimension with only one bucket gives it to another bucket. A change that the schema refuses in every form
- * is no mutation. Texts, dates, truth values and the exercises are left out.
+ * dimension with only one bucket gives it to another bucket. With `jis-3` a dimension that gets a weight gets a
+ * cost of false alarms in place of its buckets. A change that the schema refuses in every form is no mutation.
+ * Texts, dates, truth values and the exercises are left out.
  */
 import { type ModelDocument, modelSchema } from "../src/scoring/model.ts";
 
-type Path = readonly (string | number)[];
+export type Path = readonly (string | number)[];
 
 export interface Mutation {
   /** The number's path, such as `buckets.H.capacity`. */
@@ -38,26 +39,42 @@ function* leaves(value: unknown, path: Path): Generator<{ readonly path: Path; r
 // deno-lint-ignore no-explicit-any
 type Open = any;
 
-const at = (document: Open, path: Path): Open => path.reduce((value, name) => value[name], document);
+/** The value at a path of a document; undefined if its last member is absent. */
+export const at = (document: Open, path: Path): Open => path.reduce((value, name) => value[name], document);
+
+/** A copy of the document with another number at a path, whether the schema takes it or not. */
+export function withNumber(document: ModelDocument, path: Path, value: number): ModelDocument {
+  const copy: Open = structuredClone(document);
+  at(copy, path.slice(0, -1))[path.at(-1)!] = value;
+  return copy;
+}
+
+/** Members of dimensions of which all together are 1. */
+const WEIGHTS: readonly unknown[] = ["weight", "lite_weight"];
 
 /**
  * The paths whose numbers add up to 1 with the one at `path`, without that one; null if no sum is required.
  */
 function sharersOf(document: ModelDocument, path: Path): readonly Path[] | null {
   const [section, name, member] = path;
-  if (section === "dimensions" && member !== "exponents") {
-    return Object.keys(document.dimensions).filter((other) => other !== name).map((other) => [
-      section,
-      other,
-      member!,
-    ]);
+  const others = (names: readonly string[], own: unknown, pathOf: (other: string) => Path) =>
+    names.filter((other) => other !== String(own)).map(pathOf).filter((other) =>
+      at(document, other) !== undefined
+    );
+  if (section === "dimensions" && WEIGHTS.includes(member)) {
+    return others(Object.keys(document.dimensions), name, (other) => [section, other, member!]);
+  }
+  if (path.length === 4 && name === "sensitivity" && path[3] === "weight") {
+    const rows = Object.keys(document.discrimination!.sensitivity);
+    return others(rows, member, (other) => [section!, name, Number(other), "weight"]);
   }
   const isEngagement = section === "process" && name === "engagement" && String(member).endsWith("_weight");
   if (!isEngagement && member !== "exponents") return null;
   const parent = path.slice(0, -1);
-  return Object.keys(at(document, parent))
-    .filter((other) => other !== path.at(-1) && (!isEngagement || other.endsWith("_weight")))
-    .map((other) => [...parent, other]);
+  const names = Object.keys(at(document, parent)).filter((other) =>
+    !isEngagement || other.endsWith("_weight")
+  );
+  return others(names, path.at(-1), (other) => [...parent, other]);
 }
 
 /**
@@ -65,9 +82,8 @@ function sharersOf(document: ModelDocument, path: Path): readonly Path[] | null 
  * it.
  */
 function changed(document: ModelDocument, path: Path, value: number): Mutation | null {
-  const copy: Open = structuredClone(document);
-  const before = at(copy, path);
-  at(copy, path.slice(0, -1))[path.at(-1)!] = value;
+  const copy: Open = withNumber(document, path, value);
+  const before = at(document, path);
   let change = `${before} → ${value}`;
   const sharers = sharersOf(document, path);
   if (sharers !== null) {
@@ -81,6 +97,15 @@ function changed(document: ModelDocument, path: Path, value: number): Mutation |
     const given = roundedOf((largest === null ? 0 : size(other)) + before - value);
     at(copy, other.slice(0, -1))[other.at(-1)!] = given;
     change += `, ${other.join(".")} → ${given}`;
+  }
+  const [section, name, member] = path;
+  if (section === "dimensions" && WEIGHTS.includes(member) && document.formulas === "jis-3") {
+    const row = at(copy, [section, name!]);
+    if (row.exponents !== undefined && value > 0) {
+      delete row.exponents;
+      row.false_alarm_cost = 1;
+      change += `, dimensions.${name}.exponents → false_alarm_cost 1`;
+    }
   }
   return modelSchema.safeParse(copy).success ? { path: path.join("."), change, document: copy } : null;
 }

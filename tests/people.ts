@@ -36,7 +36,19 @@ export function peopleOf(study: Study): readonly PersonDecision[] {
 }
 
 function isKeptBack(person: string): boolean {
-  return BigInt(`0x${createHash("sha256").update(`jis-3 ${person}`).digest("hex")}`) % 4n === 0n;
+  return quarterOf(person) === 0;
+}
+
+/** The three parts of the people who are not kept back; each can be measured with a model fitted to the others. */
+export const PARTS = [1, 2, 3] as const;
+
+/** The part that somebody belongs to, by the name alone. */
+export function partOf(person: string): (typeof PARTS)[number] {
+  return quarterOf(person) as (typeof PARTS)[number];
+}
+
+function quarterOf(person: string): number {
+  return Number(BigInt(`0x${createHash("sha256").update(`jis-3 ${person}`).digest("hex")}`) % 4n);
 }
 
 /** A decision as a row; `fold` says whether it is scored. */

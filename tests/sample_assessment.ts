@@ -3,7 +3,8 @@ import { recordedInteractionSchema } from "../src/domain/interaction.ts";
 import { DEFAULT_MODEL_DOCUMENT, type ModelDocument } from "../src/scoring/model.ts";
 import { explainScore } from "../src/scoring/explain.ts";
 import { score, type Scored } from "../src/scoring/score.ts";
-import type { OperatorState } from "../src/scoring/state.ts";
+import { readState } from "../src/scoring/reading.ts";
+import { initialState, type OperatorState } from "../src/scoring/state.ts";
 import type { AssessmentPage } from "../src/pages/assessment.ts";
 
 const NOW = Date.parse("2026-11-20T09:00:00.000Z");
@@ -34,7 +35,14 @@ export function sampleAssessment(
     sessionId: "visit-1",
     createdAt: "2026-11-20T09:00:00.000Z",
     records,
-    summary: results.at(-1)! as AssessmentPage["summary"],
+    summary: {
+      ...results.at(-1)!,
+      verdict: results.at(-1)!.compliance.verdict,
+    } as AssessmentPage["summary"],
+    initialJis: readState(DEFAULT_MODEL_DOCUMENT, initialState(DEFAULT_MODEL_DOCUMENT), {
+      domain: "general",
+      mode: "full",
+    }).jis,
     results,
     shareUrl: "https://jiss.example/assessments/visit-1",
     thresholds: { minJis: 60, targetJis: 75 },

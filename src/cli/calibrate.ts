@@ -1,6 +1,7 @@
 /**
  * `jiss calibrate`: fits a model document to an organization's own labelled history, and shows what it would
- * change for its operators. Reads the database, also of a running service, and changes nothing in it.
+ * change for its operators. Reads the database, also of a running service, and changes nothing in it; or reads a file
+ * (calibrate_history.ts).
  */
 import { orgIdSchema } from "../domain/organization.ts";
 import { nodeCrypto } from "../evidence/node_crypto.ts";
@@ -12,7 +13,7 @@ import {
   type HistoryEvent,
   ScoredHistory,
 } from "../operations/scoring/scored_history.ts";
-import { calibrate as fit, calibratedVersion } from "../scoring/calibration/calibrate.ts";
+import { calibrate as fit } from "../scoring/calibration/calibrate.ts";
 import { ENOUGH_CASES, LabelledCases } from "../scoring/calibration/labelled_cases.ts";
 import { PRIOR_RULES } from "../scoring/calibration/priors.ts";
 import { compareScores, type Comparison, Recomputation } from "../scoring/calibration/recomputation.ts";
@@ -21,7 +22,10 @@ import { DEFAULT_MODEL_DOCUMENT, type Model } from "../scoring/model.ts";
 import type { Database } from "../store/database.ts";
 import { readInstallation } from "../store/installation.ts";
 import { organizationDetailsQuery } from "../store/organizations.ts";
-import { type Report, textOf } from "./calibrate_report.ts";
+import { calibrateHistory, PEOPLE_NEEDED } from "./calibrate_history.ts";
+import { type HistoryReport, type Report, textOf } from "./calibrate_report.ts";
+import { type Calibrated, withOwnVersion } from "./calibrated.ts";
+import { nameOf } from "./chosen_model.ts";
 import { unknownOrganization } from "./organizations.ts";
 import { requireAbsent, writeToNewFile } from "./output.ts";
 import { Progress } from "./progress.ts";
@@ -29,7 +33,12 @@ import { CommandFailure, EXIT, type Shell } from "./shell.ts";
 import { storageOf, withStored } from "./stored.ts";
 
 export interface CalibrateOptions {
-  readonly org: string;
+  /** The organization whose stored history is used; this or `history`. */
+  readonly org?: string;
+  /** A table of decisions. */
+  readonly history?: string;
+  /** A model document, for `history`; without it, that of the environment or the built-in one. */
+  readonly model?: string;
   /** A file that does not exist yet; without it nothing is written. */
   readonly output?: string;
   readonly json: boolean;
@@ -40,13 +49,12 @@ const SHOWN_OPERATORS = 10;
 const TOO_LITTLE_HISTORY = "there is too little labelled history to fit anything: " +
   `a domain's times need ${TIME_RULES.operators} operators who judge, each with ${ENOUGH_CASES.wrongAdvice} cases of wrong ` +
   `advice, ${ENOUGH_CASES.rightAdvice} of right advice and ${TIME_RULES.reviews} good reviews; a prior needs ` +
-  `${PRIOR_RULES.operators} operators with so many cases, or with ${PRIOR_RULES.unaidedCases} decided without the AI. ` +
-  "docs/understand/scoring-model.md says what counts";
+  `${PRIOR_RULES.operators} operators with so many cases, or with ${PRIOR_RULES.unaidedCases} decided without the AI; ` +
+  `with jis-3 ${PEOPLE_NEEDED}. docs/understand/scoring-model.md says what counts`;
 
-export async function calibrate(
-  shell: Shell,
-  { org, output, json }: CalibrateOptions,
-): Promise<number> {
+export async function calibrate(shell: Shell, options: CalibrateOptions): Promise<number> {
+  const { output, json } = options;
+  const run = sourceOf(shell, options);
   if (output === "-") {
     throw new CommandFailure(
       "-o needs the name of a file, because the report goes to standard output",
@@ -54,13 +62,9 @@ export async function calibrate(
     );
   }
   if (output !== undefined) requireAbsent(output);
-  const { report, isFitted, model } = await withStored(
-    shell,
-    storageOf(shell),
-    (database) => calibrateFrom(shell, database, org),
-  );
-  console.log(json ? JSON.stringify(report) : textOf(report));
-  if (!isFitted) throw new CommandFailure(TOO_LITTLE_HISTORY, EXIT.failure);
+  const { report, text, isFitted, model, tooLittle } = await run();
+  console.log(json ? JSON.stringify(report) : text);
+  if (!isFitted) throw new CommandFailure(tooLittle, EXIT.failure);
   if (model === null) {
     printUnlessJson(json, "The model in use already has these values: there is nothing to write.");
   } else if (output === undefined) {
@@ -69,11 +73,32 @@ export async function calibrate(
     await writeToNewFile(documentText(model), output);
     printUnlessJson(
       json,
-      `Wrote ${output}, readable only by its owner. It applies to every organization of an installation that is started with\n` +
+      `Wrote ${output}, readable only by its owner. It changes nothing by itself: it applies to every\norganization of an installation that is started with\n` +
         `JISS_SCORING_MODEL_FILE=${output}`,
     );
   }
   return EXIT.ok;
+}
+
+/**
+ * The calibration that the options ask for.
+ * @throws {CommandFailure} 2 unless they name one history.
+ */
+function sourceOf(
+  shell: Shell,
+  { org, history, model }: CalibrateOptions,
+): () => Promise<Calibrated<Report | HistoryReport>> {
+  if ((org === undefined) === (history === undefined)) {
+    throw new CommandFailure("calibrate needs either --org ORG or --history FILE", EXIT.usage);
+  }
+  if (history !== undefined) return () => calibrateHistory(shell, { history, model });
+  if (model !== undefined) {
+    throw new CommandFailure(
+      "--model is for --history: with --org, the model of the service's last start is used",
+      EXIT.usage,
+    );
+  }
+  return () => withStored(shell, storageOf(shell), (database) => calibrateFrom(shell, database, org!));
 }
 
 /** Prints a text, but not with `--json`: then standard output has only the report. */
@@ -85,43 +110,46 @@ async function* documentText({ document }: Model): AsyncGenerator<string> {
   yield `${JSON.stringify(document, null, 2)}\n`;
 }
 
-async function calibrateFrom(
-  shell: Shell,
-  database: Database,
-  org: string,
-): Promise<{ readonly report: Report; readonly isFitted: boolean; readonly model: Model | null }> {
+async function calibrateFrom(shell: Shell, database: Database, org: string): Promise<Calibrated<Report>> {
   await requireOrganization(database, org);
   const from = await modelInUse(shell, database);
   const history = await ScoredHistory.of({ database, crypto: nodeCrypto }, org);
   using reader = new Reader(shell, history);
 
-  const labels = new Map<string, boolean>();
-  await reader.forEachEvent(["label"], ({ input }) => labels.set(input.session_id, input.label));
+  const labels = new Map<string, Truth>();
+  await reader.forEachEvent(
+    ["label"],
+    ({ input }) =>
+      labels.set(input.session_id, { outcome_correct: input.label, ai_correct: input.ai_correct }),
+  );
   const cases = new LabelledCases(from.document);
   await reader.forEachEvent(["score"], ({ input }) => {
     const { operator_id, domain, interaction, session_id } = input;
-    const outcome_correct = interaction.outcome_correct ?? labels.get(session_id) ?? null;
-    cases.add(operator_id, domain, { ...interaction, outcome_correct });
+    const late = labels.get(session_id);
+    const outcome_correct = interaction.outcome_correct ?? late?.outcome_correct ?? null;
+    const ai_correct = interaction.ai_correct ?? late?.ai_correct;
+    cases.add(operator_id, domain, { ...interaction, outcome_correct, ai_correct });
   });
 
-  const { document, times, priors, isFitted } = fit(from.document, cases);
+  const { document, times, priors, discrimination, isFitted } = fit(from.document, cases, reader.watch);
   const model = document && withOwnVersion(shell, document);
   const scores = model && await compareModels(reader, { from, to: model, labels });
-  return {
-    report: { org_id: org, from: nameOf(from), to: model && nameOf(model), times, priors, scores },
-    isFitted,
-    model,
+  const report: Report = {
+    org_id: org,
+    from: nameOf(from),
+    to: model && nameOf(model),
+    times,
+    priors,
+    discrimination,
+    scores,
   };
+  return { report, text: textOf(report), isFitted, model, tooLittle: TOO_LITTLE_HISTORY };
 }
 
-function nameOf({ document: { version }, sha256 }: Model) {
-  return { version, sha256 };
-}
-
-/** The document with a version of its own. */
-function withOwnVersion(shell: Shell, document: Model["document"]): Model {
-  const version = calibratedVersion(document.version, shell.modelOf(document).sha256);
-  return shell.modelOf({ ...document, version });
+/** The truth of a case that came with a late label. */
+interface Truth {
+  readonly outcome_correct: boolean;
+  readonly ai_correct: boolean | undefined;
 }
 
 async function compareModels(
@@ -129,7 +157,7 @@ async function compareModels(
   { from, to, labels }: {
     readonly from: Model;
     readonly to: Model;
-    readonly labels: ReadonlyMap<string, boolean>;
+    readonly labels: ReadonlyMap<string, Truth>;
   },
 ): Promise<Comparison> {
   const [before, after] = [from, to].map(({ document }) =>
@@ -183,6 +211,9 @@ class Reader implements Disposable {
       );
     }
   }
+
+  /** Shows how far a fit is. */
+  readonly watch = (step: number): void => this.#progress.show(() => `fit: step ${step}`);
 
   [Symbol.dispose](): void {
     this.#progress[Symbol.dispose]();

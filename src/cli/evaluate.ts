@@ -2,18 +2,18 @@
  * `jiss evaluate`: scores a table of decisions in memory, and says how well the score foretells the decisions that
  * were held back. Needs no service, database or secret.
  */
-import { readModel } from "../config/config.ts";
 import {
   type EvaluatedOperator,
   Evaluation,
   type EvaluationResult,
   type LogLosses,
 } from "../scoring/evaluation/evaluation.ts";
+import { LONG_HISTORY } from "../scoring/evaluation/coverage.ts";
 import { evaluationPage } from "../pages/evaluation.ts";
+import { chosenModel, type ModelName, nameOf } from "./chosen_model.ts";
 import { openDecisionTable } from "./decision_table.ts";
 import { requireAbsent, writeToNewFile } from "./output.ts";
 import { Progress } from "./progress.ts";
-import { reportProblems } from "./run_service.ts";
 import { EXIT, type Shell } from "./shell.ts";
 import { columns } from "./table.ts";
 
@@ -27,7 +27,7 @@ export interface EvaluateOptions {
 
 /** What the command prints. */
 interface EvaluationReport extends EvaluationResult {
-  readonly model: { readonly version: string; readonly sha256: string };
+  readonly model: ModelName;
   readonly ignored_columns: readonly string[];
 }
 
@@ -37,9 +37,7 @@ export async function evaluate(
   { model: modelFile, html, json }: EvaluateOptions,
 ): Promise<number> {
   if (html !== undefined) requireAbsent(html);
-  const environment = shell.readEnvironment();
-  const chosen = modelFile === undefined ? {} : { JISS_SCORING_MODEL_FILE: modelFile };
-  const model = reportProblems(() => readModel({ ...environment, ...chosen }, Deno.readTextFileSync));
+  const model = chosenModel(shell, modelFile);
   const table = await openDecisionTable(file);
   const evaluation = new Evaluation(model);
   try {
@@ -54,7 +52,7 @@ export async function evaluate(
     table.close();
   }
   const result = evaluation.result();
-  const named = { version: model.version, sha256: shell.modelOf(model).sha256 };
+  const named = nameOf(shell.modelOf(model));
   const report: EvaluationReport = { model: named, ignored_columns: table.ignoredColumns, ...result };
   if (html !== undefined) {
     const page = evaluationPage({
@@ -88,7 +86,14 @@ function textOf(report: EvaluationReport): string {
     columns(head),
     "",
     columns([OPERATOR_HEAD, ...operators.map(operatorRow)]),
-    ...(decisions.test === 0 ? [] : ["", columns(lossTable(report)), "", columns(calibrationTable(report))]),
+    ...(decisions.test === 0 ? [] : [
+      "",
+      columns(lossTable(report)),
+      "",
+      columns(calibrationTable(report)),
+      "",
+      columns(coverageTable(report)),
+    ]),
   ].join("\n");
 }
 
@@ -152,5 +157,33 @@ function calibrationTable({ calibration }: EvaluationReport) {
     ["CALIBRATION", "FORETOLD RATES", "DECISIONS", "MEAN FORETOLD", "CAME"],
     ...rows("departs if wrong", calibration.departs_when_wrong),
     ...rows("follows if right", calibration.follows_when_right),
+  ];
+}
+
+function coverageTable({ coverage }: EvaluationReport) {
+  const shown = (share: number | null) => share === null ? "" : percent(share);
+  const row = (of: string, found: EvaluationResult["coverage"]["departs_when_wrong"]) => {
+    if (found === null) return [of, "", "", "", "", ""];
+    const { next_counts: counts, long_run_rates: rates } = found;
+    return [
+      of,
+      String(counts.people),
+      shown(counts.foretold),
+      shown(counts.came),
+      String(rates.people),
+      shown(rates.came),
+    ];
+  };
+  return [
+    [
+      "COVERAGE OF 90 % INTERVALS",
+      "PEOPLE",
+      "COUNTS FORETOLD INSIDE",
+      "COUNTS INSIDE",
+      `PEOPLE WITH ${LONG_HISTORY} HELD BACK`,
+      "RATES INSIDE",
+    ],
+    row("departs if wrong", coverage.departs_when_wrong),
+    row("follows if right", coverage.follows_when_right),
   ];
 }

@@ -209,9 +209,11 @@ function addCheckCommands(program: Command, { shell, finish }: Invocation): void
   addCommand(
     program,
     "calibrate",
-    "fit a model document to an organization's own labelled history; changes nothing",
+    "fit a model document to an organization's own labelled history, stored or in a file; changes nothing",
   )
-    .requiredOption("--org <ORG>", "the organization whose history is used")
+    .option("--org <ORG>", "use the stored history of this organization")
+    .option("--history <FILE>", "use this CSV table of decisions, as of jiss evaluate; - is standard input")
+    .option("--model <FILE>", "with --history, start from this model document")
     .option(
       "-o, --output <FILE>",
       "write the document to this new file; without it, only the report is printed",

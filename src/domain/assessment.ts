@@ -7,7 +7,7 @@ import { BANDS, type Domain } from "./enums.ts";
 import { isoTimestamp } from "./instant.ts";
 import { type Interaction, recordedInteractionSchema, sessionIdSchema } from "./interaction.ts";
 import { explanationSchema } from "./replay.ts";
-import { dimensionsSchema, envelopeFields, points } from "./score.ts";
+import { dimensionsSchema, envelopeFields, points, priorDimensionsSchema, verdictSchema } from "./score.ts";
 
 /** The domain whose baselines apply to a visitor. */
 export const ASSESSMENT_DOMAIN: Domain = "general";
@@ -41,8 +41,20 @@ export const assessmentSchema = z.object({
   records: z.array(recordedInteractionSchema).meta({
     description: "The records as they were scored, with explicit defaults.",
   }),
-  summary: z.object({ jis: points, band: z.enum(BANDS), dimensions: dimensionsSchema }).meta({
+  summary: z.object({
+    jis: points,
+    band: z.enum(BANDS),
+    dimensions: dimensionsSchema,
+    verdict: verdictSchema.optional().meta({
+      description: "Absent if the formulas of the model that scored the run have none.",
+    }),
+    prior_dimensions: priorDimensionsSchema.optional(),
+  }).meta({
     description: "After the last record.",
+  }),
+  initial_jis: points.nullable().meta({
+    description:
+      "JIS of a new operator, from which the run starts; null if no model in use by then gives these scores.",
   }),
   results: z.array(
     z.object({

@@ -30,6 +30,37 @@ const fullDimensions = z.object(
 
 export const historyPointSchema = z.object({ timestamp: instant, jis: points });
 
+const calendarDay = z.iso.date();
+
+/** A decay projection as it is read on a later day than that of its score. */
+const decayReadingSchema = decayProjectionSchema.extend({
+  as_of: instant.meta({ description: "Instant of the reading. Days are UTC calendar days." }),
+  days_since_last_interaction: count,
+  projected_today: points.meta({
+    description: "Where the curve that starts with current_jis at the last interaction is today.",
+  }),
+  not_heard_of: z.boolean().meta({ description: "True if there was no interaction for 30 days or more." }),
+  days_to_non_compliance: z.int().min(0).nullable().meta({
+    description:
+      "Days from today until the curve is below the minimum JIS: 0 if it is below it today, null if it does not get there. In the answer to a score the days count from that score.",
+  }),
+  non_compliant_on: calendarDay.nullable().meta({
+    description:
+      "First day on which the curve is below the minimum JIS, which may be past; the day of the last interaction if the score itself is below it. Null if it never is.",
+  }),
+  projections: z.array(
+    z.object({
+      day: z.int().meta({ description: "Days from today." }),
+      date: calendarDay,
+      jis: points,
+    }),
+  ),
+  remarks: z.array(z.string()).meta({
+    description:
+      "Sentences to show beside the projection: that the verdict is undetermined, and that the operator has not been heard of.",
+  }),
+}).meta({ id: "DecayReading" });
+
 export const profileResponseSchema = z.object({
   profile: z.object({
     operator_id: operatorIdSchema,
@@ -47,8 +78,8 @@ export const profileResponseSchema = z.object({
     last_interaction_at: instant,
   }),
   jis_history: z.array(historyPointSchema).meta({ description: "The newest 100, oldest first." }),
-  decay_projection: decayProjectionSchema.optional().meta({
-    description: "Projection from the latest interaction on; only with include=projection.",
+  decay_projection: decayReadingSchema.optional().meta({
+    description: "Projection from the latest interaction on, read today; only with include=projection.",
   }),
   compliance: complianceSchema.optional().meta({ description: "Only with include=projection." }),
   ...envelopeFields,

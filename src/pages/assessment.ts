@@ -4,10 +4,14 @@
  */
 import type { Interaction } from "../domain/interaction.ts";
 import { isPresented, isReferral } from "../scoring/classify.ts";
+import type { Verdict } from "../scoring/verdict.ts";
+import { VERDICT_WORDS } from "../scoring/verdict_words.ts";
 import { coursePlot, type ScoreAndBand } from "./assessment_plots.ts";
+import { textMarkup } from "./document_markup.ts";
 import { dimensionsFigure } from "./jis_plot.ts";
-import { beforeFirst, type DimensionMoved, movedContent } from "./explanation.ts";
+import { type DimensionMoved, movedContent } from "./explanation.ts";
 import { headOf } from "./head.ts";
+import { runRemarks, runVerdictInWords } from "./run_remarks.ts";
 import { siteHeader } from "./shell.ts";
 import { type Markup, markup } from "./markup.ts";
 import { policyFor } from "./policy.ts";
@@ -27,8 +31,15 @@ export interface AssessmentPage {
   /** ISO 8601. */
   readonly createdAt: string;
   readonly records: readonly Interaction[];
-  /** The score and band after the last record. */
-  readonly summary: ScoreAndBand & { readonly dimensions: Readonly<Record<string, number>> };
+  /** What was found after the last record. */
+  readonly summary: ScoreAndBand & {
+    readonly dimensions: Readonly<Record<string, number>>;
+    /** Absent if the formulas of the run's model have none. */
+    readonly verdict?: Verdict;
+    readonly prior_dimensions?: readonly string[];
+  };
+  /** JIS from which the run starts; null if it can no longer be told. */
+  readonly initialJis: number | null;
   /** The score and band after each record; `explanation` is null if it can no longer be given. */
   readonly results: readonly (ScoreAndBand & { readonly explanation: readonly DimensionMoved[] | null })[];
   readonly shareUrl: string;
@@ -58,9 +69,11 @@ const NOT_INDEXED = markup`<meta name="robots" content="noindex">
 /** The whole HTML document. */
 export function assessmentPage(page: AssessmentPage): string {
   const { sessionId, createdAt, records, summary, shareUrl, retentionDays } = page;
+  const { verdict } = summary;
+  const score = `JIS ${pointsInWords(summary.jis)}, ${nameInWords(summary.band)}`;
   const document = markup`${
     headOf({
-      title: `Demo run: JIS ${pointsInWords(summary.jis)}, ${nameInWords(summary.band)}`,
+      title: `Demo run: ${verdict === undefined ? "" : `${VERDICT_WORDS[verdict.status]}, `}${score}`,
       style: STYLE,
       more: NOT_INDEXED,
     })
@@ -70,9 +83,13 @@ ${siteHeader(null)}
 <main id="main" tabindex="-1">
 <header>
 <h1>A run of the demo: ${countInWords(records.length, "case")}</h1>
-<div class="verdict"><p>Judgment Independence Score: <strong class="status">${pointsInWords(summary.jis)}, ${
-    nameInWords(summary.band)
-  }</strong></p></div>
+${
+    verdict === undefined
+      ? null
+      : verdictOf(verdict, records.length)
+  }<div class="verdict"><p>Judgment Independence Score: <strong class="status">${
+    pointsInWords(summary.jis)
+  }, ${nameInWords(summary.band)}</strong></p></div>
 <p class="statement">Of so few cases a score says little: it starts from what is usual and moves with each case. It shows how the measure works, and is evidence of nothing.</p>
 <p><a href="/demo">Judge twelve short cases yourself</a></p>
 ${
@@ -95,7 +112,12 @@ ${coursePlot(page)}
 </section>
 <section aria-labelledby="dimensions-head">
 <h2 id="dimensions-head">What it is made of</h2>
-${dimensionsFigure(summary.dimensions, { caption: "The dimensions after the last case" })}
+${
+    dimensionsFigure(summary.dimensions, {
+      caption: "The dimensions after the last case",
+      remarks: runRemarks(records, summary.prior_dimensions ?? []),
+    })
+  }
 </section>
 <section aria-labelledby="cases">
 <h2 id="cases">The cases</h2>
@@ -112,6 +134,12 @@ ${movementsOf(page)}
 </html>
 `;
   return document.toString();
+}
+
+function verdictOf(verdict: Verdict, cases: number): Markup {
+  return markup`<div class="verdict"><p>Verdict: ${textMarkup({ judged: verdict.status })}</p></div>
+<p>${runVerdictInWords(verdict, cases)}</p>
+`;
 }
 
 function casesOf({ records, results }: AssessmentPage): Markup {
@@ -151,8 +179,8 @@ function decisionInWords(record: Interaction): string {
   return isReferral(record) ? `${nameInWords(record.decision)}, without advice` : "Decided without advice";
 }
 
-function movementsOf({ results }: AssessmentPage): Markup {
-  const before = [beforeFirst(results[0]!.explanation), ...results.map(({ jis }) => jis)];
+function movementsOf({ initialJis, results }: AssessmentPage): Markup {
+  const before = [initialJis, ...results.map(({ jis }) => jis)];
   return markup`<p>By the model's own rules, for each case: the dimensions that moved by a point or more, and why. “The operator” is whoever judged the cases: you, if it was you.</p>
 ${
     results.map(({ jis, explanation }, index) =>

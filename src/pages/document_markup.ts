@@ -4,7 +4,7 @@ import type { FindingStatus } from "../domain/report.ts";
 import type { Block, ParagraphStyle, Piece, Section, Span, Text } from "./document.ts";
 import { isMarkup, type Markup, markup } from "./markup.ts";
 import { dataTable, definitionList } from "./tables.ts";
-import { VERDICT_WORDS } from "./verdict_words.ts";
+import { VERDICT_WORDS } from "../scoring/verdict_words.ts";
 import { STATUS_WORDS } from "./wording.ts";
 
 /** A section without its end, for a page that is made piece by piece. */

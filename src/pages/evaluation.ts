@@ -10,6 +10,7 @@ import type {
   LogLosses,
   Prediction,
 } from "../scoring/evaluation/evaluation.ts";
+import { LONG_HISTORY } from "../scoring/evaluation/coverage.ts";
 import type { CalibrationBin } from "../scoring/evaluation/rates.ts";
 import { axisOf, bar, figure, px, rowPlot, ROWS, tick } from "./chart.ts";
 import { headOf } from "./head.ts";
@@ -82,7 +83,7 @@ ${operatorsTable(operators)}
 `);
 }
 
-function foretoldSection({ log_loss, calibration }: EvaluationResult): Markup {
+function foretoldSection({ log_loss, calibration, coverage }: EvaluationResult): Markup {
   const kinds = Object.keys(KINDS) as (keyof Prediction)[];
   const hasEstimates = kinds.some((kind) => calibration[kind].length > 0);
   return markup`<section aria-labelledby="foretold">
@@ -96,7 +97,7 @@ ${
   }
 ${
     hasEstimates
-      ? kinds.map((kind) => calibrationFigure(kind, calibration[kind]))
+      ? [coverageTable(coverage), ...kinds.map((kind) => calibrationFigure(kind, calibration[kind]))]
       : markup`<p>The formulas of this model have no estimate of these rates.</p>`
   }
 </section>`;
@@ -105,6 +106,43 @@ ${
 function lossCells({ decisions, model, everybody, own_rate, empirical_bayes }: LogLosses) {
   const shown = [model, everybody, own_rate, empirical_bayes].map((loss) => loss?.toFixed(4) ?? "none");
   return [String(decisions), ...shown];
+}
+
+/** How often intervals held what came, for counts and for rates. */
+function coverageTable(coverage: EvaluationResult["coverage"]): Markup {
+  const shown = (share: number | null) => share === null ? "none" : percent(share);
+  const rows = (Object.keys(KINDS) as (keyof Prediction)[]).flatMap((kind) => {
+    const found = coverage[kind];
+    if (found === null) return [];
+    const { next_counts: counts, long_run_rates: rates } = found;
+    return [
+      [
+        KINDS[kind],
+        counts.people,
+        shown(counts.foretold),
+        shown(counts.came),
+        rates.people,
+        shown(rates.came),
+      ] as const,
+    ];
+  });
+  return markup`<h3>Coverage of the 90 % intervals</h3>
+${
+    dataTable({
+      columns: [
+        "Decisions",
+        "People",
+        "Counts foretold inside",
+        "Counts inside",
+        `People with ${LONG_HISTORY} held back`,
+        "Rates inside",
+      ],
+      rows,
+      note:
+        "Counts: how many of a person’s decisions held back were of this kind. Counts are whole, so that an interval of a few decisions holds more than 90 %; the model says how much more. " +
+        `Rates: whether the interval of a person’s rate holds the share of at least ${LONG_HISTORY} decisions held back. That share has chance in it, so that somewhat less than 90 % is to be expected.`,
+    })
+  }`;
 }
 
 /** What was foretold against what came; on the diagonal both are equal. */

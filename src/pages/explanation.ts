@@ -13,15 +13,6 @@ export interface DimensionMoved {
   readonly rules: readonly string[];
 }
 
-/**
- * JIS before the first record of a run: the value of the dimensions, which all begin equal. null if the
- * explanation is missing or they do not begin equal.
- */
-export function beforeFirst(explanation: readonly DimensionMoved[] | null): number | null {
-  const [first, ...others] = new Set(explanation?.map(({ before }) => before));
-  return first === undefined || others.length > 0 ? null : first;
-}
-
 /** The explanation as markup; null if it can no longer be given. */
 export function movedContent(explanation: readonly DimensionMoved[] | null): Markup {
   if (explanation === null) {

@@ -3,6 +3,7 @@
 import { scaleLinear } from "d3-scale";
 // @ts-types="@types/d3-shape"
 import { line } from "d3-shape";
+import { joinWithAnd } from "../scoring/wording.ts";
 import { bar, figure, px, type Row, rowPlot, ROWS, type Scale } from "./chart.ts";
 import { type Markup, markup } from "./markup.ts";
 import { dataTable } from "./tables.ts";
@@ -77,29 +78,53 @@ export function dotsOf(dots: readonly Dot[]): readonly Markup[] {
   return dots.map(({ x, y }) => markup`<circle cx="${x}" cy="${y}" r="${radius}"/>`);
 }
 
-/** The dimensions, each a bar from 0 to 100. */
+/** The remark on a dimension whose number no case of the operator gave. */
+export const FROM_PRIOR = "from the prior: too few known cases";
+
+/** The remarks of a dimensions figure on those whose number is the prior's. */
+export function priorRemarks(prior: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(prior.map((name) => [name, FROM_PRIOR]));
+}
+
+/** The dimensions, each a bar from 0 to 100, which is hollow if there is a remark on its number. */
 export function dimensionsFigure(
   dimensions: Readonly<Record<string, number>>,
-  { caption }: { readonly caption: string },
+  { caption, remarks = {} }: {
+    readonly caption: string;
+    /** By name of the dimension: why its number is not one of the operator's cases. */
+    readonly remarks?: Readonly<Record<string, string>>;
+  },
 ): Markup {
-  const measured = Object.entries(dimensions).map(([name, value]) => ({
-    name: nameInWords(name),
-    points: pointsInWords(value),
-    value,
-  }));
+  const measured = Object.entries(dimensions).map(([name, value]) => {
+    const points = pointsInWords(value);
+    const remark = remarks[name] ?? null;
+    return {
+      name: nameInWords(name),
+      points,
+      remark,
+      value,
+      said: remark === null ? points : `${points} (${remark})`,
+    };
+  });
   const x = scaleLinear([0, 100], [ROWS.left, ROWS.right]);
-  const rows = measured.map(({ name, points, value }): Row => ({
-    label: `${name}: ${points}`,
-    draw: ({ top, height }) => bar({ x, from: 0, to: value, top, height }),
+  const rows = measured.map(({ name, said, remark, value }): Row => ({
+    label: `${name}: ${said}`,
+    draw: ({ top, height }) =>
+      bar({ x, from: 0, to: value, top, height, look: remark === null ? "solid" : "hollow" }),
   }));
+  const note = [...new Set(Object.values(remarks))].flatMap((remark) => {
+    const names = measured.filter((row) => row.remark === remark).map(({ name }) => name);
+    return names.length === 0 ? [] : [`${joinWithAnd(names)}: ${remark}.`];
+  }).join(" ");
   return figure({
     id: "dimensions",
     caption,
-    description: `${measured.map(({ name, points }) => `${name} ${points}`).join(", ")}.`,
+    description: `${measured.map(({ name, said }) => `${name} ${said}`).join(", ")}.`,
     ...rowPlot({ rows, x, marks: [], axis: { ticks: JIS_TICKS, format: pointsInWords } }),
     table: dataTable({
       columns: ["Dimension", "Points"],
       rows: measured.map(({ name, points }) => [name, points]),
+      ...(note === "" ? {} : { note }),
     }),
   });
 }

@@ -7,7 +7,7 @@ import { scaleLinear } from "d3-scale";
 // @ts-types="@types/d3-shape"
 import { area } from "d3-shape";
 import { type Band, BANDS } from "../domain/enums.ts";
-import { type DecayProjection, projectedJis } from "../scoring/decay.ts";
+import { curveOf, type DecayReading, projectedJis } from "../scoring/decay.ts";
 import type { Uncertainty } from "../scoring/uncertainty.ts";
 import { axisOf, bar, figure, px, type Row, rowPlot, ROWS } from "./chart.ts";
 import { dotsOf, jisGrid, jisScale, type Level, levelLines, levelsInWords, strokeOf } from "./jis_plot.ts";
@@ -83,34 +83,42 @@ export function historyFigure(
 }
 
 /**
- * The course of the score if nothing renews it, by the curve of section 7.2 with the rates from the API. The
- * shaded range is the same curve from both ends of the score's interval.
+ * The course of the score if nothing renews it, by the curve of section 7.2 with the rates from the API: from the
+ * last interaction to today, and then forward. The shaded range is the same curve from both ends of the score's
+ * interval.
  */
 export function projectionFigure({ projection, uncertainty, thresholds }: {
-  readonly projection: DecayProjection;
+  readonly projection: DecayReading;
   readonly uncertainty: Uncertainty;
   readonly thresholds: Thresholds;
 }): Markup {
-  const { current_jis: start, floor, decay_rate: rate, decay_acceleration: acceleration } = projection;
-  const days = projection.days_to_non_compliance;
-  const horizon = projection.projections.at(-1)?.day ?? 1;
-  const x = scaleLinear([0, horizon], [PLOT.left, PLOT.right]);
+  const { days_since_last_interaction: passed, projected_today: today, projections } = projection;
+  const curve = curveOf(projection);
+  const horizon = projections.at(-1)?.day ?? 1;
+  const x = scaleLinear([-passed, horizon], [PLOT.left, PLOT.right]);
   const y = jisScale(PLOT);
   const levels = levelsOf(thresholds);
-  const along = Array.from({ length: STEPS + 1 }, (_, step) => (step * horizon) / STEPS);
-  const at = (from: number, day: number) =>
-    px(y(projectedJis({ start: from, floor, rate, acceleration }, day)));
+  const along = Array.from(
+    { length: STEPS + 1 },
+    (_, step) => -passed + (step * (passed + horizon)) / STEPS,
+  );
+  /** Height of the curve from a score, on a day counted from today. */
+  const at = (start: number, day: number) => px(y(projectedJis({ ...curve, start }, passed + day)));
   const range = area<number>(
     (day) => px(x(day)),
     (day) => at(uncertainty.low, day),
     (day) => at(uncertainty.high, day),
   )(along);
+  const fall = projection.days_to_non_compliance;
+  const ticks = [-passed, ...[0, 90, 180, 270, 365].filter((day) => day <= horizon)]
+    .filter((day, index) => index > 0 || x(0) - x(day) >= TICK_ROOM);
   return figure({
     id: "projection",
     caption: "Projection if nothing renews the score",
-    description: `${crossingInWords(days, thresholds)} From ${pointsInWords(start)} today: ${
-      projection.projections.map(({ day, jis }) => `${pointsInWords(jis)} after ${countInWords(day, "day")}`)
-        .join(", ")
+    description: `${[...projection.remarks, crossingInWords(projection, thresholds)].join(" ")} From ${
+      pointsInWords(curve.start)
+    } at the last interaction: ${pointsInWords(today)} today, ${
+      projections.map(({ date, jis }) => `${pointsInWords(jis)} on ${date}`).join(", ")
     }. The shaded range begins at the ends of the score's interval, ${pointsInWords(uncertainty.low)} and ${
       pointsInWords(uncertainty.high)
     }.${levelsInWords(levels)}`,
@@ -118,28 +126,28 @@ export function projectionFigure({ projection, uncertainty, thresholds }: {
     drawing: markup`${jisGrid(y, PLOT)}<path class="range" d="${range}" fill="currentColor"/>${
       levelLines(levels, y, PLOT)
     }
-${
-      axisOf(x, {
-        y: PLOT.bottom,
-        ticks: [0, 90, 180, 270, 365].filter((day) => day <= horizon),
-        format: String,
-      })
-    }
-<text x="${(PLOT.left + PLOT.right) / 2}" y="${
-      PLOT.bottom + 36
-    }" text-anchor="middle">days after the latest interaction</text>
-<g class="jis">${strokeOf(along.map((day) => ({ x: px(x(day)), y: at(start, day) })))}${
-      days === null || days > horizon
+<line class="grid" x1="${px(x(0))}" x2="${
+      px(x(0))
+    }" y1="${PLOT.top}" y2="${PLOT.bottom}" stroke="currentColor"/>
+${axisOf(x, { y: PLOT.bottom, ticks, format: String })}
+<text x="${(PLOT.left + PLOT.right) / 2}" y="${PLOT.bottom + 36}" text-anchor="middle">days from today, ${
+      dayOf(projection.as_of)
+    }</text>
+<g class="jis">${strokeOf(along.map((day) => ({ x: px(x(day)), y: at(curve.start, day) })))}${
+      fall === null || fall === 0 || fall > horizon
         ? null
-        : markup`<circle cx="${px(x(days))}" cy="${
-          at(start, days)
+        : markup`<circle cx="${px(x(fall))}" cy="${
+          at(curve.start, fall)
         }" r="5" fill="none" stroke="currentColor" stroke-width="2"/>`
     }</g>`,
     table: dataTable({
-      columns: ["Day", "JIS"],
-      rows: projection.projections.map(({ day, jis }) => [String(day), pointsInWords(jis)]),
+      columns: ["Date", "Days from today", "JIS"],
+      rows: [
+        [dayOf(projection.as_of), "0", pointsInWords(today)],
+        ...projections.map(({ date, day, jis }) => [date, String(day), pointsInWords(jis)] as const),
+      ],
       note: `Shaded: the same curve from both ends of the ${shareInWords(uncertainty.level)} interval. ${
-        crossingInWords(days, thresholds)
+        crossingInWords(projection, thresholds)
       }`,
     }),
   });
@@ -148,12 +156,22 @@ ${
 /** Steps of a drawn curve, enough for it to look smooth. */
 const STEPS = 73;
 
-/** A sentence that says when the projection falls below the minimum. */
-export function crossingInWords(days: number | null, { min_jis: minimum }: Thresholds): string {
-  if (days === null) return `No fall below ${minimum} is projected.`;
+/** Least distance between the tick of the last interaction and that of today, in units of the picture. */
+const TICK_ROOM = 30;
+
+/** A sentence that says on which day the projection falls below the minimum. */
+export function crossingInWords(
+  { current_jis: score, days_to_non_compliance: days, non_compliant_on: date }: Pick<
+    DecayReading,
+    "current_jis" | "days_to_non_compliance" | "non_compliant_on"
+  >,
+  { min_jis: minimum }: Thresholds,
+): string {
+  if (days === null || date === null) return `No fall below ${minimum} is projected.`;
+  if (score < minimum) return `It is below ${minimum} already.`;
   return days === 0
-    ? `It is below ${minimum} already.`
-    : `It falls below ${minimum} after ${countInWords(days, "day")}.`;
+    ? `By the projection it is below ${minimum} since ${date}.`
+    : `It falls below ${minimum} on ${date}, in ${countInWords(days, "day")}.`;
 }
 
 /**

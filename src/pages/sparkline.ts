@@ -9,6 +9,8 @@ import { scaleLinear } from "d3-scale";
 import { line } from "d3-shape";
 import { raw } from "hono/html";
 import { roundTo } from "../scoring/arithmetic.ts";
+import type { Verdict } from "../scoring/verdict.ts";
+import { VERDICT_WORDS, verdictInWords } from "../scoring/verdict_words.ts";
 import { type Markup, markup } from "./markup.ts";
 import { policyFor } from "./policy.ts";
 import { countInWords, dayOf, pointsInWords, shareInWords } from "./wording.ts";
@@ -36,6 +38,8 @@ export interface Sparkline {
     readonly high: number;
     readonly effective_n: number;
   };
+  /** The verdict now; null with the formulas before `jis-3`. */
+  readonly verdict: Verdict | null;
   /** The window's edges, epoch milliseconds. */
   readonly from: number;
   readonly to: number;
@@ -56,7 +60,7 @@ export const SPARKLINE_CSP: string = policyFor(STYLE);
 
 /** The picture as an SVG document; without points it shows a sentence instead of an empty plot. */
 export function sparklineSvg(sparkline: Sparkline): string {
-  const { operatorId, days, points } = sparkline;
+  const { operatorId, days, points, verdict } = sparkline;
   const svg =
     markup`<svg xmlns="http://www.w3.org/2000/svg" role="img" width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}" color="#1b2733" fill="currentColor" font-family="system-ui, sans-serif" font-size="12">
 <title>JIS of operator ${operatorId}, last ${spanInWords(days)}</title>
@@ -67,6 +71,11 @@ ${
       points.length === 0
         ? markup`<text x="${WIDTH / 2}" y="${HEIGHT / 2}" text-anchor="middle">${nothingInWords(days)}</text>`
         : plot(sparkline)
+    }${
+      verdict === null ? null : markup`
+<text x="${(PLOT.left + PLOT.right) / 2}" y="${PLOT.bottom + 18}" text-anchor="middle">${
+        VERDICT_WORDS[verdict.status]
+      }</text>`
     }
 </svg>`;
   return svg.toString();
@@ -111,11 +120,12 @@ ${places.map((place) => markup`<circle cx="${place.x}" cy="${place.y}" r="${radi
 
 /** The picture in words, for readers who do not see it. */
 function describe(sparkline: Sparkline): string {
+  const { verdict } = sparkline;
   const { level, low, high, effective_n } = sparkline.uncertainty;
   const interval =
     `The present score lies between ${pointsInWords(low)} and ${pointsInWords(high)} at a level of ` +
     `${shareInWords(level)}, on the weight of ${countInWords(effective_n, "case")} whose truth is known.`;
-  return `${history(sparkline)} ${interval}`;
+  return [...(verdict === null ? [] : [verdictInWords(verdict)]), history(sparkline), interval].join(" ");
 }
 
 function history({ days, points, minJis }: Sparkline): string {

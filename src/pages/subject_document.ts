@@ -21,7 +21,7 @@ import {
 import { markup } from "./markup.ts";
 import { movesTable } from "./moves.ts";
 import { factsOf, titleOf } from "./subject_words.ts";
-import { reviewerVerdictInWords } from "./verdict_words.ts";
+import { verdictInWords } from "../scoring/verdict_words.ts";
 import { instantInWords, nameInWords, pointsInWords, shareInWords } from "./wording.ts";
 
 type Profile = NonNullable<SubjectHead["profile"]>;
@@ -129,7 +129,7 @@ function scoreNow(profile: Profile): readonly (Block | null)[] {
   return [
     verdict === null ? null : paragraph([
       "The verdict on your judgment: ",
-      strong(reviewerVerdictInWords(verdict)),
+      strong(verdictInWords(verdict)),
     ]),
     paragraph([
       "Your score is ",

@@ -6,10 +6,12 @@
  * `general` is anchored to data (half of the gain gone after about 6.5 months [19]); the others are policy.
  * Source: scoring model, section 7.
  */
-import type { Domain } from "../domain/enums.ts";
+import type { Domain, VerdictStatus } from "../domain/enums.ts";
+import { DAY_MS } from "../domain/time.ts";
 import { clamp, exp, ln, roundTo } from "./arithmetic.ts";
 import { domainRules, type ModelDocument } from "./model.ts";
 import type { OperatorState } from "./state.ts";
+import { formatQuantity } from "./wording.ts";
 
 /** The curve of section 7.2. */
 export interface DecayCurve {
@@ -113,4 +115,92 @@ export function projectDecay(
     }),
     projections: rules.projection_days.map((day) => ({ day, jis: roundTo(projectedJis(curve, day), 1) })),
   };
+}
+
+/** Days without an interaction from which an operator counts as not heard of. */
+const NOT_HEARD_OF_DAYS = 30;
+
+/** A projection as it is read on a later day: it goes on from the last interaction to today, and then forward. */
+export interface DecayReading extends Omit<DecayProjection, "projections"> {
+  /** Instant of the reading, ISO 8601. */
+  readonly as_of: string;
+  /** UTC calendar days from the last interaction to the reading. */
+  readonly days_since_last_interaction: number;
+  /** JIS points, where the curve is on the day of the reading. */
+  readonly projected_today: number;
+  readonly not_heard_of: boolean;
+  /** Calendar day, UTC, on which the curve is below the minimum for the first time; null if it never is. */
+  readonly non_compliant_on: string | null;
+  /** `day` counts from the day of the reading, and `date` is that calendar day, UTC. */
+  readonly projections: readonly { readonly day: number; readonly date: string; readonly jis: number }[];
+  /** Sentences that a reader must know beside the numbers; may be empty. */
+  readonly remarks: readonly string[];
+}
+
+/**
+ * A projection read at `now`; both instants are epoch milliseconds. Days are UTC calendar days, so that a day keeps
+ * its date whatever the hour of the reading. `days_to_non_compliance` counts from `now`: 0 if the curve is below the
+ * minimum by then, null if it does not get there within the horizon from `now`. If the score itself is below the
+ * minimum, `non_compliant_on` is the day of the last interaction.
+ */
+export function readProjection(
+  model: ModelDocument,
+  projection: DecayProjection,
+  { lastAt, now, verdict }: {
+    readonly lastAt: number;
+    readonly now: number;
+    /** Null with the formulas before `jis-3`. */
+    readonly verdict: VerdictStatus | null;
+  },
+): DecayReading {
+  const lastDay = Math.floor(lastAt / DAY_MS);
+  // A clock that was set back gives no days before the last interaction.
+  const passed = Math.max(0, Math.floor(now / DAY_MS) - lastDay);
+  const curve = curveOf(projection);
+  const fall = daysToNonCompliance(curve, {
+    minimum: model.thresholds.min_jis,
+    horizonDays: model.decay.horizon_days + passed,
+  });
+  const dateOn = (day: number) => dateOf(lastDay + day);
+  return {
+    ...projection,
+    as_of: new Date(now).toISOString(),
+    days_since_last_interaction: passed,
+    projected_today: roundTo(projectedJis(curve, passed), 2),
+    not_heard_of: passed >= NOT_HEARD_OF_DAYS,
+    days_to_non_compliance: fall === null ? null : Math.max(0, fall - passed),
+    non_compliant_on: fall === null ? null : dateOn(fall),
+    projections: model.decay.projection_days.map((day) => ({
+      day,
+      date: dateOn(passed + day),
+      jis: roundTo(projectedJis(curve, passed + day), 1),
+    })),
+    remarks: [
+      ...(verdict === "undetermined"
+        ? ["The verdict is undetermined: the projection shows what the number would do, and settles nothing."]
+        : []),
+      ...(passed >= NOT_HEARD_OF_DAYS
+        ? [
+          `The operator has not been heard of for ${
+            formatQuantity(String(passed), "day")
+          }: the last interaction was on ${dateOn(0)}.`,
+        ]
+        : []),
+    ],
+  };
+}
+
+/** The curve that a projection shows. */
+export function curveOf(
+  { current_jis: start, floor, decay_rate: rate, decay_acceleration: acceleration }: Pick<
+    DecayProjection,
+    "current_jis" | "floor" | "decay_rate" | "decay_acceleration"
+  >,
+): DecayCurve {
+  return { start, floor, rate, acceleration };
+}
+
+/** A day since 1 January 1970 as a date, YYYY-MM-DD. */
+function dateOf(day: number): string {
+  return new Date(day * DAY_MS).toISOString().slice(0, 10);
 }

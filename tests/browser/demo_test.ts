@@ -63,7 +63,7 @@ async function judge(page: Page, choices: readonly number[]): Promise<void> {
 }
 
 async function atResult(page: Page): Promise<void> {
-  await page.getByRole("heading", { level: 1, name: "Your score" }).waitFor();
+  await page.getByRole("heading", { level: 1, name: "Your result" }).waitFor();
 }
 
 interface Posted {
@@ -282,7 +282,7 @@ browserTest(
       await page.keyboard.press("Enter");
     }
     await atResult(page);
-    assert.equal(await focused(page), "Your score");
+    assert.equal(await focused(page), "Your result");
     const careful = posts[0]!;
     assert.deepEqual(careful.records.map(({ outcome_correct }) => outcome_correct), CASES.map(() => true));
     assert.equal(careful.records[1]!.alternative_views_checked, 1);

@@ -18,6 +18,7 @@ import {
   withHarness,
   writingAfterReads,
 } from "../harness.ts";
+import { JIS_2_0_0 } from "../models.ts";
 import { refuses } from "../scenario.ts";
 
 const HOUR = 3_600_000;
@@ -94,6 +95,7 @@ Deno.test(
         { ...defaults, ...CARELESS, ...unmeasured },
         { ...defaults, ...PLANTED, outcome_correct: null, ...unmeasured },
       ],
+      initial_jis: 65,
       thresholds: { min_jis: 60, target_jis: 75 },
       shareUrl: "http://jiss.test/assessments/visit-1",
     });
@@ -116,6 +118,46 @@ Deno.test(
       },
     });
   }),
+);
+
+Deno.test(
+  "with jis-3 a run has its verdict and says which numbers are the prior's; its page says so first, and kindly",
+  withHarness(async (harness) => {
+    await submit(harness, run());
+    const { summary, initial_jis } = (await look(harness)).body;
+    assert.equal(summary.verdict.status, "undetermined");
+    assert.equal(summary.verdict.doubt, "too_few_wrong_cases");
+    assert.ok(summary.prior_dimensions.includes("error_detection"));
+    assert.equal(typeof initial_jis, "number");
+    const { text } = await harness.send("/assessments/visit-1", { headers: { Accept: "text/html" } });
+    const [verdict, score] = [text.indexOf("Verdict: "), text.indexOf("Judgment Independence Score: ")];
+    assert.ok(verdict > 0 && verdict < score);
+    const { wrong_cases_needed: needed } = summary.verdict;
+    assert.ok(text.includes(`That is usual after 3 cases, and no fault of yours: ${needed} more known case`));
+    assert.ok(text.includes(`Case 1: JIS from ${initial_jis} to `));
+    assert.ok(text.includes("unknown: nothing was decided without the AI"));
+    assert.ok(text.includes("from the prior: too few known cases"));
+  }, { model: JIS_2_0_0 }),
+);
+
+Deno.test(
+  "a case decided without the AI makes independent performance known",
+  withHarness(async (harness) => {
+    const unaided = { ...CAREFUL, ai_recommendation_presented: false, scenario_type: "ai_withheld" };
+    const pageOf = async (sessionId: string, last: Record<string, unknown>) => {
+      await submit(harness, run({ sessionId, records: [CARELESS, last] }));
+      return (await harness.send(`/assessments/${sessionId}`, { headers: { Accept: "text/html" } })).text;
+    };
+    assert.doesNotMatch(
+      await pageOf("visit-1", { ...unaided, decision: "accepted" }),
+      /nothing was decided without/,
+    );
+    // To pass a case on is no decision.
+    assert.match(
+      await pageOf("visit-2", { ...unaided, decision: "escalated" }),
+      /nothing was decided without/,
+    );
+  }, { model: JIS_2_0_0 }),
 );
 
 Deno.test(

@@ -14,6 +14,8 @@ import {
   withHarness,
   writingAfterReads,
 } from "../harness.ts";
+import { verdictInWords } from "../../src/scoring/verdict_words.ts";
+import { JIS_2_0_0 } from "../models.ts";
 import { resealed } from "../resealed.ts";
 import { refuses } from "../scenario.ts";
 
@@ -457,6 +459,7 @@ Deno.test(
       "timestamp",
       "trend",
       "uncertainty",
+      "verdict",
     ]);
     assert.deepEqual(body.points, [
       { timestamp: "2026-11-20T23:59:59.999Z", jis: lastOfDay.jis },
@@ -555,6 +558,20 @@ Deno.test(
     assert.equal(text.match(/<circle /g)?.length, 2);
     assert.doesNotMatch(text, /<script|javascript:|request_id/);
   }),
+);
+
+Deno.test(
+  "a sparkline has the verdict of the profile: the word in its JSON, a sentence in its picture",
+  withHarness(async (harness) => {
+    const key = await harness.organization("acme");
+    await score(harness, key);
+    const { body } = await harness.send("/v1/operator/operator-1/profile", { key });
+    const { verdict } = body.profile;
+    assert.equal(verdict.doubt, "too_few_wrong_cases");
+    assert.equal((await sparklineOf(harness, key)).body.verdict, verdict.status);
+    const { text } = await sparklineOf(harness, key, "?format=svg");
+    assert.ok(text.includes(`<desc>${verdictInWords(verdict)} `), text);
+  }, { model: JIS_2_0_0 }),
 );
 
 Deno.test(

@@ -220,7 +220,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a profile's projection and compliance are those of the operator's latest score",
+  "a profile's projection is that of the operator's latest score, read today; its compliance is that score's",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     for (let index = 0; index < 5; index += 1) {
@@ -233,9 +233,23 @@ Deno.test(
     assert.equal("decay_projection" in plain.body, false);
     const { status, body } = await harness.send("/v1/operator/ada/profile?include=projection", { key });
     assert.equal(status, 200);
-    assert.deepEqual(body.decay_projection, decay_projection);
+    const { current_jis, decay_rate, floor, days_to_non_compliance: days } = decay_projection;
+    const read = body.decay_projection;
+    assert.deepEqual([read.current_jis, read.decay_rate, read.floor], [current_jis, decay_rate, floor]);
+    assert.equal(read.days_since_last_interaction, 3);
+    assert.equal(read.as_of, body.timestamp);
+    assert.equal(read.days_to_non_compliance, days === null ? null : Math.max(0, days - 3));
+    assert.ok(read.projected_today < current_jis);
+    assert.equal(read.not_heard_of, false);
+    const week = new Date(harness.clock.now() + 7 * DAY).toISOString().slice(0, 10);
+    assert.deepEqual([read.projections[0].day, read.projections[0].date], [7, week]);
     assert.deepEqual(body.compliance, compliance);
     assert.deepEqual(body.profile, plain.body.profile);
     assert.equal((await harness.send("/v1/operator/ada/profile?include=all", { key })).status, 422);
+    harness.clock.advance(40 * DAY);
+    const later = (await harness.send("/v1/operator/ada/profile?include=projection", { key })).body;
+    assert.equal(later.decay_projection.not_heard_of, true);
+    assert.match(later.decay_projection.remarks.at(-1), /has not been heard of for 43 days/);
+    assert.equal(later.profile.jis, current_jis, "nothing fades before the next interaction");
   }),
 );

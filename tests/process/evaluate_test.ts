@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { runProgram } from "../program.ts";
 
 const NEXT_MODEL = `${import.meta.dirname}/../../src/scoring/jis-2.0.0.json`;
+const OLDER_MODEL = `${import.meta.dirname}/../../docs/understand/models/jis-1.1.0.json`;
 const HEADER = "operator_id,decision,outcome_correct,ai_correct,fold,note";
 
 /** A careful and a careless reviewer: wrong advice first and in every other row, the last rows held back. */
@@ -50,19 +51,30 @@ Deno.test("evaluate scores each reviewer of a table and foretells the rows held 
       assert.ok(losses.model! < 0.1 && losses.own_rate! < 0.1, JSON.stringify(losses));
     }
     assert.ok(report.log_loss.departs_when_wrong.everybody > 0.6);
+    for (const kind of ["departs_when_wrong", "follows_when_right"]) {
+      const { next_counts, long_run_rates } = report.coverage[kind];
+      assert.deepEqual([next_counts.people, next_counts.came], [2, 1]);
+      assert.ok(next_counts.foretold >= 0.9 && next_counts.foretold <= 1);
+      assert.deepEqual(long_run_rates, { people: 0, came: null });
+    }
   }));
 
 Deno.test("evaluate prints a table for people, and has no estimates of rates with older formulas", () =>
   withTable(table(), async (path) => {
-    const [next, ours] = await Promise.all([
+    const [next, older] = await Promise.all([
       runProgram(["evaluate", path, "--model", NEXT_MODEL]),
-      runProgram(["evaluate", path, "--json"]),
+      runProgram(["evaluate", path, "--model", OLDER_MODEL, "--json"]),
     ]);
     assert.match(next!.stdout, /^model +jis-2\.0\.0, SHA-256 [0-9a-f]{64}$/m);
     assert.match(next!.stdout, /^columns not read +note$/m);
     assert.match(next!.stdout, /^careful +\d+.* compliant /m);
     assert.match(next!.stdout, /^departs if wrong +20( +\d\.\d{4}){4}$/m);
-    const { operators, log_loss } = JSON.parse(ours!.stdout);
+    assert.match(
+      next!.stdout,
+      /^COVERAGE OF 90 % INTERVALS .*\n(departs if wrong|follows if right) +2 +\d+ % +100 % +0/m,
+    );
+    const { operators, log_loss, coverage } = JSON.parse(older!.stdout);
+    assert.deepEqual(coverage, { departs_when_wrong: null, follows_when_right: null });
     assert.deepEqual([operators[0].predicted, log_loss.departs_when_wrong.model], [null, null]);
   }));
 
@@ -78,6 +90,7 @@ Deno.test("evaluate writes its report as a page that needs nothing else, and nev
     for (const id of ["calibration-departs_when_wrong", "calibration-follows_when_right", "forest"]) {
       assert.match(text, new RegExp(`<figure id="${id}">`));
     }
+    assert.match(text, /<h3>Coverage of the 90 % intervals<\/h3>/);
     assert.match(text, /<th scope="row">careful<\/th>.*<td>Compliant<\/td>/);
     assert.match(text, /<th scope="row">less<\/th>.*<td>Not compliant<\/td>/);
     const again = await runProgram(arguments_);

@@ -6,10 +6,11 @@ import { canonicalJson } from "../../src/evidence/canonical.ts";
 import { calibrate } from "../../src/scoring/calibration/calibrate.ts";
 import { LabelledCases } from "../../src/scoring/calibration/labelled_cases.ts";
 import { dimensionsOf, jisOf } from "../../src/scoring/dimensions.ts";
-import { DEFAULT_MODEL_DOCUMENT as model, modelSchema } from "../../src/scoring/model.ts";
+import { modelSchema } from "../../src/scoring/model.ts";
 import { bucketMeans, initialState } from "../../src/scoring/state.ts";
 import { quantile } from "../../src/simulation/statistics.ts";
 import { casesOf, type Reviews, reviewsOf } from "../labelled_reviews.ts";
+import { JIS_1_1_0 as model } from "../models.ts";
 
 const SEED = 20_261_122;
 const RUNS = 200;

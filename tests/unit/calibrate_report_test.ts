@@ -1,6 +1,6 @@
 /** The printed report of `jiss calibrate`. */
 import assert from "node:assert/strict";
-import { type Report, textOf } from "../../src/cli/calibrate_report.ts";
+import { type HistoryReport, historyText, type Report, textOf } from "../../src/cli/calibrate_report.ts";
 
 const REPORT: Report = {
   org_id: "acme",
@@ -37,6 +37,7 @@ const REPORT: Report = {
     result: "kept",
     after: 0.65,
   }],
+  discrimination: null,
   scores: {
     operators: 9,
     mean_change: -1.25,
@@ -93,4 +94,66 @@ Deno.test("a report without fitted values has no scores", () => {
   const text = textOf({ ...REPORT, to: null, times: [], scores: null });
   assert.match(text, /^new document {2}none\n\nNo case whose truth is known\.\n\nPRIOR/m);
   assert.ok(!text.includes("OPERATOR "));
+});
+
+const RATE = { mean: 0.4, low: 0.05, high: 0.885 };
+const DISCRIMINATION: HistoryReport["discrimination"] = {
+  prior: {
+    people: 30,
+    enough_cases: 24,
+    wrong_cases: 300,
+    right_cases: 900,
+    before: {
+      leaning: { mean: -1.1, sd: 1.4 },
+      sensitivity: [{ weight: 1, mean: 0.5, sd: 1, correlation: 0 }],
+      new_person: { departs_when_wrong: RATE, departs_when_right: { mean: 0.2, low: 0.01, high: 0.7 } },
+    },
+    after: {
+      leaning: { mean: -1.9, sd: 0.8 },
+      sensitivity: [
+        { weight: 0.5, mean: 0.7, sd: 0.75, correlation: 0.25 },
+        { weight: 0.5, mean: 0.5, sd: 1, correlation: 0 },
+      ],
+      new_person: {
+        departs_when_wrong: { mean: 0.22, low: 0.04, high: 0.56 },
+        departs_when_right: { mean: 0.11, low: 0.02, high: 0.28 },
+      },
+    },
+    result: "fitted",
+  },
+  error_rate: { people: 20, cases: 1_000, rate: 0.35, before: 0.15, after: 0.3, result: "bounded" },
+};
+const PEOPLE_TEXT = `\
+30 people with 300 cases of wrong and 900 of right advice; 24 of them have enough of both.
+
+PRIOR OVER PEOPLE           BEFORE               AFTER                                       RESULT
+departs if wrong            40 % (5 % to 89 %)   22 % (4 % to 56 %)                          fitted
+departs if right            20 % (1 % to 70 %)   11 % (2 % to 28 %)                          fitted
+leaning, logits             mean -1.1, sd 1.4    mean -1.9, sd 0.8                           fitted
+sensitivity, share: logits  1: mean 0.5, sd 1    0.5: mean 0.7, sd 0.75, correlation 0.25    fitted
+                                                 0.5: mean 0.5, sd 1
+how often the AI is wrong   0.15                 0.3                                         bounded`;
+
+Deno.test("the report shows what the prior over people says of somebody new, before and after", () => {
+  const squeezed = (text: string) => text.replaceAll(/ {2,}/g, "  ");
+  const { from, to } = REPORT;
+  assert.equal(
+    squeezed(historyText({
+      history: "history.csv",
+      decisions: { fit: 1_300, test: 200 },
+      ignored_columns: ["note"],
+      from,
+      to,
+      discrimination: DISCRIMINATION,
+    })),
+    squeezed(`\
+table             history.csv
+decisions         1300 used, 200 held back
+columns not read  note
+model             jis-1.0.0, SHA-256 ${"0".repeat(64)}
+new document      jis-1.0.0+cal.aaaaaaaaaaaa, SHA-256 ${"a".repeat(64)}
+
+${PEOPLE_TEXT}`),
+  );
+  assert.ok(squeezed(textOf({ ...REPORT, discrimination: DISCRIMINATION })).includes(squeezed(PEOPLE_TEXT)));
 });

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import type { Interaction } from "../../src/domain/interaction.ts";
 import { calibrate, calibratedVersion } from "../../src/scoring/calibration/calibrate.ts";
 import { LabelledCases } from "../../src/scoring/calibration/labelled_cases.ts";
-import { DEFAULT_MODEL_DOCUMENT as model, modelSchema } from "../../src/scoring/model.ts";
+import { modelSchema } from "../../src/scoring/model.ts";
 import {
   type ArchetypeName,
   DEFAULT_ENVIRONMENT,
@@ -17,6 +17,7 @@ import { BAD } from "../../src/simulation/populations.ts";
 import { seeded } from "../../src/simulation/random.ts";
 import { quantile } from "../../src/simulation/statistics.ts";
 import { casesOf, type Reviews, reviewsOf } from "../labelled_reviews.ts";
+import { JIS_1_1_0 as model } from "../models.ts";
 
 const BUILT_IN = model.domains.financial;
 /** The least number of cases of each kind. */

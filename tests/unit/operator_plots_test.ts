@@ -11,10 +11,11 @@ import {
   sparkInWords,
   sparkPath,
 } from "../../src/pages/operator_plots.ts";
-import { type DecayProjection, projectedJis } from "../../src/scoring/decay.ts";
+import { DAY_MS } from "../../src/domain/time.ts";
+import { type DecayReading, projectedJis } from "../../src/scoring/decay.ts";
 
-/** The model's check values for J₀ = 80 in the financial domain (scoring model, section 7.2). */
-const DECAY: DecayProjection = {
+/** The model's check values for J₀ = 80 in the financial domain (scoring model, section 7.2), read at once. */
+const DECAY: DecayReading = {
   current_jis: 80,
   current_trend: 0,
   domain: "financial",
@@ -22,11 +23,23 @@ const DECAY: DecayProjection = {
   decay_acceleration: 0.000012,
   floor: 32,
   recovery_rate: 0.045,
+  as_of: "2026-01-10T12:00:00.000Z",
+  days_since_last_interaction: 0,
+  projected_today: 80,
+  not_heard_of: false,
+  remarks: [],
   days_to_non_compliance: 141,
+  non_compliant_on: "2026-05-31",
   projections: [[7, 79], [14, 78], [30, 75.6], [60, 71.2], [90, 66.9], [180, 55], [365, 39.2]].map(
-    ([day, jis]) => ({ day: day!, jis: jis! }),
+    ([day, jis]) => ({ day: day!, jis: jis!, date: dayAfter(day!) }),
   ),
 };
+
+/** The date of a day after that of the reading. */
+function dayAfter(days: number): string {
+  return new Date(Date.parse("2026-01-10") + days * DAY_MS).toISOString().slice(0, 10);
+}
+
 const THRESHOLDS = { min_jis: 60, target_jis: 75 };
 
 /** Every coordinate of the lines, circles and paths of a picture. */
@@ -48,11 +61,11 @@ Deno.test("a projection states when it falls below the minimum, from which score
   );
   assert.match(
     picture,
-    /<desc[^>]*>It falls below 60 after 141 days\. From 80 today: 79 after 7 days, 78 after 14 days, /,
+    /<desc[^>]*>It falls below 60 on 2026-05-31, in 141 days\. From 80 at the last interaction: 80 today, 79 on 2026-01-17, /,
   );
   assert.match(picture, /begins at the ends of the score&#39;s interval, 72\.1 and 87\.9\. /);
   assert.match(picture, /Dashed lines: minimum 60, target 75\.<\/desc>/);
-  assert.match(picture, /<th scope="row">180<\/th><td>55<\/td>/);
+  assert.match(picture, /<th scope="row">2026-07-09<\/th><td>180<\/td><td>55<\/td>/);
   // The ring is on the curve, on the day, at the line of the minimum.
   const [, x, y] = /<circle cx="([\d.]+)" cy="([\d.]+)" r="5"/.exec(picture)!;
   const { current_jis: start, floor, decay_rate: rate, decay_acceleration: acceleration } = DECAY;
@@ -63,16 +76,49 @@ Deno.test("a projection states when it falls below the minimum, from which score
 });
 
 Deno.test("a fall that never comes, is past or is far off is named, without a ring outside of the picture", () => {
-  assert.equal(crossingInWords(null, THRESHOLDS), "No fall below 60 is projected.");
-  assert.equal(crossingInWords(0, THRESHOLDS), "It is below 60 already.");
-  assert.equal(crossingInWords(1, THRESHOLDS), "It falls below 60 after 1 day.");
-  for (const days of [null, 366, 3650]) {
+  const never = { days_to_non_compliance: null, non_compliant_on: null };
+  const said = (change: Partial<DecayReading>) => crossingInWords({ ...DECAY, ...change }, THRESHOLDS);
+  assert.equal(said(never), "No fall below 60 is projected.");
+  assert.equal(said({ current_jis: 45, days_to_non_compliance: 0 }), "It is below 60 already.");
+  assert.equal(said({ days_to_non_compliance: 0 }), "By the projection it is below 60 since 2026-05-31.");
+  assert.equal(said({ days_to_non_compliance: 1 }), "It falls below 60 on 2026-05-31, in 1 day.");
+  for (const days of [null, 0, 366, 3650]) {
     const picture = projectionFigure({
-      projection: { ...DECAY, days_to_non_compliance: days },
+      projection: { ...DECAY, ...(days === null ? never : { days_to_non_compliance: days }) },
       uncertainty: { level: 0.9, low: 72.1, high: 87.9, effective_n: 12 },
       thresholds: THRESHOLDS,
     });
     assert.doesNotMatch(String(picture), / r="5"/);
+  }
+});
+
+Deno.test("a projection that is read later goes on from the last interaction, and says what must be known first", () => {
+  const picture = String(
+    projectionFigure({
+      projection: {
+        ...DECAY,
+        as_of: "2026-03-11T12:00:00.000Z",
+        days_since_last_interaction: 60,
+        projected_today: 71.2,
+        days_to_non_compliance: 81,
+        not_heard_of: true,
+        remarks: ["The verdict is undetermined.", "The operator has not been heard of for 60 days."],
+      },
+      uncertainty: { level: 0.9, low: 72.1, high: 87.9, effective_n: 12 },
+      thresholds: THRESHOLDS,
+    }),
+  );
+  assert.match(
+    picture,
+    /<desc[^>]*>The verdict is undetermined\. The operator has not been heard of for 60 days\. It falls below 60 on 2026-05-31, in 81 days\. From 80 at the last interaction: 71\.2 today, /,
+  );
+  assert.match(picture, /days from today, 2026-03-11/);
+  assert.match(picture, />-60<\/text>/);
+  // The ring is where it was in the picture of the last interaction: on the curve, 141 days after it.
+  const [, x] = /<circle cx="([\d.]+)"/.exec(picture)!;
+  assert.ok(Math.abs(Number(x) - (36 + (369 * 141) / 425)) < 0.01);
+  for (const [x, y] of coordinates(picture)) {
+    assert.ok(x >= 36 && x <= 405 && y >= 14 && y <= 172, `${x},${y}`);
   }
 });
 

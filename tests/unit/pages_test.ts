@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { type Report, reportSchema } from "../../src/domain/report.ts";
 import { REPORT_PAGE_CSP, reportPage } from "../../src/pages/report.ts";
 import type { ReportPage } from "../../src/pages/report_document.ts";
+import type { Verdict } from "../../src/scoring/verdict.ts";
 import { SPARKLINE_CSP, type SparklinePoint, sparklineSvg } from "../../src/pages/sparkline.ts";
 import { ASSESSMENT_PAGE_CSP, assessmentPage } from "../../src/pages/assessment.ts";
 import { REFUSAL_PAGE_CSP, refusalPage } from "../../src/pages/refusal.ts";
@@ -23,17 +24,43 @@ const POINTS: readonly SparklinePoint[] = [
   { timestamp: "2026-09-30T23:59:59.999Z", jis: 60 },
 ];
 
-function sparkline(points: readonly SparklinePoint[], days = 30): string {
+function sparkline(points: readonly SparklinePoint[], days = 30, verdict: Verdict | null = null): string {
   return sparklineSvg({
     operatorId: "reviewer-17",
     days,
     points,
     minJis: 60,
     uncertainty: { level: 0.9, low: 52.4, high: 67.6, effective_n: 34.5 },
+    verdict,
     from: FROM,
     to: FROM + days * DAY,
   });
 }
+
+Deno.test("a sparkline says its verdict in words, in the picture and first in its description", () => {
+  const verdict: Verdict = {
+    status: "undetermined",
+    part: "all",
+    low: 52.4,
+    high: 67.6,
+    wrong_cases: 8,
+    doubt: "interval_spans_minimum",
+    wrong_cases_needed: 12,
+  };
+  for (const points of [POINTS, []]) {
+    const picture = sparkline(points, 30, verdict);
+    assert.match(picture, />Undetermined<\/text>/);
+    assert.match(
+      picture,
+      /<desc>Undetermined: about 12 more known cases of wrong advice would settle it\. /,
+    );
+  }
+  assert.match(
+    sparkline(POINTS, 30, { ...verdict, status: "non_compliant", doubt: null, wrong_cases_needed: null }),
+    />Below the threshold<\/text>/,
+  );
+  assert.doesNotMatch(sparkline(POINTS), /Undetermined|threshold/);
+});
 
 function pageOf(changes: Partial<Report>, page: Partial<ReportPage> = {}): string {
   return reportPage({ ...samplePageOf({ ...SAMPLE_REPORT, ...changes }), ...page });
@@ -145,6 +172,7 @@ Deno.test("a run's page writes percent as the model's sentences do, and its colu
   const text = readable(assessmentPage(sampleAssessment(6)));
   assert.doesNotMatch(text, /\d%/);
   assert.match(text, /12\.5 %/);
+  assert.match(text, new RegExp(`Case 1: JIS from ${sampleAssessment(1).initialJis} to `));
   const table = /<h2 id="cases">.*?<tbody>(.*?)<\/tbody>/s.exec(assessmentPage(sampleAssessment(6)))![1]!;
   const rows = [...table.matchAll(/<tr>(.*?)<\/tr>/gs)].map(([, row]) =>
     [...row!.matchAll(/<td>(.*?)<\/td>/g)].map(([, cell]) => cell!)

@@ -100,6 +100,7 @@ const getAssessment: Route = {
     const text = assessmentPage({
       ...run,
       createdAt: run.created_at,
+      initialJis: run.initial_jis,
       shareUrl: address,
       thresholds: { minJis: min_jis, targetJis: target_jis },
       retentionDays: dependencies.assessmentRetentionDays,

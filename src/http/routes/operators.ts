@@ -1,5 +1,6 @@
 /** One operator: profile, sparkline, subject access, erasure. */
 import * as z from "zod";
+import { VERDICT_STATUSES } from "../../domain/enums.ts";
 import { isoTimestamp } from "../../domain/instant.ts";
 import { operatorIdSchema } from "../../domain/interaction.ts";
 import { SPARKLINE_DAYS_DEFAULT, SPARKLINE_DAYS_MAX } from "../../domain/limits.ts";
@@ -28,7 +29,7 @@ const getProfile: Route = {
   operationId: "getProfile",
   summary: "An operator's profile",
   description:
-    "Returns the operator's score with its interval, the seven dimensions, and the newest 100 points of the history. With include=projection it also returns the decay projection and the compliance block, as the answer to a score does.",
+    "Returns the operator's score with its interval, the seven dimensions, and the newest 100 points of the history. With include=projection it also returns the decay projection and the compliance block. Both are those of the answer to a score, read today: the projection goes on from the last interaction to today, and its days count from today.",
   pathParameters: operatorPathSchema,
   parameters: profileParametersSchema,
   success: { status: 200, description: "The profile.", schema: profileResponseSchema },
@@ -71,6 +72,9 @@ const sparklineResponseSchema = z.object({
     description: "Recent JIS minus long-term JIS, in points; negative if the JIS declines.",
   }),
   uncertainty: uncertaintySchema,
+  verdict: z.enum(VERDICT_STATUSES).nullable().meta({
+    description: "The verdict now; null if the formulas of the model have none.",
+  }),
   ...envelopeFields,
 }).meta({ id: "Sparkline" });
 
@@ -96,7 +100,7 @@ const getSparkline: Route = {
   async handler({ dependencies }, { context, exchange }) {
     const { operator_id } = parseWith(operatorPathSchema, context.req.param());
     const { days, format } = parseParameters(context.req.raw, sparklineParametersSchema);
-    const { window, body } = await operatorSparkline(dependencies, exchange.caller!, {
+    const { window, verdict, body } = await operatorSparkline(dependencies, exchange.caller!, {
       operatorId: operator_id,
       days,
       now: exchange.call.now,
@@ -107,6 +111,7 @@ const getSparkline: Route = {
       days,
       points: body.points,
       uncertainty: body.uncertainty,
+      verdict,
       minJis: dependencies.model.document.thresholds.min_jis,
       ...window,
     });

@@ -9,7 +9,7 @@ import { ServiceError } from "../../domain/errors.ts";
 import { HISTORY_POINTS, LIST_SPARKLINE_DAYS } from "../../domain/limits.ts";
 import { type OperatorSort, PROFILE_BANDS } from "../../domain/operator.ts";
 import { complianceOf } from "../../scoring/compliance.ts";
-import { currentTrend, projectDecay } from "../../scoring/decay.ts";
+import { currentTrend, projectDecay, readProjection } from "../../scoring/decay.ts";
 import { bandOf, type FullDimensions } from "../../scoring/dimensions.ts";
 import { type ExercisePlan, recommendExercises } from "../../scoring/maintenance.ts";
 import type { ModelDocument } from "../../scoring/model.ts";
@@ -142,13 +142,21 @@ export async function operatorProfile(
       last_interaction_at: timestamp(row.t1),
     },
     jis_history: history.toReversed().map(historyPoint),
-    ...(projection ? outlookOf(document, figures) : {}),
+    ...(projection ? outlookOf(document, figures, { lastAt: row.t1, now }) : {}),
   };
 }
 
-/** The decay projection and the compliance of an operator, as in the answer to a score. */
-function outlookOf(model: ModelDocument, { state, domain, jis, dimensions, verdict }: CurrentFigures) {
-  const decay = projectDecay(model, state, { jis, domain });
+/** The decay projection as of `now`, and the compliance that follows from it; instants are epoch milliseconds. */
+function outlookOf(
+  model: ModelDocument,
+  { state, domain, jis, dimensions, verdict }: CurrentFigures,
+  { lastAt, now }: { readonly lastAt: number; readonly now: number },
+) {
+  const decay = readProjection(model, projectDecay(model, state, { jis, domain }), {
+    lastAt,
+    now,
+    verdict: verdict?.status ?? null,
+  });
   const compliance = complianceOf(model, {
     jis,
     band: bandOf(model, jis),
@@ -181,10 +189,11 @@ export async function operatorSparkline(
   requireCurrentOperators(dependencies, orgId, { rows, newest });
   const [row] = rows;
   if (row === undefined) throw unknownOperator(operatorId);
-  const { state, jis, uncertainty } = currentFigures(document, row);
+  const { state, jis, uncertainty, verdict } = currentFigures(document, row);
   const values = found.map((point) => point.jis);
   return {
     window: { from: span.first * DAY_MS, to: span.end * DAY_MS },
+    verdict,
     body: {
       operator_id: operatorId,
       days,
@@ -194,6 +203,7 @@ export async function operatorSparkline(
       current: jis,
       trend: currentTrend(document, state),
       uncertainty,
+      verdict: verdict?.status ?? null,
     },
   };
 }

@@ -6,7 +6,7 @@
  */
 import type { Proving, Reading, Retaining, Scoring, Writing } from "../shared/capabilities.ts";
 import { ASSESSMENT_DOMAIN, type AssessmentRequest } from "../../domain/assessment.ts";
-import { FORMULAS } from "../../domain/enums.ts";
+import { type Dimension, FORMULAS } from "../../domain/enums.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import type { Interaction } from "../../domain/interaction.ts";
 import { canonicalJson } from "../../evidence/canonical.ts";
@@ -14,9 +14,11 @@ import { equalBytes } from "../../evidence/crypto.ts";
 import { requestDigest } from "../../keys/secrets.ts";
 import type { ModelDocument } from "../../scoring/model.ts";
 import { type DimensionExplanation, explainScore } from "../../scoring/explain.ts";
+import { readState } from "../../scoring/reading.ts";
 import type { ScoringEvent } from "../../scoring/reducer.ts";
 import { score, type Scored, type ScoreResult } from "../../scoring/score.ts";
-import { type OperatorState } from "../../scoring/state.ts";
+import { initialState, type OperatorState } from "../../scoring/state.ts";
+import type { Verdict } from "../../scoring/verdict.ts";
 import { DAY_MS } from "../../domain/time.ts";
 import { assessmentQuery, deleteAssessments, oldAssessmentsQuery } from "../../store/assessments.ts";
 import { readModelDocumentsUpTo } from "../../store/model_documents.ts";
@@ -112,9 +114,10 @@ function scoredRun(
 
 /** The scores of a run as its row keeps them. */
 function columnsOf(run: readonly ScoredRecord[]): Pick<AssessmentRow, "summary" | "results"> {
-  const { jis, band, dimensions } = run.at(-1)!.result;
+  const { jis, band, dimensions, compliance: { verdict }, prior_dimensions } = run.at(-1)!.result;
   return {
-    summary: JSON.stringify({ jis, band, dimensions }),
+    // Formulas without a verdict leave no trace of one: JSON has no undefined.
+    summary: JSON.stringify({ jis, band, dimensions, verdict, prior_dimensions }),
     results: JSON.stringify(run.map(({ result }) => ({ jis: result.jis, band: result.band }))),
   };
 }
@@ -126,7 +129,12 @@ export interface KeptAssessment {
   readonly records: readonly Interaction[];
   readonly summary: Pick<ScoreResult, "jis" | "band"> & {
     readonly dimensions: Readonly<Record<string, number>>;
+    /** Absent if the formulas of the run's model have none. */
+    readonly verdict?: Verdict;
+    readonly prior_dimensions?: readonly Dimension[];
   };
+  /** JIS of a new operator by the run's model; null if no known model gives the kept scores. */
+  readonly initial_jis: number | null;
   readonly results: readonly KeptResult[];
 }
 
@@ -150,14 +158,18 @@ export async function readAssessment(
       `There is no run ${sessionId}: it was never submitted, or it was deleted after its retention.`,
     );
   }
-  const explanations = await explainRun({ database, crypto, model }, row);
+  const explained = await explainRun({ database, crypto, model }, row);
   const results: readonly Omit<KeptResult, "explanation">[] = JSON.parse(row.results);
   return {
     sessionId,
     created_at: new Date(row.created_at).toISOString(),
     records: JSON.parse(row.records),
     summary: JSON.parse(row.summary),
-    results: results.map((result, index) => ({ ...result, explanation: explanations?.[index] ?? null })),
+    initial_jis: explained?.initialJis ?? null,
+    results: results.map((result, index) => ({
+      ...result,
+      explanation: explained?.explanations[index] ?? null,
+    })),
   };
 }
 
@@ -171,7 +183,7 @@ export async function readAssessment(
 async function explainRun(
   { database, crypto, model }: Pick<Proving, "database" | "crypto"> & Scoring,
   row: AssessmentRow,
-): Promise<readonly (readonly DimensionExplanation[])[] | null> {
+): Promise<ExplainedRun | null> {
   const inUse = explainedBy(model.document, row);
   if (inUse !== null) return inUse;
   for (const stored of await readModelDocumentsUpTo(database, row.created_at)) {
@@ -183,12 +195,22 @@ async function explainRun(
   return null;
 }
 
+interface ExplainedRun {
+  readonly initialJis: number;
+  /** One item for each record. */
+  readonly explanations: readonly (readonly DimensionExplanation[])[];
+}
+
 /** Explains a run by a model; null if the model gives other scores than the kept ones. */
-function explainedBy(model: ModelDocument, row: AssessmentRow) {
+function explainedBy(model: ModelDocument, row: AssessmentRow): ExplainedRun | null {
   const run = scoredRun(model, JSON.parse(row.records), row.created_at);
   const { summary, results } = columnsOf(run);
   if (summary !== row.summary || results !== row.results) return null;
-  return run.map(({ state, event }) => explainScore(model, state, event));
+  const start = readState(model, initialState(model), { domain: ASSESSMENT_DOMAIN, mode: "full" });
+  return {
+    initialJis: start.jis,
+    explanations: run.map(({ state, event }) => explainScore(model, state, event)),
+  };
 }
 
 /** Runs of this instant or before are past their retention, whether or not they were deleted yet. */

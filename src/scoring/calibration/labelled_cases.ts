@@ -2,14 +2,16 @@
  * The cases of an organization's history that calibration counts: for each operator in each domain those
  * whose truth is known, and the times of the reviews that went well.
  *
- * Only decisions that wholly took one side count: accepted, rejected, overridden. The evidence in a
- * modification or a referral depends on the model's own shares (section 2.3), and a touch-up that changes
- * nothing would pass for a correction.
+ * For times and for priors of buckets only decisions that wholly took one side count: accepted, rejected,
+ * overridden. The evidence in a modification or a referral depends on the model's own shares (section 2.3), and a
+ * touch-up that changes nothing would pass for a correction. The prior of `jis-3` is read together with the
+ * operators' own cases, so it is fitted to all the evidence that these are made of, without announced tests.
  */
 import type { Domain } from "../../domain/enums.ts";
 import type { Interaction } from "../../domain/interaction.ts";
-import { clamp } from "../arithmetic.ts";
+import { clamp, round } from "../arithmetic.ts";
 import { classify, departureShare, type Evidence, isPresented } from "../classify.ts";
+import type { KnownCases } from "../discrimination.ts";
 import { DEFAULT_MODEL_DOCUMENT, domainRules, type ModelDocument } from "../model.ts";
 
 const WHOLE_DECISIONS: readonly Interaction["decision"][] = ["accepted", "rejected", "overridden"];
@@ -38,6 +40,17 @@ export interface OwnCases extends Outcomes {
    */
   readonly goodReviewsMs: number[];
 }
+
+/** One operator's live cases in all domains together: the evidence of decisions that nobody announced as tests. */
+export interface LiveCases extends KnownCases {
+  /** Numbers of cases in which the AI was wrong or right and nobody had planted an error. */
+  readonly naturalWrong: number;
+  readonly naturalRight: number;
+}
+
+/** Evidence is summed as whole numbers of this share: sums of fractions would depend on the order of the cases. */
+const UNITS_PER_CASE = 1_000_000;
+const LIVE_CELLS = ["hit", "miss", "correctAcceptance", "falseAlarm"] as const;
 
 const CELLS = {
   hit: "hits",
@@ -68,6 +81,7 @@ export function hasEnoughCases({ hits, misses, correctAcceptances, falseAlarms }
 export class LabelledCases {
   readonly #model: ModelDocument;
   readonly #domains = new Map<Domain, Map<string, OwnCases>>();
+  readonly #live = new Map<string, { -readonly [Name in keyof LiveCases]: number }>();
 
   constructor(model: ModelDocument) {
     this.#model = model;
@@ -81,9 +95,10 @@ export class LabelledCases {
       this.#of(operatorId, domain)[outcome_correct ? "unaidedRight" : "unaidedWrong"] += 1;
       return;
     }
-    if (!WHOLE_DECISIONS.includes(decision)) return;
     const departure = departureShare(this.#model, interaction);
-    const evidence = classify(this.#model, { decision, scenario_type, outcome_correct, departure });
+    const evidence = classify(this.#model, { ...interaction, departure });
+    if (scenario_type !== "calibration") this.#addLive(operatorId, evidence, scenario_type);
+    if (!WHOLE_DECISIONS.includes(decision)) return;
     const cell = (Object.keys(CELLS) as (keyof Evidence)[]).find((name) => evidence[name] > 0);
     if (cell === undefined) return;
     const cases = this.#of(operatorId, domain);
@@ -96,6 +111,32 @@ export class LabelledCases {
       const { min_ms, max_ms } = this.#model.process;
       cases.goodReviewsMs.push(clamp(time, min_ms, max_ms));
     }
+  }
+
+  #addLive(operatorId: string, evidence: Evidence, scenario: Interaction["scenario_type"]): void {
+    const wrong = evidence.hit + evidence.miss;
+    const right = evidence.correctAcceptance + evidence.falseAlarm;
+    if (wrong + right === 0) return;
+    let live = this.#live.get(operatorId);
+    if (live === undefined) {
+      live = { hit: 0, miss: 0, correctAcceptance: 0, falseAlarm: 0, naturalWrong: 0, naturalRight: 0 };
+      this.#live.set(operatorId, live);
+    }
+    for (const cell of LIVE_CELLS) live[cell] += round(evidence[cell] * UNITS_PER_CASE);
+    if (scenario !== "error_injected") live[wrong > right ? "naturalWrong" : "naturalRight"] += 1;
+  }
+
+  /** The live cases of each operator with at least one, in a fixed order that does not depend on names. */
+  live(): readonly LiveCases[] {
+    const names = [...LIVE_CELLS, "naturalWrong", "naturalRight"] as const;
+    return [...this.#live.values()].map((units) => {
+      const cases = { ...units };
+      for (const cell of LIVE_CELLS) cases[cell] = units[cell] / UNITS_PER_CASE;
+      return cases;
+    }).sort((one, other) => {
+      const name = names.find((each) => one[each] !== other[each]);
+      return name === undefined ? 0 : one[name] - other[name];
+    });
   }
 
   /** The cases of each operator with at least one case in the domain. */

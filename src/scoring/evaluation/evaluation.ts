@@ -17,6 +17,13 @@ import { readState } from "../reading.ts";
 import { initialState, type OperatorState } from "../state.ts";
 import { score } from "../score.ts";
 import {
+  type CountCoverage,
+  countCoverage,
+  type RateCoverage,
+  rateCoverage,
+  type RateDistribution,
+} from "./coverage.ts";
+import {
   type CalibrationBin,
   calibrationOf,
   type Counts,
@@ -67,6 +74,14 @@ export interface LogLosses {
   readonly empirical_bayes: number | null;
 }
 
+/** How often the intervals of one kind held what came; null with formulas before `jis-3`. */
+export interface Coverage {
+  /** The predictive 90 % interval of a person's count among the decisions held back. */
+  readonly next_counts: CountCoverage;
+  /** The 90 % interval of a person's rate, held against the share of a long row of decisions held back. */
+  readonly long_run_rates: RateCoverage;
+}
+
 export interface EvaluationResult {
   readonly decisions: { readonly fit: number; readonly test: number };
   readonly operators: readonly EvaluatedOperator[];
@@ -74,6 +89,7 @@ export interface EvaluationResult {
   readonly certain_verdicts: number;
   readonly log_loss: Readonly<Record<keyof Prediction, LogLosses>>;
   readonly calibration: Readonly<Record<keyof Prediction, readonly CalibrationBin[]>>;
+  readonly coverage: Readonly<Record<keyof Prediction, Coverage | null>>;
 }
 
 interface Person {
@@ -146,6 +162,10 @@ export class Evaluation {
       certain_verdicts: operators.filter(({ status }) => status !== "undetermined").length,
       log_loss: { departs_when_wrong: wrong.losses, follows_when_right: right.losses },
       calibration: { departs_when_wrong: wrong.calibration, follows_when_right: right.calibration },
+      coverage: {
+        departs_when_wrong: this.#coverageOf("departs_when_wrong", predictions),
+        follows_when_right: this.#coverageOf("follows_when_right", predictions),
+      },
     };
   }
 
@@ -165,18 +185,44 @@ export class Evaluation {
 
   /** What the posterior of all live cases foretells; of somebody without a scored row, what the prior does. */
   #predictionOf(state: OperatorState | null): Prediction | null {
+    const posterior = this.#posteriorOf(state);
+    if (posterior === null) return null;
+    const estimate = (kind: keyof Prediction) => {
+      const { rates, probabilities } = distributionOf(posterior, kind);
+      return estimateOf(rates, probabilities, { least: 0, most: 1 });
+    };
+    return {
+      departs_when_wrong: estimate("departs_when_wrong"),
+      follows_when_right: estimate("follows_when_right"),
+    };
+  }
+
+  #posteriorOf(state: OperatorState | null): Posterior | null {
     if (this.#model.discrimination === undefined) return null;
     const { ev } = state ?? initialState(this.#model);
-    const posterior = new Posterior(this.#model, casesOf(allLive(ev ?? NO_PARTS)));
-    const departs = estimateOf(posterior.rates, posterior.ofWrongAdvice(), { least: 0, most: 1 });
-    const departsFromRight = estimateOf(posterior.rates, posterior.ofRightAdvice(), { least: 0, most: 1 });
+    return new Posterior(this.#model, casesOf(allLive(ev ?? NO_PARTS)));
+  }
+
+  #coverageOf(
+    kind: keyof Prediction,
+    predictions: ReadonlyMap<string, Prediction | null>,
+  ): Coverage | null {
+    const prior = this.#predictionOf(null);
+    if (prior === null) return null;
+    const people = [...this.#people].filter(([, { test }]) => test[kind].all > 0);
     return {
-      departs_when_wrong: departs,
-      follows_when_right: {
-        mean: 1 - departsFromRight.mean,
-        low: 1 - departsFromRight.high,
-        high: 1 - departsFromRight.low,
-      },
+      next_counts: countCoverage(
+        people.map(([, { state, test }]) => ({
+          distribution: distributionOf(this.#posteriorOf(state)!, kind),
+          came: test[kind],
+        })),
+      ),
+      long_run_rates: rateCoverage(
+        people.map(([operatorId, { test }]) => {
+          const { low, high } = (predictions.get(operatorId) ?? prior)[kind];
+          return { low, high, came: test[kind] };
+        }),
+      ),
     };
   }
 
@@ -202,4 +248,15 @@ export class Evaluation {
     };
     return { losses, calibration: calibrationOf(byModel) };
   }
+}
+
+/** How probable each rate of a kind is; the rate of following is 1 minus that of departing. */
+function distributionOf(posterior: Posterior, kind: keyof Prediction): RateDistribution {
+  if (kind === "departs_when_wrong") {
+    return { rates: posterior.rates, probabilities: posterior.ofWrongAdvice() };
+  }
+  return {
+    rates: posterior.rates.map((rate) => 1 - rate).reverse(),
+    probabilities: posterior.ofRightAdvice().toReversed(),
+  };
 }

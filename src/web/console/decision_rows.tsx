@@ -1,6 +1,6 @@
 /** Scores and decisions as rows, each a link to its replay. */
 import { nameInWords } from "../../pages/wording.ts";
-import { Band, Figure, Instant, Rows } from "./parts.tsx";
+import { Band, Figure, Instant, Rows, VerdictMark } from "./parts.tsx";
 import type { Decisions } from "./types.ts";
 
 export function DecisionRows({ label, decisions, withOperator = true }: {
@@ -14,6 +14,7 @@ export function DecisionRows({ label, decisions, withOperator = true }: {
     "When",
     "Decision",
     "Domain",
+    "Verdict",
     "#Score",
     "Status",
   ];
@@ -34,6 +35,7 @@ export function DecisionRows({ label, decisions, withOperator = true }: {
           </td>
           <td>{nameInWords(row.decision)}</td>
           <td>{nameInWords(row.domain)}</td>
+          <td>{row.kind === "score" && <VerdictMark status={row.verdict} />}</td>
           <td class="number">
             {row.kind === "score"
               ? (

@@ -1,8 +1,9 @@
 /** Operators as rows, each with its line of the last 30 days. */
 import { sparkInWords, sparkPath } from "../../pages/operator_plots.ts";
 import { nameInWords } from "../../pages/wording.ts";
+import { verdictReason } from "../../scoring/verdict_words.ts";
 import { Drawing } from "../shared/drawing.tsx";
-import { Band, Figure, Instant, Rows } from "./parts.tsx";
+import { Band, Figure, Instant, Rows, VerdictMark } from "./parts.tsx";
 import { useSession } from "./session.tsx";
 import type { Operators } from "./types.ts";
 
@@ -16,11 +17,11 @@ export function OperatorRows({ label, operators }: {
       label={label}
       columns={[
         "Operator",
-        "Band",
+        "Verdict",
         "#JIS",
         "#Interval",
+        "Band",
         "Last 30 days",
-        "#Interactions",
         "Domain",
         "Latest",
       ]}
@@ -30,9 +31,11 @@ export function OperatorRows({ label, operators }: {
           <th scope="row">
             <a href={`/console/operators/${operator.operator_id}`}>{operator.operator_id}</a>
           </th>
-          <td>
-            <Band band={operator.band} />
-            {!operator.minimum_data_met && <div class="small muted">too few for a verdict</div>}
+          <td class="judged">
+            <VerdictMark status={operator.verdict?.status ?? null} />
+            {operator.verdict?.status === "undetermined" && (
+              <div class="small muted">{verdictReason(operator.verdict)}</div>
+            )}
           </td>
           <td class="number">
             <Figure of={`operators.${index}.jis`} value={operator.jis} />
@@ -42,15 +45,16 @@ export function OperatorRows({ label, operators }: {
             <Figure of={`operators.${index}.uncertainty.high`} value={operator.uncertainty.high} />
           </td>
           <td>
+            <Band band={operator.band} />
+            {!operator.minimum_data_met && <div class="small muted">short record</div>}
+          </td>
+          <td class="drawn">
             <Drawing
               of={sparkPath(operator.sparkline ?? [], {
                 label: sparkInWords(operator.sparkline ?? []),
                 minimum,
               })}
             />
-          </td>
-          <td class="number">
-            <Figure of={`operators.${index}.total_interactions`} value={operator.total_interactions} />
           </td>
           <td>
             {nameInWords(operator.domain)}
@@ -60,6 +64,10 @@ export function OperatorRows({ label, operators }: {
           </td>
           <td>
             <Instant at={operator.last_interaction_at} />
+            <div class="small muted">
+              <Figure of={`operators.${index}.total_interactions`} value={operator.total_interactions} />
+              {operator.total_interactions === 1 ? " interaction" : " interactions"}
+            </div>
           </td>
         </tr>
       ))}

@@ -4,8 +4,10 @@
  */
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import type { VerdictStatus } from "../../domain/enums.ts";
 import type { FindingStatus } from "../../domain/report.ts";
 import { instantInWords, nameInWords, NO_DATA, STATUS_WORDS } from "../../pages/wording.ts";
+import { VERDICT_WORDS } from "../../scoring/verdict_words.ts";
 import type { ApiError } from "../shared/api.ts";
 import type { Asked } from "./use_answer.ts";
 
@@ -132,6 +134,24 @@ export function Band({ band }: { readonly band: string }) {
 
 export function Status({ status }: { readonly status: FindingStatus }) {
   return <span class={`status ${status}`}>{STATUS_WORDS[status]}</span>;
+}
+
+const VERDICT_TONES: Readonly<Record<VerdictStatus, string>> = {
+  compliant: "good",
+  undetermined: "fair",
+  non_compliant: "bad",
+};
+
+/** The class of a notice or mark that says a verdict; its words say the same. */
+export function toneOf(verdict: VerdictStatus | null): string {
+  return verdict === null ? "none" : VERDICT_TONES[verdict];
+}
+
+/** A verdict in its words; null if there is none to give. */
+export function VerdictMark({ status }: { readonly status: VerdictStatus | null }) {
+  return (
+    <span class={`status ${toneOf(status)}`}>{status === null ? "No verdict" : VERDICT_WORDS[status]}</span>
+  );
 }
 
 export function Instant({ at }: { readonly at: string }) {

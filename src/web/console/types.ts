@@ -1,5 +1,6 @@
 /** The API's answers to the console, typed by the service's own schemas. */
 import type * as z from "zod";
+import type { Dimension } from "../../domain/enums.ts";
 import type { auditLogResponseSchema } from "../../domain/audit_log.ts";
 import type {
   dashboardResponseSchema,
@@ -17,11 +18,19 @@ import type {
   webhookRegisteredSchema,
   webhookTestedSchema,
 } from "../../domain/webhook.ts";
+import type { Estimates } from "../../scoring/estimates.ts";
 import type { evidenceSchema } from "../../evidence/envelope.ts";
 
 export type Dashboard = z.infer<typeof dashboardResponseSchema>;
 export type Operators = z.infer<typeof operatorsResponseSchema>;
-export type Profile = z.infer<typeof profileResponseSchema>;
+type ProfileAnswer = z.infer<typeof profileResponseSchema>;
+/** A service may answer without the estimates: its model need not have them. */
+export type Profile = Omit<ProfileAnswer, "profile"> & {
+  readonly profile: ProfileAnswer["profile"] & {
+    readonly estimates?: Estimates | null;
+    readonly prior_dimensions?: readonly Dimension[] | null;
+  };
+};
 export type Maintenance = z.infer<typeof maintenanceResponseSchema>;
 export type Decisions = z.infer<typeof decisionsResponseSchema>;
 export type Replay = z.infer<ReturnType<typeof replayResponseSchema<typeof evidenceSchema>>>;

@@ -1,9 +1,12 @@
 /** The score of a run from the service, each case with its right decision, and the link to share. */
 import { useRef, useState } from "preact/hooks";
 import { coursePlot } from "../../pages/assessment_plots.ts";
+import { runRemarks, runVerdictInWords } from "../../pages/run_remarks.ts";
 import { dimensionsFigure } from "../../pages/jis_plot.ts";
-import { beforeFirst, movedContent } from "../../pages/explanation.ts";
+import { movedContent } from "../../pages/explanation.ts";
 import { nameInWords, percentInWords, pointsInWords } from "../../pages/wording.ts";
+import type { Verdict } from "../../scoring/verdict.ts";
+import { VERDICT_WORDS } from "../../scoring/verdict_words.ts";
 import { formatFigure, formatQuantity } from "../../scoring/wording.ts";
 import { Drawing } from "../shared/drawing.tsx";
 import { CASES, type DemoCase } from "./cases.ts";
@@ -20,7 +23,8 @@ interface ResultProperties {
 export function ResultView({ run, judgments, keptDays, onRestart }: ResultProperties) {
   const { summary, results, thresholds } = run;
   return (
-    <Stage title="Your score">
+    <Stage title="Your result">
+      {summary.verdict !== undefined && <RunVerdict verdict={summary.verdict} cases={run.records.length} />}
       <div class="score">
         <p class="figure">
           <strong data-jis>{pointsInWords(summary.jis)}</strong>
@@ -46,7 +50,12 @@ export function ResultView({ run, judgments, keptDays, onRestart }: ResultProper
         })}
       />
       <h2>What it is made of</h2>
-      <Drawing of={dimensionsFigure(summary.dimensions, { caption: "The dimensions after the last case" })} />
+      <Drawing
+        of={dimensionsFigure(summary.dimensions, {
+          caption: "The dimensions after the last case",
+          remarks: runRemarks(run.records, summary.prior_dimensions ?? []),
+        })}
+      />
       <h2>The cases</h2>
       <p>In the sentences on what moved the score, “the operator” is you.</p>
       <ol class="judged">
@@ -58,7 +67,7 @@ export function ResultView({ run, judgments, keptDays, onRestart }: ResultProper
             judgment={judgments[index]!}
             record={run.records[index]!}
             result={results[index]!}
-            before={index === 0 ? beforeFirst(results[0]!.explanation) : results[index - 1]!.jis}
+            before={index === 0 ? run.initial_jis : results[index - 1]!.jis}
           />
         ))}
       </ol>
@@ -66,6 +75,23 @@ export function ResultView({ run, judgments, keptDays, onRestart }: ResultProper
         <button type="button" onClick={onRestart}>Judge the cases again</button>
       </div>
     </Stage>
+  );
+}
+
+const TONES: Readonly<Record<Verdict["status"], string>> = {
+  compliant: "good",
+  undetermined: "fair",
+  non_compliant: "bad",
+};
+
+function RunVerdict({ verdict, cases }: { readonly verdict: Verdict; readonly cases: number }) {
+  return (
+    <div class={`notice ${TONES[verdict.status]}`} data-verdict>
+      <h2>
+        Verdict: <span class={`status ${TONES[verdict.status]}`}>{VERDICT_WORDS[verdict.status]}</span>
+      </h2>
+      <p>{runVerdictInWords(verdict, cases)}</p>
+    </div>
   );
 }
 

@@ -13,9 +13,12 @@ import {
   DIMENSIONS,
   type Domain,
   DOMAINS,
+  DOUBTS,
   FIRST_DOMAINS,
   SCENARIO_TYPES,
   STAKES,
+  VERDICT_STATUSES,
+  type VerdictStatus,
 } from "../../../src/domain/enums.ts";
 import { type Interaction, recordedInteractionSchema } from "../../../src/domain/interaction.ts";
 import { modelSha256 } from "../../../src/evidence/hashes.ts";
@@ -23,6 +26,7 @@ import { nodeCrypto } from "../../../src/evidence/node_crypto.ts";
 import type { FullDimensions } from "../../../src/scoring/dimensions.ts";
 import { DEFAULT_MODEL_DOCUMENT, type ModelDocument, modelSchema } from "../../../src/scoring/model.ts";
 import type { PeriodRecord } from "../../../src/scoring/period.ts";
+import type { Verdict } from "../../../src/scoring/verdict.ts";
 import { answered, type Event, type GivenInteraction, type Golden, type History } from "../../golden.ts";
 import { mulberry32, weighted } from "../../random_numbers.ts";
 
@@ -390,6 +394,34 @@ const maintenance: Golden["maintenance"] = [88, 72, 66, 52, 45, 38, 29].flatMap(
   }))
 );
 
+/** The verdicts that a score of `jis-3` can have. */
+const VERDICTS: readonly Verdict[] = [
+  ...DOUBTS.map((doubt): Verdict => ({
+    status: "undetermined",
+    part: doubt === "part_not_measured" ? "high_stakes" : "all",
+    low: 41.3,
+    high: 77.9,
+    wrong_cases: 3,
+    doubt,
+    wrong_cases_needed: doubt === "interval_spans_minimum" ? null : 2,
+  })),
+  ...([["compliant", "all"], ["non_compliant", "legal"]] as const).map(([status, part]): Verdict => ({
+    status,
+    part,
+    low: 30.1,
+    high: 88.4,
+    wrong_cases: 21,
+    doubt: null,
+    wrong_cases_needed: null,
+  })),
+];
+
+/** With `jis-3` there is always a verdict. */
+const maintained: Golden["maintenance"] = maintenance.map(({ input, plan }, index) => ({
+  input: { ...input, verdict: VERDICTS[index % VERDICTS.length]! },
+  plan,
+}));
+
 function rowsOf(count: number, seed: number): readonly Omit<PeriodRecord, "verdict">[] {
   const random = mulberry32(seed);
   return Array.from({ length: count }, () => {
@@ -440,6 +472,21 @@ const reports: Golden["reports"] = [0, 8, 30].map((count, index) => ({
   period: { start: EPOCH - 90 * DAY, end: EPOCH + MINUTE },
   data: { records: rowsOf(count, 50 + index), incidentFreezes: index },
   report: null,
+}));
+
+/** The same rows, each with a verdict in turn. */
+function judged<Row>(rows: readonly Row[]): readonly (Row & { readonly verdict: VerdictStatus })[] {
+  return rows.map((row, index) => ({ ...row, verdict: VERDICT_STATUSES[index % VERDICT_STATUSES.length]! }));
+}
+
+const judgedOrganizations: Golden["organizations"] = organizations.map(({ rows, ...rest }) => ({
+  ...rest,
+  rows: judged(rows),
+}));
+
+const judgedReports: Golden["reports"] = reports.map(({ data, ...rest }) => ({
+  ...rest,
+  data: { ...data, records: judged(data.records) },
 }));
 
 // ---- parts of the work, for `jis-3` -----------------------------------------------------------------------
@@ -502,6 +549,49 @@ function reviewed(index: number, labelled: number): History {
 
 const partsOfWork = REVIEWERS.flatMap((_, index) => [0.8, 0].map((labelled) => reviewed(index, labelled)));
 
+const FOUND = interaction({ decision: "overridden", outcome_correct: true, ai_correct: false, ...LOOKED });
+
+const saidOfAdvice = history("every decision, with whether the advice was right", {
+  domain: "pharmaceutical",
+  given: [true, false].flatMap((ai_correct) =>
+    DECISIONS.flatMap((decision: Decision) =>
+      OUTCOMES.filter((outcome) => decision !== "accepted" || outcome === null || outcome === ai_correct).map(
+        (
+          outcome_correct,
+        ): Given => ({
+          interaction: interaction({
+            decision,
+            ai_correct,
+            outcome_correct,
+            ...(decision === "modified" ? { modification_extent: 0.21 } : {}),
+            ...LOOKED,
+          }),
+        }),
+      )
+    )
+  ),
+  isKept: (count) => count % 10 === 0,
+});
+
+/**
+ * Enough is known of one domain. Nothing is known of another one, nor of high stakes, which each get more and more
+ * of the decisions, through the limits at which a part needs truth of its own.
+ */
+const unmeasuredPart = history("parts of the work of which nothing is known, from few decisions to many", {
+  domain: "aviation",
+  given: [
+    ...Array.from({ length: 160 }, (_, index): Given => ({ interaction: index % 2 === 0 ? FOUND : right })),
+    ...Array.from(
+      { length: 22 },
+      (): Given => ({ domain: "housing", interaction: interaction({ ...LOOKED }) }),
+    ),
+    ...Array.from({ length: 22 }, (): Given => ({
+      interaction: interaction({ scenario_type: "high_stakes", ...LOOKED }),
+    })),
+  ],
+  isKept: (count) => [160, 179, 180, 202, 203].includes(count),
+});
+
 /** Everything to keep of a model. */
 export function kept(document: ModelDocument = DEFAULT_MODEL_DOCUMENT): Golden {
   const { decision: _decision, time_to_decision_ms: _time, ...defaults } = recordedInteractionSchema.parse({
@@ -525,11 +615,11 @@ export function kept(document: ModelDocument = DEFAULT_MODEL_DOCUMENT): Golden {
       contrarian,
       newcomers,
       referrals,
-      ...(document.discrimination === undefined ? [] : partsOfWork),
+      ...(document.discrimination === undefined ? [] : [...partsOfWork, saidOfAdvice, unmeasuredPart]),
     ],
-    maintenance,
-    organizations,
-    reports,
+    maintenance: document.discrimination === undefined ? maintenance : maintained,
+    organizations: document.discrimination === undefined ? organizations : judgedOrganizations,
+    reports: document.discrimination === undefined ? reports : judgedReports,
   });
 }
 

@@ -1,9 +1,11 @@
-/** The organization's figures, its status with the reason, and the operators to look at first. */
+/** The organization's verdict with its reasons, its figures, and the operators to look at first. */
+import { VERDICT_STATUSES } from "../../../domain/enums.ts";
 import { bandsFigure } from "../../../pages/operator_plots.ts";
 import { nameInWords } from "../../../pages/wording.ts";
+import { VERDICT_WORDS } from "../../../scoring/verdict_words.ts";
 import { Drawing } from "../../shared/drawing.tsx";
 import { OperatorRows } from "../operator_rows.tsx";
-import { Answered, Empty, Figure, Rows, Status, Tile, View } from "../parts.tsx";
+import { Answered, Empty, Figure, Rows, Status, Tile, toneOf, VerdictMark, View } from "../parts.tsx";
 import { useSession } from "../session.tsx";
 import type { Article14, Dashboard, Operators } from "../types.ts";
 import { useAnswer } from "../use_answer.ts";
@@ -46,12 +48,35 @@ export function DashboardView() {
 }
 
 function OrganizationSummary({ dashboard, domain, tier }: Dashboard) {
-  const { compliance_status: status, organization_rule: rule } = dashboard;
+  const { verdict, verdicts, compliance_status: status, organization_rule: rule } = dashboard;
   return (
     <>
       <p class="muted">
         {nameInWords(domain)}, {tier} tier. Operators with an interaction in the last 90 days.
       </p>
+      <div class={`notice ${toneOf(verdict.status)}`} data-verdict>
+        <h2>
+          Verdict on the organization: <VerdictMark status={verdict.status} />
+        </h2>
+        {verdict.reasons.map((reason, index) => (
+          <p key={reason}>
+            <Figure of={`dashboard.verdict.reasons.${index}`} value={reason} />
+          </p>
+        ))}
+      </div>
+      <h2>Operators by verdict</h2>
+      <ul class="tiles">
+        {VERDICT_STATUSES.map((name) => (
+          <Tile
+            key={name}
+            name={VERDICT_WORDS[name]}
+            more={<a href={`/console/operators?verdict=${name}`}>{VERDICT_LINKS[name]}</a>}
+          >
+            <Figure of={`dashboard.verdicts.${name}`} value={verdicts[name]} />
+          </Tile>
+        ))}
+      </ul>
+      <h2>Scores alone</h2>
       <ul class="tiles">
         <Tile name="Operators">
           <Figure of="dashboard.total_operators" value={dashboard.total_operators} />
@@ -66,10 +91,11 @@ function OrganizationSummary({ dashboard, domain, tier }: Dashboard) {
           <Figure of="dashboard.at_risk_count" value={dashboard.at_risk_count} />
         </Tile>
       </ul>
-      <div class={`notice ${status === "compliant" ? "good" : "bad"}`}>
-        <h2>
-          Organization rule: <Status status={status} />
-        </h2>
+      <div class="notice">
+        <h3>
+          Compliance status of the specification: <Status status={status} />
+        </h3>
+        <p class="small">It takes each score as if it were exact, whatever the verdict.</p>
         {rule.reasons.map((reason, index) => (
           <p key={reason}>
             <Figure of={`dashboard.organization_rule.reasons.${index}`} value={reason} />
@@ -81,15 +107,21 @@ function OrganizationSummary({ dashboard, domain, tier }: Dashboard) {
   );
 }
 
-function Measures({ measures, overall_status, statement }: Article14) {
+const VERDICT_LINKS: Readonly<Record<(typeof VERDICT_STATUSES)[number], string>> = {
+  compliant: "who certainly reaches it",
+  undetermined: "who needs more known cases",
+  non_compliant: "who certainly does not reach it",
+};
+
+function Measures({ measures, overall_verdict, overall_status, statement }: Article14) {
   return (
     <>
       <p>
-        Overall: <Status status={overall_status} />
+        Overall: <VerdictMark status={overall_verdict} />, status <Status status={overall_status} />
       </p>
       <Rows
         label="Measures of Article 14(4)"
-        columns={["Measure", "Status", "What passes", "#Passing", "#Of"]}
+        columns={["Measure", "Verdict", "Status", "What passes", "#Passing", "#Of"]}
       >
         {measures.map((measure, index) => (
           <tr key={measure.paragraph}>
@@ -97,6 +129,9 @@ function Measures({ measures, overall_status, statement }: Article14) {
               {measure.paragraph}
               <div class="small muted">{measure.requirement}</div>
             </th>
+            <td>
+              <VerdictMark status={measure.verdict} />
+            </td>
             <td>
               <Status status={measure.status} />
             </td>

@@ -1,11 +1,13 @@
-/** One operator: the score, its history, its projection, and the recommended practice. */
+/** One operator: the verdict, the score, its history, its projection, and the recommended practice. */
 import { useRoute } from "preact-iso";
 import { crossingInWords, historyFigure, projectionFigure } from "../../../pages/operator_plots.ts";
-import { dimensionsFigure } from "../../../pages/jis_plot.ts";
+import { estimateRows } from "../../../pages/estimates.ts";
+import { dimensionsFigure, priorRemarks } from "../../../pages/jis_plot.ts";
 import { nameInWords, shareInWords } from "../../../pages/wording.ts";
+import { verdictInWords } from "../../../scoring/verdict_words.ts";
 import { Drawing } from "../../shared/drawing.tsx";
 import { DecisionRows } from "../decision_rows.tsx";
-import { addressOf, Answered, Band, Empty, Figure, Instant, Tile, View } from "../parts.tsx";
+import { addressOf, Answered, Band, Empty, Figure, Instant, Rows, Tile, toneOf, View } from "../parts.tsx";
 import type { Decisions, Maintenance, Profile } from "../types.ts";
 import { type Asked, useAnswer } from "../use_answer.ts";
 
@@ -61,10 +63,16 @@ export function OperatorView() {
 function OperatorSummary(
   { profile, jis_history: history, decay_projection: projection, compliance }: Profile,
 ) {
-  const { uncertainty } = profile;
+  const { uncertainty, verdict } = profile;
   const thresholds = compliance!.thresholds;
   return (
     <>
+      {verdict !== null && (
+        <div class={`notice ${toneOf(verdict.status)}`} data-verdict>
+          <h2>Verdict</h2>
+          <p>{verdictInWords(verdict)}</p>
+        </div>
+      )}
       <ul class="tiles">
         <Tile name="JIS" more={<Band band={profile.band} />}>
           <Figure of="profile.jis" value={profile.jis} />
@@ -105,20 +113,59 @@ function OperatorSummary(
       </ul>
       {!profile.minimum_data_met && (
         <p class="notice fair">
-          Too few interactions, over too few days, for a verdict: the score is shown, and decides nothing yet.
+          Too few interactions, over too few days, for the organization rule: the score is shown, and decides
+          nothing there yet.
         </p>
       )}
+      {projection!.remarks.map((remark, index) => (
+        <p class="notice fair" key={remark}>
+          <Figure of={`decay_projection.remarks.${index}`} value={remark} />
+        </p>
+      ))}
       <p>
         {nameInWords(profile.domain)}. Trend{" "}
         <Figure of="decay_projection.current_trend" value={projection!.current_trend} />{" "}
-        points (recent against longer-run score).{" "}
-        {crossingInWords(projection!.days_to_non_compliance, thresholds)}
+        points (recent against longer-run score). Today the projection stands at{" "}
+        <Figure of="decay_projection.projected_today" value={projection!.projected_today} />.{" "}
+        {crossingInWords(projection!, thresholds)}
         {uncertainty.low < thresholds.min_jis && profile.jis >= thresholds.min_jis &&
           ` The lower end of its interval is below ${thresholds.min_jis} already.`}
       </p>
       <Drawing of={projectionFigure({ projection: projection!, uncertainty, thresholds })} />
       <Drawing of={historyFigure({ history, thresholds })} />
-      <Drawing of={dimensionsFigure(profile.dimensions, { caption: "Dimensions" })} />
+      <Drawing
+        of={dimensionsFigure(profile.dimensions, {
+          caption: "Dimensions",
+          remarks: priorRemarks(profile.prior_dimensions ?? []),
+        })}
+      />
+      <HowJudged estimates={profile.estimates ?? null} level={uncertainty.level} />
+    </>
+  );
+}
+
+/** What the known cases say of the operator's judgment, beside the score. */
+function HowJudged({ estimates, level }: {
+  readonly estimates: NonNullable<Profile["profile"]["estimates"]> | null;
+  readonly level: number;
+}) {
+  if (estimates === null) return null;
+  return (
+    <>
+      <h2>How the operator judges</h2>
+      <Rows
+        label="Estimates from the known cases"
+        columns={["Quantity", "#Estimate", `#${shareInWords(level)} interval`, "What it says"]}
+      >
+        {estimateRows(estimates).map(({ name, estimate, interval, meaning }) => (
+          <tr key={name}>
+            <th scope="row">{name}</th>
+            <td class="number">{estimate}</td>
+            <td class="number">{interval}</td>
+            <td class="small">{meaning}</td>
+          </tr>
+        ))}
+      </Rows>
     </>
   );
 }

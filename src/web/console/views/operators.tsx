@@ -1,7 +1,8 @@
-/** All operators, page by page, with a choice of the band and the order. */
+/** All operators, page by page, with a choice of the verdict, the band and the order. */
 import { useLocation } from "preact-iso";
-import { BANDS } from "../../../domain/enums.ts";
+import { BANDS, VERDICT_STATUSES } from "../../../domain/enums.ts";
 import { nameInWords } from "../../../pages/wording.ts";
+import { VERDICT_WORDS } from "../../../scoring/verdict_words.ts";
 import { OperatorRows } from "../operator_rows.tsx";
 import { addressOf, Answered, Empty, Pages, View } from "../parts.tsx";
 import type { Operators } from "../types.ts";
@@ -19,12 +20,19 @@ const SORTS = [
 
 export function OperatorsView() {
   const { query, route } = useLocation();
-  const { band = "", sort = "operator_id", cursor = "" } = query;
+  const { verdict = "", band = "", sort = "operator_id", cursor = "" } = query;
   const asked = useAnswer<Operators>({
-    path: addressOf("/v1/organization/operators", { band, sort, cursor, limit: PAGE, include: "sparkline" }),
+    path: addressOf("/v1/organization/operators", {
+      verdict,
+      band,
+      sort,
+      cursor,
+      limit: PAGE,
+      include: "sparkline",
+    }),
   });
   const choose = (change: Readonly<Record<string, string>>) =>
-    route(addressOf(PATH, { band, sort, ...change }));
+    route(addressOf(PATH, { verdict, band, sort, ...change }));
   const find = (event: SubmitEvent & { readonly currentTarget: HTMLFormElement }) => {
     event.preventDefault();
     const id = String(new FormData(event.currentTarget).get("operator_id") ?? "").trim();
@@ -33,6 +41,17 @@ export function OperatorsView() {
   return (
     <View title="Operators">
       <div class="filters">
+        <div class="field">
+          <label for="verdict">Verdict</label>
+          <select
+            id="verdict"
+            value={verdict}
+            onChange={(event) => choose({ verdict: event.currentTarget.value })}
+          >
+            <option value="">All</option>
+            {VERDICT_STATUSES.map((name) => <option key={name} value={name}>{VERDICT_WORDS[name]}</option>)}
+          </select>
+        </div>
         <div class="field">
           <label for="band">Band</label>
           <select id="band" value={band} onChange={(event) => choose({ band: event.currentTarget.value })}>
@@ -59,16 +78,25 @@ export function OperatorsView() {
           operators.length === 0
             ? (
               <Empty>
-                <p>{band === "" ? "Nobody was scored yet." : "No operator is in this band."}</p>
+                <p>{emptyInWords({ verdict, band })}</p>
               </Empty>
             )
             : (
               <>
                 <OperatorRows label="Operators" operators={operators} />
-                <Pages path={PATH} query={{ band, sort, ...(cursor === "" ? {} : { cursor }) }} next={next} />
+                <Pages
+                  path={PATH}
+                  query={{ verdict, band, sort, ...(cursor === "" ? {} : { cursor }) }}
+                  next={next}
+                />
               </>
             )}
       </Answered>
     </View>
   );
+}
+
+function emptyInWords({ verdict, band }: { readonly verdict: string; readonly band: string }): string {
+  if (verdict === "") return band === "" ? "Nobody was scored yet." : "No operator is in this band.";
+  return band === "" ? "No operator has this verdict." : "No operator has this verdict in this band.";
 }

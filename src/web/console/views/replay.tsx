@@ -1,7 +1,10 @@
 /** One score or decision, recomputed from its record, with its explanation and its proof. */
 import { useRoute } from "preact-iso";
 import { nameInWords } from "../../../pages/wording.ts";
-import { Answered, Band, Figure, Instant, Rows, Tile, View } from "../parts.tsx";
+import type { Verdict } from "../../../scoring/verdict.ts";
+import { verdictInWords } from "../../../scoring/verdict_words.ts";
+import { FROM_PRIOR } from "../../../pages/jis_plot.ts";
+import { Answered, Band, Figure, Instant, Rows, Tile, toneOf, View } from "../parts.tsx";
 import { save } from "../../shared/save.ts";
 import type { Replay } from "../types.ts";
 import { useAnswer } from "../use_answer.ts";
@@ -25,12 +28,20 @@ function Replayed(replay: Replay) {
         <strong>{match ? "It comes out the same." : "It comes out different."}</strong>{" "}
         Computed anew from the recorded input and the operator's state before it, under model {model.version}.
       </p>
+      {kind === "score" && <RecordedVerdict recorded={recorded} />}
       <Tiles kind={kind} recorded={recorded} evidence={evidence} />
       {!match && <Differences differences={differences} />}
       {kind === "decision" && <Triggers recorded={recorded} />}
       <h2>{kind === "score" ? "What moved it" : "What it rests on"}</h2>
       {kind === "score"
-        ? <Explanation explanation={explanation} of="explanation" label="What moved each dimension" />
+        ? (
+          <Explanation
+            explanation={explanation}
+            of="explanation"
+            label="What moved each dimension"
+            prior={(recorded.prior_dimensions ?? []) as readonly string[]}
+          />
+        )
         : <Factors recorded={recorded} />}
       {label !== null && <LateLabel label={label} />}
       <Evidence evidence={evidence} />
@@ -40,6 +51,18 @@ function Replayed(replay: Replay) {
         <pre tabIndex={0}>{JSON.stringify(recorded, null, 2)}</pre>
       </details>
     </>
+  );
+}
+
+/** The verdict of a score as it was recorded; the formulas before `jis-3` recorded none. */
+function RecordedVerdict({ recorded }: Pick<Replay, "recorded">) {
+  const { verdict } = recorded.compliance as { readonly verdict?: Verdict };
+  if (verdict === undefined) return null;
+  return (
+    <div class={`notice ${toneOf(verdict.status)}`} data-verdict>
+      <h2>Verdict at this score</h2>
+      <p>{verdictInWords(verdict)}</p>
+    </div>
   );
 }
 
@@ -95,7 +118,8 @@ function LateLabel({ label }: { readonly label: NonNullable<Replay["label"]> }) 
       <h2>Its late label</h2>
       <p>
         It became known that the decision was {label.outcome_correct ? "right" : "wrong"},{" "}
-        <Instant at={label.labelled_at} />: what follows shows with the operator's next score.
+        <Instant at={label.labelled_at} />: this moved the operator's record. The score of the case stays as
+        it was.
       </p>
       <Explanation
         explanation={label.explanation}
@@ -194,16 +218,21 @@ function Factors({ recorded }: Pick<Replay, "recorded">) {
   );
 }
 
-function Explanation({ explanation, of, label }: {
+function Explanation({ explanation, of, label, prior = [] }: {
   readonly explanation: Replay["explanation"];
   readonly of: string;
   readonly label: string;
+  /** Dimensions whose number is the prior's. */
+  readonly prior?: readonly string[];
 }) {
   return (
     <Rows label={label} columns={["Dimension", "#Before", "#After", "Why"]}>
       {explanation.map(({ dimension, before, after, rules }, index) => (
         <tr key={dimension}>
-          <th scope="row">{nameInWords(dimension)}</th>
+          <th scope="row">
+            {nameInWords(dimension)}
+            {prior.includes(dimension) && <div class="small muted">{FROM_PRIOR}</div>}
+          </th>
           <td class="number">
             <Figure of={`${of}.${index}.before`} value={before} />
           </td>

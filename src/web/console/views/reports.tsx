@@ -3,7 +3,18 @@ import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { DAY_MS } from "../../../domain/time.ts";
 import { instantInWords } from "../../../pages/wording.ts";
-import { addressOf, Answered, Empty, Failure, Instant, Pages, Rows, Status, View } from "../parts.tsx";
+import {
+  addressOf,
+  Answered,
+  Empty,
+  Failure,
+  Instant,
+  Pages,
+  Rows,
+  Status,
+  VerdictMark,
+  View,
+} from "../parts.tsx";
 import { useCaller } from "../session.tsx";
 import type { ReportAnswer, Reports } from "../types.ts";
 import { useAction, useAnswer } from "../use_answer.ts";
@@ -29,7 +40,7 @@ export function ReportsView() {
             )
             : (
               <>
-                <Rows label="Issued reports" columns={["Period", "Status", "Issued", "Report"]}>
+                <Rows label="Issued reports" columns={["Period", "Verdict", "Status", "Issued", "Report"]}>
                   {reports.map((report) => (
                     <tr key={report.report_id}>
                       <th scope="row">
@@ -37,6 +48,9 @@ export function ReportsView() {
                           {instantInWords(report.period.start)} to {instantInWords(report.period.end)}
                         </a>
                       </th>
+                      <td>
+                        <VerdictMark status={report.verdict} />
+                      </td>
                       <td>
                         <Status status={report.overall_status} />
                         {!report.status_certain && <div class="small muted">could turn either way</div>}

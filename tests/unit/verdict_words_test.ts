@@ -1,0 +1,100 @@
+/** The sentences of a verdict: every status, every part of the work, every doubt. */
+import assert from "node:assert/strict";
+import { DOMAINS, DOUBTS, VERDICT_STATUSES, WORK_PARTS } from "../../src/domain/enums.ts";
+import type { Verdict } from "../../src/scoring/verdict.ts";
+import {
+  partInWords,
+  VERDICT_WORDS,
+  verdictInWords,
+  verdictReason,
+} from "../../src/scoring/verdict_words.ts";
+
+const PARTS = [...WORK_PARTS, ...DOMAINS];
+
+const SETTLED: Verdict = {
+  status: "compliant",
+  part: "all",
+  low: 66.1,
+  high: 81.94,
+  wrong_cases: 14,
+  doubt: null,
+  wrong_cases_needed: null,
+};
+
+const doubted = (change: Partial<Verdict>): Verdict => ({
+  ...SETTLED,
+  status: "undetermined",
+  low: 48,
+  doubt: "interval_spans_minimum",
+  wrong_cases_needed: 12,
+  ...change,
+});
+
+Deno.test("a settled verdict names its part, its interval and its cases", () => {
+  assert.equal(
+    verdictInWords(SETTLED),
+    "Meets the threshold: the score on all cases lies between 66.1 and 81.9. It rests on 14 known cases of wrong advice.",
+  );
+  assert.equal(
+    verdictInWords({
+      ...SETTLED,
+      status: "non_compliant",
+      part: "high_stakes",
+      low: 8,
+      high: 51.3,
+      wrong_cases: 1,
+    }),
+    "Below the threshold: the score on the cases with high stakes lies between 8 and 51.3. It rests on 1 known case of wrong advice.",
+  );
+});
+
+Deno.test("an undetermined verdict says what would settle it", () => {
+  const said = (change: Partial<Verdict>) => verdictInWords(doubted(change));
+  assert.equal(
+    said({}),
+    "Undetermined: about 12 more known cases of wrong advice would settle it. On all cases the score lies between 48 and 81.9, with 14 known cases of wrong advice.",
+  );
+  assert.match(
+    said({ wrong_cases_needed: 1 }),
+    /: about 1 more known case of wrong advice would settle it\./,
+  );
+  assert.match(
+    said({ wrong_cases_needed: null }),
+    /^Undetermined: the score is so near the threshold that nobody can say how many more known cases/,
+  );
+  assert.match(
+    said({ doubt: "too_few_wrong_cases", wrong_cases_needed: 5, wrong_cases: 0 }),
+    /^Undetermined: 5 more known cases of wrong advice are needed before there can be a verdict\. .* with 0 known cases/,
+  );
+  assert.match(
+    said({ doubt: "too_few_natural_wrong_cases", wrong_cases_needed: 1 }),
+    /^Undetermined: 1 more known case of wrong advice that nobody planted is needed before there can be a verdict\./,
+  );
+  assert.match(
+    said({ doubt: "part_not_measured", part: "public_sector", wrong_cases_needed: 2 }),
+    /^Undetermined: 2 more known cases of wrong advice among the cases in public sector are needed/,
+  );
+});
+
+Deno.test("each status, part and doubt has sentences of its own, in words and not in wire names", () => {
+  assert.deepEqual(Object.keys(VERDICT_WORDS).toSorted(), [...VERDICT_STATUSES].toSorted());
+  assert.equal(new Set(PARTS.map(partInWords)).size, PARTS.length);
+  const said: string[] = [];
+  for (const part of PARTS) {
+    for (const status of VERDICT_STATUSES) {
+      for (const doubt of status === "undetermined" ? DOUBTS : [null]) {
+        for (const needed of doubt === null ? [null] : [null, 1, 7]) {
+          const verdict = { ...SETTLED, status, part, doubt, wrong_cases_needed: needed };
+          const text = verdictInWords(verdict);
+          said.push(text);
+          assert.ok(text.startsWith(`${VERDICT_WORDS[status]}: ${verdictReason(verdict)}. `), text);
+          assert.match(text, /\.$/);
+          assert.doesNotMatch(text, /undefined|null|NaN|_|\.\.|  /);
+          assert.ok(text.includes(partInWords(part)), text);
+          if (needed !== null) assert.ok(text.includes(`${needed} more known case`), text);
+        }
+      }
+    }
+  }
+  assert.equal(new Set(said).size, PARTS.length * (2 + DOUBTS.length * 3));
+});
