@@ -12,6 +12,8 @@ const AFTER = 300;
 /** Interactions until the first look at the score, and from one to the next: a delay is known to so many. */
 const FIRST_LOOK = 50;
 const LOOK_EVERY = 5;
+/** Stands for a sign that did not show: one look more than there were. */
+const NEVER = AFTER + LOOK_EVERY;
 /** θ after the change: hardly any case is evaluated. */
 const THETA_AFTER = 0.05;
 
@@ -21,6 +23,8 @@ type Look = Pick<ScoreSnapshot, "after" | "jis" | "status">;
 interface Sign {
   readonly name: string;
   readonly shows: (look: Look, before: Look) => boolean;
+  /** Whether it can show in an operator, by the look when behaviour changes; in everybody if absent. */
+  readonly isPossible?: (look: Look) => boolean;
 }
 
 /** Measures independent reviewers who from one interaction to the next begin to approve nearly everything. */
@@ -32,16 +36,21 @@ export function changes(run: Run): readonly Measured[] {
   ];
   const courses = Array.from({ length: run.operators }, (_, index) => looksOf(run, index));
   return signs.flatMap((sign) => {
-    const waits = courses.map((looks) => {
+    const { isPossible = () => true } = sign;
+    const possible = courses.filter((looks) => isPossible(looks.find(({ after }) => after === BEFORE)!));
+    const waits = possible.map((looks) => {
       const first = showing(looks, sign).find(({ after }) => after > BEFORE);
-      return first === undefined ? AFTER : first.after - BEFORE;
+      return first === undefined ? NEVER : first.after - BEFORE;
     });
     const isEarly = (looks: readonly Look[]) => showing(looks, sign).some(({ after }) => after <= BEFORE);
     const figure = (measure: string, value: number) => ({ measure, of: sign.name, after: null, value });
     return [
-      figure("interactions until a change shows, median", quantile(waits, 0.5)),
-      figure("interactions until a change shows, nine in ten", quantile(waits, 0.9)),
-      figure(`no change shows within ${AFTER}`, shareOf(waits, (wait) => wait === AFTER)),
+      figure("a change can show", possible.length / courses.length),
+      ...(possible.length === 0 ? [] : [
+        figure("interactions until a change shows, median", quantile(waits, 0.5)),
+        figure("interactions until a change shows, nine in ten", quantile(waits, 0.9)),
+        figure(`no change shows within ${AFTER}`, shareOf(waits, (wait) => wait === NEVER)),
+      ]),
       figure("false alarm before any change", shareOf(courses, isEarly)),
     ];
   });
@@ -51,6 +60,7 @@ const VERDICT_SIGNS: readonly Sign[] = [
   {
     name: "no longer certainly compliant",
     shows: ({ status }, before) => before.status === "compliant" && status !== "compliant",
+    isPossible: ({ status }) => status === "compliant",
   },
   { name: "certainly at risk", shows: ({ status }) => status === "non_compliant" },
 ];
