@@ -65,7 +65,7 @@ export function isField(name: string): name is FieldName {
 
 /**
  * The spread of f as a share of that of h, both as logits. Measured in the people of HAS and dots that are
- * published with this project (0.76 and 0.70, less the spread of chance); assumed for the other two studies.
+ * published with this project (0.76 and 0.69, less the spread of chance); assumed for the other two studies.
  */
 export const SPREAD_OF_F = 0.73;
 /** Correlation of both logits between people. Measured in HAS; assumed for the other studies. */
