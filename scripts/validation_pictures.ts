@@ -18,6 +18,13 @@ import { type Markup, markup } from "../src/pages/markup.ts";
 import { PICTURE_STYLE } from "../src/pages/style.ts";
 import { nameInWords, pointsInWords, shareInWords } from "../src/pages/wording.ts";
 import type { ModelDocument } from "../src/scoring/model.ts";
+import {
+  CERTAINTY_GROUPS,
+  certaintyFigure,
+  type CertaintyGroup,
+  SUPPLIES,
+  type SupplyName,
+} from "../src/simulation/certainty.ts";
 import { BAD } from "../src/simulation/populations.ts";
 import { mean } from "../src/simulation/statistics.ts";
 import type { Figure, Validation } from "../src/simulation/validation.ts";
@@ -44,6 +51,10 @@ const CURVE_POINTS = 10;
 const CURVES = { left: 150, right: 500, top: 34, bottom: 284 } as const satisfies Place;
 /** Height from one curve's name to the next. */
 const NAME_LINE = 14;
+/** The panels of one picture, one under another: the plot of the first, and the height from one to the next. */
+const PANEL = { left: 40, right: 380, top: 26, bottom: 126 } as const satisfies Place;
+const PANEL_EACH = 166;
+const SHARE_TICKS = [0, 0.5, 1];
 
 /**
  * The pictures by name of their file, SVG documents. The same validation gives the same bytes.
@@ -67,6 +78,7 @@ export function picturesOf(kept: Kept, document: ModelDocument): Readonly<Record
     "coverage.svg": svg(coverage(kept), ofAll),
     "separation.svg": svg(separation(kept), ofAll),
     "published.svg": svg(published(kept, levels), ofAll),
+    "truth.svg": svg(truth(kept), ofAll),
   };
 }
 
@@ -151,30 +163,46 @@ ${axisOf(x, { y: bottom, ticks: x.ticks(5), format: String })}
 }
 
 function coverage(kept: Kept): Picture {
-  const figures = kept.figures.filter(({ measure }) => measure === "interval covers the expected JIS");
-  const { least, most } = some(figures)[0]!.target!;
-  const lowest = Math.min(least!, ...figures.flatMap(({ by_seed }) => by_seed));
-  const x = scaleLinear([Math.floor(lowest * 20) / 20 - 0.05, 1], [ROWS.left + 20, ROWS.right - 20]);
-  const rows = figures.map(({ after, value, by_seed }): Row => ({
-    label: `After ${after} interactions: ${shareInWords(value)}`,
-    draw: ({ top, height }) =>
-      markup`${bar({ x, from: Math.min(...by_seed), to: Math.max(...by_seed), top, height, look: "pale" })}${
-        tick(x(value), { className: "bar", top, height })
-      }`,
+  const figures = some(kept.figures.filter(({ measure }) => measure === "interval holds the true value"));
+  const { least, most } = figures.find(({ target }) => target !== null)!.target!;
+  const x = scaleLinear([0, 1], [ROWS.left + 20, ROWS.right - 20]);
+  const kinds = [...new Set(figures.map(({ of }) => of))].map((of) => {
+    const [early, late] = [50, 200].map((after) =>
+      figures.find((figure) => figure.of === of && figure.after === after)!
+    );
+    return { name: nameInWords(of), early: early!, late: late! };
+  });
+  const shares = ({ early, late }: typeof kinds[number]) =>
+    `${shareInWords(early.value)}, then ${shareInWords(late.value)}`;
+  const rows = kinds.map((kind): Row => ({
+    label: `${kind.name}: ${shares(kind)}`,
+    draw: ({ top, height }) => {
+      const { early, late } = kind;
+      const [from, to] = [Math.min(...late.by_seed), Math.max(...late.by_seed)];
+      return markup`${bar({ x, from, to, top, height, look: "pale" })}${
+        tick(x(early.value), { className: "mark", top, height })
+      }${tick(x(late.value), { className: "bar", top, height })}`;
+    },
   }));
   const marks = [{ at: least!, label: `at least ${shareInWords(least!)}` }, {
     at: most!,
     label: `at most ${shareInWords(most!)}`,
   }];
   return {
-    title: "How often the 90% interval holds the expected JIS",
+    title: "How often the 90% interval holds the true value",
     description: `${
-      figures.map(({ after, value, by_seed }) =>
-        `After ${after} interactions ${shareInWords(value)}, by seed ${by_seed.map(shareInWords).join(", ")}.`
-      ).join(" ")
+      kinds.map((kind) =>
+        `${kind.name}: ${shareInWords(kind.early.value)} after 50, ${
+          shareInWords(kind.late.value)
+        } after 200.`
+      )
+        .join(" ")
     } Dashed lines: ${marks.map(({ label }) => label).join(", ")}.`,
     ...rowPlot({ rows, x, marks, axis: { ticks: x.ticks(6), format: shareInWords } }),
-    legend: ["Bars reach from the lowest seed to the highest; the upright line is the mean of the seeds."],
+    legend: [
+      "Upright: after 50 interactions, and after 200 with a bar from the lowest seed to the highest.",
+      "Dashed: the target for spectrum and the field, where true values vary.",
+    ],
   };
 }
 
@@ -247,6 +275,84 @@ function published(kept: Kept, levels: readonly Level[]): Picture {
     ...rowPlot({ rows, x, marks: levels.map(markOf), axis: { ticks: JIS_TICKS, format: pointsInWords } }),
     legend: ["Mean JIS: the bar after 200 interactions, the upright line off its end after 50."],
   };
+}
+
+function truth(kept: Kept): Picture {
+  const supplies = Object.keys(SUPPLIES) as SupplyName[];
+  const groups = Object.keys(CERTAINTY_GROUPS) as CertaintyGroup[];
+  const panels = supplies.map((supply, index) => {
+    const { name, values } = SUPPLIES[supply];
+    const curves = groups.map((of) => ({
+      of,
+      shares: values.map((value) => {
+        const { measure, after } = certaintyFigure(supply, value);
+        const same = kept.figures.filter((one) =>
+          one.measure === measure && one.of === of && one.after === after
+        );
+        return { value, share: some(same)[0]!.value };
+      }),
+    })).toSorted((one, other) => other.shares.at(-1)!.share - one.shares.at(-1)!.share);
+    return { name, values, curves, down: index * PANEL_EACH };
+  });
+  return {
+    title: "How much truth buys how much certainty",
+    description: `Share of verdicts that are certain. ${
+      panels.map(({ name, curves }) =>
+        `By ${name}: ${
+          curves.map(({ of, shares }) =>
+            `${of} ${shares.map(({ value, share }) => `${shareInWords(share)} at ${value}`).join(", ")}`
+          ).join("; ")
+        }.`
+      ).join(" ")
+    }`,
+    height: panels.length * PANEL_EACH,
+    drawing: markup`${panels.map(panelOf)}`,
+    legend: [
+      "Up: share of verdicts that are certain, whichever they are. What does not vary in a plot:",
+      "200 interactions, 70% of outcomes known, 5% planted errors.",
+    ],
+  };
+}
+
+interface Panel {
+  readonly name: string;
+  readonly values: readonly number[];
+  readonly curves: readonly {
+    readonly of: string;
+    readonly shares: readonly { readonly value: number; readonly share: number }[];
+  }[];
+  /** Distance of the panel from the top of the picture. */
+  readonly down: number;
+}
+
+/** A panel with its curves, each named at its right end. */
+function panelOf({ name, values, curves, down }: Panel): Markup {
+  const { left, right } = PANEL;
+  const [top, bottom] = [PANEL.top + down, PANEL.bottom + down];
+  const x = scaleLinear([values[0]!, values.at(-1)!], [left, right]);
+  const y = scaleLinear([0, 1], [bottom, top]);
+  let free = -Infinity;
+  const drawn = curves.map(({ of, shares }) => {
+    const dots = shares.map(({ value, share }) => ({ x: px(x(value)), y: px(y(share)) }));
+    const end = dots.at(-1)!;
+    free = Math.max(free + NAME_LINE, end.y);
+    return markup`<g class="bar">${strokeOf(dots)}${dotsOf(dots)}</g>
+<line x1="${right + 6}" x2="${right + 24}" y1="${end.y}" y2="${
+      px(free)
+    }" stroke="currentColor" stroke-width="0.75"/>
+<text x="${right + 28}" y="${px(free)}" dy="0.35em">${of}</text>`;
+  });
+  return markup`<text x="${left}" y="${top - 12}">by ${name}</text>
+<g class="grid" stroke="currentColor">${
+    SHARE_TICKS.map((at) => markup`<line x1="${left}" x2="${right}" y1="${px(y(at))}" y2="${px(y(at))}"/>`)
+  }</g>
+<g text-anchor="end" font-size="11">${
+    SHARE_TICKS.map((at) =>
+      markup`<text x="${left - 6}" y="${px(y(at))}" dy="0.35em">${shareInWords(at)}</text>`
+    )
+  }</g>
+${drawn}
+${axisOf(x, { y: bottom, ticks: values, format: String })}`;
 }
 
 function markOf({ at, name }: Level): Mark {

@@ -8,7 +8,6 @@ import {
   validate,
   type Validation,
 } from "../simulation/validation.ts";
-import type { Target } from "../simulation/samples.ts";
 import { Progress } from "./progress.ts";
 import { reportProblems } from "./run_service.ts";
 import { EXIT, type Shell } from "./shell.ts";
@@ -56,34 +55,57 @@ function run({ clock }: Shell, steps: Generator<number, Validation>): Validation
   }
 }
 
-function textOf({ model, seeds, operators, figures }: Validation, sha256: string): string {
-  const rows = figures.map((figure) => [
-    figure.measure,
-    figure.of,
-    figure.after === null ? "" : String(figure.after),
-    formatValue(figure.value),
-    figure.by_seed.length < 2
-      ? ""
-      : `${formatValue(Math.min(...figure.by_seed))} to ${formatValue(Math.max(...figure.by_seed))}`,
-    figure.target === null ? "" : targetOf(figure.target),
-  ]);
+function textOf({ model, seeds, operators, figures, legend }: Validation, sha256: string): string {
+  const untold = new Map(Object.entries(legend));
+  const sections = [...Map.groupBy(figures, ({ section }) => section)].map(([section, own]) => {
+    const named = [...new Set(own.map(({ of }) => of))].filter((name) => untold.has(name));
+    const notes = named.map((name) => `${name}: ${untold.get(name)}`);
+    for (const name of named) untold.delete(name);
+    return [
+      `== ${section}`,
+      "",
+      columns([HEAD, ...own.map(rowOf)]),
+      "",
+      ...notes,
+      ...(notes.length > 0 ? [""] : []),
+    ];
+  });
   return [
     `model ${model}, SHA-256 ${sha256}; ${operators} simulated operators of each kind, seeds ${
       seeds.join(", ")
     }`,
     "",
-    columns([["measure", "of", "after", "mean", "seeds", "target"], ...rows]),
-    "",
+    ...sections.flat(),
   ].join("\n");
+}
+
+const HEAD = ["measure", "of", "after", "mean", "seeds", "target"];
+
+function rowOf(figure: Figure): readonly string[] {
+  const { measure, of, after, value, by_seed } = figure;
+  return [
+    measure,
+    of,
+    after === null ? "" : String(after),
+    formatValue(value),
+    by_seed.length < 2 ? "" : `${formatValue(Math.min(...by_seed))} to ${formatValue(Math.max(...by_seed))}`,
+    targetOf(figure),
+  ];
 }
 
 function afterOf({ after }: Figure): string {
   return after === null ? "" : `, after ${after} interactions`;
 }
 
-function targetOf({ least, most }: Target): string {
+/** The target of a figure in words; empty if it has none. */
+function targetOf({ target, error }: Figure): string {
+  if (target === null) return "";
+  const { least, most, errors = 0 } = target;
   const bounds = [["at least", least], ["at most", most]] as const;
-  return bounds.filter(([, bound]) => bound !== undefined).map((words) => words.join(" ")).join(", ");
+  const words = bounds.filter(([, bound]) => bound !== undefined).map((pair) => pair.join(" ")).join(", ");
+  return errors === 0
+    ? words
+    : `${words}, give or take ${errors} standard errors of ${formatValue(error ?? 0)}`;
 }
 
 function formatValue(value: number): string {

@@ -32,7 +32,10 @@ export function isReferral(interaction: Interaction): boolean {
 }
 
 /** Departure share s, 0..1: the operator's own share of the decision. */
-export function departureShare(model: ModelDocument, interaction: Interaction): number {
+export function departureShare(
+  model: ModelDocument,
+  interaction: Pick<Interaction, "decision" | "modification_extent">,
+): number {
   switch (interaction.decision) {
     case "rejected":
     case "overridden":

@@ -101,7 +101,7 @@ function makeTables(model: ModelDocument, rate: number): PointTables {
 }
 
 /** The dimensions that have a weight in `jis-3`, in their fixed order. */
-function weightyDimensions(model: ModelDocument) {
+export function weightyDimensions(model: ModelDocument) {
   return DIMENSIONS.flatMap((name) => {
     const { weight, lite_weight, false_alarm_cost } = model.dimensions[name];
     if (false_alarm_cost === undefined) return [];

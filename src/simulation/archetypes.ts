@@ -10,6 +10,7 @@
  */
 import type { Decision, Domain, ScenarioType } from "../domain/enums.ts";
 import type { Interaction } from "../domain/interaction.ts";
+import { isMorning } from "./clock.ts";
 import type { Random } from "./random.ts";
 
 /** A quantity that moves in a straight line from its first value to its last. */
@@ -33,7 +34,10 @@ interface TelemetryStyle {
   readonly views: number;
 }
 
-/** `unmeasured` is a page without the collector: every field null, which is not the same as `idle`. */
+/**
+ * `unmeasured` is a page without the collector: every field null, which is not the same as `idle`. `zeros` is a page
+ * whose collector sees nothing, as with a screen reader; it takes no draw, so that a history is that of `unmeasured`.
+ */
 const TELEMETRY_STYLES = {
   engaged: { hovers: 5, scroll: [5, 2], views: 1.4 },
   sparse: { hovers: 1.5, scroll: [2, 3], views: 0.4 },
@@ -41,12 +45,13 @@ const TELEMETRY_STYLES = {
   idle: { hovers: 0, scroll: null, views: 0 },
   forged: { hovers: 14, scroll: [12, 1], views: 3 },
   unmeasured: null,
+  zeros: null,
 } as const satisfies Record<string, TelemetryStyle | null>;
 export type TelemetryStyleName = keyof typeof TELEMETRY_STYLES;
 
 type Range = readonly [low: number, high: number];
 
-interface Archetype {
+export interface Archetype {
   /**
    * θ, 0..1: probability that a case is evaluated on its merits; `thetaTo` is its last value if it drifts.
    */
@@ -243,7 +248,36 @@ export interface Operator {
    * one.
    */
   readonly goesAlong?: { readonly whenRight: number; readonly whenWrong: number };
+  /** Cases that the operator judges, if not all: every other one is decided as one that is not evaluated. */
+  readonly judgesOnly?: JudgedCases;
+  /** How often a second AI is right, 0..1, if the operator follows it in place of judging. */
+  readonly secondAi?: number;
+  /** True if whoever labels the outcomes calls every decision right; an injected error keeps its truth. */
+  readonly isLabelledRight?: true;
+  /** Weights of the decisions by which the operator departs, if not those of the archetype. */
+  readonly departures?: Archetype["departures"];
 }
+
+/** A case as a reviewer sees it before the decision. */
+interface SeenCase {
+  readonly scenario: ScenarioType;
+  readonly domain: Domain;
+  readonly environment: Environment;
+  /** Interactions of the operator before it. */
+  readonly index: number;
+}
+
+/** Cases that a reviewer picks out to judge, by what can be seen of them. */
+const JUDGED_CASES = {
+  /** Tests that were announced as such. */
+  announced_tests: ({ scenario }) => scenario === "calibration",
+  /** Planted errors, by a reviewer who recognizes them. */
+  planted_errors: ({ scenario }) => scenario === "error_injected",
+  low_stakes: ({ scenario }) => scenario !== "high_stakes" && scenario !== "critical",
+  first_domain: ({ domain, environment }) => domain === (environment.domains ?? [environment.domain])[0],
+  mornings: ({ index }) => isMorning(index),
+} as const satisfies Record<string, (seen: SeenCase) => boolean>;
+export type JudgedCases = keyof typeof JUDGED_CASES;
 
 /** The properties of the cases; shares and rates are 0..1. */
 export interface Environment {
@@ -258,6 +292,19 @@ export interface Environment {
   readonly labelledShare: number;
   /** The field whose review times the cases are scored against; an operator's pace does not follow it. */
   readonly domain: Domain;
+  /** Domains of the cases, each equally often, if there are several; `domain` is then not used. */
+  readonly domains?: readonly Domain[];
+  /** Share of tests that are announced as such (`calibration`); 0 if absent. Their truth is always known. */
+  readonly calibrationShare?: number;
+  /**
+   * How often a decision that departs from wrong advice is another wrong one: 0 if there are two answers, and if
+   * absent.
+   */
+  readonly otherWrongShare?: number;
+  /** True if each known outcome comes with `ai_correct`. */
+  readonly saysAiCorrect?: true;
+  /** How often the outcome is the opposite of what good judgment foretells; 0 if absent. */
+  readonly luck?: number;
 }
 
 /** The default environment of section 13.1. */
@@ -274,18 +321,18 @@ export const DEFAULT_ENVIRONMENT: Environment = {
 /**
  * Standard deviation of the skill between cases (section 13.1), and the least and most chance of being right.
  */
-const CASE_NOISE = 0.06;
-const SKILL_BOUNDS: Range = [0.01, 0.99];
+export const CASE_NOISE = 0.06;
+export const SKILL_BOUNDS: Range = [0.01, 0.99];
 /** How often the operator departs from a right AI if the operator's own view is wrong (section 13.1). */
-const DEPART_ON_OWN_ERROR = 0.5;
+export const DEPART_ON_OWN_ERROR = 0.5;
 /** How often a case decided without the AI and without evaluation comes out right. */
 const GUESS = 0.5;
 /** Standard deviation of the logarithm of an operator's times: about 0.6 to 1.6 times the median, two times in three. */
 const TIME_SIGMA = 0.45;
 const TIME_BOUNDS_MS: Range = [200, 3_600_000];
 /** Extent of a departure by modification: a quarter is a full departure (section 2.3). */
-const MODIFICATION_EXTENT: Range = [0.25, 0.9];
-const RETOUCH_EXTENT: Range = [0.02, 0.15];
+export const MODIFICATION_EXTENT: Range = [0.25, 0.9];
+export const RETOUCH_EXTENT: Range = [0.02, 0.15];
 
 /** Draws a reviewer of an archetype. */
 export function drawOperator(archetype: ArchetypeName, random: Random): Operator {
@@ -311,48 +358,112 @@ export function driftAt(drift: Drift, index: number): number {
   return drift.from + (drift.to - drift.from) * clamp(index / drift.over, [0, 1]);
 }
 
-/**
- * Draws an operator's interaction `index` (from 0), with every default explicit, as `interactionSchema` gives
- * it. `outcome_correct`, if it is known, labels the operator's final decision, not the AI: an acceptance is
- * right if the AI was right, a departure or referral if the AI was wrong.
- */
+/** Share of wrong advice among announced tests. */
+const ANNOUNCED_WRONG_SHARE = 0.5;
+
+/** A case of a domain with its decision. */
+export interface DecidedCase {
+  readonly domain: Domain;
+  readonly interaction: Interaction;
+}
+
+/** Draws an operator's interaction `index` (from 0) in an environment of one domain; see {@link drawCase}. */
 export function drawInteraction(
   operator: Operator,
   index: number,
   environment: Environment,
   random: Random,
 ): Interaction {
+  return drawCase(operator, index, environment, random).interaction;
+}
+
+/**
+ * Draws an operator's case `index` (from 0), with every default explicit, as `interactionSchema` gives
+ * it. `outcome_correct`, if it is known, labels the operator's final decision, not the AI: an acceptance is
+ * right if the AI was right, a departure or referral if the AI was wrong. Nothing is drawn for a property that
+ * the environment and the operator do not have, so that the streams without it stay the same.
+ */
+export function drawCase(
+  operator: Operator,
+  index: number,
+  environment: Environment,
+  random: Random,
+): DecidedCase {
+  const domain = environment.domains === undefined ? environment.domain : random.pick(environment.domains);
   const scenario = drawScenario(environment, random);
-  const evaluated = random.bernoulli(driftAt(operator.theta, index));
+  const evaluated = random.bernoulli(
+    isJudged(operator, { scenario, domain, environment, index }) ? driftAt(operator.theta, index) : 0,
+  );
   const unaided = scenario === "ai_withheld";
-  const aiWrong = scenario === "error_injected" || random.bernoulli(environment.aiErrorRate);
-  const ownViewRight = drawOwnView(driftAt(operator.skill, index), evaluated, random);
+  const aiWrong = scenario === "error_injected" ||
+    random.bernoulli(scenario === "calibration" ? ANNOUNCED_WRONG_SHARE : environment.aiErrorRate);
+  const ownViewRight = operator.secondAi === undefined
+    ? drawOwnView(driftAt(operator.skill, index), evaluated, random)
+    : random.bernoulli(operator.secondAi);
   const departs = drawDeparture({ operator, evaluated, unaided, aiWrong, ownViewRight }, random);
   const decision = departs ? drawDepartureDecision(operator, random) : drawFollowing(operator, random);
-  const correct = unaided ? ownViewRight : departs === aiWrong;
   const pace = evaluated ? 1 : ARCHETYPES[operator.archetype].skim;
   return {
-    ai_recommendation_presented: !unaided,
-    time_to_decision_ms: Math.round(
-      clamp(random.lognormal(operator.medianMs * pace, TIME_SIGMA), TIME_BOUNDS_MS),
-    ),
-    decision,
-    modification_extent: decision === "modified"
-      ? hundredths(random.uniform(...(departs ? MODIFICATION_EXTENT : RETOUCH_EXTENT)))
-      : 0,
-    ai_available: true,
-    scenario_type: scenario,
-    outcome_correct: random.bernoulli(environment.labelledShare) ? correct : null,
-    ...drawTelemetry(TELEMETRY_STYLES[operator.telemetry], pace, random),
+    domain,
+    interaction: {
+      ai_recommendation_presented: !unaided,
+      time_to_decision_ms: Math.round(
+        clamp(random.lognormal(operator.medianMs * pace, TIME_SIGMA), TIME_BOUNDS_MS),
+      ),
+      decision,
+      modification_extent: decision === "modified"
+        ? hundredths(random.uniform(...(departs ? MODIFICATION_EXTENT : RETOUCH_EXTENT)))
+        : 0,
+      ai_available: true,
+      scenario_type: scenario,
+      ...drawTruth({ operator, environment, scenario, decision, departs, aiWrong, ownViewRight }, random),
+      ...drawTelemetry(operator.telemetry, pace, random),
+    },
+  };
+}
+
+function isJudged({ judgesOnly }: Operator, seen: SeenCase): boolean {
+  return judgesOnly === undefined || JUDGED_CASES[judgesOnly](seen);
+}
+
+/** Draws what becomes known of the outcome. Planted and announced tests have no luck: we made their truth. */
+function drawTruth(
+  { operator, environment, scenario, decision, departs, aiWrong, ownViewRight }: {
+    readonly operator: Operator;
+    readonly environment: Environment;
+    readonly scenario: ScenarioType;
+    readonly decision: Decision;
+    readonly departs: boolean;
+    readonly aiWrong: boolean;
+    readonly ownViewRight: boolean;
+  },
+  random: Random,
+): Pick<Interaction, "outcome_correct" | "ai_correct"> {
+  const { luck = 0, otherWrongShare = 0, labelledShare, saysAiCorrect } = environment;
+  const isKnown = random.bernoulli(scenario === "calibration" ? 1 : labelledShare);
+  const isMade = scenario === "error_injected" || scenario === "calibration";
+  const isTurned = luck > 0 && !isMade && random.bernoulli(luck);
+  const wrong = aiWrong !== isTurned;
+  const answers = decision !== "deferred" && decision !== "escalated";
+  const isOtherWrong = otherWrongShare > 0 && departs && wrong && answers &&
+    random.bernoulli(otherWrongShare);
+  if (!isKnown) return { outcome_correct: null };
+  const unaided = scenario === "ai_withheld";
+  const correct = unaided ? ownViewRight !== isTurned : departs === wrong && !isOtherWrong;
+  const isCalledRight = operator.isLabelledRight === true && !isMade;
+  return {
+    outcome_correct: isCalledRight || correct,
+    ...(saysAiCorrect && !unaided ? { ai_correct: !wrong } : {}),
   };
 }
 
 function drawScenario(environment: Environment, random: Random): ScenarioType {
-  const { injectedShare, withheldShare, highStakesShare, criticalShare } = environment;
-  const standardShare = 1 - injectedShare - withheldShare - highStakesShare - criticalShare;
+  const { injectedShare, withheldShare, highStakesShare, criticalShare, calibrationShare = 0 } = environment;
+  const standardShare = 1 - injectedShare - withheldShare - highStakesShare - criticalShare -
+    calibrationShare;
   return random.pick(
-    ["standard", "error_injected", "ai_withheld", "high_stakes", "critical"],
-    [standardShare, injectedShare, withheldShare, highStakesShare, criticalShare],
+    ["standard", "error_injected", "ai_withheld", "high_stakes", "calibration", "critical"],
+    [standardShare, injectedShare, withheldShare, highStakesShare, calibrationShare, criticalShare],
   );
 }
 
@@ -376,6 +487,7 @@ function drawDeparture(
   if (operator.goesAlong !== undefined && !unaided) {
     return !random.bernoulli(aiWrong ? operator.goesAlong.whenWrong : operator.goesAlong.whenRight);
   }
+  if (operator.secondAi !== undefined) return unaided ? random.bernoulli(0.5) : ownViewRight === aiWrong;
   if (!evaluated) return random.bernoulli(operator.blindDeparture);
   if (unaided) return random.bernoulli(0.5);
   if (aiWrong) return ownViewRight;
@@ -383,8 +495,13 @@ function drawDeparture(
 }
 
 function drawDepartureDecision(operator: Operator, random: Random): Decision {
-  const departures: Archetype["departures"] = ARCHETYPES[operator.archetype].departures;
+  const departures = departuresOf(operator);
   return random.pick(Object.keys(departures) as Decision[], Object.values(departures));
+}
+
+/** Weights of the decisions by which an operator departs. */
+export function departuresOf({ archetype, departures = ARCHETYPES[archetype].departures }: Operator) {
+  return departures;
 }
 
 /** Takes no draw from the stream of an archetype that never retouches, so that its stream stays the same. */
@@ -394,11 +511,15 @@ function drawFollowing({ archetype }: Operator, random: Random): Decision {
 }
 
 function drawTelemetry(
-  style: TelemetryStyle | null,
+  name: TelemetryStyleName,
   pace: number,
   random: Random,
 ): Pick<Interaction, "hover_events" | "scroll_depth" | "alternative_views_checked"> {
-  if (style === null) return { hover_events: null, scroll_depth: null, alternative_views_checked: null };
+  const style: TelemetryStyle | null = TELEMETRY_STYLES[name];
+  if (style === null) {
+    const nothing = name === "zeros" ? 0 : null;
+    return { hover_events: nothing, scroll_depth: nothing, alternative_views_checked: nothing };
+  }
   return {
     hover_events: random.poisson(style.hovers * pace),
     scroll_depth: style.scroll === null ? 0 : hundredths(random.beta(...style.scroll) * pace),

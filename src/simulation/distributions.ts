@@ -26,7 +26,7 @@ export interface Distributions {
 }
 
 export function distributions(run: Run): Distributions {
-  const spectrum = scoredOf(run, "spectrum", { lengths: [200] });
+  const spectrum = scoredOf(run, "spectrum");
   const jis = jisAfter(spectrum, 200);
   return {
     seed: run.seed,

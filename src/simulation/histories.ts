@@ -1,17 +1,13 @@
 /** A simulated reviewer's history through the real engine. */
-import { score, type Scored } from "../scoring/score.ts";
-import { type OperatorState } from "../scoring/state.ts";
-import { DAY_MS } from "../domain/time.ts";
+import type { VerdictStatus } from "../domain/enums.ts";
 import type { ModelDocument } from "../scoring/model.ts";
-import { drawInteraction, driftAt, type Environment, type Operator } from "./archetypes.ts";
+import { readState } from "../scoring/reading.ts";
+import { advance } from "../scoring/reducer.ts";
+import type { OperatorState } from "../scoring/state.ts";
+import { drawCase, driftAt, type Environment, type Operator } from "./archetypes.ts";
+import { counted, NO_TALLY, type Tally } from "./baselines.ts";
+import { instantOf } from "./clock.ts";
 import type { Random } from "./random.ts";
-
-/**
- * A history begins at 2026-01-05, a Monday, and has this many cases a day, evenly spread. Weekends and
- * working hours are not simulated.
- */
-const START_AT = Date.UTC(2026, 0, 5);
-const CASES_PER_DAY = 8;
 
 /** The score and state of an operator after some interactions. */
 export interface ScoreSnapshot {
@@ -21,8 +17,19 @@ export interface ScoreSnapshot {
   /** Bounds of the interval. */
   readonly low: number;
   readonly high: number;
-  readonly provisional: boolean;
+  /** Null with the formulas before `jis-3`, which give no verdict. */
+  readonly status: VerdictStatus | null;
+  /** The moving averages and the displayed score are not kept: nothing that is measured reads them. */
   readonly state: OperatorState;
+  /** Counts from which simple measures are computed. */
+  readonly tally: Tally;
+}
+
+/** An operator after some interactions, not read yet: reading costs far more than an interaction. */
+export interface Step {
+  /** Interactions so far. */
+  readonly after: number;
+  read(): ScoreSnapshot;
 }
 
 export interface HistoryOptions {
@@ -38,40 +45,44 @@ export interface HistoryOptions {
 export function runHistory(operator: Operator, options: HistoryOptions): readonly ScoreSnapshot[] {
   const { lengths } = options;
   const snapshots: ScoreSnapshot[] = [];
-  const steps = snapshotsAfterEach(() => operator, options);
+  const steps = stepsOf(() => operator, options);
   for (let after = 1; after <= lengths.at(-1)!; after += 1) {
-    const snapshot = steps.next().value;
-    if (lengths.includes(after)) snapshots.push(snapshot);
+    const step = steps.next().value;
+    if (lengths.includes(after)) snapshots.push(step.read());
   }
   return snapshots;
 }
 
-/**
- * An endless sequence of snapshots, one after each interaction; `operatorAt` gives the operator at an interaction, counted
- * from 0.
- */
-export function* snapshotsAfterEach(
+/** An endless history, one step for each interaction; `operatorAt` gives the operator at an interaction, counted from 0. */
+export function* stepsOf(
   operatorAt: (index: number) => Operator,
   { model, environment, random }: Omit<HistoryOptions, "lengths">,
-): Generator<ScoreSnapshot, never> {
+): Generator<Step, never> {
   let state: OperatorState | null = null;
+  let tally = NO_TALLY;
   for (let index = 0;; index += 1) {
-    const event = {
-      interaction: drawInteraction(operatorAt(index), index, environment, random),
-      domain: environment.domain,
-      now: START_AT + Math.floor(index * DAY_MS / CASES_PER_DAY),
+    const { interaction, domain } = drawCase(operatorAt(index), index, environment, random);
+    const advanced = advance(model, state, { interaction, domain, now: instantOf(index) });
+    const now = advanced.state;
+    state = now;
+    tally = counted(tally, interaction, advanced.evidence);
+    const own = tally;
+    yield {
+      after: index + 1,
+      read() {
+        const { jis, uncertainty: { low, high }, judgment } = readState(model, now, { domain, mode: "full" });
+        const status = judgment?.verdict.status ?? null;
+        return { after: index + 1, jis, low, high, status, state: now, tally: own };
+      },
     };
-    const scored: Scored = score(model, state, event, { mode: "full", modeOverride: "normal" });
-    state = scored.state;
-    const { jis, provisional, uncertainty: { low, high } } = scored.result;
-    yield { after: index + 1, jis, low, high, provisional, state };
   }
 }
 
 /**
- * J*, -0.5..1: how much better than chance an operator tells wrong advice from right at an interaction, from
- * 0.
+ * J*, -1..1: how much better than chance an operator tells wrong advice from right at an interaction, from
+ * 0, on a case that the operator judges.
  */
-export function discrimination({ theta, skill }: Operator, index: number): number {
+export function discrimination({ theta, skill, goesAlong }: Operator, index: number): number {
+  if (goesAlong !== undefined) return goesAlong.whenRight - goesAlong.whenWrong;
   return driftAt(theta, index) * (1.5 * driftAt(skill, index) - 0.5);
 }

@@ -1,19 +1,31 @@
 /**
- * The measures of the validation in the default environment: separation, order, intervals, and delay of a
- * change.
+ * The measures that every model has in the default environment and in the field: separation of the archetypes, and
+ * the order of the scores beside that of simple measures.
  */
-import { DEFAULT_ENVIRONMENT } from "./archetypes.ts";
-import { discrimination, runHistory, snapshotsAfterEach } from "./histories.ts";
-import { ALL_ARCHETYPES, BAD, drawFrom, GAMING, HONEST } from "./populations.ts";
-import { seeded } from "./random.ts";
-import { jisAfter, type Measured, type Run, scoredOf } from "./samples.ts";
-import { auc, correlation, mean, quantile, shareOf, spearman } from "./statistics.ts";
+import { BASELINE_NAMES, BASELINES } from "./baselines.ts";
+import { discrimination } from "./histories.ts";
+import { FIELD_NAMES } from "./field.ts";
+import { ALL_ARCHETYPES, BAD, GAMING, HONEST, type PopulationName } from "./populations.ts";
+import {
+  fittedName,
+  fittedRun,
+  jisAfter,
+  type Measured,
+  type Run,
+  type Scored,
+  scoredOf,
+  snapshotAfter,
+  type Target,
+} from "./samples.ts";
+import { auc, jackknifeError, mean, shareOf, spearman } from "./statistics.ts";
 
-/** Number of histories whose mean is an operator's expected JIS. */
-const FRESH_HISTORIES = 50;
-/** Interactions before behaviour changes, and most interactions after the change. */
-const INTERACTIONS_BEFORE = 100;
-const INTERACTIONS_AFTER = 300;
+/**
+ * A target of the formulas before `jis-3`. With `jis-3` the verdict decides who is at risk, and has targets of its
+ * own: the score alone is only reported.
+ */
+function targetBefore3({ model }: Run, target: Target): { readonly target?: Target } {
+  return model.discrimination === undefined ? { target } : {};
+}
 
 /** Measures whether honest and other archetypes are told apart, and who is called at risk. */
 export function separation(run: Run): readonly Measured[] {
@@ -53,7 +65,7 @@ export function separation(run: Run): readonly Measured[] {
         of: name,
         after,
         value: atRisk(name, after),
-        ...(name === "fast_expert" ? { target: { most: after === 50 ? 0.05 : 0.02 } } : {}),
+        ...(name === "fast_expert" ? targetBefore3(run, { most: after === 50 ? 0.05 : 0.02 }) : {}),
       })),
       { measure: "at risk", of: "novice_learning", after, value: atRisk("novice_learning", after) },
       { measure: "at risk, rightly", of: "rubber_stamper", after, value: atRisk("rubber_stamper", after) },
@@ -63,7 +75,7 @@ export function separation(run: Run): readonly Measured[] {
           of: name,
           after,
           value: atRisk(name, after),
-          target: { least: after === 50 ? 0.9 : 0.99 },
+          ...targetBefore3(run, { least: after === 50 ? 0.9 : 0.99 }),
         },
         {
           measure: "gain over rubber_stamper",
@@ -76,132 +88,105 @@ export function separation(run: Run): readonly Measured[] {
   ];
 }
 
-/** Measures whether the scores have the order of the hidden qualities, in a population in which these vary. */
-export function ordered(run: Run, population: "spectrum" | "mixed"): readonly Measured[] {
-  const scored = scoredOf(run, population);
-  return [50, 200].flatMap((after) => {
-    const jis = jisAfter(scored, after);
-    const withLatent = (latent: "J*" | "theta", isTarget: boolean): Measured => ({
-      measure: `Spearman with ${latent}`,
-      of: population,
-      after,
-      value: spearman(
-        jis,
-        scored.map(({ operator }) => latent === "J*" ? discrimination(operator, 0) : operator.theta.to),
-      ),
-      ...(isTarget && after === 200 ? { target: { least: 0.9 } } : {}),
-    });
-    return [withLatent("J*", population === "spectrum"), withLatent("theta", population === "mixed")];
-  });
-}
-
-// ---- intervals and reliability ----------------------------------------------------------------------------
-
-const INTERVAL_LENGTHS = [25, 50, 200] as const;
+/** Populations in which the hidden qualities vary from one operator to the next. */
+const VARIED = ["spectrum", "mixed", ...FIELD_NAMES] as const satisfies readonly PopulationName[];
 
 /**
- * Scores each operator in many histories: compares the interval with the mean, and one score with another.
+ * Measures whether the scores have the order of the hidden qualities, beside simple measures of the same histories.
+ * The score may be worse than a simple measure by two standard errors of the difference: more is no noise. With
+ * `jis-3` the field is measured once more with priors fitted to its people, without a target: how much of a
+ * difference is the prior's.
  */
-export function intervals({ model, seed, operators }: Run): readonly Measured[] {
-  const histories = Array.from({ length: operators }, (_, index) => {
-    const name = `${seed}/spectrum/${index}`;
-    const operator = drawFrom("spectrum", seeded(name));
-    const history = (which: string) =>
-      runHistory(operator, {
-        model,
-        environment: DEFAULT_ENVIRONMENT,
-        random: seeded(`${name}/${which}`),
-        lengths: INTERVAL_LENGTHS,
-      });
-    return {
-      own: history("history"),
-      fresh: Array.from({ length: FRESH_HISTORIES }, (_, fresh) => history(`fresh/${fresh}`)),
-    };
-  });
-  const band = (jis: number) => Object.values(model.bands).filter((bound) => jis >= bound).length;
-  return INTERVAL_LENGTHS.flatMap((after, lengthIndex): Measured[] => {
-    const covered = shareOf(histories, ({ own, fresh }) => {
-      const expected = mean(fresh.map((snapshots) => snapshots[lengthIndex]!.jis));
-      return own[lengthIndex]!.low <= expected && expected <= own[lengthIndex]!.high;
-    });
-    const pairs = histories.map(({ own, fresh }) =>
-      [own[lengthIndex]!.jis, fresh[0]![lengthIndex]!.jis] as const
-    );
-    return [
-      {
-        measure: "interval covers the expected JIS",
-        of: "spectrum",
-        after,
-        value: covered,
-        target: { least: 0.85, most: 0.95 },
-      },
-      {
-        measure: "width of the interval",
-        of: "spectrum",
-        after,
-        value: mean(histories.map(({ own }) => own[lengthIndex]!.high - own[lengthIndex]!.low)),
-      },
-      {
-        measure: "reliability, two histories",
-        of: "spectrum",
-        after,
-        value: correlation(pairs.map(([one]) => one), pairs.map(([, other]) => other)),
-      },
-      {
-        measure: "other band in another history",
-        of: "spectrum",
-        after,
-        value: shareOf(pairs, ([one, other]) => band(one) !== band(other)),
-      },
-    ];
-  });
-}
-
-// ---- interactions until a change shows --------------------------------------------------------------------
-
-/**
- * Measures an independent reviewer who from one interaction to the next begins to approve nearly everything.
- */
-export function changes({ model, seed, operators }: Run): readonly Measured[] {
-  const { min_jis: bound } = model.thresholds;
-  const waits: number[] = [];
-  const falseAlarms: boolean[] = [];
-  for (let index = 0; index < operators; index += 1) {
-    const name = `${seed}/change/${index}`;
-    const before = drawFrom("independent", seeded(name));
-    const after = { ...before, theta: { from: 0.05, to: 0.05, over: 0 } };
-    const steps = snapshotsAfterEach((at) => at < INTERACTIONS_BEFORE ? before : after, {
-      model,
-      environment: DEFAULT_ENVIRONMENT,
-      random: seeded(`${name}/history`),
-    });
-    let isFalseAlarm = false;
-    let wait = INTERACTIONS_AFTER;
-    for (let at = 1; at <= INTERACTIONS_BEFORE + INTERACTIONS_AFTER; at += 1) {
-      const { jis } = steps.next().value;
-      if (at > INTERACTIONS_BEFORE && jis < bound) {
-        wait = at - INTERACTIONS_BEFORE;
-        break;
-      }
-      if (at > INTERACTIONS_BEFORE / 2 && jis < bound) isFalseAlarm = true;
-    }
-    waits.push(wait);
-    falseAlarms.push(isFalseAlarm);
-  }
-  const figure = (of: string, value: number) => ({
-    measure: "interactions until a change shows",
-    of,
-    after: null,
-    value,
-  });
-  return [
-    figure("median", quantile(waits, 0.5)),
-    figure("of nine in ten", quantile(waits, 0.9)),
-    {
-      measure: "at risk before the change",
-      of: "independent",
-      after: null,
-      value: shareOf(falseAlarms, Boolean),
-    },
+export function ordered(run: Run): readonly Measured[] {
+  const isFitted = run.model.discrimination !== undefined;
+  const samples = [
+    ...VARIED.map((name) => ({
+      of: name,
+      scored: scoredOf(run, name),
+      hasTargets: true,
+      hasTheta: name === "spectrum" || name === "mixed",
+    })),
+    ...(isFitted ? FIELD_NAMES : []).map((name) => ({
+      of: fittedName(name),
+      scored: scoredOf(fittedRun(run, name), name),
+      hasTargets: false,
+      hasTheta: false,
+    })),
   ];
+  return samples.flatMap(({ of, scored, hasTargets, hasTheta }) =>
+    [50, 200].flatMap((after) => [
+      ...withLatent(scored, { of, after, hasTheta }),
+      ...beside(scored, { of, after, hasTargets: hasTargets && isFitted && after === 200 }),
+    ])
+  );
+}
+
+/** The correlation of the scores with the hidden qualities. */
+function withLatent(
+  scored: readonly Scored[],
+  { of, after, hasTheta }: { readonly of: string; readonly after: number; readonly hasTheta: boolean },
+): readonly Measured[] {
+  const jis = jisAfter(scored, after);
+  const figure = (latent: "J*" | "theta", target: string): Measured => ({
+    measure: `Spearman with ${latent}`,
+    of,
+    after,
+    value: spearman(
+      jis,
+      latent === "J*" ? latentOf(scored) : scored.map(({ operator }) => operator.theta.to),
+    ),
+    ...(of === target && after === 200 ? { target: { least: 0.9 } } : {}),
+  });
+  return [figure("J*", "spectrum"), ...(hasTheta ? [figure("theta", "mixed")] : [])];
+}
+
+function latentOf(scored: readonly Scored[]): readonly number[] {
+  return scored.map(({ operator }) => discrimination(operator, 0));
+}
+
+/** The same correlation of each simple measure, and the score's less it. */
+function beside(
+  scored: readonly Scored[],
+  { of, after, hasTargets }: { readonly of: string; readonly after: number; readonly hasTargets: boolean },
+): readonly Measured[] {
+  const [jis, latent] = [jisAfter(scored, after), latentOf(scored)];
+  return [
+    ...simpleSpearmans(scored, { after, latent }).map(({ name, value }) => ({
+      measure: `Spearman with J*, ${name}`,
+      of,
+      after,
+      value,
+    })),
+    ...BASELINE_NAMES.map((name): Measured => {
+      const simple = scored.map((one) => BASELINES[name](snapshotAfter(one, after).tally));
+      const difference = (indices: readonly number[]) => {
+        const pick = (values: readonly number[]) => indices.map((index) => values[index]!);
+        return orNone(spearman(pick(jis), pick(latent))) - orNone(spearman(pick(simple), pick(latent)));
+      };
+      return {
+        measure: `Spearman with J*, JIS less ${name}`,
+        of,
+        after,
+        value: difference(scored.map((_, index) => index)),
+        error: jackknifeError(scored.length, difference),
+        ...(hasTargets ? { target: { least: 0, errors: 2 } } : {}),
+      };
+    }),
+  ];
+}
+
+/** The correlation of each simple measure with the hidden quality. */
+export function simpleSpearmans(
+  scored: readonly Scored[],
+  { after, latent }: { readonly after: number; readonly latent: readonly number[] },
+): readonly { readonly name: string; readonly value: number }[] {
+  return BASELINE_NAMES.map((name) => ({
+    name,
+    value: orNone(spearman(scored.map((one) => BASELINES[name](snapshotAfter(one, after).tally)), latent)),
+  }));
+}
+
+/** A measure that is the same for everybody orders nobody. */
+function orNone(correlation: number): number {
+  return Number.isNaN(correlation) ? 0 : correlation;
 }

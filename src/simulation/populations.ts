@@ -1,15 +1,18 @@
 /**
- * Populations of simulated reviewers: each archetype by itself, and two in which the hidden quantities vary
- * continuously, so that the order of the scores can be compared with the order of those quantities. Source:
- * scoring model, section 13.1. Ranges that it does not give were fixed before any check seed was run.
+ * Populations of simulated reviewers: each archetype by itself, two in which the hidden quantities vary
+ * continuously, so that the order of the scores can be compared with the order of those quantities, and those of the
+ * field. Source: scoring model, section 13.1. Ranges that it does not give were fixed before any check seed was run.
  */
 import {
   type ArchetypeName,
   ARCHETYPES,
+  DEFAULT_ENVIRONMENT,
   drawOperator,
+  type Environment,
   type Operator,
   type TelemetryStyleName,
 } from "./archetypes.ts";
+import { drawFieldReviewer, fieldEnvironment, type FieldName, isField } from "./field.ts";
 import type { Random } from "./random.ts";
 
 /** Archetypes of honest work: the score must not call them at risk. */
@@ -58,8 +61,10 @@ const POPULATIONS = {
       telemetry: "engaged",
     };
   },
+  /** The bad archetypes, each equally often. */
+  bad: (random: Random): Operator => drawOperator(random.pick(BAD), random),
 } as const;
-export type PopulationName = keyof typeof POPULATIONS | ArchetypeName;
+export type PopulationName = keyof typeof POPULATIONS | FieldName | ArchetypeName;
 
 const STYLES: readonly TelemetryStyleName[] = ["engaged", "sparse", "minimal", "unmeasured"];
 
@@ -69,8 +74,15 @@ function steady(value: number) {
 
 /** Draws one operator of a population. */
 export function drawFrom(population: PopulationName, random: Random): Operator {
-  if (population === "spectrum" || population === "mixed") return POPULATIONS[population](random);
-  return drawOperator(population, random);
+  if (isField(population)) return drawFieldReviewer(population, random);
+  return population in POPULATIONS
+    ? POPULATIONS[population as keyof typeof POPULATIONS](random)
+    : drawOperator(population as ArchetypeName, random);
+}
+
+/** The environment in which a population works if nothing else is said. */
+export function environmentOf(population: PopulationName): Environment {
+  return isField(population) ? fieldEnvironment(population) : DEFAULT_ENVIRONMENT;
 }
 
 export const ALL_ARCHETYPES = Object.keys(ARCHETYPES) as readonly ArchetypeName[];

@@ -6,7 +6,16 @@ import { readState } from "../scoring/reading.ts";
 import { DEFAULT_ENVIRONMENT, type Environment, type Operator } from "./archetypes.ts";
 import { discrimination } from "./histories.ts";
 import { BAD, type PopulationName } from "./populations.ts";
-import { jisAfter, type Measured, type Run, type Scored, scoredOf } from "./samples.ts";
+import { simpleSpearmans } from "./measures.ts";
+import {
+  jisAfter,
+  type Measured,
+  type Run,
+  type Scored,
+  scoredOf,
+  snapshotAfter,
+  statusShare,
+} from "./samples.ts";
 import { auc, shareOf, spearman } from "./statistics.ts";
 
 const WEIGHT_FACTORS = [0.75, 1.25] as const;
@@ -17,11 +26,11 @@ const WEIGHT_FACTORS = [0.75, 1.25] as const;
  */
 export function weights(run: Run): readonly Measured[] {
   const { model } = run;
-  const scored = scoredOf(run, "spectrum", { lengths: [200] });
+  const scored = scoredOf(run, "spectrum");
   const latent = scored.map(({ operator }) => discrimination(operator, 0));
   const { domain } = DEFAULT_ENVIRONMENT;
-  const dimensions = scored.map(({ snapshots: [snapshot] }) =>
-    readState(model, snapshot!.state, { domain, mode: "full" }).dimensions
+  const dimensions = scored.map((one) =>
+    readState(model, snapshotAfter(one, 200).state, { domain, mode: "full" }).dimensions
   );
   const correlationWith = (weighed: ModelDocument) =>
     spearman(dimensions.map((own) => jisOf(weighed, own, "full")), latent);
@@ -78,6 +87,7 @@ export function environments(run: Run): readonly Measured[] {
     const atRisk = (one: readonly Scored[], after: number) =>
       shareOf(jisAfter(one, after), (jis) => jis < bound);
     const figure = (measure: string, after: number, value: number) => ({ measure, of, after, value });
+    const latent = spectrum!.map(({ operator }) => discrimination(operator, 0));
     return [
       figure("where: fast experts at risk", 50, atRisk(fast!, 50)),
       figure("where: fast experts at risk", 200, atRisk(fast!, 200)),
@@ -90,8 +100,19 @@ export function environments(run: Run): readonly Measured[] {
       figure(
         "where: Spearman with J*, spectrum",
         200,
-        spearman(jisAfter(spectrum!, 200), spectrum!.map(({ operator }) => discrimination(operator, 0))),
+        spearman(jisAfter(spectrum!, 200), latent),
       ),
+      ...simpleSpearmans(spectrum!, { after: 200, latent }).map(({ name, value }) =>
+        figure(`where: Spearman with J*, spectrum, ${name}`, 200, value)
+      ),
+      ...(run.model.discrimination === undefined ? [] : [
+        figure("where: fast experts certainly compliant", 200, statusShare(fast!, 200, "compliant")),
+        figure(
+          "where: the bad archetype least often certainly at risk",
+          200,
+          Math.min(...bad.map((one) => statusShare(one, 200, "non_compliant"))),
+        ),
+      ]),
     ];
   });
 }

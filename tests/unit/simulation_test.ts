@@ -3,8 +3,15 @@
  * cast.
  */
 import assert from "node:assert/strict";
-import { recordedInteractionSchema, sessionIdSchema } from "../../src/domain/interaction.ts";
-import { DEFAULT_MODEL_DOCUMENT as model } from "../../src/scoring/model.ts";
+import fc from "fast-check";
+import {
+  contradictionOf,
+  type Interaction,
+  recordedInteractionSchema,
+  sessionIdSchema,
+} from "../../src/domain/interaction.ts";
+import { DEFAULT_MODEL_DOCUMENT as model, modelSchema } from "../../src/scoring/model.ts";
+import { Posterior } from "../../src/scoring/discrimination.ts";
 import { score } from "../../src/scoring/score.ts";
 import { type OperatorState } from "../../src/scoring/state.ts";
 import { DAY_MS } from "../../src/domain/time.ts";
@@ -12,11 +19,28 @@ import {
   type ArchetypeName,
   ARCHETYPES,
   DEFAULT_ENVIRONMENT,
+  drawCase,
   drawInteraction,
   drawOperator,
+  type Environment,
+  type Operator,
 } from "../../src/simulation/archetypes.ts";
+import { isMorning } from "../../src/simulation/clock.ts";
 import { DEMO_REVIEWERS, demoHistory } from "../../src/simulation/demo.ts";
+import {
+  CORRELATION,
+  drawFieldReviewer,
+  FIELD_NAMES,
+  FIELD_STUDIES,
+  fieldEnvironment,
+  fittedTo,
+  logitNormal,
+  momentsOf,
+} from "../../src/simulation/field.ts";
 import { type Random, seeded } from "../../src/simulation/random.ts";
+import { correlation, mean, shareOf } from "../../src/simulation/statistics.ts";
+import { drawFollower, environmentOf, STRATEGY_NAMES } from "../../src/simulation/strategies.ts";
+import { JIS_2_0_0 } from "../models.ts";
 
 /** Wednesday, 2026-07-15T11:30:00Z. */
 const endsAt = 1_784_115_000_000;
@@ -84,6 +108,183 @@ Deno.test("the environment's shares are those of the cases", () => {
     "rejecting an injected error is never labelled wrong",
   );
 });
+
+// ---- the field ----------------------------------------------------------------------------------------------
+
+const logit = (rate: number) => Math.log(rate / (1 - rate));
+
+for (const name of FIELD_NAMES) {
+  Deno.test(`the reviewers of ${name} have the study's rates, spread and share of wrong advice`, () => {
+    const { departsWhenWrong, departsWhenRight, spread, wrongShare } = FIELD_STUDIES[name];
+    const random = seeded(name);
+    const people = Array.from({ length: 4_000 }, () => drawFieldReviewer(name, random));
+    const h = people.map(({ goesAlong }) => 1 - goesAlong!.whenWrong);
+    const f = people.map(({ goesAlong }) => 1 - goesAlong!.whenRight);
+    isNear(mean(h), departsWhenWrong, 0.01);
+    isNear(Math.sqrt(mean(h.map((rate) => (rate - mean(h)) ** 2))), spread, 0.01);
+    isNear(mean(f), departsWhenRight, 0.01);
+    isNear(correlation(h.map(logit), f.map(logit)), CORRELATION, 0.02);
+    const environment = { ...fieldEnvironment(name), labelledShare: 1 };
+    const [operator] = people;
+    const cases = casesOf(operator!, environment, random).filter(({ scenario_type }) =>
+      scenario_type === "standard"
+    );
+    const wrong = cases.filter((one) => !isAdviceRight(one));
+    isNear(wrong.length / cases.length, wrongShare, 0.03);
+    isNear(shareOf(wrong, ({ decision }) => decision !== "accepted"), h[0]!, 0.06);
+    assert.ok(cases.every(({ decision }) => ["accepted", "rejected", "overridden"].includes(decision)));
+  });
+}
+
+for (const name of FIELD_NAMES) {
+  Deno.test(`a model fitted to ${name} is valid, and expects the study's rates of a newcomer`, () => {
+    const fitted = fittedTo(JIS_2_0_0, name);
+    assert.deepEqual(modelSchema.parse(fitted), fitted);
+    const { departsWhenWrong, departsWhenRight, spread } = FIELD_STUDIES[name];
+    const prior = new Posterior(fitted, { hit: 0, miss: 0, correctAcceptance: 0, falseAlarm: 0 });
+    isNear(prior.mean((h) => h), departsWhenWrong, 0.01);
+    isNear(prior.mean((_, f) => f), departsWhenRight, 0.01);
+    isNear(Math.sqrt(prior.mean((h) => (h - departsWhenWrong) ** 2)), spread, 0.01);
+  });
+}
+
+Deno.test("a logit is found from the mean and the spread of its rate", () => {
+  fc.assert(fc.property(fc.double({ min: 0.05, max: 0.95, noNaN: true }), (rate) => {
+    const spread = 0.4 * Math.min(rate, 1 - rate);
+    const found = momentsOf(logitNormal(rate, spread));
+    isNear(found.mean, rate, 1e-6);
+    isNear(found.sd, spread, 1e-6);
+  }));
+});
+
+// ---- strategies ---------------------------------------------------------------------------------------------
+
+const COUNT = 6_000;
+
+function casesOf(operator: Operator, environment: Environment, random: Random): readonly Interaction[] {
+  return Array.from({ length: COUNT }, (_, index) => drawInteraction(operator, index, environment, random));
+}
+
+/** If the outcome is known and there are two answers, a decision and its label say whether the advice was right. */
+function isAdviceRight({ decision, outcome_correct }: Interaction): boolean {
+  return (decision === "accepted") === outcome_correct;
+}
+
+for (const name of STRATEGY_NAMES) {
+  Deno.test(`every interaction of ${name} is valid, contradicts nothing, and has a domain of its environment`, () => {
+    const random = seeded(name);
+    const operator = drawFollower(name, random);
+    const environment = environmentOf(name);
+    for (let index = 0; index < 300; index += 1) {
+      const { interaction, domain } = drawCase(operator, index, environment, random);
+      assert.deepEqual(recordedInteractionSchema.parse(interaction), interaction);
+      assert.equal(contradictionOf(interaction), null);
+      assert.ok((environment.domains ?? [environment.domain]).includes(domain));
+    }
+  });
+}
+
+Deno.test("a strategy judges the cases that it picks out, and waves the others through", () => {
+  const picked = {
+    tests_only: ({ scenario_type }: Interaction) => scenario_type === "calibration",
+    probes_only: ({ scenario_type }: Interaction) => scenario_type === "error_injected",
+    high_stakes_blind: ({ scenario_type }: Interaction) =>
+      scenario_type !== "high_stakes" && scenario_type !== "critical",
+    one_domain: (_: Interaction, domain: string) => domain === "financial",
+    mornings_only: (_: Interaction, __: string, index: number) => isMorning(index),
+  } as const;
+  for (const [name, isPicked] of Object.entries(picked)) {
+    const strategy = name as keyof typeof picked;
+    const random = seeded(name);
+    const operator = drawFollower(strategy, random);
+    const environment = { ...environmentOf(strategy), labelledShare: 1, withheldShare: 0 };
+    const hits = { picked: [] as boolean[], others: [] as boolean[] };
+    for (let index = 0; index < COUNT; index += 1) {
+      const { interaction, domain } = drawCase(operator, index, environment, random);
+      const departs = interaction.decision !== "accepted";
+      if (departs !== interaction.outcome_correct) continue;
+      hits[isPicked(interaction, domain, index) ? "picked" : "others"].push(departs);
+    }
+    assert.ok(hits.picked.length > 100 && hits.others.length > 100, name);
+    assert.ok(shareOf(hits.picked, Boolean) > 0.7, `${name}: ${shareOf(hits.picked, Boolean)}`);
+    assert.ok(shareOf(hits.others, Boolean) < 0.1, `${name}: ${shareOf(hits.others, Boolean)}`);
+  }
+});
+
+Deno.test("announced tests come as often as the environment says, half wrong, and their truth is always known", () => {
+  const random = seeded("announced");
+  const environment = { ...environmentOf("tests_only"), labelledShare: 0 };
+  const cases = casesOf(drawFollower("tests_only", random), environment, random);
+  const tests = cases.filter(({ scenario_type }) => scenario_type === "calibration");
+  isNear(tests.length / COUNT, 0.1, 0.015);
+  assert.ok(tests.every(({ outcome_correct }) => outcome_correct !== null));
+  isNear(shareOf(tests, isAdviceRight), 0.5, 0.07);
+});
+
+Deno.test("who follows a second AI is right as often as it is, whether the first is right or wrong", () => {
+  const random = seeded("second");
+  const environment = { ...DEFAULT_ENVIRONMENT, labelledShare: 1, injectedShare: 0, withheldShare: 0 };
+  const cases = casesOf(drawFollower("second_ai", random), environment, random);
+  for (const isRight of [true, false]) {
+    const such = cases.filter((one) => isAdviceRight(one) === isRight);
+    isNear(shareOf(such, ({ outcome_correct }) => outcome_correct === true), 0.9, 0.04);
+  }
+});
+
+Deno.test("colluding labels call every decision right, but for injected errors", () => {
+  const random = seeded("collusion");
+  const cases = casesOf(drawFollower("colluding_labels", random), environmentOf("colluding_labels"), random);
+  const [injected, others] = [true, false].map((is) =>
+    cases.filter((one) => (one.scenario_type === "error_injected") === is && one.outcome_correct !== null)
+  );
+  assert.ok(others!.length > 3_000 && others!.every(({ outcome_correct }) => outcome_correct));
+  assert.ok(shareOf(injected!, ({ outcome_correct }) => outcome_correct === false) > 0.8);
+});
+
+Deno.test("a page that measures zeros gives the history of a page that measures nothing, with zeros for null", () => {
+  const operator = drawOperator("independent", seeded("zeros"));
+  const history = (telemetry: Operator["telemetry"]) =>
+    casesOf({ ...operator, telemetry }, DEFAULT_ENVIRONMENT, seeded("zeros/history"));
+  const zeros = { hover_events: 0, scroll_depth: 0, alternative_views_checked: 0 };
+  assert.deepEqual(history("zeros"), history("unmeasured").map((one) => ({ ...one, ...zeros })));
+  assert.ok(history("unmeasured").every(({ scroll_depth }) => scroll_depth === null));
+});
+
+Deno.test("with more than two answers wrong advice is left for another wrong answer as often as is said", () => {
+  for (const [name, share] of [["many_answers_told", 0.28], ["more_answers_told", 0.47]] as const) {
+    const random = seeded(name);
+    const environment = { ...environmentOf(name), labelledShare: 1 };
+    const cases = casesOf(drawFollower(name, random), environment, random).filter(({ scenario_type }) =>
+      scenario_type === "standard"
+    );
+    assert.ok(cases.every(({ ai_correct }) => typeof ai_correct === "boolean"));
+    const answered = ["rejected", "overridden", "modified"];
+    const left = cases.filter(({ ai_correct, decision, modification_extent }) =>
+      ai_correct === false && answered.includes(decision) &&
+      (decision !== "modified" || modification_extent >= 0.25)
+    );
+    isNear(shareOf(left, ({ outcome_correct }) => outcome_correct === false), share, 0.06);
+  }
+  const random = seeded("untold");
+  const untold = casesOf(drawFollower("many_answers", random), environmentOf("many_answers"), random);
+  assert.ok(untold.every((one) => !("ai_correct" in one)));
+});
+
+Deno.test("luck turns outcomes as often as is said, but none of an injected error", () => {
+  const operator: Operator = { ...drawFollower("second_ai", seeded("luck")), secondAi: 1 };
+  const environment = { ...environmentOf("outcome_luck"), labelledShare: 1, withheldShare: 0 };
+  const cases = casesOf(operator, environment, seeded("luck/history"));
+  const wrong = (is: (one: Interaction) => boolean) =>
+    shareOf(cases.filter(is), ({ outcome_correct }) => outcome_correct === false);
+  isNear(wrong(({ scenario_type }) => scenario_type === "standard"), 0.2, 0.02);
+  assert.equal(wrong(({ scenario_type }) => scenario_type === "error_injected"), 0);
+});
+
+Deno.test("half of the cases are decided in the morning", () => {
+  assert.equal(shareOf(Array.from({ length: 80 }, (_, index) => index), isMorning), 0.5);
+});
+
+// ---- the demo -----------------------------------------------------------------------------------------------
 
 Deno.test("the same seed gives the same demo history, another seed another", () => {
   assert.deepEqual(demoHistory({ seed: 1, ...period }), history);

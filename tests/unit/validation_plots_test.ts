@@ -8,8 +8,10 @@ import { cellsOf, studyRows } from "../../scripts/validation_rows.ts";
 import { nodeCrypto } from "../../src/evidence/node_crypto.ts";
 import { modelSha256 } from "../../src/evidence/hashes.ts";
 import { DEFAULT_MODEL_DOCUMENT as model } from "../../src/scoring/model.ts";
+import { CERTAINTY_GROUPS, SUPPLIES } from "../../src/simulation/certainty.ts";
 import { PUBLISHED_STUDIES } from "../../src/simulation/published.ts";
-import { CHECK_OPERATORS, CHECK_SEEDS } from "../../src/simulation/validation.ts";
+import { CHECK_OPERATORS, CHECK_SEEDS, validate } from "../../src/simulation/validation.ts";
+import { JIS_2_0_0 } from "../models.ts";
 
 const DOCS = `${import.meta.dirname}/../../docs/understand`;
 const kept: Kept = JSON.parse(await Deno.readTextFile(`${DOCS}/validation/simulation.json`));
@@ -50,6 +52,23 @@ Deno.test("every picture has a name, a description with the model, and a style f
     new Set(pictures.map((picture) => /<title[^>]*>([^<]+)/.exec(picture)![1])).size,
     pictures.length,
   );
+});
+
+Deno.test("each picture is drawn from any validation, and says what it measured in words", () => {
+  const generator = validate({ model: JIS_2_0_0, seeds: [1], operators: 2 });
+  let step = generator.next();
+  while (!step.done) step = generator.next();
+  const pictures = picturesOf({ ...step.value, model_sha256: "" }, JIS_2_0_0);
+  for (const [name, picture] of Object.entries(pictures)) {
+    assert.doesNotMatch(picture, /NaN|undefined|Infinity/, name);
+  }
+  const described = (name: string) => /<desc id="desc">([^<]+)<\/desc>/.exec(pictures[name]!)![1]!;
+  for (const group of Object.keys(CERTAINTY_GROUPS)) assert.ok(described("truth.svg").includes(group), group);
+  for (const { name, values } of Object.values(SUPPLIES)) {
+    assert.ok(described("truth.svg").includes(`By ${name}: `), name);
+    assert.ok(values.every((value) => described("truth.svg").includes(`% at ${value}`)));
+  }
+  assert.match(described("coverage.svg"), /Field has: \d+(\.\d)?% after 50/);
 });
 
 Deno.test("figures of another model, or with missing ones, make no picture", () => {

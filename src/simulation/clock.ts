@@ -1,0 +1,20 @@
+/** Simulated time: when the case with an index, from 0, is decided. */
+import { DAY_MS } from "../domain/time.ts";
+
+/**
+ * A history begins at 2026-01-05, a Monday, and has this many cases a day, evenly spread. Weekends and
+ * working hours are not simulated.
+ */
+const START_AT = Date.UTC(2026, 0, 5);
+const CASES_PER_DAY = 8;
+const NOON_MS = DAY_MS / 2;
+
+/** The instant of a case, epoch milliseconds. */
+export function instantOf(index: number): number {
+  return START_AT + Math.floor(index * DAY_MS / CASES_PER_DAY);
+}
+
+/** Whether a case is decided before noon, UTC: half of them are. */
+export function isMorning(index: number): boolean {
+  return instantOf(index) % DAY_MS < NOON_MS;
+}
