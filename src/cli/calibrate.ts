@@ -50,7 +50,7 @@ const TOO_LITTLE_HISTORY = "there is too little labelled history to fit anything
   `a domain's times need ${TIME_RULES.operators} operators who judge, each with ${ENOUGH_CASES.wrongAdvice} cases of wrong ` +
   `advice, ${ENOUGH_CASES.rightAdvice} of right advice and ${TIME_RULES.reviews} good reviews; a prior needs ` +
   `${PRIOR_RULES.operators} operators with so many cases, or with ${PRIOR_RULES.unaidedCases} decided without the AI; ` +
-  `with jis-3 ${PEOPLE_NEEDED}. docs/understand/scoring-model.md says what counts`;
+  `with jis-3 ${PEOPLE_NEEDED}. docs/operate/models.md says what counts`;
 
 export async function calibrate(shell: Shell, options: CalibrateOptions): Promise<number> {
   const { output, json } = options;

@@ -1,7 +1,7 @@
 /**
  * The notice that a scored person gets with the data: its purpose, logic, retention and recipients, and how
  * to contest it. Every figure is that of the model and the configuration in use.
- * Source: Regulation (EU) 2016/679 (GDPR), Articles 13 to 15 and 22; docs/understand/scoring-model.md, What the score cannot do.
+ * Source: Regulation (EU) 2016/679 (GDPR), Articles 13 to 15 and 22; docs/understand/scoring-model.md, Limits.
  */
 import type { Scoring } from "../shared/capabilities.ts";
 import type { RetentionDays } from "../shared/deployment.ts";
@@ -38,7 +38,9 @@ export function subjectNotice(
         model.document.discrimination === undefined ? "" : "wrong advice whose "
       }known truth are reported as no_ground_truth_evidence.`,
       "After few cases a score is coarse: read the range around it, not the number.",
-      "It was tested in simulation, which shows that it is consistent, not that it is right about a person.",
+      model.document.discrimination === undefined
+        ? "It was tested in simulation, which shows that it is consistent, not that it is right about a person."
+        : "It was tested on people of published studies and in simulation. A few dozen cases tell people hardly apart.",
       "It measures how cases were reviewed. It says nothing about health, character or effort, and nothing about work outside these cases.",
     ],
     automated_decisions:
@@ -62,7 +64,32 @@ export function subjectNotice(
   };
 }
 
-function logicOf({ bands, thresholds, uncertainty }: ModelDocument): readonly string[] {
+function logicOf(model: ModelDocument): readonly string[] {
+  return model.discrimination === undefined ? logicOfBuckets(model) : logicOfPosterior(model);
+}
+
+/** The logic of `jis-3`. */
+function logicOfPosterior(
+  { bands, thresholds, uncertainty, discrimination }: ModelDocument,
+): readonly string[] {
+  return [
+    "Two things are estimated from your cases whose truth is known: how often you depart from the AI when it is wrong, and how often when it is right. The estimate begins with what people in published studies do, and moves with each such case. Cases whose truth is not known, and tests that you knew of, do not count.",
+    "Following the AI when it is right counts as much as departing from it when it is wrong. Disagreeing by itself earns nothing, and neither does taking long.",
+    `The score (JIS) says from 0 to 100 what your reviews add: ${thresholds.critical_jis} is nothing, ${thresholds.min_jis} is as much as a review costs, 100 is perfect. From ${bands.exemplary} it is called exemplary, from ${bands.proficient} proficient, from ${bands.adequate} adequate, below that at risk. Seven values (dimensions) stand beside it; four of them, such as the time that you take, are shown and decide nothing.`,
+    `Around a score stands a range. By the service's own reckoning, what your cases show lies in it with a probability of ${
+      Math.floor(100 * uncertainty.level)
+    } percent. The fewer the cases whose truth is known, the wider it is.`,
+    `The verdict says that you meet the threshold if the whole range is at ${thresholds.min_jis} or above, that you are below it if the whole range is below, and otherwise that it is undetermined. It is undetermined, too, as long as fewer than ${
+      discrimination!.wrong_cases
+    } cases of wrong advice are known. Undetermined is neither good nor bad. Work at high stakes, and in each field, is looked at by itself, and the worst part decides.`,
+    DECISION_LOGIC,
+  ];
+}
+
+const DECISION_LOGIC =
+  "A decision score (0 to 1) says how risky one decision is: how likely it is to be wrong, and how much hangs on it. It reads your record and does not change it. It sends the decision nowhere (auto), to a review, to a review that must happen, or to somebody above (escalation).";
+
+function logicOfBuckets({ bands, thresholds, uncertainty }: ModelDocument): readonly string[] {
   return [
     "Seven things are measured from 0 to 100: resisting wrong advice (deferral_resistance), noticing errors (error_detection), deciding well without the AI (independent_performance), taking the time and looking (deliberation_depth), carrying on well after an error (post_error_recalibration), being right in the field at hand (domain_confidence), and having a part of your own in the decision (decision_autonomy).",
     "Following the AI when it is right counts as much as departing from it when it is wrong. Disagreeing by itself earns nothing, and neither does taking long.",
@@ -71,7 +98,7 @@ function logicOf({ bands, thresholds, uncertainty }: ModelDocument): readonly st
     `Around a score stands a range. By the service's own reckoning, what your cases show lies in it with a probability of ${
       Math.floor(100 * uncertainty.level)
     } percent. The fewer the cases whose truth is known, the wider it is.`,
-    "A decision score (0 to 1) says how risky one decision is: how likely it is to be wrong, and how much hangs on it. It reads your record and does not change it. It sends the decision nowhere (auto), to a review, to a review that must happen, or to somebody above (escalation).",
+    DECISION_LOGIC,
   ];
 }
 
