@@ -77,7 +77,6 @@ export function picturesOf(kept: Kept, document: ModelDocument): Readonly<Record
     "spectrum.svg": svg(spectrum(kept, levels), ofOne),
     "coverage.svg": svg(coverage(kept), ofAll),
     "separation.svg": svg(separation(kept), ofAll),
-    "published.svg": svg(published(kept, levels), ofAll),
     "truth.svg": svg(truth(kept), ofAll),
   };
 }
@@ -248,32 +247,6 @@ ${axisOf(x, { y: bottom, ticks: lengths, format: String })}
 <text x="${(left + right) / 2}" y="${bottom + 34}" text-anchor="middle">interactions</text>
 <text x="${left}" y="12">area under the curve, from ${lowest} to 1</text>`,
     legend: [`Dashed: the target of ${target} after 50 interactions. Names stand at the left ends.`],
-  };
-}
-
-function published(kept: Kept, levels: readonly Level[]): Picture {
-  const x = scaleLinear([0, 100], [ROWS.left, ROWS.right]);
-  const scores = kept.figures.filter(({ measure }) => measure === "published: mean JIS");
-  const groups = some(scores.filter(({ after }) => after === 200)).map(({ of, value }) => ({
-    of,
-    late: value,
-    early: scores.find((figure) => figure.of === of && figure.after === 50)!.value,
-  }));
-  const rows = groups.map(({ of, early, late }): Row => ({
-    label: `${of}: ${points(early)}, then ${points(late)}`,
-    draw: ({ top, height }) =>
-      markup`${bar({ x, from: 0, to: late, top, height, look: "pale" })}${
-        tick(x(early), { className: "mark", top, height })
-      }${tick(x(late), { className: "bar", top, height })}`,
-  }));
-  return {
-    title: "Groups of published studies as simulated operators",
-    description: `Mean JIS. ${
-      groups.map(({ of, early, late }) => `${of}: ${points(early)} after 50, ${points(late)} after 200.`)
-        .join(" ")
-    }${levelsInWords(levels)}`,
-    ...rowPlot({ rows, x, marks: levels.map(markOf), axis: { ticks: JIS_TICKS, format: pointsInWords } }),
-    legend: ["Mean JIS: the bar after 200 interactions, the upright line off its end after 50."],
   };
 }
 

@@ -1,11 +1,11 @@
 /**
- * `task plots`: the pictures of docs/understand/scoring-model.md and its rows of published studies, from
+ * `task plots`: the pictures of docs/understand/scoring-model.md and its tables of simulated figures, from
  * docs/understand/validation/simulation.json, the output of `jiss simulate --json`. The same file gives the
  * same bytes.
  */
 import { DEFAULT_MODEL_DOCUMENT } from "../src/scoring/model.ts";
 import { picturesOf } from "./validation_pictures.ts";
-import { cellsOf, studyRows } from "./validation_rows.ts";
+import { tablesOf, withTables } from "./validation_rows.ts";
 
 const DOCS = `${import.meta.dirname}/../docs/understand`;
 
@@ -15,12 +15,6 @@ for (const [name, picture] of Object.entries(picturesOf(kept, DEFAULT_MODEL_DOCU
   console.log(`docs/understand/validation/${name}`);
 }
 
-const rows = studyRows(kept);
 const page = await Deno.readTextFile(`${DOCS}/scoring-model.md`);
-const lines = page.split("\n").map((line) => {
-  const [head] = cellsOf(line);
-  const cells = head === undefined ? undefined : rows.get(head);
-  return cells === undefined ? line : `| ${[head, ...cells].join(" | ")} |`;
-});
-await Deno.writeTextFile(`${DOCS}/scoring-model.md`, lines.join("\n"));
+await Deno.writeTextFile(`${DOCS}/scoring-model.md`, withTables(page, tablesOf(kept)));
 console.log("docs/understand/scoring-model.md");

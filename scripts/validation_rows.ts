@@ -1,38 +1,168 @@
 /**
- * The rows of docs/understand/scoring-model.md that hold figures of the published studies, from the output of
- * `jiss simulate --json`.
+ * The tables of docs/understand/scoring-model.md that hold figures of `jiss simulate --json`. A table stands between
+ * `<!-- table: name -->` and `<!-- end -->`.
  */
-import { PUBLISHED_STUDIES } from "../src/simulation/published.ts";
-import type { Validation } from "../src/simulation/validation.ts";
+import type { Figure, Validation } from "../src/simulation/validation.ts";
 
-/** The rows of the page's tables: the other cells by the first cell. */
-export function studyRows({ figures }: Validation): ReadonlyMap<string, readonly string[]> {
-  const value = (measure: string, of: string, after: number) => {
-    const figure = figures.find((one) => one.measure === measure && one.of === of && one.after === after);
-    if (figure === undefined) throw new Error(`the validation lacks ${measure}, ${of}, ${after}`);
-    return figure.value;
+type Cells = readonly string[];
+
+const FIELD = ["field_has", "field_dots", "field_logic", "field_pathologists"];
+const BAD = [
+  "rubber_stamper",
+  "slow_rubber",
+  "idle_clicker",
+  "hover_gamer",
+  "token_departer",
+  "retoucher",
+  "blind_referrer",
+  "contrarian",
+  "always_reject",
+  "always_escalate",
+];
+const KINDS = ["independent", "fast_expert", "novice_learning", ...BAD, "spectrum", ...FIELD];
+const SIMPLE = ["1 − acceptance rate", "accuracy", "d′", "J", "two shrunken rates"];
+const STRATEGIES = [
+  ...["tests_only", "high_stakes_blind", "one_domain", "mornings_only", "probes_only", "colluding_labels"],
+  ...["colluding_labels_unprobed", "rotating_ids", "second_ai", "second_ai_weak", "screen_reader"],
+  ...["many_answers", "many_answers_told", "more_answers", "more_answers_told", "outcome_luck"],
+];
+const GROUPS = ["independent", "bad archetypes", "spectrum", "field"];
+
+/** Each table by its name: its head, then its rows. @throws {Error} if a figure is missing. */
+export function tablesOf({ figures }: Pick<Validation, "figures">): ReadonlyMap<string, readonly Cells[]> {
+  const known = new Map(
+    figures.map((figure) => [JSON.stringify([figure.measure, figure.of, figure.after]), figure]),
+  );
+  const figure = (measure: string, of: string, after: number | null): Figure => {
+    const found = known.get(JSON.stringify([measure, of, after]));
+    if (found === undefined) throw new Error(`the validation lacks ${measure}, ${of}, ${after}`);
+    return found;
   };
-  const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
-  const rows = new Map<string, readonly string[]>();
-  for (const { name: study, groups, order, assumesWhenRight } of PUBLISHED_STUDIES) {
-    for (const { name, goesAlong: { whenRight, whenWrong } } of groups) {
-      const of = `${study}, ${name}`;
-      rows.set(of, [
-        assumesWhenRight ? `${percent(whenRight)}, assumed` : percent(whenRight),
-        percent(whenWrong),
-        ...[50, 200].map((after) => value("published: mean JIS", of, after).toFixed(1)),
-        percent(value("published: at risk", of, 200)),
-      ]);
-    }
-    for (const [better, worse] of order) {
-      const of = `${study}, ${better} above ${worse}`;
-      rows.set(of, [50, 200].map((after) => value("published: AUC", of, after).toFixed(2)));
-    }
-  }
-  return rows;
+  const share = (measure: string, of: string, after: number | null) =>
+    `${(100 * figure(measure, of, after).value).toFixed(1)} %`;
+  const number = (measure: string, of: string, after: number | null, decimals: number) =>
+    figure(measure, of, after).value.toFixed(decimals);
+  const verdicts = (prefix: string, of: string, after: number) =>
+    ["certainly compliant", "undetermined", "certainly at risk"].map((measure) =>
+      share(`${prefix}${measure}`, of, after)
+    );
+  const supplied = (name: string, values: readonly number[]): readonly Cells[] => [
+    [name, ...values.map(String)],
+    ...GROUPS.map((
+      of,
+    ) => [of, ...values.map((value) => share(`certain verdicts, ${name} ${value}`, of, 200))]),
+  ];
+  return new Map<string, readonly Cells[]>([
+    ["order", [
+      ["population", "JIS", ...SIMPLE],
+      ...["spectrum", "mixed", ...FIELD, ...FIELD.map((name) => `${name}, fitted prior`)].map((of) => [
+        of,
+        number("Spearman with J*", of, 200, 2),
+        ...SIMPLE.map((measure) => number(`Spearman with J*, ${measure}`, of, 200, 2)),
+      ]),
+    ]],
+    ["verdicts", [
+      [
+        "kind",
+        ...[50, 200].flatMap((after) =>
+          ["compliant", "undetermined", "at risk"].map((word) => `${word}, ${after}`)
+        ),
+      ],
+      ...KINDS.map((of) => [of, ...[50, 200].flatMap((after) => verdicts("", of, after))]),
+    ]],
+    ["errors", [
+      ["people", "after", "truly above 60", "of these certainly at risk"],
+      ...[
+        "honest archetypes",
+        "spectrum and mixed",
+        "field",
+        "field, fitted priors",
+        "field, planted errors alone",
+      ].flatMap(
+        (of) =>
+          [50, 200].map((after) => [
+            of,
+            String(after),
+            share("true value above the minimum", of, after),
+            share("certainly at risk, true value above the minimum", of, after),
+          ]),
+      ),
+    ]],
+    ["coverage", [
+      ["kind", "after 25", "after 50", "after 200", "width, 50", "width, 200"],
+      ...[...KINDS, ...FIELD.map((name) => `${name}, fitted prior`)].map((of) => [
+        of,
+        ...[25, 50, 200].map((after) => share("interval holds the true value", of, after)),
+        ...[50, 200].map((after) => number("width of the interval, points", of, after, 1)),
+      ]),
+    ]],
+    ["reliability", [
+      [
+        "population",
+        "after",
+        "two histories correlate",
+        "standard error",
+        "smallest detectable change",
+        "another band",
+      ],
+      ...["spectrum", ...FIELD].flatMap((of) =>
+        [50, 200].map((after) => [
+          of,
+          String(after),
+          number("reliability, two histories", of, after, 2),
+          number("standard error of measurement, points", of, after, 1),
+          number("smallest detectable change, points", of, after, 1),
+          share("other band in another history", of, after),
+        ])
+      ),
+    ]],
+    ["strategies", [
+      ["strategy", "mean JIS", "compliant", "undetermined", "at risk"],
+      ...STRATEGIES.map((of) => {
+        // A rotating id is judged after its last case.
+        const after = of === "rotating_ids" ? 20 : 200;
+        return [of, number("strategy: mean JIS", of, after, 1), ...verdicts("strategy: ", of, after)];
+      }),
+    ]],
+    ["interactions", [
+      ["interactions", ...[25, 50, 100, 200, 400].map(String)],
+      ...GROUPS.map((of) => [
+        of,
+        ...[25, 50, 100, 200, 400].map((after) => share("certain verdicts, by interactions", of, after)),
+      ]),
+    ]],
+    ["labels", supplied("share of outcomes known", [0, 0.1, 0.3, 0.7, 1])],
+    ["planted", supplied("share of planted errors", [0, 0.02, 0.05, 0.1])],
+    ["planted-alone", supplied("share of planted errors, no outcome known", [0, 0.02, 0.05, 0.1])],
+    ["drift", [
+      ["sign", "median delay", "nine in ten", "not within 300", "false alarm before any change"],
+      ...["JIS below the minimum", "no longer certainly compliant", "certainly at risk"].map((of) => [
+        of,
+        number("interactions until a change shows, median", of, null, 0),
+        number("interactions until a change shows, nine in ten", of, null, 0),
+        share("no change shows within 300", of, null),
+        share("false alarm before any change", of, null),
+      ]),
+    ]],
+  ]);
 }
 
-/** The cells of a line of a Markdown table; none if the line is not one. */
-export function cellsOf(line: string): readonly string[] {
-  return line.startsWith("|") ? line.split("|").slice(1, -1).map((cell) => cell.trim()) : [];
+const TABLE = /(<!-- table: ([\w-]+) -->\n)[\s\S]*?(\n<!-- end -->)/g;
+
+/** The page with its tables made anew. */
+export function withTables(page: string, tables: ReadonlyMap<string, readonly Cells[]>): string {
+  return page.replaceAll(TABLE, (_, begin: string, name: string, end: string) => {
+    const [head, ...rows] = tables.get(name)!;
+    const line = (cells: Cells) => `| ${cells.join(" | ")} |`;
+    const lines = [line(head!), line(head!.map(() => "---")), ...rows.map(line)];
+    return `${begin}\n${lines.join("\n")}\n${end}`;
+  });
+}
+
+/** The tables of a page, by name: the cells of each line but the one below the head. */
+export function tablesIn(page: string): ReadonlyMap<string, readonly Cells[]> {
+  return new Map([...page.matchAll(TABLE)].map(([text, , name]) => {
+    const [head, , ...rows] = text.split("\n").filter((line) => line.startsWith("|"));
+    return [name!, [head!, ...rows].map((line) => line.split("|").slice(1, -1).map((cell) => cell.trim()))];
+  }));
 }

@@ -26,7 +26,7 @@ const SENSITIVITY = [
   { weight: 0.19, mean: 3.87, sd: 0.78, correlation: 0.45 },
 ];
 const REVIEW_COST = 0.07;
-const ERROR_RATE = { prior: 0.15, weight: 10, least: 0.15, most: 0.5, step: 0.01 };
+const ERROR_RATE = { prior: 0.15, weight: 5, least: 0.15, most: 0.5, step: 0.01 };
 const MEMORY_CASES = 400;
 const WRONG_CASES = 5;
 const UNMEASURED = { decisions: 20, share: 0.1 };
@@ -164,7 +164,7 @@ function pointsBetweenAnchors(gain: number, { cost, paying }: { cost: number; pa
 /** An operator who finds most errors and seldom departs from right advice. */
 const GOOD: Counts = { hit: 12, miss: 4, correctAcceptance: 40, falseAlarm: 5 };
 const GOOD_WORK: PartsOfWork = { ...NO_PARTS, n: [12, 4, 40, 5, 16, 45, 61] };
-/** (0.15 × 10 + 16) / (10 + 61), in hundredths. */
+/** (0.15 × 5 + 16) / (5 + 61), in hundredths. */
 const GOOD_ERROR_RATE = 0.25;
 
 function interval(model: ModelDocument): void {

@@ -9,7 +9,6 @@ import { certainty } from "./certainty.ts";
 import { changes } from "./drift.ts";
 import { FIELD_STUDIES } from "./field.ts";
 import { ordered, separation } from "./measures.ts";
-import { published } from "./published.ts";
 import { expectedCoverage, reliability } from "./reliability.ts";
 import type { Measured, Run, Target } from "./samples.ts";
 import { environments, weights } from "./sensitivity.ts";
@@ -148,6 +147,5 @@ const PARTS: readonly Part[] = [
   },
   { section: "Drift", cost: 15, measure: changes },
   { section: "Weights of the dimensions", cost: 2, measure: weights },
-  { section: "Published studies", cost: 6, measure: (run) => published(run) },
   { section: "Other environments", cost: 90, firstSeedOnly: true, measure: environments },
 ];
