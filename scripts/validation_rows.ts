@@ -147,15 +147,15 @@ export function tablesOf({ figures }: Pick<Validation, "figures">): ReadonlyMap<
   ]);
 }
 
-const TABLE = /(<!-- table: ([\w-]+) -->\n)[\s\S]*?(\n<!-- end -->)/g;
+const TABLE = /(<!-- table: ([\w-]+) -->\n)((?:(?!<!-- ).*\n)*)(<!-- end -->)/g;
 
 /** The page with its tables made anew. */
 export function withTables(page: string, tables: ReadonlyMap<string, readonly Cells[]>): string {
-  return page.replaceAll(TABLE, (_, begin: string, name: string, end: string) => {
+  return page.replaceAll(TABLE, (_, begin: string, name: string, _rows: string, end: string) => {
     const [head, ...rows] = tables.get(name)!;
     const line = (cells: Cells) => `| ${cells.join(" | ")} |`;
     const lines = [line(head!), line(head!.map(() => "---")), ...rows.map(line)];
-    return `${begin}\n${lines.join("\n")}\n${end}`;
+    return `${begin}\n${lines.join("\n")}\n\n${end}`;
   });
 }
 

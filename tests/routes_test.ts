@@ -403,7 +403,9 @@ Deno.test("the wire names of the score response are those of the specification",
     "request_id",
     "timestamp",
   ];
-  const decided = ["operator_id", "role_tier", "mode_override", "uncertainty", "model", "evidence"];
+  const decided = [
+    ...["operator_id", "role_tier", "mode_override", "uncertainty", "prior_dimensions", "model", "evidence"],
+  ];
   assert.deepEqual(Object.keys(score).sort(), [...specified, ...decided].sort());
   assert.deepEqual(fieldsOf("dimensions"), [
     "deferral_resistance",

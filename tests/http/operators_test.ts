@@ -178,7 +178,7 @@ Deno.test(
       uncertainty: last.uncertainty,
       verdict: null,
       estimates: null,
-      prior_dimensions: null,
+      prior_dimensions: [],
       domain: "financial",
       last_interaction_at: "2026-11-21T09:00:00.000Z",
     });
