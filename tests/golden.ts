@@ -147,7 +147,7 @@ function answeredHistory(model: ModelDocument, { name, events, decisions }: Hist
   };
 }
 
-/** What people are told of each event, label and decision of a history. */
+/** The explanation of each event, label and decision of a history. */
 export function explained(model: ModelDocument, { events, decisions }: History): readonly unknown[] {
   let state: OperatorState | null = null;
   const weights: EventWeights[] = [];

@@ -1,4 +1,4 @@
-/** What a calibration gives, from whichever history: a report, and a model with a version of its own. */
+/** The result of a calibration from either history: a report, and a model with a version of its own. */
 import { calibratedVersion } from "../scoring/calibration/calibrate.ts";
 import type { Model, ModelDocument } from "../scoring/model.ts";
 import type { Shell } from "./shell.ts";

@@ -31,7 +31,7 @@ export interface AssessmentPage {
   /** ISO 8601. */
   readonly createdAt: string;
   readonly records: readonly Interaction[];
-  /** What was found after the last record. */
+  /** The findings after the last record. */
   readonly summary: ScoreAndBand & {
     readonly dimensions: Readonly<Record<string, number>>;
     /** Absent if the formulas of the run's model have none. */

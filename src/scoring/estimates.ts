@@ -1,5 +1,5 @@
 /**
- * What the posterior of `jis-3` says of an operator beside the score, for people: both rates, how well the operator
+ * The posterior of `jis-3` in quantities for people, beside the score: both rates, how well the operator
  * tells wrong from right advice, what the operator leans to, and whether announced tests show another conduct.
  *
  * Nothing here enters a score or a verdict. Intervals hold the quantity with 90 %.

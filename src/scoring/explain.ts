@@ -219,7 +219,7 @@ function labelRemarks({ weights, scenario_type, isAdviceCounted }: LateLabel): r
   return scenario_type === "calibration" ? [ANNOUNCED] : [];
 }
 
-/** What became known or faded, and how the estimates of both kinds of advice moved; empty before `jis-3`. */
+/** Sentences on the truth that became known or faded, and on how both estimates moved; empty before `jis-3`. */
 function knownCaseRules(
   model: ModelDocument,
   { stored, read, steps, cause }: Pick<Explained, "stored" | "read" | "steps" | "cause">,
@@ -234,7 +234,7 @@ function knownCaseRules(
   return [...causes, ...movedEstimates(model, stored, read)];
 }
 
-/** What the known cases say of both kinds of advice, before and after. */
+/** Sentences on the estimates of both kinds of advice, before and after. */
 function movedEstimates(
   model: ModelDocument,
   stored: OperatorState,

@@ -20,7 +20,7 @@ export type CertaintyGroup = keyof typeof CERTAINTY_GROUPS;
 interface Supply {
   readonly name: string;
   readonly values: readonly number[];
-  /** What differs from the population's environment at a value; absent if it is the number of interactions. */
+  /** The differences from the population's environment at a value; absent if it is the number of interactions. */
   readonly environment?: (value: number) => Partial<Environment>;
 }
 

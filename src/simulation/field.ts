@@ -13,7 +13,7 @@ import { DEFAULT_ENVIRONMENT, type Environment, type Operator } from "./archetyp
 import type { Random } from "./random.ts";
 
 export interface FieldStudy {
-  /** What people did, with the size of the study. */
+  /** The conduct of the study's people, with its size. */
   readonly about: string;
   /** How often the advice is wrong, 0..1. */
   readonly wrongShare: number;

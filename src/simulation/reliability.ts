@@ -1,4 +1,4 @@
-/** What a score says twice: intervals, and two histories of the same reviewer. */
+/** Measures how a score repeats itself: intervals, and two histories of the same reviewer. */
 import type { ModelDocument } from "../scoring/model.ts";
 import { runHistory, type ScoreSnapshot } from "./histories.ts";
 import { FIELD_NAMES } from "./field.ts";

@@ -44,7 +44,7 @@ export interface Scored {
   readonly snapshots: readonly ScoreSnapshot[];
 }
 
-/** What a sample may have of its own. */
+/** Settings that a sample may have of its own. */
 export interface SampleOptions {
   /** The population's own environment if absent. */
   readonly environment?: Environment;

@@ -12,12 +12,12 @@ import { mean, shareOf } from "./statistics.ts";
 import { statusName } from "./verdicts.ts";
 
 export interface Strategy {
-  /** What the reviewer does, or what the work is like, in one sentence. */
+  /** The reviewer's conduct, or the kind of work, in one sentence. */
   readonly does: string;
   /** The archetype that the reviewer is where the strategy says nothing else. */
   readonly base: "independent" | "rubber_stamper";
   readonly operator?: Partial<Operator>;
-  /** What differs from the default environment. */
+  /** The differences from the default environment. */
   readonly environment?: Partial<Environment>;
   /** Cases until the reviewer takes a new `operator_id`, if ever. */
   readonly newIdEvery?: number;

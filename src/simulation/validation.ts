@@ -36,7 +36,7 @@ export interface Validation {
   readonly seeds: readonly number[];
   readonly operators: number;
   readonly figures: readonly Figure[];
-  /** What the reviewers of a name are or do, in one sentence each, for names that need it. */
+  /** A sentence on the reviewers of each name that needs one. */
   readonly legend: Readonly<Record<string, string>>;
   /** Distributions of the first seed, for pictures. */
   readonly distributions: Distributions;

@@ -322,7 +322,7 @@ Deno.test({
         );
         await assertFits(page, "operators by verdict");
 
-        // Of an operator who has left, the page says so, and what the verdict rests on.
+        // The page says that an operator has left, and what the verdict rests on.
         await go(page, "/console/operators/reviewer-kofi");
         await page.locator("#projection").waitFor();
         await shown(page);

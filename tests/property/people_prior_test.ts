@@ -1,4 +1,4 @@
-/** What a prior fitted to an organization's people can never do, and the laws of the fit over random organizations. */
+/** Limits of a prior that is fitted to an organization's people, and the laws of the fit over random organizations. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { canonicalJson } from "../../src/evidence/canonical.ts";

@@ -219,7 +219,7 @@ function scoreNext(history: readonly Happened[], next: Happened, gapMs = 0): Sco
   return score(model, stateAfter(history), { ...next, now: endOf(history) + gapMs }, FULL);
 }
 
-/** What a state, faded by a gap, would say. */
+/** The reading of a state that a gap has faded. */
 function judgedAt(state: OperatorState | null, now: number) {
   return judge(model, retain(model, state ?? initialState(model), now).ev ?? NO_PARTS, "full");
 }

@@ -78,7 +78,7 @@ function pooled(rows: readonly (readonly [value: number | null, weight: number])
     known.reduce((sum, [, weight]) => sum + weight, 0);
 }
 
-/** What somebody did of one kind. */
+/** A person's decisions of one kind. */
 function countsOf(decisions: readonly PersonDecision[], kind: Kind): Counts {
   const of = decisions.filter(({ aiCorrect }) => aiCorrect === (kind === "follows_when_right"));
   const yes = of.filter(({ followsAi }) => followsAi === (kind === "follows_when_right"));

@@ -77,7 +77,7 @@ type Section = NonNullable<ModelDocument["discrimination"]>;
 /** The part of a section that describes people. */
 export type PeoplePrior = Pick<Section, "leaning" | "sensitivity">;
 
-/** What a prior says of somebody of whom nothing is known; rates 0..1, each with its 90 % interval. */
+/** A prior's expectation of somebody of whom nothing is known; rates 0..1, each with its 90 % interval. */
 export interface NewPerson {
   readonly departs_when_wrong: Estimate;
   readonly departs_when_right: Estimate;

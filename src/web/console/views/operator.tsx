@@ -144,7 +144,7 @@ function OperatorSummary(
   );
 }
 
-/** What the known cases say of the operator's judgment, beside the score. */
+/** Shows the estimates of how the operator judges, beside the score. */
 function HowJudged({ estimates, level }: {
   readonly estimates: Profile["profile"]["estimates"];
   readonly level: number;
