@@ -291,7 +291,12 @@ function unmeasuredParts(model: ModelDocument): void {
     assert.deepEqual(of(decisions - 1, decisions, isDomain), COMPLIANT, "one less");
     const total = 4_000;
     assert.deepEqual(of(share * total, total, isDomain), needed(name), "as large a share as needs truth");
-    assert.deepEqual(of(share * total - 1, total, isDomain), COMPLIANT, "one less");
+    const less = isDomain ? COMPLIANT : needed(name);
+    assert.deepEqual(
+      of(share * total - 1, total, isDomain),
+      less,
+      "other work dilutes a domain, and no grave cases",
+    );
   }
 }
 
@@ -301,6 +306,14 @@ function worstPart(model: ModelDocument): void {
     said(judge(model, { ...NO_PARTS, n: FINDS, ...parts }, mode));
   assert.deepEqual(of({ s: ACCEPTS }), ["non_compliant", "high_stakes", null, null]);
   assert.deepEqual(of({ s: ACCEPTS }, "lite"), ["non_compliant", "high_stakes", null, null]);
+  assert.deepEqual(of({ s: FINDS, c: ACCEPTS }), ["non_compliant", "critical", null, null]);
+  const missed = (count: number): Part => [0, count, 0, 0, count, 0, count];
+  assert.deepEqual(
+    of({ s: FINDS, c: missed(1) }),
+    ["undetermined", "critical", "part_not_measured", WRONG_CASES - 1],
+    "one critical error that passed keeps the verdict open",
+  );
+  assert.deepEqual(of({ s: FINDS, c: [1, 0, 0, 0, 1, 0, 1] }), COMPLIANT);
   assert.deepEqual(of({ d: { legal: FINDS, education: ACCEPTS } }), [
     "non_compliant",
     "education",

@@ -197,7 +197,10 @@ const UNAIDED = "No recommendation was on screen, so that the case says nothing 
 const ANNOUNCED =
   "The operator knew that this was a test: it counts among announced tests alone, and moves no score.";
 
-/** Why the case of a score moves no score, if it moves none. */
+const INFERRED =
+  "Whether the recommendation was right was not sent: it is inferred from the decision and its outcome.";
+
+/** Why the case of a score moves no score, if it moves none; or that the truth of the advice is inferred. */
 function knownCaseRemarks(
   { evidence, weights }: Advanced,
   { interaction }: ScoringEvent,
@@ -209,14 +212,18 @@ function knownCaseRemarks(
       "It is not known whether the recommendation was right: the case moves nothing until a label says so.",
     ];
   }
-  return [];
+  const isSaid = interaction.scenario_type === "error_injected" || (interaction.ai_correct ?? null) !== null;
+  return isSaid ? [] : [INFERRED];
 }
 
-/** Why a label moves no score, if it moves none. */
-function labelRemarks({ weights, scenario_type, isAdviceCounted }: LateLabel): readonly string[] {
+/** Why a label moves no score, if it moves none; or that the truth of the advice is inferred. */
+function labelRemarks(
+  { weights, scenario_type, isAdviceCounted, ai_correct }: LateLabel,
+): readonly string[] {
   if (!weights.presented) return [UNAIDED];
   if (isAdviceCounted) return ["The score counted the truth of this case when it was made."];
-  return scenario_type === "calibration" ? [ANNOUNCED] : [];
+  if (scenario_type === "calibration") return [ANNOUNCED];
+  return ai_correct === undefined ? [INFERRED] : [];
 }
 
 /** Sentences on the truth that became known or faded, and on how both estimates moved; empty before `jis-3`. */

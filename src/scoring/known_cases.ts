@@ -35,6 +35,8 @@ export const knownCasesSchema = z.strictObject({
   p: partSchema,
   /** Live cases of high stakes, critical ones among them. */
   s: partSchema,
+  /** Live critical cases. */
+  c: partSchema,
   /** Live cases of each domain that occurred. */
   d: z.partialRecord(z.string(), partSchema),
   /** Cases that the reviewer knew to be tests. */
@@ -45,7 +47,15 @@ export const knownCasesSchema = z.strictObject({
 export type PartsOfWork = z.infer<typeof knownCasesSchema>;
 
 export const NO_PART: Part = [0, 0, 0, 0, 0, 0, 0];
-export const NO_PARTS: PartsOfWork = { n: NO_PART, p: NO_PART, s: NO_PART, d: {}, a: NO_PART, m: 0 };
+export const NO_PARTS: PartsOfWork = {
+  n: NO_PART,
+  p: NO_PART,
+  s: NO_PART,
+  c: NO_PART,
+  d: {},
+  a: NO_PART,
+  m: 0,
+};
 
 /** One decision with a recommendation on screen. */
 export interface Decided {
@@ -75,7 +85,12 @@ export function withDecision(model: ModelDocument, parts: PartsOfWork, decided: 
   if (scenario_type === "calibration") return { ...parts, a: counted(parts.a) };
   const isGrave = scenario_type === "high_stakes" || scenario_type === "critical";
   const d = { ...parts.d, [domain]: counted(parts.d[domain] ?? NO_PART) };
-  const live = { ...parts, d, ...(isGrave ? { s: counted(parts.s) } : {}) };
+  const live = {
+    ...parts,
+    d,
+    ...(isGrave ? { s: counted(parts.s) } : {}),
+    ...(scenario_type === "critical" ? { c: counted(parts.c) } : {}),
+  };
   return scenario_type === "error_injected"
     ? { ...live, p: counted(parts.p) }
     : { ...live, n: counted(parts.n) };
@@ -109,6 +124,7 @@ export function faded(parts: PartsOfWork, kept: number): PartsOfWork {
     n: fade(parts.n),
     p: fade(parts.p),
     s: fade(parts.s),
+    c: fade(parts.c),
     d: Object.fromEntries(domains),
     a: fade(parts.a),
     m: parts.m,

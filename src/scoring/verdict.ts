@@ -19,6 +19,7 @@ import {
   type WORK_PARTS,
 } from "../domain/enums.ts";
 import { clamp, roundTo, toDimension } from "./arithmetic.ts";
+import { computedDimensions } from "./dimensions.ts";
 import { gridSize, Posterior, rateAt, requireDiscrimination } from "./discrimination.ts";
 import { allLive, casesOf, NO_PART, type Part, type PartsOfWork } from "./known_cases.ts";
 import type { ModelDocument } from "./model.ts";
@@ -214,7 +215,9 @@ export function judge(model: ModelDocument, parts: PartsOfWork, mode: Mode): Jud
     ...all.interval,
     dimensions: all.dimensions(),
     priorDimensions: all.part[4] < requireDiscrimination(model).wrong_cases
-      ? weightyDimensions(model).map(({ name }) => name)
+      ? computedDimensions(model, mode).filter((name) =>
+        model.dimensions[name].false_alarm_cost !== undefined
+      )
       : [],
     errorRate: at.rate,
     verdict: verdictOf(model, { parts, all, at }),
@@ -231,8 +234,8 @@ function verdictOf(
   },
 ): Verdict {
   const whole = verdictOnAll(model, { all, mode: at.mode, naturalWrong: parts.n[4] });
-  const others = partsToJudge(model, parts).map(({ name, part }) =>
-    verdictOnPart(model, { name, reading: new Reading(model, part, at) })
+  const others = partsToJudge(model, parts).map(({ name, part, isOften }) =>
+    verdictOnPart(model, { name, isOften, reading: new Reading(model, part, at) })
   );
   const rank = ({ status }: Verdict) => VERDICT_STATUSES.indexOf(status);
   return others.reduce<Verdict>(
@@ -241,21 +244,38 @@ function verdictOf(
   );
 }
 
-/** The parts that have known cases enough, or so many decisions that they need some. */
-function partsToJudge(
-  model: ModelDocument,
-  parts: PartsOfWork,
-): readonly { readonly name: Verdict["part"]; readonly part: Part }[] {
+interface PartToJudge {
+  readonly name: Verdict["part"];
+  readonly part: Part;
+  /** Whether it has so many decisions that it needs known cases of its own. */
+  readonly isOften: boolean;
+}
+
+/**
+ * The parts that have known cases enough, or so many decisions that they need some. Grave cases need some whatever
+ * their share is, and each of their known errors is looked at: other work must not dilute them.
+ */
+function partsToJudge(model: ModelDocument, parts: PartsOfWork): readonly PartToJudge[] {
   const { wrong_cases, unmeasured } = requireDiscrimination(model);
   const total = parts.n[6] + parts.p[6];
-  const isJudged = ([, , , , wrong, , decisions]: Part) =>
-    wrong >= wrong_cases || (decisions >= unmeasured.decisions && decisions >= unmeasured.share * total);
+  const judged = (
+    name: Verdict["part"],
+    part: Part,
+    { leastShare, leastWrong }: { readonly leastShare: number; readonly leastWrong: number },
+  ): readonly PartToJudge[] => {
+    const [, , , , wrong, , decisions] = part;
+    const isOften = decisions >= unmeasured.decisions && decisions >= leastShare * total;
+    return wrong >= leastWrong || isOften ? [{ name, part, isOften }] : [];
+  };
+  const usual = { leastShare: unmeasured.share, leastWrong: wrong_cases };
+  const grave = { leastShare: 0, leastWrong: 1 };
   const domains = DOMAINS.filter((name) => parts.d[name] !== undefined);
   return [
-    ...(parts.n[4] >= wrong_cases ? [{ name: "natural" as const, part: parts.n }] : []),
-    { name: "high_stakes" as const, part: parts.s },
-    ...(domains.length > 1 ? domains.map((name) => ({ name, part: parts.d[name] ?? NO_PART })) : []),
-  ].filter(({ part }) => isJudged(part));
+    ...(parts.n[4] >= wrong_cases ? [{ name: "natural" as const, part: parts.n, isOften: false }] : []),
+    ...judged("high_stakes", parts.s, grave),
+    ...judged("critical", parts.c, grave),
+    ...(domains.length > 1 ? domains.flatMap((name) => judged(name, parts.d[name] ?? NO_PART, usual)) : []),
+  ];
 }
 
 function verdictOnAll(
@@ -295,7 +315,11 @@ function verdictOnAll(
  */
 function verdictOnPart(
   model: ModelDocument,
-  { name, reading }: { readonly name: Verdict["part"]; readonly reading: Reading },
+  { name, isOften, reading }: {
+    readonly name: Verdict["part"];
+    readonly isOften: boolean;
+    readonly reading: Reading;
+  },
 ): Verdict | null {
   const { min_jis } = model.thresholds;
   const { wrong_cases: least } = requireDiscrimination(model);
@@ -303,6 +327,8 @@ function verdictOnPart(
   const wrong = reading.part[4];
   const verdict = { part: name, ...interval, wrong_cases: wrong };
   if (wrong < least) {
+    const [hit, miss] = reading.part;
+    if (!isOften && miss <= hit) return null;
     return {
       ...verdict,
       status: "undetermined",

@@ -14,6 +14,7 @@ const PART_WORDS: Readonly<Record<string, string>> = {
   all: "all cases",
   natural: "the cases that nobody planted",
   high_stakes: "the cases with high stakes",
+  critical: "the critical cases",
 };
 
 /** The part of the work that a verdict rests on: `all cases`, `the cases in public sector`. */

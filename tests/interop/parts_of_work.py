@@ -7,7 +7,7 @@ _GRAVE = ("high_stakes", "critical")
 
 def none_yet():
     """Section 12.1: the known cases of an operator whom jis-3 did not score."""
-    return {"n": [0] * 7, "p": [0] * 7, "s": [0] * 7, "d": {}, "a": [0] * 7, "m": 0}
+    return {"n": [0] * 7, "p": [0] * 7, "s": [0] * 7, "c": [0] * 7, "d": {}, "a": [0] * 7, "m": 0}
 
 
 def of(state):
@@ -17,7 +17,7 @@ def of(state):
 
 def fade(known, kept):
     """Section 12.1: retention of every part."""
-    for part in (known["n"], known["p"], known["s"], known["a"], *known["d"].values()):
+    for part in (known["n"], known["p"], known["s"], known["c"], known["a"], *known["d"].values()):
         part[0], part[2] = quantised(part[0] * kept), quantised(part[2] * kept)
 
 
@@ -65,6 +65,8 @@ def count_case(document, known, case, cells, is_new):
     known["d"][domain] = counted(known["d"].get(domain, [0] * 7))
     if scenario_type in _GRAVE:
         known["s"] = counted(known["s"])
+    if scenario_type == "critical":
+        known["c"] = counted(known["c"])
     source = "p" if scenario_type == "error_injected" else "n"
     known[source] = counted(known[source])
 

@@ -147,7 +147,9 @@ class Judgment:
             name: to_dimension(_mean(table, posterior) / 100) for name, table in points.dimensions.items()
         }
         self.verdict = self._worst(self._on_all(posterior))
-        self.prior_dimensions = list(self.dimensions) if self.all[4] < self.rules["wrong_cases"] else []
+        rows = document["dimensions"]
+        computed = [name for name in self.dimensions if mode == "full" or "lite_weight" in rows[name]]
+        self.prior_dimensions = computed if self.all[4] < self.rules["wrong_cases"] else []
 
     def _error_rate(self):
         rules, (wrong, right) = self.rules["error_rate"], self.known["n"][4:6]
@@ -203,16 +205,16 @@ class Judgment:
         known, least, rules = self.known, self.rules["wrong_cases"], self.rules["unmeasured"]
         total = known["n"][6] + known["p"][6]
         if known["n"][4] >= least:
-            yield "natural", known["n"]
-        named = [("high_stakes", known["s"])]
+            yield "natural", known["n"], False
+        named = [("high_stakes", known["s"], 0, 1), ("critical", known["c"], 0, 1)]
         if len(known["d"]) > 1:
-            named += [(name, known["d"][name]) for name in DOMAINS if name in known["d"]]
-        for name, part in named:
-            is_often = part[6] >= rules["decisions"] and part[6] >= rules["share"] * total
-            if part[4] >= least or is_often:
-                yield name, part
+            named += [(name, known["d"][name], rules["share"], least) for name in DOMAINS if name in known["d"]]
+        for name, part, share, least_wrong in named:
+            is_often = part[6] >= rules["decisions"] and part[6] >= share * total
+            if part[4] >= least_wrong or is_often:
+                yield name, part, is_often
 
-    def _on_part(self, name, part):
+    def _on_part(self, name, part, is_often):
         least, wrong = self.rules["wrong_cases"], part[4]
         posterior = self.grid.weights(part)
         interval = _interval(self.table, posterior, self.tail)
@@ -221,6 +223,8 @@ class Judgment:
             return _verdict(status, name, interval, wrong, doubt, needed)
 
         if wrong < least:
+            if not is_often and part[1] <= part[0]:
+                return None
             return said("undetermined", "part_not_measured", least - wrong)
         is_below = interval[1] < self.minimum
         if is_below and name != "natural":
@@ -232,8 +236,8 @@ class Judgment:
         return said("undetermined", "interval_spans_minimum", self._needed(part, posterior))
 
     def _worst(self, verdict):
-        for name, part in self._parts():
-            other = self._on_part(name, part)
+        for name, part, is_often in self._parts():
+            other = self._on_part(name, part, is_often)
             if other is not None and _STATUSES.index(other["status"]) > _STATUSES.index(verdict["status"]):
                 verdict = other
         return verdict

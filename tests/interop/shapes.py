@@ -296,7 +296,7 @@ _STATE_MEMBERS = {
     "share": closed(hs=number(0, 1), crit=number(0, 1)),
 }
 _KNOWN_CASES = closed(
-    **dict.fromkeys(("n", "p", "s", "a"), _known_cases_of_part), d=_by_domain, m=whole(0, 7)
+    **dict.fromkeys(("n", "p", "s", "c", "a"), _known_cases_of_part), d=_by_domain, m=whole(0, 7)
 )
 _STATE = either(closed(**_STATE_MEMBERS), closed(**_STATE_MEMBERS, ev=_KNOWN_CASES))
 _WEIGHTS = closed(

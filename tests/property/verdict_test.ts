@@ -49,6 +49,7 @@ const parts: fc.Arbitrary<PartsOfWork> = fc.record({
   n: part,
   p: part,
   s: part,
+  c: part,
   a: part,
   d: fc.dictionary(fc.constantFrom(...DOMAINS), part, { maxKeys: 3 }),
   m: fc.nat({ max: 7 }),

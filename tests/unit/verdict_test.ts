@@ -141,7 +141,31 @@ Deno.test("a part that is decided often needs known cases of its own; one that i
     ["undetermined", "high_stakes", "part_not_measured", 5],
   );
   assert.equal(verdictOn({ ...good, s: decided(19) }).status, "compliant");
-  assert.equal(verdictOn({ ...good, s: decided(26) }).status, "compliant", "less than a tenth");
+  assert.equal(
+    verdictOn({ ...good, s: decided(26) }).status,
+    "undetermined",
+    "grave cases are never diluted",
+  );
+  const domains = (count: number) => ({ legal: good.n, education: decided(count) });
+  assert.equal(verdictOn({ ...good, d: domains(26) }).status, "compliant", "less than a tenth");
+  assert.equal(verdictOn({ ...good, d: domains(40) }).part, "education");
+});
+
+Deno.test("critical cases are judged apart from those of high stakes", () => {
+  const good = { n: part(60, 2, 200, 3), s: part(30, 6, 60, 1) };
+  assert.equal(verdictOn(good).status, "compliant");
+  assert.deepEqual(
+    brief(verdictOn({ ...good, c: part(0, 6, 0, 0) })),
+    ["non_compliant", "critical", null, null],
+  );
+  assert.deepEqual(
+    brief(verdictOn({ ...good, c: part(0, 4, 0, 0) })),
+    ["undetermined", "critical", "part_not_measured", 1],
+  );
+  assert.deepEqual(
+    brief(verdictOn({ ...good, c: [0, 0, 0, 0, 0, 0, 20] })),
+    ["undetermined", "critical", "part_not_measured", 5],
+  );
 });
 
 Deno.test("each of several domains is judged; one alone is the whole", () => {
