@@ -125,6 +125,10 @@ export const profileResponseSchema = z.object({
     }),
     domain: z.enum(DOMAINS).meta({ description: "Domain of the latest interaction." }),
     last_interaction_at: instant,
+    scored_by: z.string().meta({
+      description:
+        "Version of the model that made `jis`. If it is not the model in use, interval, dimensions, verdict and estimates are those that the model in use reads from the state, and `jis` follows with the next score.",
+    }),
   }),
   jis_history: z.array(historyPointSchema).meta({ description: "The newest 100, oldest first." }),
   decay_projection: decayReadingSchema.optional().meta({

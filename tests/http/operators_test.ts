@@ -181,6 +181,7 @@ Deno.test(
       prior_dimensions: [],
       domain: "financial",
       last_interaction_at: "2026-11-21T09:00:00.000Z",
+      scored_by: last.model.version,
     });
     assert.equal(last.band, "adequate");
     assert.equal(body.timestamp, "2026-11-21T09:00:05.000Z");

@@ -43,6 +43,7 @@ Deno.test({
     service = await startService(["serve"], { env });
     const profile = await service.send(`/v1/operator/${operator}/profile?include=projection`, { key });
     assert.equal(profile.body.profile.jis, last.jis, "the number stays until the next score");
+    assert.equal(profile.body.profile.scored_by, "jis-1.1.0");
     assert.deepEqual(
       [
         profile.body.compliance.status,

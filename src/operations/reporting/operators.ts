@@ -145,6 +145,7 @@ export async function operatorProfile(
       estimates: estimatesOf(document, state),
       domain,
       last_interaction_at: timestamp(row.t1),
+      scored_by: state.v,
     },
     jis_history: history.toReversed().map(historyPoint),
     ...(projection ? outlookOf(document, figures, { lastAt: row.t1, now }) : {}),
