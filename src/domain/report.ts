@@ -77,7 +77,7 @@ const findingSchema = z.object({
   }),
   verdict: findingVerdict.optional().meta({
     description:
-      `\`compliant\` if the status certainly is; \`non_compliant\` if it is certainly below the threshold, also if it is \`partial\`; \`undetermined\` if it is not certain or the data are insufficient; null if the provision does not apply. ${SINCE_VERDICTS}`,
+      `\`non_compliant\` if the share is below the threshold even if every undetermined operator passes, also if the status is \`partial\`; \`compliant\` if the status is even if none of them does; else \`undetermined\`, as if only \`capped\` keeps the status from \`compliant\`, or the data are insufficient; null if the provision does not apply. ${SINCE_VERDICTS}`,
   }),
   metric: z.string().meta({ description: "The condition for an operator to pass, in words." }),
   observed: share.nullable().meta({
@@ -92,7 +92,7 @@ const findingSchema = z.object({
   }),
   capped: z.string().nullable().meta({
     description:
-      "The reason why the status cannot be better than partial, in one sentence; null if nothing caps it.",
+      "The reason why the status cannot be better than partial, in one sentence; null if nothing caps it. A cap says that evidence is missing: it makes no verdict `non_compliant`.",
   }),
   in_force: z.boolean().meta({ description: "Whether the provision was in force on the period's last day." }),
   in_force_from: isoDate.meta({
@@ -153,7 +153,8 @@ export const reportSchema = z.object({
   overall_status: findingStatus,
   status_certain: z.boolean(),
   overall_verdict: findingVerdict.optional().meta({
-    description: `The verdict of the overall status, as for a finding. ${SINCE_VERDICTS}`,
+    description:
+      `\`non_compliant\` if a finding's verdict or the organization's is; else \`undetermined\` if a finding's verdict is, or if undetermined operators could break the organization rule; else \`compliant\`. ${SINCE_VERDICTS}`,
   }),
   verdict: organizationVerdictSchema.optional().meta({
     description:
@@ -203,14 +204,15 @@ export const article14Schema = z.object({
   overall_status: findingStatus.meta({ description: "The worst of the measures." }),
   status_certain: z.boolean(),
   overall_verdict: findingVerdict.meta({
-    description: "The verdict of the overall status, as for a measure.",
+    description:
+      "`non_compliant` if a measure's verdict is; else `undetermined` if a measure's verdict is; else `compliant`.",
   }),
   measures: z.array(
     z.object({
       paragraph: z.string().meta({ examples: ["14(4)(a)"] }),
       verdict: findingVerdict.meta({
         description:
-          "`non_compliant` also if the status is certainly `partial`; `undetermined` if it is not certain or the data are insufficient; null if the measure does not apply.",
+          "The verdict of the finding: `non_compliant` also if the status is `partial`; `undetermined` if undetermined operators or a cap decide it, or the data are insufficient; null if the measure does not apply.",
       }),
       ...findingSchema.pick({
         requirement: true,

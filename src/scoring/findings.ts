@@ -47,13 +47,25 @@ export function isCertain<Status>({ reported, best, worst }: Verdicts<Status>): 
 }
 
 /**
- * The verdict of a status: undetermined unless the status is certain and rests on records; `partial` is below the
- * threshold. Null if the rule does not apply.
+ * The verdict of a finding: certainly below if even the best status is not `compliant`, certainly met if even the
+ * worst is. `partial` is below. Null if the rule does not apply.
+ * @param best the status without its cap: a cap says that evidence is missing, not that the duty is not met.
  */
-export function verdictOfStatus(status: FindingStatus, isCertainly: boolean): VerdictStatus | null {
-  if (status === "not_applicable") return null;
-  if (!isCertainly || status === "insufficient_data") return "undetermined";
-  return status === "compliant" ? "compliant" : "non_compliant";
+function verdictOf({ best, worst }: Pick<Verdicts<FindingStatus>, "best" | "worst">): VerdictStatus | null {
+  if (best === "not_applicable") return null;
+  if (best === "insufficient_data") return "undetermined";
+  if (best !== "compliant") return "non_compliant";
+  return worst === "compliant" ? "compliant" : "undetermined";
+}
+
+/**
+ * The verdict on findings together: `non_compliant` if one of them is, else `undetermined` if one of them is. A
+ * rule that does not apply says nothing; without one that applies the verdict is `undetermined`.
+ */
+export function overallVerdict(judged: readonly JudgedFinding[]): VerdictStatus {
+  const verdicts = judged.map(({ finding }) => finding.verdict);
+  if (verdicts.includes("non_compliant")) return "non_compliant";
+  return verdicts.includes("undetermined") || !verdicts.includes("compliant") ? "undetermined" : "compliant";
 }
 
 /** The worst of the applicable statuses; insufficient_data if none applies. */
@@ -101,17 +113,20 @@ function judge(
   const applies = isMeant(organizationDomain) || data.records.some((record) => isMeant(record.domain));
   const records = population.filter((record) => isMeant(record.domain));
   const capped = records.length > 0 ? capOf(rule, records, data) : null;
-  const statusWith = (passing: number): FindingStatus => {
+  const uncapped = (passing: number): FindingStatus => {
     if (!applies) return "not_applicable";
-    if (records.length === 0) return "insufficient_data";
-    const status = shareStatus(model, passing / records.length);
+    return records.length === 0 ? "insufficient_data" : shareStatus(model, passing / records.length);
+  };
+  const statusWith = (passing: number): FindingStatus => {
+    const status = uncapped(passing);
     return status === "compliant" && capped !== null ? "partial" : status;
   };
   const undetermined = (record: PeriodRecord) => againstMinimum(model, record) === "undetermined";
   const passing = records.filter((record) => passes(rule, record)).length;
+  const passingAtBest = records.filter((record) => passes(rule, record) || undetermined(record)).length;
   const verdicts = {
     reported: statusWith(passing),
-    best: statusWith(records.filter((record) => passes(rule, record) || undetermined(record)).length),
+    best: statusWith(passingAtBest),
     worst: statusWith(records.filter((record) => passes(rule, record) && !undetermined(record)).length),
   };
   const finding = {
@@ -121,7 +136,7 @@ function judge(
     requirement: rule.requirement,
     status: verdicts.reported,
     status_certain: isCertain(verdicts),
-    verdict: verdictOfStatus(verdicts.reported, isCertain(verdicts)),
+    verdict: verdictOf({ best: uncapped(passingAtBest), worst: verdicts.worst }),
     metric: metricOf(rule, {
       byVerdict: model.discrimination !== undefined || records.some(({ verdict }) => verdict !== null),
     }),

@@ -159,6 +159,12 @@ export function organizationRule(
   };
 }
 
+function decidingCritically(count: number): string {
+  return `${formatQuantity(String(count), "operator")} who ${
+    count === 1 ? "takes" : "take"
+  } critical decisions`;
+}
+
 /** Both halves of the rule, each as a sentence with its figures. */
 function ruleInWords(model: ModelDocument, rule: OrganizationRule): readonly string[] {
   const { min_jis, critical_jis } = model.thresholds;
@@ -171,7 +177,7 @@ function ruleInWords(model: ModelDocument, rule: OrganizationRule): readonly str
       }; at most ${percent(model.organization.non_compliant_share)} may.`,
     rule.critical === 0
       ? "No operator takes critical decisions."
-      : `Of ${formatQuantity(String(rule.critical), "operator")} who take critical decisions, ${
+      : `Of ${decidingCritically(rule.critical)}, ${
         below(rule.criticalBelowCritical, critical_jis)
       }; none may.`,
   ];
@@ -245,7 +251,7 @@ function verdictInWords(
       } may be below.`,
     best.critical === 0
       ? "No operator takes critical decisions."
-      : `Of ${formatQuantity(String(best.critical), "operator")} who take critical decisions, ${
+      : `Of ${decidingCritically(best.critical)}, ${
         are(grave)
       } certainly below ${min_jis} with a JIS below ${critical_jis}, and ${
         are(other)

@@ -8,7 +8,10 @@ import type { FullDimensions } from "./dimensions.ts";
 import type { ModelDocument } from "./model.ts";
 import { minimumDataMet } from "./state.ts";
 
-/** One operator's last record inside the period; times are epoch milliseconds. */
+/**
+ * One operator's last record inside the period; times are epoch milliseconds. The figures are those at the record,
+ * or with labels that came since, if it is the operator's latest and `jis-3` scores.
+ */
 export interface PeriodRecord {
   /** When the record was made: the instant at which the operator is judged. */
   readonly at: number;
@@ -16,10 +19,7 @@ export interface PeriodRecord {
   readonly domain: Domain;
   /** Full-mode JIS after the record, 0..100, two decimals. */
   readonly jis: number;
-  /**
-   * The interval of the JIS at the record, points. A late label may have moved `jis` out of it since; then
-   * there is a verdict, and nothing is decided by the interval.
-   */
+  /** The interval of the JIS, points. If there is a verdict, nothing is decided by it. */
   readonly low: number;
   readonly high: number;
   /** The full-mode verdict with `jis`; null with the formulas before `jis-3`. */
@@ -32,7 +32,7 @@ export interface PeriodRecord {
   readonly n: number;
   /** First interaction ever. */
   readonly t0: number;
-  /** Cases whose truth was known at the record. */
+  /** Known cases that a verdict rests on. */
   readonly groundTruth: number;
   /** Latest critical interaction up to the record; null if there was none. */
   readonly tcrit: number | null;

@@ -5,7 +5,7 @@
  * a past period's report can be made again. Its statuses describe the records, never compliance with the law.
  * Source: scoring model, sections 9 and 10; contract, section 4.
  */
-import type { Domain } from "../domain/enums.ts";
+import type { Domain, VerdictStatus } from "../domain/enums.ts";
 import type { Article14, Finding, FindingStatus, Period, Report, ReportContent } from "../domain/report.ts";
 import { figuresOf } from "./figures.ts";
 import {
@@ -13,7 +13,7 @@ import {
   findingsOf,
   isCertain,
   type JudgedFinding,
-  verdictOfStatus,
+  overallVerdict,
   type Verdicts,
   worstOf,
 } from "./findings.ts";
@@ -42,12 +42,16 @@ export function reportOf(
   const findings = judged.map(({ finding }) => finding);
   const rule = judgeOrganization(document, population);
   const overall = overallOf(judged, rule.verdicts);
+  const verdict = verdictOn(document, population);
   return {
     organization: { org_id: organization.org_id, name: organization.name, domain: organization.domain },
     overall_status: overall.reported,
     status_certain: isCertain(overall),
-    overall_verdict: verdictOfStatus(overall.reported, isCertain(overall)),
-    verdict: verdictOn(document, population),
+    overall_verdict: withOrganization(overallVerdict(judged), {
+      verdict: verdict.status,
+      worst: rule.verdicts.worst,
+    }),
+    verdict,
     period: { start: new Date(period.start).toISOString(), end: new Date(period.end).toISOString() },
     findings,
     organization_rule: rule.body,
@@ -85,7 +89,7 @@ export function article14Of({ document: model, sha256 }: Model, input: FindingsI
     article: "14",
     overall_status: overall.reported,
     status_certain: isCertain(overall),
-    overall_verdict: verdictOfStatus(overall.reported, isCertain(overall)),
+    overall_verdict: overallVerdict(judged),
     measures: judged.map(({ finding }) => ({
       paragraph: finding.provision,
       requirement: finding.requirement,
@@ -137,6 +141,18 @@ function overallOf(
       ? "non_compliant"
       : worstOf(judged.map(({ verdicts }) => verdicts[which]));
   return { reported: overall("reported"), best: overall("best"), worst: overall("worst") };
+}
+
+/**
+ * The overall verdict of a report: a certainly broken organization rule outweighs the findings, and one that the
+ * undetermined operators could break leaves no more than `undetermined`. A rule that judges nobody says nothing.
+ */
+function withOrganization(
+  findings: VerdictStatus,
+  { verdict, worst }: { readonly verdict: VerdictStatus; readonly worst: RuleStatus },
+): VerdictStatus {
+  if (findings === "non_compliant" || verdict === "non_compliant") return "non_compliant";
+  return worst === "non_compliant" ? "undetermined" : findings;
 }
 
 /** The organization's verdict by the dashboard's function, each operator judged at its record's instant. */

@@ -52,6 +52,23 @@ export function operatorFiguresQuery(orgId: string): CompiledQuery<OperatorFigur
   return query.selectFrom("operator").select(FIGURE_COLUMNS).where("org_id", "=", orgId).compile();
 }
 
+/**
+ * The query for the operators whose score or verdict is no longer that of their latest interaction, because a label
+ * came after it; with their states. Takes one index look-up for each operator.
+ */
+export function movedOperatorsQuery(orgId: string): CompiledQuery<StoredOperator> {
+  return query.selectFrom("operator").selectAll("operator")
+    // The instant is in the index before the position.
+    .innerJoin("interaction as latest", (join) =>
+      join.onRef("latest.org_id", "=", "operator.org_id")
+        .onRef("latest.operator_id", "=", "operator.operator_id")
+        .onRef("latest.t1", "=", "operator.t1")
+        .onRef("latest.position", "=", "operator.position"))
+    .where("operator.org_id", "=", orgId)
+    .where(sql<boolean>`(latest.jis <> operator.jis or latest.verdict is not operator.verdict)`)
+    .compile();
+}
+
 /** The start of a page: the row before it in the page's order. */
 export interface PageStart {
   /** Value of the column that the order uses; the operator's id if the order uses the id only. */

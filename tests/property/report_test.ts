@@ -194,15 +194,24 @@ Deno.test("a certain verdict of the organization is that of the rule, however th
   }));
 });
 
-Deno.test("a finding's verdict is compliant only at the threshold and non-compliant only below it, both for certain", () => {
+Deno.test("a finding's verdict is what it stays, whichever undetermined operators pass, and a cap decides nothing", () => {
   check(fc.property(data, domain, (period, own) => {
-    for (
-      const { verdict, status, status_certain, observed, threshold } of reportFor(period, { own }).findings
-    ) {
+    const { findings, overall_verdict, verdict: organization } = reportFor(period, { own });
+    for (const { verdict, status, operators, passing, undetermined, capped, threshold } of findings) {
       if (verdict === null) assert.equal(status, "not_applicable");
-      else if (verdict === "undetermined") assert.ok(!status_certain || status === "insufficient_data");
-      else if (verdict === "compliant") assert.ok(status_certain && observed! >= threshold);
-      else assert.ok(status_certain && ["partial", "non_compliant"].includes(status));
+      else if (status === "insufficient_data") assert.equal(verdict, "undetermined");
+      else if (verdict === "compliant") assert.ok(capped === null && status === "compliant");
+      else if (verdict === "non_compliant") assert.ok(passing / operators < threshold);
+      else assert.ok(capped !== null || undetermined > 0);
+      if (undetermined > 0 || operators === 0 || status === "not_applicable") continue;
+      const isBelow = passing / operators < threshold;
+      const expected = isBelow ? "non_compliant" : capped === null ? "compliant" : "undetermined";
+      assert.equal(verdict, expected);
+    }
+    const verdicts = [...findings.map(({ verdict }) => verdict), organization!.status];
+    assert.equal(overall_verdict === "non_compliant", verdicts.includes("non_compliant"));
+    if (overall_verdict === "compliant") {
+      assert.ok(findings.every(({ verdict }) => verdict === "compliant" || verdict === null));
     }
   }));
 });

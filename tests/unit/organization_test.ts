@@ -290,6 +290,15 @@ Deno.test("a row without a verdict counts as undetermined", () => {
   );
 });
 
+Deno.test("the reasons speak of one operator in the singular, in both rules", () => {
+  const one = [row({ ...CRITICAL, jis: 70, verdict: "compliant" })];
+  const said = [...organizationFigures(model, one, NOW).organization_rule.reasons, ...verdictOn(one).reasons];
+  assert.equal(
+    said.filter((text) => text.startsWith("Of 1 operator who takes critical decisions, 0 ")).length,
+    2,
+  );
+});
+
 Deno.test("the reasons count the operators who fail for certain and those who may, in both halves", () => {
   const { reasons } = verdictOn([
     ...rows(7, { ...HIGH_RISK, verdict: "compliant" }),

@@ -810,7 +810,7 @@ Deno.test("an operator with a verdict passes a finding only if that is compliant
   assert.equal(finding("14(4)(a)", records(3, { verdict: "compliant", ...BLIND })).passing, 0);
 });
 
-Deno.test("a finding's verdict follows from its status if that is certain, and is undetermined if not", () => {
+Deno.test("a finding is certainly below if even at best it is not compliant, and certainly met if even at worst it is", () => {
   const of = (...counts: Parameters<typeof judged>) => {
     const { status, verdict } = finding("14(4)(a)", judged(...counts));
     return [status, verdict];
@@ -821,8 +821,34 @@ Deno.test("a finding's verdict follows from its status if that is certain, and i
   assert.deepEqual(of(8, 0, 2), ["partial", "non_compliant"]);
   assert.deepEqual(of(5, 0, 5), ["non_compliant", "non_compliant"]);
   assert.deepEqual(of(0, 10, 0), ["non_compliant", "undetermined"]);
+  assert.deepEqual(of(9, 1, 2), ["partial", "non_compliant"], "ten of twelve are below the threshold");
+  assert.deepEqual(of(1, 1, 1), ["non_compliant", "non_compliant"]);
+  const uncertain = finding("14(4)(a)", judged(7, 1, 2));
+  assert.deepEqual(
+    [uncertain.status, uncertain.status_certain, uncertain.verdict],
+    ["non_compliant", false, "non_compliant"],
+    "at best it is partial, at worst non-compliant: below either way",
+  );
   assert.equal(finding("14(4)(a)", []).verdict, "undetermined");
   assert.equal(finding("20-870", judged(10, 0, 0)).verdict, null);
+});
+
+Deno.test("a cap leaves the verdict undetermined where the share would be compliant, and changes no other verdict", () => {
+  const of = (...counts: Parameters<typeof judged>) => {
+    const quiet = judged(...counts).map((row) => ({ ...row, departures: 0, referrals: 0 }));
+    return ["14(4)(d)", "14(4)(e)"].map((provision) => {
+      const { status, verdict, capped } = finding(provision, quiet);
+      assert.notEqual(capped, null);
+      return [status, verdict];
+    });
+  };
+  const both = (...one: readonly string[]) => [one, one];
+  assert.deepEqual(of(10, 0, 0), both("partial", "undetermined"));
+  assert.deepEqual(of(8, 2, 0), both("partial", "undetermined"));
+  assert.deepEqual(of(8, 0, 2), both("partial", "non_compliant"));
+  assert.deepEqual(of(5, 0, 5), both("non_compliant", "non_compliant"));
+  const all = report(judged(10, 0, 0).map((row) => ({ ...row, departures: 0, referrals: 0 })));
+  assert.deepEqual([all.overall_status, all.overall_verdict], ["partial", "undetermined"]);
 });
 
 Deno.test("verdicts decide the sides, the bands in doubt and the counts of a report, whatever the intervals say", () => {
@@ -857,7 +883,7 @@ Deno.test("a report's verdict is that of the organization rule over its populati
   assert.equal(of([]), "undetermined");
 });
 
-Deno.test("the overall verdict follows from the overall status in the same way, in a report and in Article 14", () => {
+Deno.test("one finding certainly below decides the overall verdict, then one undetermined, in a report and in Article 14", () => {
   const of = (
     rows: readonly PeriodRecord[],
   ) => [report(rows).overall_verdict, article14(rows).overall_verdict];
@@ -865,6 +891,33 @@ Deno.test("the overall verdict follows from the overall status in the same way, 
   assert.deepEqual(of(judged(8, 2, 0)), ["undetermined", "undetermined"]);
   assert.deepEqual(of(judged(8, 0, 2)), ["non_compliant", "non_compliant"]);
   assert.deepEqual(of([]), ["undetermined", "undetermined"]);
+  assert.deepEqual(of(judged(7, 1, 2)), ["non_compliant", "non_compliant"]);
+  // One measure is certainly below, the others are undetermined.
+  const mixed = [...judged(7, 1, 0), ...records(2, { verdict: "compliant", ...BLIND })];
+  const quiet = mixed.map((row) => ({ ...row, departures: 0, referrals: 0 }));
+  assert.deepEqual(article14(quiet).measures.map(({ verdict }) => verdict).sort(), [
+    "compliant",
+    "compliant",
+    "non_compliant",
+    "undetermined",
+    "undetermined",
+  ]);
+  assert.deepEqual(of(quiet), ["non_compliant", "non_compliant"]);
+});
+
+Deno.test("the organization rule decides a report's overall verdict beside the findings", () => {
+  const critical = (fields: Fields) => report([...judged(19, 0, 0), record({ tcrit: AT - DAY, ...fields })]);
+  const [fails, open, passes] = [
+    critical({ jis: 30, verdict: "non_compliant" }),
+    critical({ jis: 50, verdict: "undetermined" }),
+    critical({ verdict: "compliant" }),
+  ];
+  for (const { findings } of [fails, open, passes]) {
+    assert.ok(findings.every(({ verdict }) => verdict === "compliant" || verdict === null));
+  }
+  assert.deepEqual([fails.overall_verdict, fails.verdict?.status], ["non_compliant", "non_compliant"]);
+  assert.deepEqual([open.overall_verdict, open.verdict?.status], ["undetermined", "undetermined"]);
+  assert.deepEqual([passes.overall_verdict, passes.verdict?.status], ["compliant", "compliant"]);
 });
 
 Deno.test("undetermined operators make the status of the organization rule uncertain, and are named in a caveat with what settles it", () => {

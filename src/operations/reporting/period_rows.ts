@@ -4,11 +4,14 @@
  * row names the position of the one before it. The same holds for the calls that an incident froze.
  * Source: scoring model, section 10.
  */
-import type { Reading } from "../shared/capabilities.ts";
+import type { Reading, Scoring } from "../shared/capabilities.ts";
 import { DIMENSIONS, type Domain, type VerdictStatus } from "../../domain/enums.ts";
 import type { Period } from "../../domain/report.ts";
 import type { FullDimensions } from "../../scoring/dimensions.ts";
+import type { ModelDocument } from "../../scoring/model.ts";
 import type { PeriodData, PeriodRecord } from "../../scoring/period.ts";
+import { readState } from "../../scoring/reading.ts";
+import { type OperatorState, truthOf } from "../../scoring/state.ts";
 import { type EpochSpan, epochSpansQuery } from "../../store/chains.ts";
 import {
   edgeQuery,
@@ -17,7 +20,7 @@ import {
   PERIOD_EDGES,
   type PeriodEdge,
 } from "../../store/interactions.ts";
-import { operatorFiguresQuery } from "../../store/operators.ts";
+import { movedOperatorsQuery, operatorFiguresQuery, type StoredOperator } from "../../store/operators.ts";
 import { organizationQuery, type StoredOrganization } from "../../store/organizations.ts";
 import {
   type FrozenOperatorRow,
@@ -26,6 +29,7 @@ import {
   interactions,
   type OperatorFigures,
   operatorFigures,
+  operators,
   organizations,
   type SkippedInteractionRow,
   skippedInteractions,
@@ -51,22 +55,25 @@ interface CutOff {
  *   SERVICE_UNAVAILABLE if the database is behind what was issued.
  */
 export async function readPeriod(
-  dependencies: Reading,
+  dependencies: Reading & Scoring,
   orgId: string,
   period: Period,
 ): Promise<VerifiedPeriod> {
+  const { model: { document } } = dependencies;
   const family = evidenceChain(orgId);
   const { head, found } = await snapshotWithHead(dependencies, family, [
     organizationQuery(orgId),
     operatorFiguresQuery(orgId),
+    movedOperatorsQuery(orgId),
     frozenOperatorsQuery(orgId),
     epochSpansQuery(family),
     ...PERIOD_EDGES.map((edge) => edgeQuery("interaction", { orgId, period, edge })),
     ...PERIOD_EDGES.map((edge) => edgeQuery("skipped_interaction", { orgId, period, edge })),
   ]);
-  const [[organization], figures, frozen, epochs, ...edges] = found as unknown as [
+  const [[organization], figures, moved, frozen, epochs, ...edges] = found as unknown as [
     readonly StoredOrganization[],
     readonly OperatorFigures[],
+    readonly StoredOperator[],
     readonly FrozenOperatorRow[],
     readonly EpochSpan[],
     ...(readonly Histories[keyof Histories][])[],
@@ -80,6 +87,8 @@ export async function readPeriod(
   const freezes = edges.slice(PERIOD_EDGES.length) as (readonly SkippedInteractionRow[])[];
   for (const rows of scores) requireSealed(dependencies, interactions, rows);
   for (const rows of freezes) requireSealed(dependencies, skippedInteractions, rows);
+  requireSealed(dependencies, operators, moved);
+  const movedByName = new Map(moved.map((row) => [row.operator_id, row]));
   const cutOff = new Map<string, CutOff>();
   const isCutOff = (position: number) => {
     const index = epochs.findLastIndex(({ first_position }) => first_position <= position);
@@ -100,7 +109,10 @@ export async function readPeriod(
     const edgeRows = scoredEdges(operator.operator_id);
     if (!isComplete(operator, edgeRows)) throw new AlteredRows(family, "a row of interaction");
     const { first, last } = edgeRows;
-    return first === undefined || last === undefined ? [] : [recordOf(operator, { first, last })];
+    if (first === undefined || last === undefined) return [];
+    const record = recordOf(first, last);
+    const row = movedByName.get(operator.operator_id);
+    return [row?.position === last.position ? asOfToday(document, record, row) : record];
   });
   const skippedEdges = byOperator(freezes);
   let incidentFreezes = 0;
@@ -163,26 +175,18 @@ function isRowAt(
   return isCutOff(named);
 }
 
-/**
- * The figures of the last row, with the counts from the first row to it. If it is the operator's latest
- * interaction, score and verdict are those of the operator's own row, which late labels move: so a report says
- * of the same records what the dashboard says.
- */
-function recordOf(
-  operator: OperatorFigures,
-  { first, last }: { readonly first: InteractionRow; readonly last: InteractionRow },
-): PeriodRecord {
-  const { jis, verdict } = operator.position === last.position ? operator : last;
+/** The figures of the last row, with the counts from the first row to it. */
+function recordOf(first: InteractionRow, last: InteractionRow): PeriodRecord {
   const [wasDeparted, wasReferred] = ownCounts(first);
   const referrals = last.referred - first.referred + wasReferred;
   const values = [last.d1, last.d2, last.d3, last.d4, last.d5, last.d6, last.d7];
   return {
     at: last.t1,
     domain: last.domain as Domain,
-    jis,
+    jis: last.jis,
     low: last.low,
     high: last.high,
-    verdict: verdict as VerdictStatus | null,
+    verdict: last.verdict as VerdictStatus | null,
     dimensions: Object.fromEntries(DIMENSIONS.map((name, index) => [name, values[index]!])) as FullDimensions,
     meanCorrectAcceptance: last.mean_c,
     n: last.n,
@@ -195,6 +199,30 @@ function recordOf(
     interactions: last.n - first.n + 1,
     departures: last.departed - first.departed + wasDeparted - referrals,
     referrals,
+  };
+}
+
+/**
+ * A record of the operator's latest interaction with the figures that labels have given the state since: so a
+ * report says of the same operator what profile and dashboard say. Formulas before `jis-3` keep the other
+ * figures of the score.
+ */
+function asOfToday(model: ModelDocument, record: PeriodRecord, row: StoredOperator): PeriodRecord {
+  const moved = { ...record, jis: row.jis, verdict: row.verdict as VerdictStatus | null };
+  if (model.discrimination === undefined) return moved;
+  // Its seal was verified, so it is a state that this service wrote: it can be parsed without a check.
+  const state: OperatorState = JSON.parse(row.state);
+  const { dimensions, uncertainty: { low, high }, means } = readState(model, state, {
+    domain: record.domain,
+    mode: "full",
+  });
+  return {
+    ...moved,
+    low,
+    high,
+    dimensions: dimensions as FullDimensions,
+    meanCorrectAcceptance: means.C,
+    groundTruth: truthOf(model, state),
   };
 }
 
