@@ -42,7 +42,7 @@ export interface DecisionTable {
   readonly ignoredColumns: readonly string[];
   /**
    * All rows, once. A decision without a time gets the reference time of its domain in the model.
-   * @throws {CommandFailure} 2 for a file that is no table, or a value that the API would refuse.
+   * @throws {CommandFailure} 2 for a file that is no table or has no decision, or a value that the API would refuse.
    */
   rows(model: ModelDocument): AsyncGenerator<TableDecision>;
   close(): void;
@@ -80,14 +80,17 @@ async function* readRows(
     .pipeThrough(new TextDecoderStream("utf-8", { fatal: true }))
     .pipeThrough(new TextEncoderStream())
     .pipeThrough(parser as unknown as TransformStream<Uint8Array, CsvRow>);
+  let isEmpty = true;
   try {
     for await (const { record, info } of bytes) {
+      isEmpty = false;
       yield decisionOf(record, { model, where: `${input.name}, line ${info.lines}` });
     }
   } catch (error) {
     if (error instanceof CommandFailure) throw error;
     throw refused(input.name, error instanceof TypeError ? "it is not UTF-8 text" : (error as Error).message);
   }
+  if (isEmpty) throw refused(input.name, "it has no decision: there is no row below its first line");
 }
 
 interface CsvRow {
@@ -103,7 +106,11 @@ async function* copies(input: Input): AsyncGenerator<Uint8Array> {
 /** The columns that have no meaning here. @throws {CommandFailure} if a column is missing or there twice. */
 function requireColumns(name: string, header: readonly string[]): readonly string[] {
   const missing = REQUIRED.filter((column) => !header.includes(column));
-  if (missing.length > 0) throw refused(name, `its first line has no column ${missing.join(", ")}`);
+  if (missing.length > 0) {
+    // A spreadsheet of a country with a decimal comma saves a table with semicolons.
+    const hint = header.length === 1 && header[0]!.includes(";") ? ": columns are separated by commas" : "";
+    throw refused(name, `its first line has no column ${missing.join(", ")}${hint}`);
+  }
   const twice = header.find((column, index) => column in COLUMNS && header.indexOf(column) !== index);
   if (twice !== undefined) throw refused(name, `its first line has the column ${twice} twice`);
   return header.filter((column) => !Object.hasOwn(COLUMNS, column));

@@ -105,6 +105,7 @@ export type ModeOverride = (typeof MODE_OVERRIDES)[number];
 
 /** Every set of scoring formulas. A released set is kept and never changed. */
 export const FORMULAS = ["jis-1", "jis-2", "jis-3"] as const;
+export type Formulas = (typeof FORMULAS)[number];
 
 export const TIERS = ["starter", "standard", "enterprise"] as const;
 export type Tier = (typeof TIERS)[number];

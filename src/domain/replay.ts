@@ -37,7 +37,7 @@ export function replayResponseSchema<Evidence extends z.ZodType>(evidence: Evide
       explanation: explanationSchema,
     }).nullable().meta({
       description:
-        "The late label of a score, and the dimensions that it moved; the operator's next score shows them.",
+        "The late label of a score, and the dimensions that it moved. With the formulas `jis-3` the operator's JIS shows them at once, with earlier formulas from the next score on.",
     }),
     model: modelReferenceSchema,
     evidence,

@@ -1,5 +1,5 @@
 /** A record about a reviewer in words for the reviewer: the measurements, the result, its use. */
-import type { Decision, ScenarioType } from "../domain/enums.ts";
+import type { Decision, Formulas, ScenarioType } from "../domain/enums.ts";
 import type { SubjectRecord } from "../domain/subject.ts";
 import { formatFigure, formatQuantity, inSeconds, joinWithAnd, percent } from "../scoring/wording.ts";
 import { nameInWords, pointsInWords } from "./wording.ts";
@@ -92,7 +92,11 @@ export function factsOf(record: SubjectRecord): readonly Fact[] {
         ["What became known", input.label ? "Your decision proved right." : "Your decision proved wrong."],
         [
           "What it was used for",
-          "It moved your record, and the next score shows it. The score of the case stays as it was.",
+          `It moved your record: ${
+            countsAtOnce(input.algo.formulas)
+              ? "your present score and verdict count it at once"
+              : "the next score shows it"
+          }. The score of the case stays as it was.`,
         ],
       ];
     case "DRS_COMPUTED":
@@ -102,6 +106,11 @@ export function factsOf(record: SubjectRecord): readonly Fact[] {
     default:
       return [];
   }
+}
+
+/** Whether a late label counts in the present score: with the formulas before `jis-3` the next score counts it. */
+function countsAtOnce(formulas: Formulas): boolean {
+  return formulas !== "jis-1" && formulas !== "jis-2";
 }
 
 function measured(

@@ -4,8 +4,8 @@
  *
  * It owns no constant: it runs the labelled lines of the reducer with the weights that the score recorded. So
  * a label counts as much as it would have counted at once. With `jis-3` it counts in the operator's JIS from then
- * on, with the formulas before from the next score on. The recorded score never changes. The caller decides whether a label is allowed: the first one, and only for a score without
- * outcome. Source: scoring model, section 15, point 6.
+ * on, with the formulas before from the next score on. The recorded score never changes. The caller decides whether
+ * a label is allowed: the first one, and only for a score without outcome. Source: scoring model, section 15, point 6.
  */
 import type { Decision, ScenarioType } from "../domain/enums.ts";
 import { classify } from "./classify.ts";

@@ -23,6 +23,7 @@ import {
   withAlterations,
   withHarness,
 } from "../harness.ts";
+import { JIS_2_0_0 } from "../models.ts";
 import { refuses } from "../scenario.ts";
 
 const DAY = 86_400_000;
@@ -679,6 +680,7 @@ Deno.test(
         "Nothing: scoring was frozen during an incident",
         "Not measured.",
         "Your decision proved right.",
+        "It moved your record: the next score shows it. The score of the case stays as it was.",
         "Case s-late: score made final",
         "Decision s-decision: how risky it was",
         "What hung on it: high.",
@@ -693,6 +695,20 @@ Deno.test(
       assert.ok(page.includes(data) && !text.includes(data), data);
     }
   }),
+);
+
+Deno.test(
+  "the page says that a late label counts at once with the formulas jis-3",
+  withHarness(async (harness) => {
+    const key = await harness.organization("acme");
+    await seed(harness, key);
+    const text = readable(await pageOf(harness, key));
+    assert.match(
+      text,
+      /It moved your record: your present score and verdict count it at once\. The score of the case stays as it was\./,
+    );
+    assert.doesNotMatch(text, /the next score shows it/);
+  }, { model: JIS_2_0_0 }),
 );
 
 Deno.test(

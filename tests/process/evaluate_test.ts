@@ -103,6 +103,13 @@ Deno.test("evaluate writes its report as a page that needs nothing else, and nev
 Deno.test("evaluate refuses a file that is no table of decisions, and names the line and the column", async () => {
   const refusals: readonly (readonly [string | Uint8Array<ArrayBuffer>, RegExp])[] = [
     ["", /it is empty/],
+    ["operator_id,decision\n", /it has no decision: there is no row below its first line/],
+    ["operator_id,decision", /it has no decision/],
+    [
+      "operator_id;decision\na;accepted\n",
+      /no column operator_id, decision: columns are separated by commas/,
+    ],
+    ["operator_id\tdecision\na\taccepted\n", /no column operator_id, decision$/m],
     ["decision\naccepted\n", /its first line has no column operator_id/],
     ["operator_id,decision,decision\na,accepted,accepted\n", /has the column decision twice/],
     ["operator_id,decision\na,accepted\nb,yes\n", /line 3: decision: /],

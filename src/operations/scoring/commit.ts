@@ -1,6 +1,7 @@
 /**
  * Commits a score and takes its late label. The recorded numbers never change: a label moves the operator's
- * state by an event of its own, and counts from the next score on.
+ * state by an event of its own. With the formulas `jis-3` the operator's JIS and verdict count it at once, with
+ * earlier ones from the next score on.
  * Source: specification, Score commit status; contract, section 4; scoring model, section 15, point 6.
  */
 import type { Proving, Scoring, Writing } from "../shared/capabilities.ts";
