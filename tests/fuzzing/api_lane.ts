@@ -44,11 +44,13 @@ interface Asked {
 
 /** Exercises can be recommended to an operator with this many. */
 const MATURE_INTERACTIONS = 60;
+/** In every sixth case the advice is wrong: without known cases of wrong advice no score becomes final. */
+const CASES_PER_WRONG_ADVICE = 6;
 /** After this many cases a new organization is used, so that reads of all its data do not grow for ever. */
 const CASES_OF_AN_ORGANIZATION = 400;
 const WEBHOOKS_AT_MOST = 9;
 const TIMEOUT_MS = 10_000;
-/** Enough telemetry, and a sound outcome, to have a score committed at once. */
+/** Enough telemetry, and a sound outcome, to have a mature operator's score committed at once. */
 const INTERACTION = {
   time_to_decision_ms: 9000,
   decision: "accepted",
@@ -133,6 +135,8 @@ export class Lane {
     const interactions = Array.from({ length: MATURE_INTERACTIONS }, (_, index) => ({
       session_id: this.#fresh(),
       ...INTERACTION,
+      // Rejected, and rightly so.
+      decision: index % CASES_PER_WRONG_ADVICE === 0 ? "rejected" : "accepted",
       time_to_decision_ms: 4000 + 100 * index,
     }));
     this.#here.mature.push(operator_id);

@@ -20,6 +20,8 @@ import {
   startService,
 } from "../program.ts";
 
+const MODEL_BEFORE = `${import.meta.dirname}/../../docs/understand/models/jis-1.1.0.json`;
+
 interface Site {
   /** The directory that holds the data directory. */
   readonly directory: string;
@@ -218,7 +220,8 @@ drill(
   "before a start migrates the schema it keeps a copy, which the earlier program can use",
   async (site) => {
     const { data, env } = site;
-    let service = await startService(["serve"], { env });
+    // A verdict, which the last step added, is sealed with its row. The model before has none.
+    let service = await startService(["serve"], { env: { ...env, JISS_SCORING_MODEL_FILE: MODEL_BEFORE } });
     const key = await createOrganization(service, env);
     await scored(service, key, "one");
     await service.stop();

@@ -69,13 +69,13 @@ Deno.test("serve ends with 78 and names every problem of the configuration, and 
 Deno.test("a bad scoring model is refused with every problem named, and a good one is used and recorded", async () => {
   const deployment = await freshDeployment();
   const model = JSON.parse(
-    await Deno.readTextFile(`${import.meta.dirname}/../../src/scoring/jis-1.1.0.json`),
+    await Deno.readTextFile(`${import.meta.dirname}/../../src/scoring/jis-2.0.0.json`),
   );
   const path = `${deployment.directory}/model.json`;
   const env = { ...deployment.env, JISS_SCORING_MODEL_FILE: path };
   const bad = structuredClone(model);
   bad.bands.adequate = 90;
-  bad.dimensions.error_detection.weight = 0.5;
+  bad.dimensions.error_detection.weight = 0.6;
   delete bad.retention.exponent;
   await Deno.writeTextFile(path, JSON.stringify(bad));
   const refused = await runProgram(["serve"], { env });
@@ -300,7 +300,7 @@ Deno.test("version names everything that an answer can depend on", async () => {
   assert.equal(code, 0);
   assert.match(
     stdout,
-    /^jiss \d+\.\d+\.\d+\ndeno \d+\.\S+\nv8 \S+\nsqlite 3\.\S+\nmodel jis-1\.1\.0\nmodel sha256 [0-9a-f]{64}\n$/,
+    /^jiss \d+\.\d+\.\d+\ndeno \d+\.\S+\nv8 \S+\nsqlite 3\.\S+\nmodel jis-2\.0\.0\nmodel sha256 [0-9a-f]{64}\n$/,
   );
 });
 

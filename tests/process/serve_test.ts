@@ -11,7 +11,7 @@ Deno.test("init, serve, create an organization, score, stop, and find everything
   const key = await createOrganization(first, deployment.env);
   const scored = await first.send("/v1/score", { key, body: scoreRequest() });
   assert.equal(scored.status, 200);
-  assert.equal(scored.body.jis, 66.45);
+  assert.equal(scored.body.jis, 48);
   assert.equal(await first.stop(), 0);
   assert.ok(first.log().some(({ msg }) => msg === "stopped"));
 
