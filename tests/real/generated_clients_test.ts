@@ -83,8 +83,8 @@ Deno.test({
       assert.equal(interactions, 4);
       assert.ok(days.length > 0 && findings > 0 && bundle > 10);
       assert.deepEqual(rest, {
-        jis: 65,
-        band: "adequate",
+        jis: 48,
+        band: "at_risk",
         tier: "tier_2",
         frozen: "incident_frozen",
         batch: ["python-2", "python-3"],
@@ -123,8 +123,8 @@ Deno.test({
       assert.match(hash, /^[0-9a-f]{64}$/);
       assert.ok(findings > 0 && bundle > 10);
       assert.deepEqual(rest, {
-        jis: 65,
-        band: "adequate",
+        jis: 48,
+        band: "at_risk",
         tier: "tier_2",
         batch: ["go-2", "go-3"],
         committed: true,

@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import { scoreRequest } from "../harness.ts";
 import { baseEnvironment, programLine, type RunningService, watch } from "../program.ts";
 import { freePort } from "../sqld.ts";
+import { peopleOf } from "../people.ts";
 
 const ROOT = await Deno.realPath(`${import.meta.dirname}/../..`);
 
@@ -83,6 +84,14 @@ async function freshWalk(): Promise<Walk> {
   });
 }
 
+/** Real decisions as a table of `jiss evaluate`. */
+function publishedDecisions(): string {
+  const rows = peopleOf("dots").map(({ person, followsAi, finalCorrect, aiCorrect }) =>
+    [person, followsAi ? "accepted" : "overridden", finalCorrect, aiCorrect].join(",")
+  );
+  return `${["operator_id,decision,outcome_correct,ai_correct", ...rows].join("\n")}\n`;
+}
+
 function only<Block>(blocks: readonly Block[], count: number): readonly Block[] {
   assert.equal(blocks.length, count, "a new block needs a step in this test");
   return blocks;
@@ -112,18 +121,20 @@ Deno.test("the commands of the README and of docs/ do what their pages say, on o
   assert.match(await walk.run(exercises!), /frequency_ratio/);
 
   // The page creates the README's organization, which exists here, so another name is used.
-  const [organizations, endpoint, alerts, evaluation, doctor, clock] = only(
+  const [organizations, endpoint, alerts, calibration, evaluation, doctor, clock] = only(
     await blocksOf("docs/operate/administer.md"),
-    6,
+    7,
   );
   const output = await walk.run(organizations!.replaceAll(" acme", " beta"));
   assert.match(output, /jis_/);
   const created = endpoint!.replaceAll('"acme"', '"gamma"').replaceAll("acme-1", "gamma-1");
   assert.match(await walk.run(`${created}printf '%s' "$KEY"`), /^jis_\w{26}$/);
   await walk.run(alerts!);
-  await Deno.writeTextFile(`${walk.directory}/decisions.csv`, "operator_id,decision\nada,accepted\n");
-  await Deno.copyFile(`${ROOT}/src/scoring/jis-2.0.0.json`, `${walk.directory}/model.json`);
-  assert.match(await walk.run(evaluation!), /^ada /m);
+  await Deno.writeTextFile(`${walk.directory}/decisions.csv`, publishedDecisions());
+  // The organization of the walk has too little history to fit anything; the file has enough.
+  const ofFile = calibration!.split("\n").filter((line) => line.includes("--history")).join("\n");
+  assert.match(await walk.run(ofFile), /^Wrote model\.json/m);
+  assert.match(await walk.run(evaluation!), /^dots-001 /m);
   assert.match(await Deno.readTextFile(`${walk.directory}/report.html`), /<figure id="forest">/);
   assert.match(await walk.run(doctor!), /^ok +checkpoints /m);
   assert.match(await walk.run(clock!), /is not refused, so nothing was recorded/);

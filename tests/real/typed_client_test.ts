@@ -50,7 +50,7 @@ Deno.test("a client typed by openapi-typescript compiles under strict and scores
     key,
   ], place);
   const { jis, band, tier, hash } = JSON.parse(printed);
-  assert.deepEqual([jis, band, tier], [65, "adequate", "tier_2"]);
+  assert.deepEqual([jis, band, tier], [48, "at_risk", "tier_2"]);
   assert.match(hash, /^[0-9a-f]{64}$/);
   await service.stop();
   await deployment.remove();
