@@ -2,23 +2,12 @@
  * The tables of docs/understand/scoring-model.md that hold figures of `jiss simulate --json`. A table stands between
  * `<!-- table: name -->` and `<!-- end -->`.
  */
+import { BAD } from "../src/simulation/populations.ts";
 import type { Figure, Validation } from "../src/simulation/validation.ts";
 
 type Cells = readonly string[];
 
 const FIELD = ["field_has", "field_dots", "field_logic", "field_pathologists"];
-const BAD = [
-  "rubber_stamper",
-  "slow_rubber",
-  "idle_clicker",
-  "hover_gamer",
-  "token_departer",
-  "retoucher",
-  "blind_referrer",
-  "contrarian",
-  "always_reject",
-  "always_escalate",
-];
 const KINDS = ["independent", "fast_expert", "novice_learning", ...BAD, "spectrum", ...FIELD];
 const SIMPLE = ["1 − acceptance rate", "accuracy", "d′", "J", "two shrunken rates"];
 const STRATEGIES = [
