@@ -2,6 +2,7 @@
  * The tables of docs/understand/scoring-model.md that hold figures of `jiss simulate --json`. A table stands between
  * `<!-- table: name -->` and `<!-- end -->`.
  */
+import { COSTS } from "../src/simulation/costs.ts";
 import { BAD } from "../src/simulation/populations.ts";
 import type { Figure, Validation } from "../src/simulation/validation.ts";
 
@@ -15,6 +16,7 @@ const STRATEGIES = [
   ...["colluding_labels_unprobed", "rotating_ids", "second_ai", "second_ai_weak", "screen_reader"],
   ...["many_answers", "many_answers_told", "more_answers", "more_answers_told", "outcome_luck"],
 ];
+const COSTLY = ["independent", "spectrum", "those who do not judge"];
 const GROUPS = ["independent", "bad archetypes", "spectrum", "field"];
 
 /** Each table by its name: its head, then its rows. @throws {Error} if a figure is missing. */
@@ -58,6 +60,23 @@ export function tablesOf({ figures }: Pick<Validation, "figures">): ReadonlyMap<
         ),
       ],
       ...KINDS.map((of) => [of, ...[50, 200].flatMap((after) => verdicts("", of, after))]),
+    ]],
+    ["costs", [
+      ["costs", ...COSTLY],
+      ...COSTS.map((costs) => [
+        costs,
+        ...COSTLY.map((of) => verdicts(`${costs}: `, of, 200).join(" / ")),
+      ]),
+    ]],
+    ["equal-error", [
+      ["kind", "JIS", ...SIMPLE, "any test of the two rates", "enough is known"],
+      ...BAD.map((of) => [
+        of,
+        ...["JIS", ...SIMPLE, "any test of the two rates"].map((name) =>
+          share(`at risk at equal error, ${name}`, of, 50)
+        ),
+        share("enough wrong advice is known for a verdict", of, 50),
+      ]),
     ]],
     ["errors", [
       ["people", "after", "truly above 60", "of these certainly at risk"],

@@ -6,7 +6,9 @@
 import type { ModelDocument } from "../scoring/model.ts";
 import { type Distributions, distributions } from "./distributions.ts";
 import { certainty } from "./certainty.ts";
+import { atOtherCosts } from "./costs.ts";
 import { changes } from "./drift.ts";
+import { atEqualError } from "./equal_error.ts";
 import { FIELD_STUDIES } from "./field.ts";
 import { ordered, separation } from "./measures.ts";
 import { expectedCoverage, reliability } from "./reliability.ts";
@@ -133,6 +135,8 @@ const PARTS: readonly Part[] = [
   { section: "Separation of the archetypes", cost: 14, measure: separation },
   { section: "Order: the score and simple measures against J*", cost: 8, measure: ordered },
   { section: "Verdicts", cost: 12, formulas: WITH_VERDICTS, measure: verdicts },
+  { section: "Verdicts beside simple measures", cost: 2, formulas: WITH_VERDICTS, measure: atEqualError },
+  { section: "Verdicts at other costs", cost: 5, formulas: WITH_VERDICTS, measure: atOtherCosts },
   { section: "Intervals, by kind of reviewer", cost: 1, formulas: WITH_VERDICTS, measure: coverage },
   { section: "Intervals", cost: 50, formulas: BEFORE_VERDICTS, measure: expectedCoverage },
   { section: "Reliability and the smallest detectable change", cost: 10, measure: reliability },

@@ -3,17 +3,19 @@
  * docs/understand/scoring-model.md.
  */
 import assert from "node:assert/strict";
+import { VERDICT_STATUSES } from "../../src/domain/enums.ts";
 import { Evaluation, type EvaluationResult } from "../../src/scoring/evaluation/evaluation.ts";
 import { initialState } from "../../src/scoring/state.ts";
 import { readState } from "../../src/scoring/reading.ts";
+import { COSTS, withCosts } from "../../src/simulation/costs.ts";
 import { JIS_2_0_0 } from "../models.ts";
 import { peopleOf, type PersonDecision, rowOf, STUDIES, type Study } from "../people.ts";
 
 type FoldOf = (decision: PersonDecision) => "fit" | "test" | null;
 const isOdd = ({ trial }: PersonDecision) => trial % 2 === 1;
 
-function evaluated(study: Study, foldOf: FoldOf): EvaluationResult {
-  const evaluation = new Evaluation(JIS_2_0_0);
+function evaluated(study: Study, foldOf: FoldOf, model = JIS_2_0_0): EvaluationResult {
+  const evaluation = new Evaluation(model);
   for (const decision of peopleOf(study)) {
     const fold = foldOf(decision);
     if (fold !== null) evaluation.add(rowOf(decision, fold));
@@ -92,3 +94,21 @@ for (const study of STUDIES) {
     }
   });
 }
+
+Deno.test("the verdicts on these people move with the costs as documented", async () => {
+  const page = await Deno.readTextFile(
+    `${import.meta.dirname}/../../docs/understand/scoring-model.md`,
+  );
+  const documented = COSTS.map((costs) =>
+    new RegExp(`^\\| ${RegExp.escape(costs)} +\\| (\\d+ / \\d+ / \\d+) +\\| (\\d+ / \\d+ / \\d+) +\\|$`, "m")
+      .exec(page)?.slice(1)
+  );
+  const counted = COSTS.map((costs) =>
+    STUDIES.map((study) => {
+      const { operators } = evaluated(study, () => "fit", withCosts(JIS_2_0_0, costs)!);
+      return VERDICT_STATUSES.map((status) => operators.filter((one) => one.status === status).length)
+        .join(" / ");
+    })
+  );
+  assert.deepEqual(counted, documented);
+});
