@@ -238,8 +238,10 @@ const VERDICT: Verdict = {
   low: 62,
   high: 91,
   wrong_cases: 30,
+  right_cases: 40,
   doubt: null,
   wrong_cases_needed: null,
+  right_cases_needed: null,
 };
 
 /** The verdict alone decides, whatever a score or a dimension is. */

@@ -29,6 +29,7 @@ const REVIEW_COST = 0.07;
 const ERROR_RATE = { prior: 0.15, weight: 5, least: 0.15, most: 0.5, step: 0.01 };
 const MEMORY_CASES = 400;
 const WRONG_CASES = 5;
+const RIGHT_CASES = 5;
 const UNMEASURED = { decisions: 20, share: 0.1 };
 const LEVEL = 0.9;
 
@@ -259,6 +260,10 @@ function fewCases(model: ModelDocument): void {
   ]);
   assert.deepEqual(of({ n: counting(WRONG_CASES) }).priorDimensions, []);
   assert.deepEqual(of({ n: counting(WRONG_CASES - 1) }).priorDimensions, Object.keys(WEIGHTY));
+  const rightly = (right: number) => of({ n: [...FINDS.slice(0, 5), right, 360] as Part });
+  assert.deepEqual(said(rightly(RIGHT_CASES)), COMPLIANT);
+  assert.deepEqual(said(rightly(RIGHT_CASES - 1)), ["undetermined", "all", "too_few_right_cases", null]);
+  assert.equal(rightly(RIGHT_CASES - 1).verdict.right_cases_needed, 1);
   const planted = (natural: number) => of({ n: counting(natural), p: counting(40) });
   assert.deepEqual(said(planted(WRONG_CASES)), COMPLIANT);
   assert.deepEqual(said(planted(WRONG_CASES - 2)), ["undetermined", "all", "too_few_natural_wrong_cases", 2]);

@@ -74,6 +74,7 @@ export type VerdictStatus = (typeof VERDICT_STATUSES)[number];
 /** Why `jis-3` gives no verdict. */
 export const DOUBTS = [
   "too_few_wrong_cases",
+  "too_few_right_cases",
   "too_few_natural_wrong_cases",
   "natural_cases_below_minimum",
   "part_not_measured",

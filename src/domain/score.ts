@@ -101,10 +101,17 @@ export const verdictSchema = z.object({
   wrong_cases: z.int().min(0).meta({
     description: "Cases of wrong advice in that part whose truth is known.",
   }),
+  right_cases: z.int().min(0).meta({
+    description: "Cases of right advice in that part whose truth is known.",
+  }),
   doubt: z.enum(DOUBTS).nullable().meta({ description: "Why there is no verdict; null if there is one." }),
   wrong_cases_needed: z.int().min(0).nullable().meta({
     description:
-      "About how many more cases of wrong advice would settle it; null if there is a verdict, or if nobody can say.",
+      "About how many more cases of wrong advice would settle it; null if there is a verdict, if right advice would, or if nobody can say.",
+  }),
+  right_cases_needed: z.int().min(0).nullable().meta({
+    description:
+      "About how many more cases of right advice would settle it; null if there is a verdict, if wrong advice would, or if nobody can say.",
   }),
 }).meta({ id: "Verdict" });
 

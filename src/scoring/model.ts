@@ -116,6 +116,8 @@ const discrimination = z.strictObject({
   memory_cases: count,
   /** Cases of wrong advice without which no verdict is given. */
   wrong_cases: count,
+  /** Cases of right advice without which nobody is compliant: somebody who rejects everything finds every error. */
+  right_cases: count,
   /** Decisions, and their share of all, from which on a part of the work needs known cases of its own. */
   unmeasured: z.strictObject({ decisions: count, share }),
 });

@@ -143,6 +143,7 @@ class Reading {
   readonly interval: Interval;
   /** Mean of the points. */
   readonly mean: number;
+  readonly mode: Mode;
   readonly #posterior: Posterior;
   readonly #tables: PointTables;
 
@@ -151,6 +152,7 @@ class Reading {
     readonly part: Part,
     { rate, mode }: { readonly rate: number; readonly mode: Mode },
   ) {
+    this.mode = mode;
     this.#posterior = new Posterior(model, casesOf(part));
     this.#tables = tablesOf(model, rate);
     this.interval = intervalOf(model, this.#tables[mode], this.#posterior);
@@ -167,10 +169,31 @@ class Reading {
     );
   }
 
-  /** The highest points, with the certainty of the interval, if no wrong advice were ever accepted. */
-  highestWithEveryErrorFound(mode: Mode): number {
+  /** Whether at least half of the variance of the points is that of the rate on wrong advice (law of total variance). */
+  isMostlyOfWrongAdvice(): boolean {
+    const { weights, total } = this.#posterior;
+    const { points } = this.#tables[this.mode];
     const size = gridSize(this.model);
-    const best = this.#tables[mode].points.subarray((size - 1) * size);
+    let between = 0;
+    let squares = 0;
+    for (let row = 0, cell = 0; row < size; row += 1) {
+      let [weight, sum] = [0, 0];
+      for (let column = 0; column < size; column += 1, cell += 1) {
+        const [share, value] = [weights[cell]!, points[cell]!];
+        weight = weight + share;
+        sum = sum + share * value;
+        squares = squares + share * (value * value);
+      }
+      if (weight > 0) between = between + sum * (sum / weight);
+    }
+    const square = this.mean * this.mean;
+    return 2 * (between / total - square) >= squares / total - square;
+  }
+
+  /** The highest points, with the certainty of the interval, if no wrong advice were ever accepted. */
+  highestWithEveryErrorFound(): number {
+    const size = gridSize(this.model);
+    const best = this.#tables[this.mode].points.subarray((size - 1) * size);
     const tail = (1 - this.model.uncertainty.level) / 2;
     let sum = 0;
     for (const [column, probability] of this.#posterior.ofRightAdvice().entries()) {
@@ -189,13 +212,25 @@ export interface Verdict {
   /** The interval of that part's score, points. */
   readonly low: number;
   readonly high: number;
-  /** Cases of wrong advice in that part whose truth is known. */
+  /** Cases of wrong and of right advice in that part whose truth is known. */
   readonly wrong_cases: number;
+  readonly right_cases: number;
   /** Null if there is a verdict. */
   readonly doubt: Doubt | null;
-  /** About how many more cases of wrong advice would settle it; null if there is a verdict or nobody can say. */
+  /**
+   * About how many more cases of wrong or of right advice would settle it, whichever says more; null if there is a
+   * verdict or nobody can say.
+   */
   readonly wrong_cases_needed: number | null;
+  readonly right_cases_needed: number | null;
 }
+
+/** What would settle a doubt. */
+type Needed = Pick<Verdict, "wrong_cases_needed" | "right_cases_needed">;
+
+const NOBODY_CAN_SAY: Needed = { wrong_cases_needed: null, right_cases_needed: null };
+const wrongNeeded = (count: number): Needed => ({ ...NOBODY_CAN_SAY, wrong_cases_needed: count });
+const rightNeeded = (count: number): Needed => ({ ...NOBODY_CAN_SAY, right_cases_needed: count });
 
 /** What `jis-3` reads from a state's known cases. */
 export interface Judgment extends Interval {
@@ -233,7 +268,7 @@ function verdictOf(
     readonly at: { readonly rate: number; readonly mode: Mode };
   },
 ): Verdict {
-  const whole = verdictOnAll(model, { all, mode: at.mode, naturalWrong: parts.n[4] });
+  const whole = verdictOnAll(model, { all, naturalWrong: parts.n[4] });
   const others = partsToJudge(model, parts).map(({ name, part, isOften }) =>
     verdictOnPart(model, { name, isOften, reading: new Reading(model, part, at) })
   );
@@ -280,31 +315,34 @@ function partsToJudge(model: ModelDocument, parts: PartsOfWork): readonly PartTo
 
 function verdictOnAll(
   model: ModelDocument,
-  { all, mode, naturalWrong }: { readonly all: Reading; readonly mode: Mode; readonly naturalWrong: number },
+  { all, naturalWrong }: { readonly all: Reading; readonly naturalWrong: number },
 ): Verdict {
   const { min_jis } = model.thresholds;
-  const { wrong_cases: least } = requireDiscrimination(model);
+  const { wrong_cases: least, right_cases: leastRight } = requireDiscrimination(model);
   const { interval } = all;
-  const wrong = all.part[4];
-  const verdict = { part: "all" as const, ...interval, wrong_cases: wrong };
+  const [, , , , wrong, right] = all.part;
+  const verdict = { part: "all" as const, ...interval, wrong_cases: wrong, right_cases: right };
   const decided = (status: VerdictStatus): Verdict => ({
     ...verdict,
     status,
     doubt: null,
-    wrong_cases_needed: null,
+    ...NOBODY_CAN_SAY,
   });
-  const doubted = (doubt: Doubt, needed: number | null): Verdict => ({
+  const doubted = (doubt: Doubt, needed: Needed): Verdict => ({
     ...verdict,
     status: "undetermined",
     doubt,
-    wrong_cases_needed: needed,
+    ...needed,
   });
-  if (interval.high < min_jis && (wrong >= least || all.highestWithEveryErrorFound(mode) < min_jis)) {
+  if (interval.high < min_jis && (wrong >= least || all.highestWithEveryErrorFound() < min_jis)) {
     return decided("non_compliant");
   }
-  if (wrong < least) return doubted("too_few_wrong_cases", least - wrong);
+  if (wrong < least) return doubted("too_few_wrong_cases", wrongNeeded(least - wrong));
+  if (right < leastRight) return doubted("too_few_right_cases", rightNeeded(leastRight - right));
   if (interval.low < min_jis) return doubted("interval_spans_minimum", neededCases(model, all));
-  if (naturalWrong < least) return doubted("too_few_natural_wrong_cases", least - naturalWrong);
+  if (naturalWrong < least) {
+    return doubted("too_few_natural_wrong_cases", wrongNeeded(least - naturalWrong));
+  }
   return decided("compliant");
 }
 
@@ -322,45 +360,46 @@ function verdictOnPart(
   },
 ): Verdict | null {
   const { min_jis } = model.thresholds;
-  const { wrong_cases: least } = requireDiscrimination(model);
+  const { wrong_cases: least, right_cases: leastRight } = requireDiscrimination(model);
   const { interval } = reading;
-  const wrong = reading.part[4];
-  const verdict = { part: name, ...interval, wrong_cases: wrong };
-  if (wrong < least) {
-    const [hit, miss] = reading.part;
-    if (!isOften && miss <= hit) return null;
-    return {
-      ...verdict,
-      status: "undetermined",
-      doubt: "part_not_measured",
-      wrong_cases_needed: least - wrong,
-    };
-  }
-  if (interval.high < min_jis && name !== "natural") {
-    return { ...verdict, status: "non_compliant", doubt: null, wrong_cases_needed: null };
-  }
-  if (reading.mean >= min_jis) return null;
-  return {
+  const [hit, miss, , , wrong, right] = reading.part;
+  const verdict = { part: name, ...interval, wrong_cases: wrong, right_cases: right };
+  const doubted = (doubt: Doubt, needed: Needed): Verdict => ({
     ...verdict,
     status: "undetermined",
-    ...(interval.high < min_jis
-      ? { doubt: "natural_cases_below_minimum", wrong_cases_needed: null }
-      : { doubt: "interval_spans_minimum", wrong_cases_needed: neededCases(model, reading) }),
-  };
+    doubt,
+    ...needed,
+  });
+  if (wrong < least) {
+    if (!isOften && miss <= hit) return null;
+    return doubted("part_not_measured", wrongNeeded(least - wrong));
+  }
+  if (interval.high < min_jis && name !== "natural") {
+    return { ...verdict, status: "non_compliant", doubt: null, ...NOBODY_CAN_SAY };
+  }
+  if (right < leastRight) return doubted("part_not_measured", rightNeeded(leastRight - right));
+  if (reading.mean >= min_jis) return null;
+  return interval.high < min_jis
+    ? doubted("natural_cases_below_minimum", NOBODY_CAN_SAY)
+    : doubted("interval_spans_minimum", neededCases(model, reading));
 }
 
 /** More cases than this are no advice: the operator's score is too near the minimum. */
 const NEEDED_MOST = 400;
 
 /**
- * About how many more cases of wrong advice would bring the minimum out of the interval, if the score stays
- * there: an interval narrows with the root of the cases.
+ * About how many more cases would bring the minimum out of the interval, if the score stays there: an interval
+ * narrows with the root of the cases. They are of wrong advice if at least half of the variance is that of the rate on
+ * wrong advice, and of right advice otherwise.
  */
-function neededCases(model: ModelDocument, { interval: { low, high }, mean, part }: Reading): number | null {
+function neededCases(model: ModelDocument, reading: Reading): Needed {
+  const { interval: { low, high }, mean, part } = reading;
   const reach = (high - low) / 2;
   const away = Math.abs(mean - model.thresholds.min_jis);
-  if (away === 0) return null;
+  if (away === 0) return NOBODY_CAN_SAY;
   const ratio = reach / away;
-  const needed = Math.ceil(Math.max(1, part[4] * (ratio * ratio - 1)));
-  return needed > NEEDED_MOST ? null : needed;
+  const isWrong = reading.isMostlyOfWrongAdvice();
+  const needed = Math.ceil(Math.max(1, part[isWrong ? 4 : 5] * (ratio * ratio - 1)));
+  if (needed > NEEDED_MOST) return NOBODY_CAN_SAY;
+  return isWrong ? wrongNeeded(needed) : rightNeeded(needed);
 }

@@ -27,12 +27,15 @@ export function partInWords(part: Verdict["part"]): string {
  * settle it.
  */
 export function verdictReason(verdict: Verdict): string {
-  const { part, doubt, wrong_cases_needed: needed } = verdict;
+  const { part, doubt, wrong_cases_needed, right_cases_needed } = verdict;
+  const needed = neededInWords({ wrong_cases_needed, right_cases_needed });
   switch (doubt) {
     case null:
       return `the score on ${partInWords(part)} lies between ${rangeInWords(verdict)}`;
     case "too_few_wrong_cases":
       return neededFirst(needed, "");
+    case "too_few_right_cases":
+      return neededFirst(needed, "", "right");
     case "too_few_natural_wrong_cases":
       return neededFirst(needed, " that nobody planted");
     case "natural_cases_below_minimum":
@@ -44,32 +47,44 @@ export function verdictReason(verdict: Verdict): string {
       return neededFirst(needed, ` among ${partInWords(part)}`);
     case "interval_spans_minimum":
       return needed === null
-        ? "the score is so near the threshold that nobody can say how many more known cases of wrong advice would settle it"
-        : `about ${moreCases(needed)} of wrong advice would settle it`;
+        ? "the score is so near the threshold that nobody can say how many more known cases would settle it"
+        : `about ${needed.cases} would settle it`;
   }
 }
 
 /** A verdict in whole sentences: the status with its reason, then what it rests on. */
 export function verdictInWords(verdict: Verdict): string {
-  const { status, part, doubt, wrong_cases } = verdict;
-  const known = `${formatQuantity(String(wrong_cases), "known case")} of wrong advice`;
+  const { status, part, doubt, wrong_cases, right_cases } = verdict;
+  const known = `${formatQuantity(String(wrong_cases), "known case")} of wrong advice and ${right_cases} of right advice`;
   const basis = doubt === null
     ? `It rests on ${known}.`
     : `On ${partInWords(part)} the score lies between ${rangeInWords(verdict)}, with ${known}.`;
   return `${VERDICT_WORDS[status]}: ${verdictReason(verdict)}. ${basis}`;
 }
 
-/** A shortage of cases, without which there is no verdict at all. */
-function neededFirst(needed: number | null, kind: string): string {
-  return needed === null
-    ? `more known cases of wrong advice${kind} are needed before there can be a verdict`
-    : `${moreCases(needed)} of wrong advice${kind} ${
-      needed === 1 ? "is" : "are"
-    } needed before there can be a verdict`;
+/** Cases that would settle a verdict, in words, and the verb's form; null if nobody can say how many. */
+function neededInWords(
+  { wrong_cases_needed: wrong, right_cases_needed: right }: Pick<
+    Verdict,
+    "wrong_cases_needed" | "right_cases_needed"
+  >,
+): { readonly cases: string; readonly verb: string } | null {
+  const count = wrong ?? right;
+  if (count === null) return null;
+  return {
+    cases: `${formatQuantity(String(count), "more known case")} of ${wrong === null ? "right" : "wrong"} advice`,
+    verb: count === 1 ? "is" : "are",
+  };
 }
 
-function moreCases(count: number): string {
-  return formatQuantity(String(count), "more known case");
+/** A shortage of cases, without which there is no verdict at all. */
+function neededFirst(
+  needed: ReturnType<typeof neededInWords>,
+  kind: string,
+  advice: "wrong" | "right" = "wrong",
+): string {
+  const { cases, verb } = needed ?? { cases: `more known cases of ${advice} advice`, verb: "are" };
+  return `${cases}${kind} ${verb} needed before there can be a verdict`;
 }
 
 function rangeInWords({ low, high }: Verdict): string {

@@ -157,6 +157,7 @@ _DISCRIMINATION = _having(
     error_rate=_numbers("prior weight least most step"),
     memory_cases=number(),
     wrong_cases=number(),
+    right_cases=number(),
     unmeasured=_numbers("decisions share"),
 )
 

@@ -173,8 +173,23 @@ class Judgment:
         if away == 0:
             return None
         ratio = (high - low) / 2 / away
-        count = math.ceil(max(1, part[4] * (ratio * ratio - 1)))
-        return None if count > _MOST_NEEDED else count
+        kind = 0 if self._is_mostly_of_wrong_advice(posterior) else 1
+        count = math.ceil(max(1, part[4 + kind] * (ratio * ratio - 1)))
+        return None if count > _MOST_NEEDED else (count, None) if kind == 0 else (None, count)
+
+    def _is_mostly_of_wrong_advice(self, posterior):
+        weights, whole = posterior
+        size, between, squares = self.grid.size, 0, 0
+        for row in range(size):
+            weight = total = 0
+            for cell in range(row * size, (row + 1) * size):
+                weight = weight + weights[cell]
+                total = total + weights[cell] * self.table[cell]
+                squares = squares + weights[cell] * (self.table[cell] * self.table[cell])
+            if weight > 0:
+                between = between + total * (total / weight)
+        mean = _mean(self.table, posterior)
+        return 2 * (between / whole - mean * mean) >= squares / whole - mean * mean
 
     def _best(self, posterior):
         weights, whole = posterior
@@ -186,19 +201,22 @@ class Judgment:
         return self.table[-1]
 
     def _on_all(self, posterior):
-        least, wrong, natural = self.rules["wrong_cases"], self.all[4], self.known["n"][4]
+        least, (wrong, right), natural = self.rules["wrong_cases"], self.all[4:6], self.known["n"][4]
+        missing = self.rules["right_cases"] - right
 
         def said(status, doubt=None, needed=None):
-            return _verdict(status, "all", (self.low, self.high), wrong, doubt, needed)
+            return _verdict(status, "all", (self.low, self.high), self.all, doubt, needed)
 
         if self.high < self.minimum and (wrong >= least or self._best(posterior) < self.minimum):
             return said("non_compliant")
         if wrong < least:
-            return said("undetermined", "too_few_wrong_cases", least - wrong)
+            return said("undetermined", "too_few_wrong_cases", (least - wrong, None))
+        if missing > 0:
+            return said("undetermined", "too_few_right_cases", (None, missing))
         if self.low < self.minimum:
             return said("undetermined", "interval_spans_minimum", self._needed(self.all, posterior))
         if natural < least:
-            return said("undetermined", "too_few_natural_wrong_cases", least - natural)
+            return said("undetermined", "too_few_natural_wrong_cases", (least - natural, None))
         return said("compliant")
 
     def _parts(self):
@@ -220,15 +238,17 @@ class Judgment:
         interval = _interval(self.table, posterior, self.tail)
 
         def said(status, doubt=None, needed=None):
-            return _verdict(status, name, interval, wrong, doubt, needed)
+            return _verdict(status, name, interval, part, doubt, needed)
 
         if wrong < least:
             if not is_often and part[1] <= part[0]:
                 return None
-            return said("undetermined", "part_not_measured", least - wrong)
+            return said("undetermined", "part_not_measured", (least - wrong, None))
         is_below = interval[1] < self.minimum
         if is_below and name != "natural":
             return said("non_compliant")
+        if part[5] < self.rules["right_cases"]:
+            return said("undetermined", "part_not_measured", (None, self.rules["right_cases"] - part[5]))
         if _mean(self.table, posterior) >= self.minimum:
             return None
         if is_below:
@@ -243,15 +263,18 @@ class Judgment:
         return verdict
 
 
-def _verdict(status, part, interval, wrong_cases, doubt, needed):
+def _verdict(status, name, interval, part, doubt, needed):
+    wrong_needed, right_needed = needed or (None, None)
     return {
         "status": status,
-        "part": part,
+        "part": name,
         "low": interval[0],
         "high": interval[1],
-        "wrong_cases": wrong_cases,
+        "wrong_cases": part[4],
+        "right_cases": part[5],
         "doubt": doubt,
-        "wrong_cases_needed": needed,
+        "wrong_cases_needed": wrong_needed,
+        "right_cases_needed": right_needed,
     }
 
 

@@ -43,8 +43,10 @@ Deno.test("a sparkline says its verdict in words, in the picture and first in it
     low: 52.4,
     high: 67.6,
     wrong_cases: 8,
+    right_cases: 40,
     doubt: "interval_spans_minimum",
     wrong_cases_needed: 12,
+    right_cases_needed: null,
   };
   for (const points of [POINTS, []]) {
     const picture = sparkline(points, 30, verdict);
@@ -183,10 +185,11 @@ Deno.test("a run's page says its verdict before the score, in words that fit so 
     status: "compliant",
     doubt: null,
     wrong_cases_needed: null,
+    right_cases_needed: null,
   } as const;
   assert.match(
     readable(assessmentPage({ ...run, summary: { ...run.summary, verdict: settled } })),
-    /Verdict: Meets the threshold .* It rests on \d known cases of wrong advice\. A run of 6 cases shows how a verdict is made/,
+    /Verdict: Meets the threshold .* It rests on \d known cases of wrong advice and \d of right advice\. A run of 6 cases shows how a verdict is made/,
   );
   assert.doesNotMatch(readable(assessmentPage(sampleAssessment(6, JIS_1_1_0))), /Verdict|from the prior/);
 });

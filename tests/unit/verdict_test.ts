@@ -90,6 +90,33 @@ Deno.test("without five known cases of wrong advice there is no verdict, however
   ]);
 });
 
+Deno.test("who turns everything down is not compliant while only the AI's errors become known", () => {
+  const rejects = verdictOn({ n: part(20, 0), p: part(10, 0) });
+  assert.deepEqual(brief(rejects), ["undetermined", "all", "too_few_right_cases", null]);
+  assert.deepEqual([rejects.right_cases, rejects.right_cases_needed], [0, 5]);
+  const nearly = verdictOn({ n: part(40, 0, 4, 0) });
+  assert.deepEqual([nearly.doubt, nearly.right_cases_needed], ["too_few_right_cases", 1]);
+  assert.deepEqual(brief(verdictOn({ n: part(40, 0, 5, 0) })), ["compliant", "all", null, null]);
+});
+
+Deno.test("a part in which nothing is known of right advice is not measured, but who is certainly below stays so", () => {
+  const n = part(40, 0, 200, 0);
+  const { right_cases_needed, ...verdict } = verdictOn({ n, s: part(12, 0, 3, 0) });
+  assert.deepEqual(brief(verdict as Verdict), ["undetermined", "high_stakes", "part_not_measured", null]);
+  assert.equal(right_cases_needed, 2);
+  assert.deepEqual(brief(verdictOn({ n, s: part(0, 12) })), ["non_compliant", "high_stakes", null, null]);
+  assert.deepEqual(brief(verdictOn({ n: part(0, 40) })), ["non_compliant", "all", null, null]);
+});
+
+Deno.test("what would settle a verdict is advice of the kind whose rate is less certain", () => {
+  const needed = (of: Part) => {
+    const { doubt, wrong_cases_needed: wrong, right_cases_needed: right } = verdictOn({ n: of });
+    return [doubt, wrong === null, right === null];
+  };
+  assert.deepEqual(needed(part(5, 4, 120, 3)), ["interval_spans_minimum", false, true]);
+  assert.deepEqual(needed(part(20, 2, 4, 4)), ["interval_spans_minimum", true, false]);
+});
+
 Deno.test("who turns down right advice too is not compliant, even if every error were found", () => {
   assert.deepEqual(brief(verdictOn({ n: part(0, 0, 2, 60) })), ["non_compliant", "all", null, null]);
 });

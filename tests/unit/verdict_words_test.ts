@@ -17,8 +17,10 @@ const SETTLED: Verdict = {
   low: 66.1,
   high: 81.94,
   wrong_cases: 14,
+  right_cases: 80,
   doubt: null,
   wrong_cases_needed: null,
+  right_cases_needed: null,
 };
 
 const doubted = (change: Partial<Verdict>): Verdict => ({
@@ -33,7 +35,7 @@ const doubted = (change: Partial<Verdict>): Verdict => ({
 Deno.test("a settled verdict names its part, its interval and its cases", () => {
   assert.equal(
     verdictInWords(SETTLED),
-    "Meets the threshold: the score on all cases lies between 66.1 and 81.9. It rests on 14 known cases of wrong advice.",
+    "Meets the threshold: the score on all cases lies between 66.1 and 81.9. It rests on 14 known cases of wrong advice and 80 of right advice.",
   );
   assert.equal(
     verdictInWords({
@@ -44,7 +46,7 @@ Deno.test("a settled verdict names its part, its interval and its cases", () => 
       high: 51.3,
       wrong_cases: 1,
     }),
-    "Below the threshold: the score on the cases with high stakes lies between 8 and 51.3. It rests on 1 known case of wrong advice.",
+    "Below the threshold: the score on the cases with high stakes lies between 8 and 51.3. It rests on 1 known case of wrong advice and 80 of right advice.",
   );
 });
 
@@ -52,11 +54,24 @@ Deno.test("an undetermined verdict says what would settle it", () => {
   const said = (change: Partial<Verdict>) => verdictInWords(doubted(change));
   assert.equal(
     said({}),
-    "Undetermined: about 12 more known cases of wrong advice would settle it. On all cases the score lies between 48 and 81.9, with 14 known cases of wrong advice.",
+    "Undetermined: about 12 more known cases of wrong advice would settle it. On all cases the score lies between 48 and 81.9, with 14 known cases of wrong advice and 80 of right advice.",
   );
   assert.match(
     said({ wrong_cases_needed: 1 }),
     /: about 1 more known case of wrong advice would settle it\./,
+  );
+  assert.match(
+    said({ wrong_cases_needed: null, right_cases_needed: 30 }),
+    /: about 30 more known cases of right advice would settle it\./,
+  );
+  assert.match(
+    said({
+      doubt: "too_few_right_cases",
+      wrong_cases_needed: null,
+      right_cases_needed: 4,
+      right_cases: 1,
+    }),
+    /^Undetermined: 4 more known cases of right advice are needed before there can be a verdict\. .* and 1 of right advice\.$/,
   );
   assert.match(
     said({ wrong_cases_needed: null }),
@@ -88,7 +103,8 @@ Deno.test("each status, part and doubt has sentences of its own, in words and no
     for (const status of VERDICT_STATUSES) {
       for (const doubt of status === "undetermined" ? DOUBTS : [null]) {
         for (const needed of doubt === null ? [null] : [null, 1, 7]) {
-          const verdict = { ...SETTLED, status, part, doubt, wrong_cases_needed: needed };
+          const name = doubt === "too_few_right_cases" ? "right_cases_needed" : "wrong_cases_needed";
+          const verdict = { ...SETTLED, status, part, doubt, [name]: needed };
           const text = verdictInWords(verdict);
           said.push(text);
           assert.ok(text.startsWith(`${VERDICT_WORDS[status]}: ${verdictReason(verdict)}. `), text);

@@ -402,8 +402,10 @@ const VERDICTS: readonly Verdict[] = [
     low: 41.3,
     high: 77.9,
     wrong_cases: 3,
+    right_cases: 9,
     doubt,
-    wrong_cases_needed: doubt === "interval_spans_minimum" ? null : 2,
+    wrong_cases_needed: doubt === "interval_spans_minimum" || doubt === "too_few_right_cases" ? null : 2,
+    right_cases_needed: doubt === "too_few_right_cases" ? 3 : null,
   })),
   ...([["compliant", "all"], ["non_compliant", "legal"]] as const).map(([status, part]): Verdict => ({
     status,
@@ -411,8 +413,10 @@ const VERDICTS: readonly Verdict[] = [
     low: 30.1,
     high: 88.4,
     wrong_cases: 21,
+    right_cases: 64,
     doubt: null,
     wrong_cases_needed: null,
+    right_cases_needed: null,
   })),
 ];
 
@@ -501,6 +505,8 @@ const REVIEWERS: readonly {
   readonly name: string;
   readonly judges: (of: Case) => boolean;
   readonly otherwise?: Decision;
+  /** True if the truth of a case becomes known only if the advice was wrong. */
+  readonly isErrorAloneKnown?: true;
 }[] = [
   { name: "judges every case", judges: () => true },
   { name: "judges no case", judges: () => false },
@@ -515,10 +521,16 @@ const REVIEWERS: readonly {
     name: "judges planted and announced cases alone",
     judges: ({ scenario_type: type }) => type === "error_injected" || type === "calibration",
   },
+  {
+    name: "turns everything down, and errors alone become known",
+    judges: () => false,
+    otherwise: "rejected",
+    isErrorAloneKnown: true,
+  },
 ];
 
 function reviewed(index: number, labelled: number): History {
-  const { name, judges, otherwise = "accepted" } = REVIEWERS[index]!;
+  const { name, judges, otherwise = "accepted", isErrorAloneKnown = false } = REVIEWERS[index]!;
   const random = mulberry32(700 + index);
   const given = Array.from({ length: 80 }, (_, count): Given => {
     const domain = weighted(random, ["legal", "education"] as const, [2, 1]);
@@ -526,7 +538,7 @@ function reviewed(index: number, labelled: number): History {
     const isWrong = scenario_type === "error_injected" || random() < 0.25;
     const judged = judges({ domain, scenario_type }) && random() < 0.95;
     const decision = judged ? (isWrong ? "overridden" : "accepted") : otherwise;
-    const isKnown = random() < labelled;
+    const isKnown = random() < labelled && (isWrong || !isErrorAloneKnown);
     return {
       domain,
       gap: count === 60 ? 40 * DAY : HOUR,
