@@ -15,6 +15,11 @@ import { minimumDataMet } from "./state.ts";
 export interface PeriodRecord {
   /** When the record was made: the instant at which the operator is judged. */
   readonly at: number;
+  /**
+   * True if the operator was scored again after the period: labels that came after the record are in later records
+   * alone, and the figures are as of the record.
+   */
+  readonly isScoredSince?: true;
   /** The record's domain. */
   readonly domain: Domain;
   /** Full-mode JIS after the record, 0..100, two decimals. */

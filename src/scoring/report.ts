@@ -221,6 +221,7 @@ function caveatsOf(
   const undetermined = population.filter(({ verdict }) => verdict === "undetermined").length;
   const unjudged = population.filter(({ verdict }) => verdict === null).length;
   const unproven = withoutGroundTruth(model, population);
+  const scoredSince = population.filter(({ isScoredSince }) => isScoredSince).length;
   const short = data.records.length - population.length;
   const domains = new Set(data.records.map((record) => record.domain));
   const caveats: readonly (readonly [applies: boolean, sentence: string])[] = [
@@ -238,9 +239,14 @@ function caveatsOf(
     [
       unproven > 0,
       `Operators with fewer than ${truthNeeded(model)} cases${
-        model.discrimination === undefined ? "" : " of wrong advice"
-      } whose truth is known: ${unproven} of ${population.length}. ` +
+        model.discrimination === undefined ? " whose truth is known" : " of wrong advice whose truth counts here"
+      }: ${unproven} of ${population.length}. ` +
       "Without outcome labels or injected errors the score cannot tell careful review from a good imitation of it.",
+    ],
+    [
+      scoredSince > 0 && model.discrimination !== undefined,
+      `Operators scored again after the period: ${scoredSince} of ${population.length}. ` +
+      "Each is judged by what was known at the last score in the period. Labels that came later count in reports that end later.",
     ],
     [
       population.length === 0,

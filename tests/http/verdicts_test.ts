@@ -514,6 +514,9 @@ Deno.test(
     harness.clock.advance(60 * DAY);
     await review(harness, key, { operator: "a", cases: unknown(1) });
     const then = (await ask(harness, key, REPORT)).report;
+    const saysSo = ({ caveats }: Json) =>
+      caveats.some((text: string) => text.startsWith("Operators scored again after the period: 1 of 1."));
+    assert.deepEqual([saysSo(after), saysSo(then)], [false, true]);
     assert.deepEqual(then.figures.verdicts, {
       compliant: 0,
       undetermined: 1,

@@ -112,6 +112,7 @@ export async function readPeriod(
     if (first === undefined || last === undefined) return [];
     const record = recordOf(first, last);
     const row = movedByName.get(operator.operator_id);
+    if (operator.position !== last.position) return [{ ...record, isScoredSince: true as const }];
     return [row?.position === last.position ? asOfToday(document, record, row) : record];
   });
   const skippedEdges = byOperator(freezes);
