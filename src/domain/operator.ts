@@ -98,7 +98,7 @@ const decayReadingSchema = decayProjectionSchema.extend({
   ),
   remarks: z.array(z.string()).meta({
     description:
-      "Sentences to show beside the projection: that the verdict is undetermined, and that the operator has not been heard of.",
+      "Sentences to show beside the projection: that the verdict is undetermined, that it is below the minimum already by a part of the work, and that the operator has not been heard of.",
   }),
 }).meta({ id: "DecayReading" });
 

@@ -168,10 +168,10 @@ export function crossingInWords(
   { min_jis: minimum }: Thresholds,
 ): string {
   if (days === null || date === null) return `No fall below ${minimum} is projected.`;
-  if (score < minimum) return `It is below ${minimum} already.`;
+  if (score < minimum) return `The score is below ${minimum} already.`;
   return days === 0
-    ? `By the projection it is below ${minimum} since ${date}.`
-    : `It falls below ${minimum} on ${date}, in ${countInWords(days, "day")}.`;
+    ? `By the projection the score is below ${minimum} since ${date}.`
+    : `The score falls below ${minimum} on ${date}, in ${countInWords(days, "day")}.`;
 }
 
 /**

@@ -6,11 +6,13 @@
  * `general` is anchored to data (half of the gain gone after about 6.5 months [19]); the others are policy.
  * Source: scoring model, section 7.
  */
-import type { Domain, VerdictStatus } from "../domain/enums.ts";
+import type { Domain } from "../domain/enums.ts";
 import { DAY_MS } from "../domain/time.ts";
 import { clamp, exp, ln, roundTo } from "./arithmetic.ts";
 import { domainRules, type ModelDocument } from "./model.ts";
 import type { OperatorState } from "./state.ts";
+import type { Verdict } from "./verdict.ts";
+import { partInWords } from "./verdict_words.ts";
 import { formatQuantity } from "./wording.ts";
 
 /** The curve of section 7.2. */
@@ -150,7 +152,7 @@ export function readProjection(
     readonly lastAt: number;
     readonly now: number;
     /** Null with the formulas before `jis-3`. */
-    readonly verdict: VerdictStatus | null;
+    readonly verdict: Pick<Verdict, "status" | "part"> | null;
   },
 ): DecayReading {
   const lastDay = Math.floor(lastAt / DAY_MS);
@@ -176,7 +178,14 @@ export function readProjection(
       jis: roundTo(projectedJis(curve, passed + day), 1),
     })),
     remarks: [
-      ...(verdict === "undetermined"
+      ...(verdict?.status === "non_compliant" && projection.current_jis >= model.thresholds.min_jis
+        ? [
+          `The verdict is below ${model.thresholds.min_jis} already, by the score on ${
+            partInWords(verdict.part)
+          }: the projection is of the score on all cases, which does not show it.`,
+        ]
+        : []),
+      ...(verdict?.status === "undetermined"
         ? ["The verdict is undetermined: the projection shows what the number would do, and settles nothing."]
         : []),
       ...(passed >= NOT_HEARD_OF_DAYS

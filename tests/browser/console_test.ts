@@ -206,7 +206,10 @@ Deno.test({
             projection.projections,
           ).map(({ day, date, jis }: Json) => [date, String(day), String(jis)]),
         );
-        assert.match((await page.locator("#projection desc").textContent())!, /It is below 60 already\./);
+        assert.match(
+          (await page.locator("#projection desc").textContent())!,
+          /The score is below 60 already\./,
+        );
         assert.match((await page.locator("#projection desc").textContent())!, /minimum 60, target 75/);
         const dimensions = await page.locator("#dimensions tbody tr").evaluateAll((found) =>
           found.map((row) => row.querySelector("td")!.textContent)

@@ -37,7 +37,7 @@ const read = (now: string, change: Partial<DecayProjection> = {}, verdict: Verdi
   readProjection(DEFAULT_MODEL_DOCUMENT, { ...PROJECTION, ...change }, {
     lastAt: LAST,
     now: Date.parse(now),
-    verdict,
+    verdict: verdict && { status: verdict, part: "high_stakes" },
   });
 
 Deno.test("a projection is read from today: days shrink, and the day of the fall keeps its date", () => {
@@ -87,9 +87,11 @@ Deno.test("a projection of an undetermined operator says that first", () => {
   const { remarks } = read("2026-03-01T00:00:00Z", {}, "undetermined");
   assert.equal(remarks.length, 2);
   assert.match(remarks[0]!, /^The verdict is undetermined: the projection shows what the number would do/);
-  for (const verdict of ["compliant", "non_compliant"] as const) {
-    assert.deepEqual(read("2026-01-11T00:00:00Z", {}, verdict).remarks, []);
-  }
+  assert.deepEqual(read("2026-01-11T00:00:00Z", {}, "compliant").remarks, []);
+  assert.deepEqual(read("2026-01-11T00:00:00Z", { current_jis: 59 }, "non_compliant").remarks, []);
+  assert.deepEqual(read("2026-01-11T00:00:00Z", {}, "non_compliant").remarks, [
+    "The verdict is below 60 already, by the score on the cases with high stakes: the projection is of the score on all cases, which does not show it.",
+  ]);
 });
 
 Deno.test("a clock that was set back gives no days before the last interaction", () => {

@@ -61,7 +61,7 @@ Deno.test("a projection states when it falls below the minimum, from which score
   );
   assert.match(
     picture,
-    /<desc[^>]*>It falls below 60 on 2026-05-31, in 141 days\. From 80 at the last interaction: 80 today, 79 on 2026-01-17, /,
+    /<desc[^>]*>The score falls below 60 on 2026-05-31, in 141 days\. From 80 at the last interaction: 80 today, 79 on 2026-01-17, /,
   );
   assert.match(picture, /begins at the ends of the score&#39;s interval, 72\.1 and 87\.9\. /);
   assert.match(picture, /Dashed lines: minimum 60, target 75\.<\/desc>/);
@@ -79,9 +79,12 @@ Deno.test("a fall that never comes, is past or is far off is named, without a ri
   const never = { days_to_non_compliance: null, non_compliant_on: null };
   const said = (change: Partial<DecayReading>) => crossingInWords({ ...DECAY, ...change }, THRESHOLDS);
   assert.equal(said(never), "No fall below 60 is projected.");
-  assert.equal(said({ current_jis: 45, days_to_non_compliance: 0 }), "It is below 60 already.");
-  assert.equal(said({ days_to_non_compliance: 0 }), "By the projection it is below 60 since 2026-05-31.");
-  assert.equal(said({ days_to_non_compliance: 1 }), "It falls below 60 on 2026-05-31, in 1 day.");
+  assert.equal(said({ current_jis: 45, days_to_non_compliance: 0 }), "The score is below 60 already.");
+  assert.equal(
+    said({ days_to_non_compliance: 0 }),
+    "By the projection the score is below 60 since 2026-05-31.",
+  );
+  assert.equal(said({ days_to_non_compliance: 1 }), "The score falls below 60 on 2026-05-31, in 1 day.");
   for (const days of [null, 0, 366, 3650]) {
     const picture = projectionFigure({
       projection: { ...DECAY, ...(days === null ? never : { days_to_non_compliance: days }) },
@@ -110,7 +113,7 @@ Deno.test("a projection that is read later goes on from the last interaction, an
   );
   assert.match(
     picture,
-    /<desc[^>]*>The verdict is undetermined\. The operator has not been heard of for 60 days\. It falls below 60 on 2026-05-31, in 81 days\. From 80 at the last interaction: 71\.2 today, /,
+    /<desc[^>]*>The verdict is undetermined\. The operator has not been heard of for 60 days\. The score falls below 60 on 2026-05-31, in 81 days\. From 80 at the last interaction: 71\.2 today, /,
   );
   assert.match(picture, /days from today, 2026-03-11/);
   assert.match(picture, />-60<\/text>/);

@@ -161,7 +161,7 @@ function outlookOf(
   const decay = readProjection(model, projectDecay(model, state, { jis, domain }), {
     lastAt,
     now,
-    verdict: verdict?.status ?? null,
+    verdict,
   });
   const compliance = complianceOf(model, {
     jis,
