@@ -7,7 +7,8 @@ import assert from "node:assert/strict";
 import { type Dimension, DIMENSIONS, type Domain, type Mode } from "../src/domain/enums.ts";
 import { type Interaction, recordedInteractionSchema } from "../src/domain/interaction.ts";
 import { gridSize, Posterior, rateAt } from "../src/scoring/discrimination.ts";
-import { NO_PART, NO_PARTS, type Part, type PartsOfWork } from "../src/scoring/known_cases.ts";
+import { fadedTo, NO_PART, NO_PARTS, type Part, type PartsOfWork } from "../src/scoring/known_cases.ts";
+import { DAY_MS } from "../src/domain/time.ts";
 import type { ModelDocument } from "../src/scoring/model.ts";
 import { advance } from "../src/scoring/reducer.ts";
 import { isProvisional, score } from "../src/scoring/score.ts";
@@ -30,6 +31,7 @@ const ERROR_RATE = { prior: 0.15, weight: 5, least: 0.15, most: 0.5, step: 0.01 
 const MEMORY_CASES = 400;
 const WRONG_CASES = 5;
 const RIGHT_CASES = 5;
+const HALF_LIFE_DAYS = 195;
 const UNMEASURED = { decisions: 20, share: 0.1 };
 const LEVEL = 0.9;
 
@@ -137,7 +139,7 @@ function anchors(model: ModelDocument): void {
   }
 }
 
-const naturalCases = (wrong: number, right: number): Part => [0, 0, 0, 0, wrong, right, 0];
+const naturalCases = (wrong: number, right: number): Part => [0, 0, 0, 0, wrong, right, 0, 0];
 
 function errorRates(model: ModelDocument): void {
   const { prior, weight, least, most, step } = ERROR_RATE;
@@ -164,7 +166,7 @@ function pointsBetweenAnchors(gain: number, { cost, paying }: { cost: number; pa
 
 /** An operator who finds most errors and seldom departs from right advice. */
 const GOOD: Counts = { hit: 12, miss: 4, correctAcceptance: 40, falseAlarm: 5 };
-const GOOD_WORK: PartsOfWork = { ...NO_PARTS, n: [12, 4, 40, 5, 16, 45, 61] };
+const GOOD_WORK: PartsOfWork = { ...NO_PARTS, n: [12, 4, 40, 5, 16, 45, 61, 0] };
 /** (0.15 × 5 + 16) / (5 + 61), in hundredths. */
 const GOOD_ERROR_RATE = 0.25;
 
@@ -232,14 +234,23 @@ function memory(model: ModelDocument): void {
   } as const;
   const first = advance(model, null, event).state;
   const { ev } = advance(model, first, event).state;
-  const twice: Part = [0, 0, 1 - 1 / MEMORY_CASES + 1, 0, 0, 2, 2];
+  const twice: Part = [0, 0, 1 - 1 / MEMORY_CASES + 1, 0, 0, 2, 2, 0];
   assert.deepEqual([ev?.n, ev?.s, ev?.d.legal], [twice, twice, twice]);
 }
 
+/** Half of each weight is left after the half-life, and a label makes nothing older. */
+function halfLife(model: ModelDocument): void {
+  const cases: PartsOfWork = { ...NO_PARTS, n: FINDS, s: ACCEPTS, d: { legal: FINDS }, a: FINDS, t: 20_000 };
+  const { n, s, d, a, t } = fadedTo(model, cases, (20_000 + HALF_LIFE_DAYS) * DAY_MS);
+  const half = (part: Part) => part.map((value, index) => index < 4 ? value / 2 : value);
+  assert.deepEqual([n, s, d.legal], [half(FINDS), half(ACCEPTS), half(FINDS)]);
+  assert.deepEqual([a, t], [FINDS, 20_000 + HALF_LIFE_DAYS]);
+}
+
 /** So many errors found, and so much right advice accepted, that no prior doubts it. */
-const FINDS: Part = [60, 0, 300, 0, 60, 300, 360];
+const FINDS: Part = [60, 0, 300, 0, 60, 300, 360, 0];
 /** So many errors accepted that no prior doubts it. */
-const ACCEPTS: Part = [0, 60, 300, 0, 60, 300, 360];
+const ACCEPTS: Part = [0, 60, 300, 0, 60, 300, 360, 0];
 
 function said({ verdict: { status, part, doubt, wrong_cases_needed } }: Judgment) {
   return [status, part, doubt, wrong_cases_needed];
@@ -249,7 +260,7 @@ const COMPLIANT = ["compliant", "all", null, null];
 
 function fewCases(model: ModelDocument): void {
   const counting = (wrong: number, part: Part = FINDS): Part =>
-    [...part.slice(0, 4), wrong, 300, 360] as Part;
+    [...part.slice(0, 4), wrong, 300, 360, 0] as Part;
   const of = (parts: Partial<PartsOfWork>) => judge(model, { ...NO_PARTS, ...parts }, "full");
   assert.deepEqual(said(of({ n: counting(WRONG_CASES) })), COMPLIANT);
   assert.deepEqual(said(of({ n: counting(WRONG_CASES - 1) })), [
@@ -260,7 +271,7 @@ function fewCases(model: ModelDocument): void {
   ]);
   assert.deepEqual(of({ n: counting(WRONG_CASES) }).priorDimensions, []);
   assert.deepEqual(of({ n: counting(WRONG_CASES - 1) }).priorDimensions, Object.keys(WEIGHTY));
-  const rightly = (right: number) => of({ n: [...FINDS.slice(0, 5), right, 360] as Part });
+  const rightly = (right: number) => of({ n: [...FINDS.slice(0, 5), right, 360, 0] as Part });
   assert.deepEqual(said(rightly(RIGHT_CASES)), COMPLIANT);
   assert.deepEqual(said(rightly(RIGHT_CASES - 1)), ["undetermined", "all", "too_few_right_cases", null]);
   assert.equal(rightly(RIGHT_CASES - 1).verdict.right_cases_needed, 1);
@@ -280,9 +291,9 @@ function fewCases(model: ModelDocument): void {
 
 /** A part of the work without known cases, beside 360 decisions and more of which enough is known. */
 function unmeasuredParts(model: ModelDocument): void {
-  const part = (decisions: number): Part => [0, 0, 0, 0, 0, 0, decisions];
+  const part = (decisions: number): Part => [0, 0, 0, 0, 0, 0, decisions, 0];
   const of = (decisions: number, total: number, isDomain: boolean) => {
-    const n: Part = [...FINDS.slice(0, 6), total] as Part;
+    const n: Part = [...FINDS.slice(0, 6), total, 0] as Part;
     const beside = isDomain
       ? { d: { legal: part(decisions), education: n } satisfies Partial<Record<Domain, Part>> }
       : { s: part(decisions) };
@@ -312,13 +323,13 @@ function worstPart(model: ModelDocument): void {
   assert.deepEqual(of({ s: ACCEPTS }), ["non_compliant", "high_stakes", null, null]);
   assert.deepEqual(of({ s: ACCEPTS }, "lite"), ["non_compliant", "high_stakes", null, null]);
   assert.deepEqual(of({ s: FINDS, c: ACCEPTS }), ["non_compliant", "critical", null, null]);
-  const missed = (count: number): Part => [0, count, 0, 0, count, 0, count];
+  const missed = (count: number): Part => [0, count, 0, 0, count, 0, count, 0];
   assert.deepEqual(
     of({ s: FINDS, c: missed(1) }),
     ["undetermined", "critical", "part_not_measured", WRONG_CASES - 1],
     "one critical error that passed keeps the verdict open",
   );
-  assert.deepEqual(of({ s: FINDS, c: [1, 0, 0, 0, 1, 0, 1] }), COMPLIANT);
+  assert.deepEqual(of({ s: FINDS, c: [1, 0, 0, 0, 1, 0, 1, 0] }), COMPLIANT);
   assert.deepEqual(of({ d: { legal: FINDS, education: ACCEPTS } }), [
     "non_compliant",
     "education",
@@ -327,7 +338,7 @@ function worstPart(model: ModelDocument): void {
   ]);
   assert.deepEqual(of({ d: { legal: FINDS, education: FINDS }, a: ACCEPTS }), COMPLIANT);
   assert.deepEqual(of({ d: { legal: NO_PART } }), COMPLIANT);
-  const planted: Part = [400, 0, 0, 0, 400, 0, 400];
+  const planted: Part = [400, 0, 0, 0, 400, 0, 400, 400];
   assert.deepEqual(
     of({ n: ACCEPTS, p: planted }).slice(0, 3),
     ["undetermined", "natural", "natural_cases_below_minimum"],
@@ -348,6 +359,7 @@ export const POSTERIOR_CASES: readonly ModelCheck[] = [
   { name: "a weighty dimension is the mean of its points", holds: dimensionPoints },
   { name: "the level of an interval", holds: level },
   { name: "a known case counts a four-hundredth less with each one after it", holds: memory },
+  { name: "a known case counts half after 195 days", holds: halfLife },
   { name: "no verdict before five cases of wrong advice", holds: fewCases },
   { name: "a part of 20 decisions and a tenth of all needs truth of its own", holds: unmeasuredParts },
   { name: "the verdict is that of the worst part", holds: worstPart },

@@ -83,7 +83,7 @@ export const DOUBTS = [
 export type Doubt = (typeof DOUBTS)[number];
 
 /** The parts of an operator's work on which a verdict can rest, besides each domain. */
-export const WORK_PARTS = ["all", "natural", "high_stakes", "critical"] as const;
+export const WORK_PARTS = ["all", "natural", "high_stakes", "critical", "other_domains"] as const;
 
 export const URGENCIES = ["none", "low", "medium", "high", "critical"] as const;
 export type Urgency = (typeof URGENCIES)[number];

@@ -11,7 +11,7 @@ import { type PolicyTrigger, policyTriggers } from "./drs_policies.ts";
 import { domainRules, type ModelDocument } from "./model.ts";
 import { processEvidence, validatedSpeedRelief } from "./process.ts";
 import { readState } from "./reading.ts";
-import { asMeasured, departureCredibility, retain } from "./reducer.ts";
+import { asMeasured, asOf, departureCredibility } from "./reducer.ts";
 import { initialState, minimumDataMet, type OperatorState } from "./state.ts";
 import type { Uncertainty } from "./uncertainty.ts";
 import type { Verdict } from "./verdict.ts";
@@ -49,7 +49,7 @@ export function scoreDecision(
   },
 ): DrsResult {
   const rules = model.drs;
-  const current = retain(model, state ?? initialState(model), now);
+  const current = asOf(model, state ?? initialState(model), now);
   const interaction = asMeasured(model, state, given);
   const { means, jis, uncertainty, judgment } = readState(model, current, { domain, mode: "full" });
   const verdict = judgment?.verdict ?? null;

@@ -12,7 +12,7 @@ import { causeOf, causeOfLabel, type Facts, fadingClause, withheld } from "./cau
 import type { FullDimensions } from "./dimensions.ts";
 import { Posterior } from "./discrimination.ts";
 import { isLabelled } from "./classify.ts";
-import { allLive, casesOf, NO_PARTS, type Part } from "./known_cases.ts";
+import { allLive, casesOf, keptShare, NO_PARTS, type Part } from "./known_cases.ts";
 import { applyLabel, type LateLabel } from "./label.ts";
 import type { BucketName, ModelDocument } from "./model.ts";
 import { readState } from "./reading.ts";
@@ -20,9 +20,9 @@ import {
   advance,
   type Advanced,
   asMeasured,
+  asOf,
   begins,
   type EventWeights,
-  retain,
   type ScoringEvent,
   type Step,
 } from "./reducer.ts";
@@ -86,7 +86,7 @@ export function explainDecision(
 ): readonly DimensionExplanation[] {
   const stored = state ?? initialState(model);
   const steps: Step[] = [];
-  const read = retain(model, stored, now, { domain, observer: (step) => steps.push(step) });
+  const read = asOf(model, stored, now, { domain, observer: (step) => steps.push(step) });
   return explain(model, {
     stored,
     read,
@@ -233,12 +233,23 @@ function knownCaseRules(
 ): readonly string[] {
   if (model.discrimination === undefined) return [];
   const bearing = steps.filter(({ bucket, rule }) =>
-    rule === "retention" ? bucket === "H" && stored.ev !== undefined : bucket === "H" || bucket === "C"
+    rule !== "retention" && (bucket === "H" || bucket === "C")
   );
   const causes = [...Map.groupBy(bearing, ({ rule }) => rule).values()].map((applied) =>
     `${cause(applied)}.`
   );
-  return [...causes, ...movedEstimates(model, stored, read)];
+  return [...fadedCases(model, stored, read), ...causes, ...movedEstimates(model, stored, read)];
+}
+
+/** A sentence on known cases that time made older; empty if it did not. */
+function fadedCases(model: ModelDocument, stored: OperatorState, read: OperatorState): readonly string[] {
+  const [before, after] = [stored.ev?.t ?? null, read.ev?.t ?? null];
+  if (before === null || after === null || after === before) return [];
+  const days = after - before;
+  const [share] = distinctFigures(100 * keptShare(model, days), 100, 1);
+  return [
+    `After ${formatQuantity(String(days), "day")} without a live case, known cases count ${share} % of what they did, for and against the operator.`,
+  ];
 }
 
 /** Sentences on the estimates of both kinds of advice, before and after. */
@@ -254,7 +265,7 @@ function movedEstimates(
       live,
       wrong: posterior.mean((h) => h),
       right: posterior.mean((_, f) => f),
-      errorRate: errorRate(model, ev.n),
+      errorRate: errorRate(model, live),
     };
   }) as [KnownRates, KnownRates];
   const sentence = (advice: "wrong" | "right", count: number) =>

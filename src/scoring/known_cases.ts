@@ -2,25 +2,30 @@
  * The cases whose truth is known, as `jis-3` counts them: of the whole work and of its parts, and cases that the
  * reviewer knew to be tests apart.
  *
- * Counts fade with each further case of the same part, so that a verdict is about the present; over a gap only
- * what speaks for the operator fades (section 4.1). How many cases of wrong advice there ever were does not fade,
- * because a verdict asks whether there was anything to see.
+ * Counts fade with each further case of the same part and with time, so that a verdict is about the present. With
+ * time all four fade alike: what is old says less for and against the operator (power prior: Ibrahim and Chen 2000,
+ * Statistical Science 15). Time fades as an exponential does, so that it is the same in one gap or in many, whatever
+ * happened between. How many cases of wrong advice there ever were does not fade, because a verdict asks whether there
+ * was anything to see.
  */
 import type { Domain, ScenarioType } from "../domain/enums.ts";
-import { q9 } from "./arithmetic.ts";
+import { DAY_MS } from "../domain/time.ts";
+import { power, q9 } from "./arithmetic.ts";
 import { type KnownCases, requireDiscrimination } from "./discrimination.ts";
 import type { ModelDocument } from "./model.ts";
 import * as z from "zod";
 
 /**
- * `[hit, miss, correct acceptance, false alarm, wrong, right, decisions]`: four weights that fade, then the
- * numbers of cases of wrong and of right advice and of decisions with a recommendation, which do not.
+ * `[hit, miss, correct acceptance, false alarm, wrong, right, decisions, planted]`: four weights that fade, then the
+ * numbers of cases of wrong and of right advice, of decisions with a recommendation, and of wrong advice that was
+ * planted, which do not.
  */
 const partSchema = z.tuple([
   z.number(),
   z.number(),
   z.number(),
   z.number(),
+  z.int(),
   z.int(),
   z.int(),
   z.int(),
@@ -41,12 +46,14 @@ export const knownCasesSchema = z.strictObject({
   d: z.partialRecord(z.string(), partSchema),
   /** Cases that the reviewer knew to be tests. */
   a: partSchema,
+  /** UTC day, counted from 1 January 1970, of the latest live interaction: the cases have faded to it. Null before one. */
+  t: z.int().nullable(),
   /** Telemetry that was ever above zero: 1 hover events, 2 scroll depth, 4 alternative views, added up. */
   m: z.int(),
 });
 export type PartsOfWork = z.infer<typeof knownCasesSchema>;
 
-export const NO_PART: Part = [0, 0, 0, 0, 0, 0, 0];
+export const NO_PART: Part = [0, 0, 0, 0, 0, 0, 0, 0];
 export const NO_PARTS: PartsOfWork = {
   n: NO_PART,
   p: NO_PART,
@@ -54,6 +61,7 @@ export const NO_PARTS: PartsOfWork = {
   c: NO_PART,
   d: {},
   a: NO_PART,
+  t: null,
   m: 0,
 };
 
@@ -74,7 +82,12 @@ export function casesOf([hit, miss, correctAcceptance, falseAlarm]: Part): Known
 
 /** The part of natural and of planted cases together. */
 export function allLive({ n, p }: PartsOfWork): Part {
-  return n.map((value, index) => value + p[index]!) as Part;
+  return sumOf([n, p]);
+}
+
+/** Several parts together, number by number. */
+export function sumOf(parts: readonly Part[]): Part {
+  return NO_PART.map((_, index) => parts.reduce((sum, part) => sum + part[index]!, 0)) as Part;
 }
 
 /** Counts a decision in every part to which it belongs. */
@@ -96,9 +109,9 @@ export function withDecision(model: ModelDocument, parts: PartsOfWork, decided: 
     : { ...live, n: counted(parts.n) };
 }
 
-function counting(part: Part, { isNew, evidence }: Decided, keep: number): Part {
+function counting(part: Part, { isNew, scenario_type, evidence }: Decided, keep: number): Part {
   const decisions = part[6] + (isNew ? 1 : 0);
-  if (evidence === null) return [part[0], part[1], part[2], part[3], part[4], part[5], decisions];
+  if (evidence === null) return part.with(6, decisions) as Part;
   const { hit, miss, correctAcceptance, falseAlarm } = evidence;
   return [
     q9(part[0] * keep + hit),
@@ -108,25 +121,40 @@ function counting(part: Part, { isNew, evidence }: Decided, keep: number): Part 
     part[4] + (hit + miss > correctAcceptance + falseAlarm ? 1 : 0),
     part[5] + (correctAcceptance + falseAlarm >= hit + miss ? 1 : 0),
     decisions,
+    part[7] + (scenario_type === "error_injected" ? 1 : 0),
   ];
 }
 
-/** Over a gap positive evidence fades to this share, 0..1; negative evidence is not forgiven by absence. */
-export function faded(parts: PartsOfWork, kept: number): PartsOfWork {
-  const fade = (part: Part): Part => [
-    q9(part[0] * kept),
-    part[1],
-    q9(part[2] * kept),
-    ...part.slice(3) as [number, number, number, number],
-  ];
+/** UTC days, whole, from the latest live interaction to an instant in epoch milliseconds; 0 if there was none. */
+export function daysSinceLive({ t }: PartsOfWork, now: number): number {
+  return t === null ? 0 : Math.max(0, dayOf(now) - t);
+}
+
+function dayOf(now: number): number {
+  return Math.floor(now / DAY_MS);
+}
+
+/** The share, 0..1, that known cases count after so many days: half of it after the model's half-life. */
+export function keptShare(model: ModelDocument, days: number): number {
+  return power(0.5, days / requireDiscrimination(model).half_life_days);
+}
+
+/** The live cases faded to an instant, epoch milliseconds; an earlier one changes nothing. */
+export function fadedTo(model: ModelDocument, parts: PartsOfWork, now: number): PartsOfWork {
+  const days = daysSinceLive(parts, now);
+  const t = parts.t === null ? dayOf(now) : parts.t + days;
+  if (days === 0) return { ...parts, t };
+  const kept = keptShare(model, days);
+  const fade = (part: Part): Part =>
+    part.map((value, index) => index < 4 ? q9(value * kept) : value) as Part;
   const domains = Object.entries(parts.d).map(([name, part]) => [name, fade(part!)]);
   return {
+    ...parts,
     n: fade(parts.n),
     p: fade(parts.p),
     s: fade(parts.s),
     c: fade(parts.c),
     d: Object.fromEntries(domains),
-    a: fade(parts.a),
-    m: parts.m,
+    t,
   };
 }

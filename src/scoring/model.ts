@@ -114,6 +114,8 @@ const discrimination = z.strictObject({
   ),
   /** Cases after which a known case counts 1/e. */
   memory_cases: count,
+  /** Days after which a known case counts half. */
+  half_life_days: positive,
   /** Cases of wrong advice without which no verdict is given. */
   wrong_cases: count,
   /** Cases of right advice without which nobody is compliant: somebody who rejects everything finds every error. */

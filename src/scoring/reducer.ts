@@ -18,7 +18,7 @@ import {
   isReferral,
   type LabelledDecision,
 } from "./classify.ts";
-import { faded, NO_PARTS, type PartsOfWork, withDecision } from "./known_cases.ts";
+import { fadedTo, NO_PARTS, type PartsOfWork, withDecision } from "./known_cases.ts";
 import { type BucketName, BUCKETS, domainRules, type ModelDocument } from "./model.ts";
 import { type ProcessEvidence, processEvidence, scrutiny, validatedSpeedRelief } from "./process.ts";
 import {
@@ -182,7 +182,6 @@ export function retain(
       Object.entries(state.K).map(([name, bucket]) => [name, fade(bucket)]),
     ) as OperatorState["K"],
   };
-  if (state.ev !== undefined) retained.ev = faded(state.ev, kept);
   if (watch !== undefined) {
     for (const bucket of [...BUCKETS, "K"] as const) {
       const before = bucketOf(state, bucket, watch.domain);
@@ -191,6 +190,18 @@ export function retain(
     }
   }
   return retained;
+}
+
+/** A state as it reads at an instant, epoch milliseconds, on which nothing happens: buckets and known cases faded. */
+export function asOf(
+  model: ModelDocument,
+  state: OperatorState,
+  now: number,
+  watch?: { readonly domain: Domain; readonly observer: Observer },
+): OperatorState {
+  const retained = retain(model, state, now, watch);
+  if (model.discrimination === undefined || retained.ev === undefined) return retained;
+  return { ...retained, ev: fadedTo(model, retained.ev, now) };
 }
 
 /**
@@ -288,7 +299,7 @@ export function advance(
     delete draft.state.ev;
   } else {
     if (begins(model, before)) Object.assign(draft.state, { ef: null, es: null, disp: null });
-    draft.state.ev = withInteraction(model, draft.state.ev ?? NO_PARTS, { context, interaction });
+    draft.state.ev = withInteraction(model, draft.state.ev ?? NO_PARTS, { context, interaction, now });
   }
   return { state: draft.state, weights, acceptedError: evidence.miss > 0, evidence, process, relief };
 }
@@ -342,13 +353,17 @@ export function asMeasured(
 function withInteraction(
   model: ModelDocument,
   parts: PartsOfWork,
-  { context, interaction }: { readonly context: Context; readonly interaction: Interaction },
+  { context, interaction, now }: {
+    readonly context: Context;
+    readonly interaction: Interaction;
+    readonly now: number;
+  },
 ): PartsOfWork {
   const m = (Object.keys(TELEMETRY_BITS) as (keyof typeof TELEMETRY_BITS)[]).reduce(
     (bits, name) => (interaction[name] ?? 0) > 0 ? bits | TELEMETRY_BITS[name] : bits,
     parts.m,
   );
-  const measured = { ...parts, m };
+  const measured = isAnnounced(model, interaction) ? { ...parts, m } : { ...fadedTo(model, parts, now), m };
   if (!context.presented) return measured;
   return withDecision(model, measured, {
     domain: context.weights.domain,

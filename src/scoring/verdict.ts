@@ -21,16 +21,17 @@ import {
 import { clamp, roundTo, toDimension } from "./arithmetic.ts";
 import { computedDimensions } from "./dimensions.ts";
 import { gridSize, Posterior, rateAt, requireDiscrimination } from "./discrimination.ts";
-import { allLive, casesOf, NO_PART, type Part, type PartsOfWork } from "./known_cases.ts";
+import { allLive, casesOf, type Part, type PartsOfWork, sumOf } from "./known_cases.ts";
 import type { ModelDocument } from "./model.ts";
 
 /** Tenths of a point from 0 to 100: the steps in which an interval is read. */
 const STEPS = 1_000;
 
-/** ε of an operator's work, 0..1: how often the AI is wrong in cases that nobody planted. */
-export function errorRate(model: ModelDocument, natural: Part): number {
+/** ε of a part of an operator's work, 0..1: how often the AI is wrong in its cases that nobody planted. */
+export function errorRate(model: ModelDocument, [, , , , wrong, right, , planted]: Part): number {
   const { prior, weight, least, most, step } = requireDiscrimination(model).error_rate;
-  const rate = (prior * weight + natural[4]) / (weight + natural[4] + natural[5]);
+  const natural = wrong - planted;
+  const rate = (prior * weight + natural) / (weight + natural + right);
   return clamp(roundTo(roundTo(rate / step, 0) * step, 9), least, most);
 }
 
@@ -138,23 +139,23 @@ function intervalOf(model: ModelDocument, { steps }: PointTable, { weights, tota
   return { low: low * 100 / STEPS, high: Math.min(100, (high + 1) * 100 / STEPS) };
 }
 
-/** The posterior of a part of the work, read at an error rate in a mode. */
+/** The posterior of a part of the work, read at the part's error rate in a mode. */
 class Reading {
   readonly interval: Interval;
   /** Mean of the points. */
   readonly mean: number;
-  readonly mode: Mode;
+  readonly errorRate: number;
   readonly #posterior: Posterior;
   readonly #tables: PointTables;
 
   constructor(
     readonly model: ModelDocument,
     readonly part: Part,
-    { rate, mode }: { readonly rate: number; readonly mode: Mode },
+    readonly mode: Mode,
   ) {
-    this.mode = mode;
+    this.errorRate = errorRate(model, part);
     this.#posterior = new Posterior(model, casesOf(part));
-    this.#tables = tablesOf(model, rate);
+    this.#tables = tablesOf(model, this.errorRate);
     this.interval = intervalOf(model, this.#tables[mode], this.#posterior);
     this.mean = meanOf(this.#tables[mode].points, this.#posterior);
   }
@@ -244,8 +245,7 @@ export interface Judgment extends Interval {
 
 /** Reads the posterior of all live cases, and the verdict of the worst part. */
 export function judge(model: ModelDocument, parts: PartsOfWork, mode: Mode): Judgment {
-  const at = { rate: errorRate(model, parts.n), mode };
-  const all = new Reading(model, allLive(parts), at);
+  const all = new Reading(model, allLive(parts), mode);
   return {
     ...all.interval,
     dimensions: all.dimensions(),
@@ -254,28 +254,20 @@ export function judge(model: ModelDocument, parts: PartsOfWork, mode: Mode): Jud
         model.dimensions[name].false_alarm_cost !== undefined
       )
       : [],
-    errorRate: at.rate,
-    verdict: verdictOf(model, { parts, all, at }),
+    errorRate: all.errorRate,
+    verdict: verdictOf(model, parts, all),
   };
 }
 
 /** The worst of what each part says: not compliant, then undetermined, then compliant. */
-function verdictOf(
-  model: ModelDocument,
-  { parts, all, at }: {
-    readonly parts: PartsOfWork;
-    readonly all: Reading;
-    readonly at: { readonly rate: number; readonly mode: Mode };
-  },
-): Verdict {
-  const whole = verdictOnAll(model, { all, naturalWrong: parts.n[4] });
+function verdictOf(model: ModelDocument, parts: PartsOfWork, all: Reading): Verdict {
   const others = partsToJudge(model, parts).map(({ name, part, isOften }) =>
-    verdictOnPart(model, { name, isOften, reading: new Reading(model, part, at) })
+    verdictOnPart(model, { name, isOften, reading: new Reading(model, part, all.mode) })
   );
   const rank = ({ status }: Verdict) => VERDICT_STATUSES.indexOf(status);
   return others.reduce<Verdict>(
     (worst, verdict) => verdict !== null && rank(verdict) > rank(worst) ? verdict : worst,
-    whole,
+    verdictOnAll(model, all, parts.n[4]),
   );
 }
 
@@ -288,7 +280,8 @@ interface PartToJudge {
 
 /**
  * The parts that have known cases enough, or so many decisions that they need some. Grave cases need some whatever
- * their share is, and each of their known errors is looked at: other work must not dilute them.
+ * their share is, and each of their known errors is looked at: other work must not dilute them. Domains that are too
+ * small to be judged are judged together, since many small ones can be most of the work.
  */
 function partsToJudge(model: ModelDocument, parts: PartsOfWork): readonly PartToJudge[] {
   const { wrong_cases, unmeasured } = requireDiscrimination(model);
@@ -304,52 +297,60 @@ function partsToJudge(model: ModelDocument, parts: PartsOfWork): readonly PartTo
   };
   const usual = { leastShare: unmeasured.share, leastWrong: wrong_cases };
   const grave = { leastShare: 0, leastWrong: 1 };
-  const domains = DOMAINS.filter((name) => parts.d[name] !== undefined);
+  const domains = DOMAINS.flatMap((name) => {
+    const part = parts.d[name];
+    return part === undefined ? [] : [{ name, part, judged: judged(name, part, usual) }];
+  });
+  const small = domains.filter((domain) => domain.judged.length === 0).map(({ part }) => part);
   return [
     ...(parts.n[4] >= wrong_cases ? [{ name: "natural" as const, part: parts.n, isOften: false }] : []),
     ...judged("high_stakes", parts.s, grave),
     ...judged("critical", parts.c, grave),
-    ...(domains.length > 1 ? domains.flatMap((name) => judged(name, parts.d[name] ?? NO_PART, usual)) : []),
+    ...(domains.length > 1
+      ? [...domains.flatMap((domain) => domain.judged), ...judged("other_domains", sumOf(small), usual)]
+      : []),
   ];
 }
 
-function verdictOnAll(
-  model: ModelDocument,
-  { all, naturalWrong }: { readonly all: Reading; readonly naturalWrong: number },
-): Verdict {
+const SETTLED = { doubt: null, ...NOBODY_CAN_SAY } as const;
+
+function doubted(doubt: Doubt, needed: Needed) {
+  return { status: "undetermined" as const, doubt, ...needed };
+}
+
+/** Whether a part's score is certainly below the minimum, by known wrong advice or however much of it were found. */
+function isCertainlyBelow(model: ModelDocument, reading: Reading): boolean {
   const { min_jis } = model.thresholds;
+  return reading.interval.high < min_jis &&
+    (reading.part[4] >= requireDiscrimination(model).wrong_cases ||
+      reading.highestWithEveryErrorFound() < min_jis);
+}
+
+/** What the verdict on a part rests on. */
+function basisOf(name: Verdict["part"], { interval, part: [, , , , wrong, right] }: Reading) {
+  return { part: name, ...interval, wrong_cases: wrong, right_cases: right };
+}
+
+function verdictOnAll(model: ModelDocument, all: Reading, naturalWrong: number): Verdict {
   const { wrong_cases: least, right_cases: leastRight } = requireDiscrimination(model);
-  const { interval } = all;
-  const [, , , , wrong, right] = all.part;
-  const verdict = { part: "all" as const, ...interval, wrong_cases: wrong, right_cases: right };
-  const decided = (status: VerdictStatus): Verdict => ({
-    ...verdict,
-    status,
-    doubt: null,
-    ...NOBODY_CAN_SAY,
-  });
-  const doubted = (doubt: Doubt, needed: Needed): Verdict => ({
-    ...verdict,
-    status: "undetermined",
-    doubt,
-    ...needed,
-  });
-  if (interval.high < min_jis && (wrong >= least || all.highestWithEveryErrorFound() < min_jis)) {
-    return decided("non_compliant");
+  const basis = basisOf("all", all);
+  const { wrong_cases: wrong, right_cases: right } = basis;
+  const said = (rest: Pick<Verdict, "status" | "doubt" | keyof Needed>): Verdict => ({ ...basis, ...rest });
+  if (isCertainlyBelow(model, all)) return said({ status: "non_compliant", ...SETTLED });
+  if (wrong < least) return said(doubted("too_few_wrong_cases", wrongNeeded(least - wrong)));
+  if (right < leastRight) return said(doubted("too_few_right_cases", rightNeeded(leastRight - right)));
+  if (all.interval.low < model.thresholds.min_jis) {
+    return said(doubted("interval_spans_minimum", neededCases(model, all)));
   }
-  if (wrong < least) return doubted("too_few_wrong_cases", wrongNeeded(least - wrong));
-  if (right < leastRight) return doubted("too_few_right_cases", rightNeeded(leastRight - right));
-  if (interval.low < min_jis) return doubted("interval_spans_minimum", neededCases(model, all));
   if (naturalWrong < least) {
-    return doubted("too_few_natural_wrong_cases", wrongNeeded(least - naturalWrong));
+    return said(doubted("too_few_natural_wrong_cases", wrongNeeded(least - naturalWrong)));
   }
-  return decided("compliant");
+  return said({ status: "compliant", ...SETTLED });
 }
 
 /**
- * The verdict on a part, if it has any objection: null if its score is at least the minimum. Natural cases are most of
- * the whole: judged once more they can keep somebody from being certified, and condemn nobody, since two looks at the
- * same cases would find twice as many wrongly.
+ * The verdict on a part, if it has any objection: null if the part is as good as a compliant whole, or too small to be
+ * judged.
  */
 function verdictOnPart(
   model: ModelDocument,
@@ -359,29 +360,35 @@ function verdictOnPart(
     readonly reading: Reading;
   },
 ): Verdict | null {
-  const { min_jis } = model.thresholds;
   const { wrong_cases: least, right_cases: leastRight } = requireDiscrimination(model);
-  const { interval } = reading;
-  const [hit, miss, , , wrong, right] = reading.part;
-  const verdict = { part: name, ...interval, wrong_cases: wrong, right_cases: right };
-  const doubted = (doubt: Doubt, needed: Needed): Verdict => ({
-    ...verdict,
-    status: "undetermined",
-    doubt,
-    ...needed,
-  });
+  const basis = basisOf(name, reading);
+  const { wrong_cases: wrong, right_cases: right } = basis;
+  if (name === "natural") return verdictOnNatural(model, reading);
+  if (isCertainlyBelow(model, reading)) return { ...basis, status: "non_compliant", ...SETTLED };
   if (wrong < least) {
+    const [hit, miss] = reading.part;
     if (!isOften && miss <= hit) return null;
-    return doubted("part_not_measured", wrongNeeded(least - wrong));
+    return { ...basis, ...doubted("part_not_measured", wrongNeeded(least - wrong)) };
   }
-  if (interval.high < min_jis && name !== "natural") {
-    return { ...verdict, status: "non_compliant", doubt: null, ...NOBODY_CAN_SAY };
+  if (right < leastRight) {
+    return { ...basis, ...doubted("part_not_measured", rightNeeded(leastRight - right)) };
   }
-  if (right < leastRight) return doubted("part_not_measured", rightNeeded(leastRight - right));
+  if (reading.interval.low >= model.thresholds.min_jis) return null;
+  return { ...basis, ...doubted("interval_spans_minimum", neededCases(model, reading)) };
+}
+
+/**
+ * The verdict on natural cases, which are most of the whole: judged once more they can keep somebody from being
+ * certified, and condemn nobody, since two looks at the same cases would find twice as many wrongly. So their score is
+ * asked alone, and not its interval.
+ */
+function verdictOnNatural(model: ModelDocument, reading: Reading): Verdict | null {
+  const { min_jis } = model.thresholds;
   if (reading.mean >= min_jis) return null;
-  return interval.high < min_jis
-    ? doubted("natural_cases_below_minimum", NOBODY_CAN_SAY)
-    : doubted("interval_spans_minimum", neededCases(model, reading));
+  const basis = basisOf("natural", reading);
+  return reading.interval.high < min_jis
+    ? { ...basis, ...doubted("natural_cases_below_minimum", NOBODY_CAN_SAY) }
+    : { ...basis, ...doubted("interval_spans_minimum", neededCases(model, reading)) };
 }
 
 /** More cases than this are no advice: the operator's score is too near the minimum. */

@@ -15,6 +15,7 @@ const PART_WORDS: Readonly<Record<string, string>> = {
   natural: "the cases that nobody planted",
   high_stakes: "the cases with high stakes",
   critical: "the critical cases",
+  other_domains: "the cases in the other domains",
 };
 
 /** The part of the work that a verdict rests on: `all cases`, `the cases in public sector`. */

@@ -156,6 +156,7 @@ _DISCRIMINATION = _having(
     review_cost=number(),
     error_rate=_numbers("prior weight least most step"),
     memory_cases=number(),
+    half_life_days=number(),
     wrong_cases=number(),
     right_cases=number(),
     unmeasured=_numbers("decisions share"),

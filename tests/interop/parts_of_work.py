@@ -1,13 +1,14 @@
 """The known cases of jis-3 and its reading of an interaction, docs/verify/formulas.md sections 12.1 and 12.2."""
-from arithmetic import quantised
+from arithmetic import power, quantised
 
+_DAY = 86_400_000
 _BITS = {"hover_events": 1, "scroll_depth": 2, "alternative_views_checked": 4}
 _GRAVE = ("high_stakes", "critical")
 
 
 def none_yet():
     """Section 12.1: the known cases of an operator whom jis-3 did not score."""
-    return {"n": [0] * 7, "p": [0] * 7, "s": [0] * 7, "c": [0] * 7, "d": {}, "a": [0] * 7, "m": 0}
+    return {**{name: [0] * 8 for name in "npsca"}, "d": {}, "t": None, "m": 0}
 
 
 def of(state):
@@ -15,10 +16,15 @@ def of(state):
     return state.get("ev") or none_yet()
 
 
-def fade(known, kept):
-    """Section 12.1: retention of every part."""
-    for part in (known["n"], known["p"], known["s"], known["c"], known["a"], *known["d"].values()):
-        part[0], part[2] = quantised(part[0] * kept), quantised(part[2] * kept)
+def fade(document, known, now_ms):
+    """Section 12.1: the live parts as they read at an instant."""
+    today = now_ms // _DAY
+    days = 0 if known["t"] is None else max(0, today - known["t"])
+    if days > 0:
+        kept = power(0.5, days / document["discrimination"]["half_life_days"])
+        for part in (known["n"], known["p"], known["s"], known["c"], *known["d"].values()):
+            part[:4] = [quantised(weight * kept) for weight in part[:4]]
+    known["t"] = today if known["t"] is None else known["t"] + days
 
 
 def as_measured(document, state, interaction):
@@ -30,7 +36,7 @@ def as_measured(document, state, interaction):
     return {**interaction, **unmeasured}
 
 
-def count_interaction(document, state, reading, domain):
+def count_interaction(document, state, reading, domain, now_ms):
     """Section 12.1: what a score does to the known cases."""
     if document["formulas"] != "jis-3":
         state.pop("ev", None)
@@ -39,8 +45,11 @@ def count_interaction(document, state, reading, domain):
     for name, bit in _BITS.items():
         if (reading.interaction[name] or 0) > 0:
             known["m"] |= bit
+    scenario_type = reading.interaction["scenario_type"]
+    if scenario_type != "calibration":
+        fade(document, known, now_ms)
     if reading.presented:
-        case = (domain, reading.interaction["scenario_type"])
+        case = (domain, scenario_type)
         count_case(document, known, case, reading.cells, is_new=True)
 
 
@@ -50,19 +59,21 @@ def count_case(document, known, case, cells, is_new):
     memory = document["discrimination"]["memory_cases"]
 
     def counted(part):
-        hit, miss, right, alarm, wrong_cases, right_cases, decisions = part
+        hit, miss, right, alarm, wrong_cases, right_cases, decisions, planted = part
         if cells.labelled():
             keep = 1 - 1 / memory
             hit, miss = quantised(hit * keep + cells.hit), quantised(miss * keep + cells.miss)
             right, alarm = quantised(right * keep + cells.right), quantised(alarm * keep + cells.alarm)
             is_wrong = cells.hit + cells.miss > cells.right + cells.alarm
             wrong_cases, right_cases = wrong_cases + is_wrong, right_cases + (not is_wrong)
-        return [hit, miss, right, alarm, wrong_cases, right_cases, decisions + (1 if is_new else 0)]
+            planted += scenario_type == "error_injected"
+        decisions += 1 if is_new else 0
+        return [hit, miss, right, alarm, wrong_cases, right_cases, decisions, planted]
 
     if scenario_type == "calibration":
         known["a"] = counted(known["a"])
         return
-    known["d"][domain] = counted(known["d"].get(domain, [0] * 7))
+    known["d"][domain] = counted(known["d"].get(domain, [0] * 8))
     if scenario_type in _GRAVE:
         known["s"] = counted(known["s"])
     if scenario_type == "critical":

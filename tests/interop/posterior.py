@@ -138,9 +138,10 @@ class Judgment:
         self.minimum = document["thresholds"]["min_jis"]
         self.tail = (1 - document["uncertainty"]["level"]) / 2
         self.grid = _grid_of(json.dumps(self.rules, sort_keys=True))
-        points = _points_of(json.dumps(_read_of(document), sort_keys=True), self._error_rate())
-        self.table = points.modes[mode]
+        self.mode = mode
         self.all = [one + other for one, other in zip(known["n"], known["p"])]
+        points = self._points(self.all)
+        self.table = points.modes[mode]
         posterior = self.grid.weights(self.all)
         self.low, self.high = _interval(self.table, posterior, self.tail)
         self.dimensions = {
@@ -151,9 +152,12 @@ class Judgment:
         computed = [name for name in self.dimensions if mode == "full" or "lite_weight" in rows[name]]
         self.prior_dimensions = computed if self.all[4] < self.rules["wrong_cases"] else []
 
-    def _error_rate(self):
-        rules, (wrong, right) = self.rules["error_rate"], self.known["n"][4:6]
-        share = (rules["prior"] * rules["weight"] + wrong) / (rules["weight"] + wrong + right)
+    def _points(self, part):
+        return _points_of(json.dumps(_read_of(self.document), sort_keys=True), self._error_rate(part))
+
+    def _error_rate(self, part):
+        rules, right, natural = self.rules["error_rate"], part[5], part[4] - part[7]
+        share = (rules["prior"] * rules["weight"] + natural) / (rules["weight"] + natural + right)
         stepped = round_to(round_to(share / rules["step"], 0) * rules["step"], 9)
         return clamp(stepped, rules["least"], rules["most"])
 
@@ -167,38 +171,45 @@ class Judgment:
             "effective_n": round_to(total, 1),
         }
 
-    def _needed(self, part, posterior):
-        low, high = _interval(self.table, posterior, self.tail)
-        away = abs(_mean(self.table, posterior) - self.minimum)
+    def _needed(self, table, part, posterior):
+        low, high = _interval(table, posterior, self.tail)
+        away = abs(_mean(table, posterior) - self.minimum)
         if away == 0:
             return None
         ratio = (high - low) / 2 / away
-        kind = 0 if self._is_mostly_of_wrong_advice(posterior) else 1
+        kind = 0 if self._is_mostly_of_wrong_advice(table, posterior) else 1
         count = math.ceil(max(1, part[4 + kind] * (ratio * ratio - 1)))
         return None if count > _MOST_NEEDED else (count, None) if kind == 0 else (None, count)
 
-    def _is_mostly_of_wrong_advice(self, posterior):
+    def _is_mostly_of_wrong_advice(self, table, posterior):
         weights, whole = posterior
         size, between, squares = self.grid.size, 0, 0
         for row in range(size):
             weight = total = 0
             for cell in range(row * size, (row + 1) * size):
                 weight = weight + weights[cell]
-                total = total + weights[cell] * self.table[cell]
-                squares = squares + weights[cell] * (self.table[cell] * self.table[cell])
+                total = total + weights[cell] * table[cell]
+                squares = squares + weights[cell] * (table[cell] * table[cell])
             if weight > 0:
                 between = between + total * (total / weight)
-        mean = _mean(self.table, posterior)
+        mean = _mean(table, posterior)
         return 2 * (between / whole - mean * mean) >= squares / whole - mean * mean
 
-    def _best(self, posterior):
+    def _best(self, table, posterior):
         weights, whole = posterior
         size, total = self.grid.size, 0
         for column in range(size):
             total = total + _sum(weights[row * size + column] for row in range(size)) / whole
             if total >= self.tail:
-                return self.table[(size - 1) * size + column]
-        return self.table[-1]
+                return table[(size - 1) * size + column]
+        return table[-1]
+
+    def _is_below(self, table, part, posterior):
+        """Certainly, by known wrong advice or however much of it were found."""
+        _, high = _interval(table, posterior, self.tail)
+        if high >= self.minimum:
+            return False
+        return part[4] >= self.rules["wrong_cases"] or self._best(table, posterior) < self.minimum
 
     def _on_all(self, posterior):
         least, (wrong, right), natural = self.rules["wrong_cases"], self.all[4:6], self.known["n"][4]
@@ -207,14 +218,14 @@ class Judgment:
         def said(status, doubt=None, needed=None):
             return _verdict(status, "all", (self.low, self.high), self.all, doubt, needed)
 
-        if self.high < self.minimum and (wrong >= least or self._best(posterior) < self.minimum):
+        if self._is_below(self.table, self.all, posterior):
             return said("non_compliant")
         if wrong < least:
             return said("undetermined", "too_few_wrong_cases", (least - wrong, None))
         if missing > 0:
             return said("undetermined", "too_few_right_cases", (None, missing))
         if self.low < self.minimum:
-            return said("undetermined", "interval_spans_minimum", self._needed(self.all, posterior))
+            return said("undetermined", "interval_spans_minimum", self._needed(self.table, self.all, posterior))
         if natural < least:
             return said("undetermined", "too_few_natural_wrong_cases", (least - natural, None))
         return said("compliant")
@@ -224,36 +235,49 @@ class Judgment:
         total = known["n"][6] + known["p"][6]
         if known["n"][4] >= least:
             yield "natural", known["n"], False
-        named = [("high_stakes", known["s"], 0, 1), ("critical", known["c"], 0, 1)]
-        if len(known["d"]) > 1:
-            named += [(name, known["d"][name], rules["share"], least) for name in DOMAINS if name in known["d"]]
-        for name, part, share, least_wrong in named:
+        domains = [(name, known["d"][name]) for name in DOMAINS if name in known["d"]]
+
+        def judged(name, part, share, least_wrong):
             is_often = part[6] >= rules["decisions"] and part[6] >= share * total
-            if part[4] >= least_wrong or is_often:
-                yield name, part, is_often
+            return [(name, part, is_often)] if part[4] >= least_wrong or is_often else []
+
+        yield from judged("high_stakes", known["s"], 0, 1)
+        yield from judged("critical", known["c"], 0, 1)
+        if len(domains) > 1:
+            small = []
+            for name, part in domains:
+                found = judged(name, part, rules["share"], least)
+                small += [] if found else [part]
+                yield from found
+            together = [sum(numbers) for numbers in zip(*small)] if small else [0] * 8
+            yield from judged("other_domains", together, rules["share"], least)
 
     def _on_part(self, name, part, is_often):
         least, wrong = self.rules["wrong_cases"], part[4]
+        table = self._points(part).modes[self.mode]
         posterior = self.grid.weights(part)
-        interval = _interval(self.table, posterior, self.tail)
+        interval = _interval(table, posterior, self.tail)
 
         def said(status, doubt=None, needed=None):
             return _verdict(status, name, interval, part, doubt, needed)
 
+        if name == "natural":
+            if _mean(table, posterior) >= self.minimum:
+                return None
+            if interval[1] < self.minimum:
+                return said("undetermined", "natural_cases_below_minimum")
+            return said("undetermined", "interval_spans_minimum", self._needed(table, part, posterior))
+        if self._is_below(table, part, posterior):
+            return said("non_compliant")
         if wrong < least:
             if not is_often and part[1] <= part[0]:
                 return None
             return said("undetermined", "part_not_measured", (least - wrong, None))
-        is_below = interval[1] < self.minimum
-        if is_below and name != "natural":
-            return said("non_compliant")
         if part[5] < self.rules["right_cases"]:
             return said("undetermined", "part_not_measured", (None, self.rules["right_cases"] - part[5]))
-        if _mean(self.table, posterior) >= self.minimum:
+        if interval[0] >= self.minimum:
             return None
-        if is_below:
-            return said("undetermined", "natural_cases_below_minimum")
-        return said("undetermined", "interval_spans_minimum", self._needed(part, posterior))
+        return said("undetermined", "interval_spans_minimum", self._needed(table, part, posterior))
 
     def _worst(self, verdict):
         for name, part, is_often in self._parts():

@@ -374,8 +374,6 @@ def retain(record, now_ms):
         kept = power(1 + rules["hyperbolic_rate_per_day"] * beyond_grace, -rules["exponent"])
         for bucket in [*state["b"].values(), *state["K"].values()]:
             bucket[0] = quantised(bucket[0] * kept)
-        if "ev" in state:
-            parts_of_work.fade(state["ev"], kept)
 
 
 def stamp(record, now_ms):
@@ -957,7 +955,7 @@ def score(document, state, interaction, domain, now_ms, mode):
     count(record, reading)
     if document["formulas"] == "jis-3" and "ev" not in record.state:
         record.state.update(ef=None, es=None, disp=None)
-    parts_of_work.count_interaction(document, record.state, reading, domain)
+    parts_of_work.count_interaction(document, record.state, reading, domain, now_ms)
     full_jis = jis_of(document, dimensions_of(record, "full"), "full")
     record_score(record, full_jis, cells.miss > 0)
     dimensions = dimensions_of(record, mode)
@@ -1119,6 +1117,8 @@ def decide(document, state, interaction, domain, now_ms, stakes):
     record = Record(document, read_only, domain)
     interaction = parts_of_work.as_measured(document, read_only, interaction)
     retain(record, now_ms)
+    if document["formulas"] == "jis-3" and "ev" in record.state:
+        parts_of_work.fade(document, record.state["ev"], now_ms)
     rules, row = document["drs"], domain_rules(document, domain)
     jis = jis_of(document, dimensions_of(record, "full"), "full")
     verdict, more = None, {}

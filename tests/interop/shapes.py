@@ -244,10 +244,10 @@ STRUCTURAL = {
 _PAIR = lambda value: isinstance(value, list) and len(value) == 2 and all(map(number(0), value))  # noqa: E731
 
 def _known_cases_of_part(value):
-    """Four weights, then three counters."""
+    """Four weights, then four counters."""
     return (
         isinstance(value, list)
-        and len(value) == 7
+        and len(value) == 8
         and all(map(number(0), value[:4]))
         and all(map(whole(), value[4:]))
     )
@@ -296,7 +296,7 @@ _STATE_MEMBERS = {
     "share": closed(hs=number(0, 1), crit=number(0, 1)),
 }
 _KNOWN_CASES = closed(
-    **dict.fromkeys(("n", "p", "s", "c", "a"), _known_cases_of_part), d=_by_domain, m=whole(0, 7)
+    **dict.fromkeys(("n", "p", "s", "c", "a"), _known_cases_of_part), d=_by_domain, t=optional(whole()), m=whole(0, 7)
 )
 _STATE = either(closed(**_STATE_MEMBERS), closed(**_STATE_MEMBERS, ev=_KNOWN_CASES))
 _WEIGHTS = closed(

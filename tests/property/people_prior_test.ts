@@ -42,8 +42,17 @@ const anyFitted = fc.record({
 });
 
 function statusOf(of: ModelDocument, [hit, miss, right, alarm]: readonly [number, number, number, number]) {
-  const part: Part = [hit, miss, right, alarm, hit + miss, right + alarm, hit + miss + right + alarm];
-  const parts = { n: part, p: NO_PART, s: NO_PART, c: NO_PART, d: { general: part }, a: NO_PART, m: 0 };
+  const part: Part = [hit, miss, right, alarm, hit + miss, right + alarm, hit + miss + right + alarm, 0];
+  const parts = {
+    n: part,
+    p: NO_PART,
+    s: NO_PART,
+    c: NO_PART,
+    d: { general: part },
+    a: NO_PART,
+    t: null,
+    m: 0,
+  };
   return judge(of, parts, "full").verdict.status;
 }
 

@@ -27,12 +27,13 @@ import {
   NO_PARTS,
   type Part,
   type PartsOfWork,
+  sumOf,
   withDecision,
 } from "../../src/scoring/known_cases.ts";
 import { applyLabel } from "../../src/scoring/label.ts";
 import { domainRules, type ModelDocument } from "../../src/scoring/model.ts";
 import { readState } from "../../src/scoring/reading.ts";
-import { retain } from "../../src/scoring/reducer.ts";
+import { asOf } from "../../src/scoring/reducer.ts";
 import { score, type Scored } from "../../src/scoring/score.ts";
 import { initialState, minimumDataMet, type OperatorState, stateSchema } from "../../src/scoring/state.ts";
 import { judge } from "../../src/scoring/verdict.ts";
@@ -41,17 +42,19 @@ import { JIS_1_0_0, JIS_1_1_0, JIS_2_0_0 as model } from "../models.ts";
 const part = fc.tuple(...[30, 30, 120, 60, 40, 100].map((max) => fc.nat({ max }))).map(
   ([hit, miss, right, alarm, more]): Part => {
     const [wrong, others] = [hit! + miss!, right! + alarm!];
-    return [hit!, miss!, right!, alarm!, wrong, others, wrong + others + more!];
+    return [hit!, miss!, right!, alarm!, wrong, others, wrong + others + more!, 0];
   },
 );
+const planted = part.map(([hit, miss, , , wrong]): Part => [hit, miss, 0, 0, wrong, 0, wrong, wrong]);
 
 const parts: fc.Arbitrary<PartsOfWork> = fc.record({
   n: part,
-  p: part,
+  p: planted,
   s: part,
   c: part,
   a: part,
   d: fc.dictionary(fc.constantFrom(...DOMAINS), part, { maxKeys: 3 }),
+  t: fc.constant(null),
   m: fc.nat({ max: 7 }),
 });
 
@@ -94,11 +97,24 @@ Deno.test("a part more never makes a verdict better: no part makes up for anothe
   }));
 });
 
+// The two records are of the same person: once the part is all the work, and once good work stands beside it.
+Deno.test("the verdict of a part with five known errors is never raised by other work, however good", () => {
+  const measured = part.filter(([, , , , wrong]) => wrong >= 5);
+  fc.assert(fc.property(measured, part, (of, other) => {
+    const both = sumOf([of, other]);
+    const rankAlone = rankOf({ ...NO_PARTS, n: of, s: of, d: { legal: of } });
+    assert.ok(rankOf({ ...NO_PARTS, n: both, s: of, d: { legal: both } }) >= rankAlone, "high stakes");
+    assert.ok(rankOf({ ...NO_PARTS, n: both, d: { legal: of, general: other } }) >= rankAlone, "a domain");
+  }));
+});
+
 Deno.test("a verdict rests on five known cases of wrong advice, unless everything is turned down, and nobody is compliant without five of right advice", () => {
   fc.assert(fc.property(parts, (of) => {
     const { status, wrong_cases: wrong } = judge(model, of, "full").verdict;
     if (status === "compliant") assert.ok(wrong >= 5 && of.n[4] >= 5 && of.n[5] + of.p[5] >= 5);
-    if (status === "non_compliant" && wrong < 5) assert.ok(of.n[3] + of.p[3] > of.n[2] + of.p[2]);
+    if (status === "non_compliant" && wrong < 5) {
+      assert.ok([allLive(of), of.s, of.c, ...Object.values(of.d)].some((part) => part![3] > part![2]));
+    }
   }));
 });
 
@@ -222,33 +238,41 @@ function scoreNext(history: readonly Happened[], next: Happened, gapMs = 0): Sco
 
 /** The reading of a state that a gap has faded. */
 function judgedAt(state: OperatorState | null, now: number) {
-  return judge(model, retain(model, state ?? initialState(model), now).ev ?? NO_PARTS, "full");
+  return judge(model, asOf(model, state ?? initialState(model), now).ev ?? NO_PARTS, "full");
 }
 
 const gaps = fc.oneof(fc.constant(0), fc.nat({ max: 120 * DAY_MS }));
 
+const unlabelledLive = unlabelled.filter(({ scenario_type }) => scenario_type !== "calibration");
+
 Deno.test("a case whose truth nobody knows moves the score by nothing but the fading of a gap", () => {
-  fc.assert(fc.property(histories, happened, unlabelled, gaps, (history, { domain }, interaction, gapMs) => {
-    const before = judgedAt(stateAfter(history), endOf(history) + gapMs);
-    const { state, result } = scoreNext(history, { interaction, domain }, gapMs);
-    const after = judge(model, state.ev!, "full");
-    assert.deepEqual([after.dimensions, after.low, after.high], [before.dimensions, before.low, before.high]);
-    assert.equal(result.jis, jisOf(model, { ...result.dimensions, ...before.dimensions }, "full"));
-    // A part of the work can begin, or cease, to be so large that it must be measured.
-    const hasPartUnmeasured = [before, after].some(({ verdict }) => verdict.doubt === "part_not_measured");
-    if (!hasPartUnmeasured) assert.deepEqual(after.verdict, before.verdict);
-    assert.deepEqual(result.compliance.verdict, after.verdict);
-    assert.equal(result.compliance.status, after.verdict.status);
-    assert.equal(result.compliance.article14_met, after.verdict.status === "compliant");
-    assert.equal(result.band, bandOf(model, result.jis));
-  }));
+  fc.assert(
+    fc.property(histories, happened, unlabelledLive, gaps, (history, { domain }, interaction, gapMs) => {
+      const before = judgedAt(stateAfter(history), endOf(history) + gapMs);
+      const { state, result } = scoreNext(history, { interaction, domain }, gapMs);
+      const after = judge(model, state.ev!, "full");
+      assert.deepEqual([after.dimensions, after.low, after.high], [
+        before.dimensions,
+        before.low,
+        before.high,
+      ]);
+      assert.equal(result.jis, jisOf(model, { ...result.dimensions, ...before.dimensions }, "full"));
+      // A part of the work can begin, or cease, to be so large that it must be measured.
+      const hasPartUnmeasured = [before, after].some(({ verdict }) => verdict.doubt === "part_not_measured");
+      if (!hasPartUnmeasured) assert.deepEqual(after.verdict, before.verdict);
+      assert.deepEqual(result.compliance.verdict, after.verdict);
+      assert.equal(result.compliance.status, after.verdict.status);
+      assert.equal(result.compliance.article14_met, after.verdict.status === "compliant");
+      assert.equal(result.band, bandOf(model, result.jis));
+    }),
+  );
 });
 
 Deno.test("a case that was announced as a test moves neither score nor verdict, whatever its truth", () => {
-  fc.assert(fc.property(histories, happened, (history, { interaction, domain }) => {
+  fc.assert(fc.property(histories, happened, gaps, (history, { interaction, domain }, gapMs) => {
     const announced: Interaction = { ...interaction, scenario_type: "calibration" };
-    const before = judgedAt(stateAfter(history), endOf(history));
-    const { state, result } = scoreNext(history, { interaction: announced, domain });
+    const before = judge(model, stateAfter(history)?.ev ?? NO_PARTS, "full");
+    const { state, result } = scoreNext(history, { interaction: announced, domain }, gapMs);
     assert.deepEqual(judge(model, state.ev!, "full"), before);
     assert.deepEqual(result.compliance.verdict, before.verdict);
     assert.equal(result.jis, jisOf(model, { ...result.dimensions, ...before.dimensions }, "full"));
@@ -478,7 +502,7 @@ Deno.test("a decision score holds a low JIS against the operator only if the ver
       stakes: null,
       now,
     });
-    const current = retain(model, state!, now);
+    const current = asOf(model, state!, now);
     const { judgment, jis } = readState(model, current, { domain: "legal", mode: "full" });
     assert.deepEqual(operator_verdict, judgment!.verdict);
     assert.equal(factors.find(({ name }) => name === "operator_jis")!.value, jis);

@@ -1,10 +1,16 @@
 /** The posterior, the anchors and the verdict of the formulas `jis-3`. */
 import assert from "node:assert/strict";
+import { recordedInteractionSchema } from "../../src/domain/interaction.ts";
+import { DAY_MS } from "../../src/domain/time.ts";
 import { Posterior } from "../../src/scoring/discrimination.ts";
-import { NO_PART, NO_PARTS, type Part, type PartsOfWork } from "../../src/scoring/known_cases.ts";
+import { fadedTo, NO_PART, NO_PARTS, type Part, type PartsOfWork } from "../../src/scoring/known_cases.ts";
 import type { ModelDocument } from "../../src/scoring/model.ts";
+import { score } from "../../src/scoring/score.ts";
+import type { OperatorState } from "../../src/scoring/state.ts";
 import { errorRate, judge, pointsOf, type Verdict } from "../../src/scoring/verdict.ts";
 import { JIS_2_0_0 as model } from "../models.ts";
+
+const BEGIN = Date.UTC(2027, 0, 4);
 
 /** The model with numbers of the posterior replaced: figures that were worked out do not follow the built-in ones. */
 function modelWith(section: Partial<NonNullable<ModelDocument["discrimination"]>>): ModelDocument {
@@ -14,8 +20,11 @@ function modelWith(section: Partial<NonNullable<ModelDocument["discrimination"]>
 /** A part with as many known cases as given, in as many decisions. */
 function part(hits: number, misses: number, accepted = 0, falseAlarms = 0): Part {
   const [wrong, right] = [hits + misses, accepted + falseAlarms];
-  return [hits, misses, accepted, falseAlarms, wrong, right, wrong + right];
+  return [hits, misses, accepted, falseAlarms, wrong, right, wrong + right, 0];
 }
+
+/** The same, of errors that were planted. */
+const planted = (hits: number, misses: number): Part => part(hits, misses).with(7, hits + misses) as Part;
 
 function verdictOn(parts: Partial<PartsOfWork>): Verdict {
   return judge(model, { ...NO_PARTS, ...parts }, "full").verdict;
@@ -91,7 +100,7 @@ Deno.test("without five known cases of wrong advice there is no verdict, however
 });
 
 Deno.test("who turns everything down is not compliant while only the AI's errors become known", () => {
-  const rejects = verdictOn({ n: part(20, 0), p: part(10, 0) });
+  const rejects = verdictOn({ n: part(20, 0), p: planted(10, 0) });
   assert.deepEqual(brief(rejects), ["undetermined", "all", "too_few_right_cases", null]);
   assert.deepEqual([rejects.right_cases, rejects.right_cases_needed], [0, 5]);
   const nearly = verdictOn({ n: part(40, 0, 4, 0) });
@@ -131,17 +140,17 @@ Deno.test("who finds the errors is compliant, and who lets them pass is not", ()
 
 Deno.test("errors that were planted show who misses them, and alone they certify nobody", () => {
   assert.deepEqual(
-    brief(verdictOn({ n: part(0, 0, 100, 3), p: part(30, 1) })),
+    brief(verdictOn({ n: part(0, 0, 100, 3), p: planted(30, 1) })),
     ["undetermined", "all", "too_few_natural_wrong_cases", 5],
   );
-  assert.deepEqual(brief(verdictOn({ n: part(0, 0, 100, 3), p: part(1, 30) })).slice(0, 2), [
+  assert.deepEqual(brief(verdictOn({ n: part(0, 0, 100, 3), p: planted(1, 30) })).slice(0, 2), [
     "non_compliant",
     "all",
   ]);
 });
 
 Deno.test("who finds planted errors alone is not certified, and not condemned by the natural ones alone", () => {
-  const verdict = verdictOn({ n: part(1, 19, 100, 3), p: part(60, 0) });
+  const verdict = verdictOn({ n: part(1, 19, 100, 3), p: planted(60, 0) });
   assert.deepEqual(brief(verdict).slice(0, 3), ["undetermined", "natural", "natural_cases_below_minimum"]);
 });
 
@@ -162,7 +171,7 @@ Deno.test("good work at low stakes does not buy blind work at high stakes", () =
 
 Deno.test("a part that is decided often needs known cases of its own; one that is decided seldom does not", () => {
   const good = { n: part(60, 2, 200, 3) };
-  const decided = (count: number): Part => [0, 0, 0, 0, 0, 0, count];
+  const decided = (count: number): Part => [0, 0, 0, 0, 0, 0, count, 0];
   assert.deepEqual(
     brief(verdictOn({ ...good, s: decided(40) })),
     ["undetermined", "high_stakes", "part_not_measured", 5],
@@ -178,11 +187,86 @@ Deno.test("a part that is decided often needs known cases of its own; one that i
   assert.equal(verdictOn({ ...good, d: domains(40) }).part, "education");
 });
 
+Deno.test("a part is judged as it would be alone: its interval decides, at its own rate of wrong advice", () => {
+  const low = { n: part(43, 3, 180, 0) };
+  assert.equal(verdictOn(low).status, "compliant");
+  assert.deepEqual(
+    brief(verdictOn({ n: part(46, 6, 200, 0), s: part(3, 3, 20, 0) })).slice(0, 3),
+    ["undetermined", "high_stakes", "interval_spans_minimum"],
+  );
+  // Much wrong advice at low stakes makes reviews pay sooner there, and not at high stakes.
+  const grave = part(4, 14, 80, 0);
+  assert.equal(verdictOn({ n: grave, s: grave }).status, "non_compliant");
+  assert.deepEqual(
+    brief(verdictOn({ n: part(154, 14, 130, 0), s: grave })),
+    ["non_compliant", "high_stakes", null, null],
+  );
+});
+
+Deno.test("planted errors say nothing of how often the AI is wrong, in a part either", () => {
+  const often = part(10, 6, 60, 2);
+  assert.equal(errorRate(model, often), 0.2);
+  assert.equal(errorRate(model, often.with(7, 12) as Part), 0.15);
+});
+
+Deno.test("many small domains are judged together, so that they do not hide in the rest", () => {
+  const small = ["financial", "insurance", "healthcare", "legal", "employment", "education"] as const;
+  const blind = part(0, 4, 12, 0);
+  const d = {
+    general: part(60, 0, 200, 0),
+    ...Object.fromEntries(small.map((name) => [name, blind])),
+  };
+  const verdict = verdictOn({ n: part(60, 24, 272, 0), d });
+  assert.deepEqual(brief(verdict), ["non_compliant", "other_domains", null, null]);
+  assert.deepEqual([verdict.wrong_cases, verdict.right_cases], [24, 72]);
+  const alone = verdictOn({ n: part(60, 4, 212, 0), d: { general: part(60, 0, 200, 0), legal: blind } });
+  assert.equal(alone.status, "compliant", "one small domain says too little");
+});
+
+Deno.test("known cases fade with time alike for and against the operator, and as much in one gap as in many", () => {
+  const start: PartsOfWork = { ...NO_PARTS, n: part(20, 8, 60, 4), t: 0 };
+  const once = fadedTo(model, start, 200 * DAY_MS);
+  const often = Array.from({ length: 40 }, (_, index) => (index + 1) * 5 * DAY_MS)
+    .reduce<PartsOfWork>((of, now) => fadedTo(model, of, now), start);
+  for (const [index, weight] of once.n.slice(0, 4).entries()) {
+    assert.ok(Math.abs(weight - often.n[index]!) < 1e-7, `${index}`);
+    assert.ok(Math.abs(weight / start.n[index]! - 0.5 ** (200 / 195)) < 1e-9);
+  }
+  assert.deepEqual(once.n.slice(4), start.n.slice(4));
+  assert.deepEqual(fadedTo(model, once, 0), once, "a clock that goes back makes nothing younger");
+});
+
+for (const everyDays of [2, 7, 30]) {
+  Deno.test(`an expert who decides every ${everyDays} days is never certainly below, but sooner undetermined`, () => {
+    let state: OperatorState | null = null;
+    const statuses = Array.from({ length: 400 }, (_, index) => {
+      const isWrong = index % 5 === 0;
+      // 17 of 20 errors are found, and one right recommendation in 20 is left.
+      const departs = isWrong ? index % 100 < 85 : index % 20 === 1;
+      const interaction = recordedInteractionSchema.parse({
+        decision: departs ? "overridden" : "accepted",
+        time_to_decision_ms: 20_000,
+        ...(index % 10 < 7 ? { outcome_correct: departs === isWrong } : {}),
+      });
+      const scored = score(model, state, {
+        interaction,
+        domain: "general",
+        now: BEGIN + index * everyDays * DAY_MS,
+      }, { mode: "full", modeOverride: "normal" });
+      state = scored.state;
+      return scored.result.compliance.status;
+    });
+    assert.ok(!statuses.includes("non_compliant"));
+    if (everyDays === 2) assert.equal(statuses.at(-1), "compliant");
+    if (everyDays === 30) assert.ok(!statuses.includes("compliant"));
+  });
+}
+
 Deno.test("critical cases are judged apart from those of high stakes", () => {
   const good = { n: part(60, 2, 200, 3), s: part(30, 6, 60, 1) };
   assert.equal(verdictOn(good).status, "compliant");
   assert.deepEqual(
-    brief(verdictOn({ ...good, c: part(0, 6, 0, 0) })),
+    brief(verdictOn({ ...good, c: part(0, 6, 20, 0) })),
     ["non_compliant", "critical", null, null],
   );
   assert.deepEqual(
@@ -190,7 +274,7 @@ Deno.test("critical cases are judged apart from those of high stakes", () => {
     ["undetermined", "critical", "part_not_measured", 1],
   );
   assert.deepEqual(
-    brief(verdictOn({ ...good, c: [0, 0, 0, 0, 0, 0, 20] })),
+    brief(verdictOn({ ...good, c: [0, 0, 0, 0, 0, 0, 20, 0] })),
     ["undetermined", "critical", "part_not_measured", 5],
   );
 });
