@@ -13,6 +13,7 @@ import { evaluationPage } from "../pages/evaluation.ts";
 import { chosenModel, type ModelName, nameOf } from "./chosen_model.ts";
 import { openDecisionTable } from "./decision_table.ts";
 import { requireAbsent, writeToNewFile } from "./output.ts";
+import { printableLine } from "./printable.ts";
 import { Progress } from "./progress.ts";
 import { EXIT, type Shell } from "./shell.ts";
 import { columns } from "./table.ts";
@@ -80,7 +81,7 @@ function textOf(report: EvaluationReport): string {
     ["decisions", `${decisions.fit} scored, ${decisions.test} held back`],
     ["operators", String(operators.length)],
     ["certain verdicts", String(certain_verdicts)],
-    ...(ignored_columns.length === 0 ? [] : [["columns not read", ignored_columns.join(", ")]]),
+    ...(ignored_columns.length === 0 ? [] : [["columns not read", printableLine(ignored_columns.join(", "))]]),
   ];
   return [
     columns(head),
@@ -102,13 +103,16 @@ const OPERATOR_HEAD = [
   "JIS",
   "INTERVAL",
   "STATUS",
+  "RESTS ON",
   "BAND",
   "N",
   "DEPARTS IF WRONG",
   "FOLLOWS IF RIGHT",
 ];
 
-function operatorRow({ operator_id, jis, low, high, status, band, n, predicted }: EvaluatedOperator) {
+function operatorRow(
+  { operator_id, jis, low, high, status, part, band, n, predicted }: EvaluatedOperator,
+) {
   const rate = (of: keyof NonNullable<typeof predicted>) => {
     if (predicted === null) return "";
     const { mean, low, high } = predicted[of];
@@ -119,6 +123,7 @@ function operatorRow({ operator_id, jis, low, high, status, band, n, predicted }
     String(jis),
     `${low} to ${high}`,
     status,
+    part ?? "",
     band,
     String(n),
     rate("departs_when_wrong"),

@@ -236,9 +236,13 @@ export const article14Schema = z.object({
       description: "Those of these operators whose record is long enough for a verdict.",
     }),
     below_min: count.meta({
-      description: "Operators with a long enough record whose JIS is below the minimum.",
+      description:
+        "Operators with a long enough record whose JIS is below the minimum, whatever their verdict, which also rests on the parts of their work.",
     }),
     below_critical: count,
+    verdicts: verdictCountsSchema.meta({
+      description: "Operators with a long enough record by their verdict; one without a verdict counts as undetermined.",
+    }),
   }),
   thresholds: thresholdsSchema,
   rules_version: z.string(),

@@ -12,6 +12,7 @@ import type {
 } from "../scoring/evaluation/evaluation.ts";
 import { LONG_HISTORY } from "../scoring/evaluation/coverage.ts";
 import type { CalibrationBin } from "../scoring/evaluation/rates.ts";
+import { partInWords } from "../scoring/verdict_words.ts";
 import { axisOf, bar, figure, px, rowPlot, ROWS, tick } from "./chart.ts";
 import { headOf } from "./head.ts";
 import { JIS_TICKS, jisGrid, jisScale } from "./jis_plot.ts";
@@ -224,12 +225,13 @@ function operatorsTable(operators: readonly EvaluatedOperator[]): Markup {
     return `${percent(mean)} (${percent(low)} to ${percent(high)})`;
   };
   return dataTable({
-    columns: ["Operator", "JIS", "Interval", "Status", "Band", "Decisions", ...Object.values(KINDS)],
-    rows: operators.map(({ operator_id, jis, low, high, status, band, n, predicted }) => [
+    columns: ["Operator", "JIS", "Interval", "Status", "Rests on", "Band", "Decisions", ...Object.values(KINDS)],
+    rows: operators.map(({ operator_id, jis, low, high, status, part, band, n, predicted }) => [
       operator_id,
       pointsInWords(jis),
       `${pointsInWords(low)} to ${pointsInWords(high)}`,
       STATUS_IN_WORDS[status],
+      part === null ? "none" : partInWords(part),
       nameInWords(band),
       n,
       rate(predicted, "departs_when_wrong"),

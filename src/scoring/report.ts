@@ -19,7 +19,7 @@ import {
 } from "./findings.ts";
 import { truthNeeded } from "./state.ts";
 import type { Model, ModelDocument } from "./model.ts";
-import { type OperatorRow, organizationRule, organizationVerdict } from "./organization.ts";
+import { type OperatorRow, organizationRule, organizationVerdict, verdictCounts } from "./organization.ts";
 import { type PeriodData, type PeriodRecord, populationOf, totalOf } from "./period.ts";
 
 const ARTICLE_14_FRAMEWORK = "EU AI Act Article 14";
@@ -111,6 +111,7 @@ export function article14Of({ document: model, sha256 }: Model, input: FindingsI
       minimum_data_met: population.length,
       below_min: population.filter((record) => record.jis < min_jis).length,
       below_critical: population.filter((record) => record.jis < critical_jis).length,
+      verdicts: verdictCounts(population),
     },
     thresholds: thresholdsOf(model),
     rules_version: model.law.version,

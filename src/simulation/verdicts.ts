@@ -77,7 +77,7 @@ function valueOf({ model }: Run, of: PopulationName, { operator }: Scored, after
 
 /**
  * The field where no outcome becomes known. Nothing says there how often the AI is wrong, so that a verdict rests on
- * the model's own rate: it has no target.
+ * the model's own rate.
  */
 const UNTOLD_RATE = "field, planted errors alone";
 /** The field with priors fitted to its people: it shows how much is the prior's, and has no target. */
@@ -133,7 +133,7 @@ function wrongVerdicts(run: Run, after: number): readonly Measured[] {
         of,
         after,
         value: share(above, "non_compliant"),
-        ...(of === UNTOLD_RATE || of === FITTED ? {} : { target: { most: 0.05 } }),
+        ...(of === FITTED ? {} : { target: { most: 0.05 } }),
       }]),
       ...(below.length === 0 ? [] : [{
         measure: "certainly compliant, true value below the minimum",

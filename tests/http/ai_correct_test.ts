@@ -55,7 +55,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a label says it beside the outcome, once; contradictions get 409",
+  "a label says it beside the outcome, once; a contradiction gets 422, and another label 409",
   withHarness(async ({ organization, send }) => {
     const key = await organization("acme");
     const scored = (session_id: string, fields: Record<string, unknown>) =>
@@ -64,7 +64,13 @@ Deno.test(
       (await send(commitPath(session_id), { key, body })).status;
     await scored("plain", { decision: "rejected" });
     assert.equal(await label("plain", { ai_correct: false }), 422);
-    assert.equal(await label("plain", { outcome_correct: true, ai_correct: true }), 409);
+    const contradiction = await send(commitPath("plain"), {
+      key,
+      body: { outcome_correct: true, ai_correct: true },
+    });
+    assert.equal(contradiction.status, 422);
+    const message = "cannot be true if the decision is rejected and outcome_correct is true";
+    assert.deepEqual(contradiction.body.error.details, [{ path: "ai_correct", message }]);
     assert.equal(await label("plain", { outcome_correct: false, ai_correct: false }), 200);
     assert.equal(await label("plain", { outcome_correct: false, ai_correct: false }), 200);
     assert.equal(await label("plain", { outcome_correct: false }), 200);
@@ -73,7 +79,7 @@ Deno.test(
     assert.equal(await label("without", { outcome_correct: false }), 200);
     assert.equal(await label("without", { outcome_correct: false, ai_correct: false }), 409);
     await scored("known", { decision: "rejected", ai_correct: true });
-    assert.equal(await label("known", { outcome_correct: true }), 409);
+    assert.equal(await label("known", { outcome_correct: true }), 422);
     assert.equal(await label("known", { outcome_correct: false, ai_correct: false }), 409);
     assert.equal(await label("known", { outcome_correct: false }), 200);
   }),

@@ -1127,7 +1127,10 @@ Deno.test(
       "14(4)(d)",
       "14(4)(e)",
     ]);
-    assert.deepEqual(body.operators, { total: 4, minimum_data_met: 3, below_min: 2, below_critical: 1 });
+    assert.deepEqual(body.operators, {
+      ...{ total: 4, minimum_data_met: 3, below_min: 2, below_critical: 1 },
+      verdicts: { compliant: 0, undetermined: 3, non_compliant: 0 },
+    });
     assert.deepEqual(body.thresholds, { min_jis: 60, target_jis: 75, critical_jis: 40 });
     // Two of three do not detect errors.
     assert.deepEqual(
@@ -1166,13 +1169,19 @@ Deno.test(
     await scoreTenDays(harness, key, { operators: ["a"], decision: "escalated" });
     const before = await harness.rowCounts();
     const operatorsOf = async () => (await article14(harness, key)).operators;
-    const present = { total: 1, minimum_data_met: 1, below_min: 0, below_critical: 0 };
+    const present = {
+      ...{ total: 1, minimum_data_met: 1, below_min: 0, below_critical: 0 },
+      verdicts: { compliant: 0, undetermined: 1, non_compliant: 0 },
+    };
     assert.deepEqual(await operatorsOf(), present, "a score of this very millisecond counts");
     harness.clock.advance(90 * DAY);
     assert.deepEqual(await operatorsOf(), present);
     harness.clock.advance(1);
     const body = await article14(harness, key);
-    assert.deepEqual(body.operators, { total: 0, minimum_data_met: 0, below_min: 0, below_critical: 0 });
+    assert.deepEqual(body.operators, {
+      ...{ total: 0, minimum_data_met: 0, below_min: 0, below_critical: 0 },
+      verdicts: { compliant: 0, undetermined: 0, non_compliant: 0 },
+    });
     assert.equal(body.overall_status, "insufficient_data");
     assert.ok(
       body.measures.every((measure: Json) =>

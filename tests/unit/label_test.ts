@@ -212,22 +212,35 @@ function knownAfter(label: Partial<LateLabel>, weights: Partial<EventWeights> = 
 }
 
 Deno.test("a label of jis-3 counts in each part of the work to which its case belongs, as no new decision", () => {
-  const missed = [0, 1, 0, 0, 1, 0, 1] as const;
-  assert.deepEqual(knownAfter({}), { ...NO_PARTS, n: missed, s: missed, d: { legal: missed } });
-  const accepted = [0, 0, 1, 0, 0, 1, 1] as const;
+  const missed = [0, 1, 0, 0, 1, 0, 1, 0] as const;
+  assert.deepEqual(knownAfter({}), {
+    ...NO_PARTS,
+    t: SCORED_BY_JIS_3.ev!.t,
+    n: missed,
+    s: missed,
+    d: { legal: missed },
+  });
+  const accepted = [0, 0, 1, 0, 0, 1, 1, 0] as const;
   assert.deepEqual(knownAfter({ outcome_correct: true }), {
     ...NO_PARTS,
+    t: SCORED_BY_JIS_3.ev!.t,
     n: accepted,
     s: accepted,
     d: { legal: accepted },
   });
   // A standard case of another domain: the decision of high stakes stays without truth.
-  const [undecided, hit] = [[0, 0, 0, 0, 0, 0, 1], [1, 0, 0, 0, 1, 0, 0]] as const;
+  const [undecided, hit] = [[0, 0, 0, 0, 0, 0, 1, 0], [1, 0, 0, 0, 1, 0, 0, 0]] as const;
   assert.deepEqual(
     knownAfter({ decision: "rejected", outcome_correct: true, scenario_type: "standard" }, {
       domain: "general",
     }),
-    { ...NO_PARTS, n: [1, 0, 0, 0, 1, 0, 1], s: undecided, d: { legal: undecided, general: hit } },
+    {
+      ...NO_PARTS,
+      t: SCORED_BY_JIS_3.ev!.t,
+      n: [1, 0, 0, 0, 1, 0, 1, 0],
+      s: undecided,
+      d: { legal: undecided, general: hit },
+    },
   );
 });
 
@@ -237,7 +250,7 @@ Deno.test("a label of an announced test counts apart, and one of an unaided case
     ...labelOf("accepted", false, { domain: "legal" }),
     scenario_type: "calibration",
   });
-  assert.deepEqual([announced.ev, announced.jis], [{ ...ev, a: [0, 1, 0, 0, 1, 0, 0] }, jis]);
+  assert.deepEqual([announced.ev, announced.jis], [{ ...ev, a: [0, 1, 0, 0, 1, 0, 0, 0] }, jis]);
   const unaided = applyLabel(JIS_2_0_0, SCORED_BY_JIS_3, labelOf("accepted", false, { presented: false }));
   assert.deepEqual([unaided.ev, unaided.jis, unaided.b.U], [ev, jis, [0, 1]]);
 });
@@ -245,9 +258,9 @@ Deno.test("a label of an announced test counts apart, and one of an unaided case
 Deno.test("a label that says whether the advice was right counts by that, not by the outcome", () => {
   // Departed from wrong advice to another wrong decision: no false alarm.
   const departed = { decision: "rejected", outcome_correct: false } as const;
-  assert.deepEqual(knownAfter({ ...departed, ai_correct: false }).n, [1, 0, 0, 0, 1, 0, 1]);
-  assert.deepEqual(knownAfter({ ...departed, ai_correct: true }).n, [0, 0, 0, 1, 0, 1, 1]);
-  assert.deepEqual(knownAfter(departed).n, [0, 0, 0, 1, 0, 1, 1]);
+  assert.deepEqual(knownAfter({ ...departed, ai_correct: false }).n, [1, 0, 0, 0, 1, 0, 1, 0]);
+  assert.deepEqual(knownAfter({ ...departed, ai_correct: true }).n, [0, 0, 0, 1, 0, 1, 1, 0]);
+  assert.deepEqual(knownAfter(departed).n, [0, 0, 0, 1, 0, 1, 1, 0]);
   // The formulas before read the outcome alone.
   const earlier = applyLabel(model, BLANK, { ...labelOf("rejected", false, { s: 1 }), ai_correct: false });
   assert.deepEqual([earlier.b.H, earlier.b.C], [[0, 0], [0, 1]]);

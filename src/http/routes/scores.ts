@@ -308,7 +308,7 @@ const postCommit: Route = {
   operationId: "postCommit",
   summary: "Commit a score",
   description:
-    "Finalizes a provisional score; a repeated call gets the same answer. `outcome_correct` gives the score its late label, once: the recorded numbers do not change, but the operator's state does. With a model of the formulas `jis-3` the operator's JIS and verdict in profile, list and dashboard reflect it at once; with earlier formulas the JIS does from the next score on. A label that contradicts the known outcome gets 409.",
+    "Finalizes a provisional score; a repeated call gets the same answer. `outcome_correct` gives the score its late label, once: the recorded numbers do not change, but the operator's state does. With a model of the formulas `jis-3` the operator's JIS and verdict in profile, list and dashboard reflect it at once; with earlier formulas the JIS does from the next score on. A label that contradicts the known outcome gets 409, one whose `ai_correct` cannot hold with decision and outcome 422.",
   pathParameters: commitPathSchema,
   body: { schema: commitRequestSchema, limitBytes: BODY_LIMIT_BYTES, optional: true },
   success: {

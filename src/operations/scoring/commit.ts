@@ -352,7 +352,11 @@ function requireLabelable(
   if (outcome_correct !== null) throw refusedLabelError(sessionId, "it was scored with its outcome");
 }
 
-/** What a new label records about the advice. @throws {ServiceError} CONFLICT if it contradicts the score. */
+/**
+ * What a new label records about the advice.
+ * @throws {ServiceError} VALIDATION_FAILED if it cannot hold with the decision and the outcome; CONFLICT if the score
+ * came with another one.
+ */
 function adviceOf(
   { row: { session_id }, input: { interaction } }: RecordedScore,
   { label, aiCorrect }: { readonly label: boolean; readonly aiCorrect: boolean | null },
@@ -363,7 +367,11 @@ function adviceOf(
   }
   const ai_correct = known ?? aiCorrect ?? undefined;
   const contradiction = contradictionOf({ ...interaction, outcome_correct: label, ai_correct });
-  if (contradiction !== null) throw refusedAdviceError(session_id, contradiction);
+  if (contradiction !== null) {
+    throw new ServiceError("VALIDATION_FAILED", `session_id ${session_id}: ai_correct ${contradiction}.`, {
+      details: [{ path: "ai_correct", message: contradiction }],
+    });
+  }
   if (known !== undefined) return { ai_correct_at_scoring: known };
   return aiCorrect === null ? {} : { ai_correct: aiCorrect };
 }

@@ -16,6 +16,7 @@ import type { ModelDocument } from "../model.ts";
 import { readState } from "../reading.ts";
 import { initialState, type OperatorState } from "../state.ts";
 import { score } from "../score.ts";
+import type { Verdict } from "../verdict.ts";
 import {
   type CountCoverage,
   countCoverage,
@@ -58,6 +59,8 @@ export interface EvaluatedOperator {
   readonly low: number;
   readonly high: number;
   readonly status: Compliance["status"];
+  /** The part of the work that the status rests on; null with formulas before `jis-3`. */
+  readonly part: Verdict["part"] | null;
   readonly band: Compliance["band"];
   /** Number of decisions that were scored. */
   readonly n: number;
@@ -96,6 +99,7 @@ interface Person {
   state: OperatorState | null;
   domain: Domain;
   status: Compliance["status"] | null;
+  part: Verdict["part"] | null;
   band: Compliance["band"] | null;
   readonly fit: Record<keyof Prediction, { yes: number; all: number }>;
   readonly test: Record<keyof Prediction, { yes: number; all: number }>;
@@ -122,6 +126,7 @@ export class Evaluation {
     person.state = state;
     person.domain = domain;
     person.status = result.compliance.status;
+    person.part = result.compliance.verdict?.part ?? null;
     person.band = result.band;
   }
 
@@ -129,7 +134,10 @@ export class Evaluation {
     const known = this.#people.get(operatorId);
     if (known !== undefined) return known;
     const none = () => ({ departs_when_wrong: { yes: 0, all: 0 }, follows_when_right: { yes: 0, all: 0 } });
-    const person: Person = { state: null, domain, status: null, band: null, fit: none(), test: none() };
+    const person: Person = {
+      ...{ state: null, domain, status: null, part: null, band: null },
+      ...{ fit: none(), test: none() },
+    };
     this.#people.set(operatorId, person);
     return person;
   }
@@ -169,7 +177,7 @@ export class Evaluation {
     };
   }
 
-  #operatorOf(operatorId: string, { state, domain, status, band }: Person): EvaluatedOperator {
+  #operatorOf(operatorId: string, { state, domain, status, part, band }: Person): EvaluatedOperator {
     const { jis, uncertainty } = readState(this.#model, state!, { domain, mode: "full" });
     return {
       operator_id: operatorId,
@@ -177,6 +185,7 @@ export class Evaluation {
       low: uncertainty.low,
       high: uncertainty.high,
       status: status!,
+      part,
       band: band!,
       n: state!.n,
       predicted: this.#predictionOf(state),
