@@ -28,7 +28,7 @@ import { applyLabel } from "../../src/scoring/label.ts";
 import { type BucketName, BUCKETS, type ModelDocument } from "../../src/scoring/model.ts";
 import { processEvidence } from "../../src/scoring/process.ts";
 import { readState } from "../../src/scoring/reading.ts";
-import { retain } from "../../src/scoring/reducer.ts";
+import { asOf, retain } from "../../src/scoring/reducer.ts";
 import { score, type Scored } from "../../src/scoring/score.ts";
 import {
   breakEven,
@@ -402,11 +402,15 @@ law(
 );
 
 law(
-  "P3 of jis-3: an unlabelled acceptance with no activity never raises D4, if activity was ever seen, nor moves D1 or D7 within a day",
-  // Another day makes known cases older.
-  stepOf(inertAcceptance, fc.constant(0), BY_JIS_3),
+  "P3 of jis-3: an unlabelled acceptance with no activity never raises D4, if activity was ever seen, nor moves D1 or D7 but by the days that passed",
+  stepOf(inertAcceptance, WITHIN_GRACE, BY_JIS_3),
   (step) => {
-    const { before, after } = compare(step);
+    const { from, domain, interaction } = step;
+    const { after } = compare(step);
+    const model = modelOf(from);
+    const stored = from.state ?? initialState(model);
+    const isLive = interaction.scenario_type !== "calibration";
+    const before = dimensionsIn(model, isLive ? asOf(model, stored, nowOf(step)) : stored, domain);
     assert.equal(after.deferral_resistance, before.deferral_resistance);
     assert.equal(after.decision_autonomy, before.decision_autonomy);
     // Zeros of somebody whose views were never above zero read as not measured.
