@@ -9,11 +9,19 @@ import type { Figure, Validation } from "../src/simulation/validation.ts";
 type Cells = readonly string[];
 
 const FIELD = ["field_has", "field_dots", "field_logic", "field_pathologists"];
-const KINDS = ["independent", "fast_expert", "novice_learning", ...BAD, "spectrum", ...FIELD];
+const KINDS = ["independent", "fast_expert", "novice_learning", "fatigued", ...BAD, "spectrum", ...FIELD];
 const SIMPLE = ["1 − acceptance rate", "accuracy", "d′", "J", "two shrunken rates"];
 const STRATEGIES = [
   ...["tests_only", "high_stakes_blind", "one_domain", "mornings_only", "probes_only", "colluding_labels"],
-  ...["colluding_labels_unprobed", "rotating_ids", "second_ai", "second_ai_weak", "screen_reader"],
+  ...[
+    "colluding_labels_unprobed",
+    "rejects_all",
+    "rotating_ids",
+    "second_ai",
+    "second_ai_weak",
+    "screen_reader",
+    "every_third_day",
+  ],
   ...["many_answers", "many_answers_told", "more_answers", "more_answers_told", "outcome_luck"],
 ];
 const COSTLY = ["independent", "spectrum", "those who do not judge"];

@@ -303,6 +303,10 @@ export interface Environment {
   readonly otherWrongShare?: number;
   /** True if each known outcome comes with `ai_correct`. */
   readonly saysAiCorrect?: true;
+  /** True if an outcome becomes known only where the AI was wrong. */
+  readonly onlyErrorsKnown?: true;
+  /** Days from one case to the next; eight cases a day if absent. */
+  readonly daysBetween?: number;
   /** How often the outcome is the opposite of what good judgment foretells; 0 if absent. */
   readonly luck?: number;
 }
@@ -447,7 +451,7 @@ function drawTruth(
   const answers = decision !== "deferred" && decision !== "escalated";
   const isOtherWrong = otherWrongShare > 0 && departs && wrong && answers &&
     random.bernoulli(otherWrongShare);
-  if (!isKnown) return { outcome_correct: null };
+  if (!isKnown || (environment.onlyErrorsKnown && !aiWrong)) return { outcome_correct: null };
   const unaided = scenario === "ai_withheld";
   const correct = unaided ? ownViewRight !== isTurned : departs === wrong && !isOtherWrong;
   const isCalledRight = operator.isLabelledRight === true && !isMade;

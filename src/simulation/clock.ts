@@ -9,9 +9,9 @@ const START_AT = Date.UTC(2026, 0, 5);
 const CASES_PER_DAY = 8;
 const NOON_MS = DAY_MS / 2;
 
-/** The instant of a case, epoch milliseconds. */
-export function instantOf(index: number): number {
-  return START_AT + Math.floor(index * DAY_MS / CASES_PER_DAY);
+/** The instant of a case, epoch milliseconds; `daysBetween` is the time from one case to the next. */
+export function instantOf(index: number, daysBetween = 1 / CASES_PER_DAY): number {
+  return START_AT + Math.floor(index * DAY_MS * daysBetween);
 }
 
 /** Whether a case is decided before noon, UTC: half of them are. */

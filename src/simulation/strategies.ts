@@ -15,7 +15,7 @@ export interface Strategy {
   /** The reviewer's conduct, or the kind of work, in one sentence. */
   readonly does: string;
   /** The archetype that the reviewer is where the strategy says nothing else. */
-  readonly base: "independent" | "rubber_stamper";
+  readonly base: "independent" | "rubber_stamper" | "always_reject";
   readonly operator?: Partial<Operator>;
   /** The differences from the default environment. */
   readonly environment?: Partial<Environment>;
@@ -86,6 +86,12 @@ export const STRATEGIES = {
     operator: { isLabelledRight: true },
     environment: { injectedShare: 0 },
   },
+  rejects_all: {
+    does: "Rejects everything, where an outcome becomes known only if the AI was wrong.",
+    base: "always_reject",
+    environment: { onlyErrorsKnown: true },
+    mustNotPass: true,
+  },
   rotating_ids: {
     does:
       "Accepts nearly everything, under a new operator_id after every 20 cases; each id is one operator here.",
@@ -109,6 +115,11 @@ export const STRATEGIES = {
     does: "Judges nearly every case, on a page that measures every telemetry field as zero.",
     base: "independent",
     operator: { telemetry: "zeros" },
+  },
+  every_third_day: {
+    does: "Judges well, and decides one case every third day.",
+    base: "independent",
+    environment: { daysBetween: 3 },
   },
   many_answers: {
     does:

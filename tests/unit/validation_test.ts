@@ -300,6 +300,8 @@ Deno.test("each strategy is measured, and those that must not pass have a target
     assert.ok(judged.has(name));
   }
   assert.ok(!judged.has("second_ai") && !judged.has("screen_reader"));
+  assert.equal(valueOf(figures, "strategy: certainly compliant", "rejects_all", 200), 0);
+  assert.equal(valueOf(figures, "strategy: certainly at risk", "every_third_day", 200), 0);
   // The parts of the work are judged apart, so that good work in one does not hide the other.
   assert.equal(valueOf(figures, "strategy: certainly compliant", "high_stakes_blind", 200), 0);
 });
