@@ -19,7 +19,7 @@ import {
 } from "./findings.ts";
 import { truthNeeded } from "./state.ts";
 import type { Model, ModelDocument } from "./model.ts";
-import { type OperatorRow, organizationRule, organizationVerdict } from "./organization.ts";
+import { countedVerdict, type OperatorRow, organizationRule, organizationVerdict } from "./organization.ts";
 import { type PeriodData, type PeriodRecord, populationOf, totalOf } from "./period.ts";
 
 const ARTICLE_14_FRAMEWORK = "EU AI Act Article 14";
@@ -167,7 +167,7 @@ function verdictOn(
 
 /**
  * The organization rule over the population, each operator judged at its record's instant. At the extremes
- * an operator's verdict decides. Without one each JIS is replaced by an end of its interval, which changes only
+ * an operator's verdict decides. Without one to count by each JIS is replaced by an end of its interval, which changes only
  * operators whose interval straddles a threshold.
  */
 function judgeOrganization(
@@ -178,7 +178,7 @@ function judgeOrganization(
   const ruleAt = (end: "best" | "worst") => {
     const side = end === "best" ? "high" : "low";
     const rows = population.map((record) =>
-      rowOf(record, record.verdict === null ? record[side] : record.jis)
+      rowOf(record, countedVerdict(model, record) === null ? record[side] : record.jis)
     );
     return organizationRule(model, rows, { instantOf, end });
   };
@@ -202,8 +202,10 @@ function rowOf(record: PeriodRecord, jis: number): OperatorRow {
   return { jis, n, t0, t1, domain, tcrit, shareHs, shareCrit, critCount, verdict };
 }
 
+/** With `jis-3` nothing is known of an operator whom earlier formulas scored last: they counted other cases. */
 function withoutGroundTruth(model: ModelDocument, population: readonly PeriodRecord[]): number {
-  return population.filter((record) => record.groundTruth < truthNeeded(model)).length;
+  const isUncounted = ({ verdict }: PeriodRecord) => model.discrimination !== undefined && verdict === null;
+  return population.filter((record) => isUncounted(record) || record.groundTruth < truthNeeded(model)).length;
 }
 
 /**

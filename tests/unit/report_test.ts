@@ -940,3 +940,32 @@ Deno.test("with the formulas jis-3 a report says whose last score was by earlier
   );
   assert.ok(caveats.some((text) => text.includes("no verdict is given before 5 known cases of it")));
 });
+
+Deno.test("with the formulas jis-3 an operator whom earlier ones scored last counts as undetermined in every figure, whatever the interval says", () => {
+  const setting = { document: JIS_2_0_0, domain: "financial" } as const;
+  const of = (verdict: PeriodRecord["verdict"]) => {
+    const earlier = { verdict, domain: "financial", tcrit: AT - DAY } as const;
+    const rows = [
+      record({ verdict: "compliant", domain: "financial" }),
+      // Whole intervals above the minimum, below it, and around it.
+      ...records(3, earlier),
+      ...records(2, { ...earlier, jis: 30, low: 25, high: 35 }),
+      record({ ...earlier, jis: 61, low: 50, high: 70, groundTruth: 2 }),
+    ];
+    const { caveats: _, population, ...content } = report(rows, setting);
+    const { without_ground_truth: __, ...counts } = population;
+    return { ...content, population: counts, measures: article14(rows, setting) };
+  };
+  assert.deepEqual(of(null), of("undetermined"));
+  const { figures, findings } = of(null);
+  assert.deepEqual(figures.against_minimum, { above: 1, below: 0, undetermined: 6 });
+  assert.deepEqual([figures.bands.undetermined, figures.verdicts?.undetermined], [6, 6]);
+  const { passing, undetermined } = findingIn(findings, "14(4)(a)");
+  assert.deepEqual([passing, undetermined], [1, 6]);
+});
+
+Deno.test("with the formulas jis-3 no truth is known of an operator whom earlier ones scored last: they counted other cases", () => {
+  const content = report([...judged(2, 0, 0), ...records(3)], { document: JIS_2_0_0 });
+  assert.equal(content.population.without_ground_truth, 3);
+  assert.equal(report([...judged(2, 0, 0), ...records(3)]).population.without_ground_truth, 0);
+});
