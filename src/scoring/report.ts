@@ -235,7 +235,7 @@ function caveatsOf(
     [
       unjudged > 0 && model.discrimination !== undefined,
       `Operators without a verdict, because earlier formulas scored them last: ${unjudged} of ${population.length}. ` +
-      "They count as undetermined until their next score.",
+      "They count as undetermined until their next score or late label.",
     ],
     [
       unproven > 0,

@@ -318,24 +318,39 @@ embeddedTest(
       await review(earlier, key, { operator: `good-${index}`, cases: careful(60) });
     }
     await review(earlier, key, { operator: "bad", cases: careless(60) });
+    const session = sessions;
+    await review(earlier, key, { operator: "labelled", cases: unknown(60) });
     const before = await ask(earlier, key, ARTICLE_14);
-    assert.deepEqual(before.measures[0].passing, 3, "the earlier formulas count intervals");
+    assert.equal(before.measures[0].passing, 4, "the earlier formulas count by the score");
     const startsAt = earlier.clock.now() + 1;
     await earlier.close();
     const harness = await openHarness({ path, run: 1, startsAt, ...MODEL });
     const first = await countsAgree(harness, key);
-    assert.deepEqual(first.verdicts, { compliant: 0, undetermined: 4, non_compliant: 0 });
+    assert.deepEqual(first.verdicts, { compliant: 0, undetermined: 5, non_compliant: 0 });
     for (const { passing, status_certain, verdict } of first.measures) {
       assert.deepEqual([passing, status_certain, verdict], [0, false, "undetermined"]);
     }
     assert.equal(first.report.overall_verdict, "undetermined");
     await review(harness, key, { operator: "bad", cases: careless(60) });
     const second = await countsAgree(harness, key);
-    assert.deepEqual(second.verdicts, { compliant: 0, undetermined: 3, non_compliant: 1 });
+    assert.deepEqual(second.verdicts, { compliant: 0, undetermined: 4, non_compliant: 1 });
     await review(harness, key, { operator: "good-0", cases: careful(60) });
     const third = await countsAgree(harness, key);
-    assert.deepEqual(third.verdicts, { compliant: 1, undetermined: 2, non_compliant: 1 });
+    assert.deepEqual(third.verdicts, { compliant: 1, undetermined: 3, non_compliant: 1 });
     assert.equal(third.measures[0].passing, 1);
+    // Labels need no new score: the first one begins the operator anew.
+    for (let index = 0; index < 40; index += 1) {
+      const { status, text } = await harness.send(`/v1/score/s-${session + 1 + index}/commit`, {
+        key,
+        body: { outcome_correct: index % 2 === 1 },
+      });
+      assert.equal(status, 200, text);
+      if (index === 0) await countsAgree(harness, key);
+    }
+    const last = await countsAgree(harness, key);
+    assert.deepEqual(last.verdicts, { compliant: 1, undetermined: 2, non_compliant: 2 });
+    const { profile } = await ask(harness, key, profilePath("labelled"));
+    assert.deepEqual([profile.scored_by, profile.verdict.wrong_cases], ["jis-2.0.0", 20]);
     await harness.close();
     await Deno.remove(directory, { recursive: true });
   },
