@@ -211,6 +211,10 @@ export function verdictCounts(
   ) as Record<VerdictStatus, number>;
 }
 
+/** What stands in place of what would settle a verdict, with the formulas before `jis-3`. */
+export const NO_VERDICTS =
+  "The formulas of the model in use give no verdict, so that no more known cases would settle it.";
+
 /** The verdict on an organization, in wire names. */
 export interface OrganizationVerdict {
   readonly status: VerdictStatus;
@@ -239,11 +243,13 @@ export function organizationVerdict(
     : "undetermined";
   const remark = judgesNobody
     ? ["The rule judges nobody yet, so there is no verdict."]
-    : status === "undetermined"
-    ? [
+    : status !== "undetermined"
+    ? []
+    : model.discrimination === undefined
+    ? [NO_VERDICTS]
+    : [
       "More cases of wrong advice whose truth is known, by outcome labels or by planted errors, would settle it.",
-    ]
-    : [];
+    ];
   return { status, reasons: [...verdictInWords(model, { best, worst }), ...remark] };
 }
 

@@ -19,7 +19,13 @@ import {
 } from "./findings.ts";
 import { truthNeeded } from "./state.ts";
 import type { Model, ModelDocument } from "./model.ts";
-import { countedVerdict, type OperatorRow, organizationRule, organizationVerdict } from "./organization.ts";
+import {
+  countedVerdict,
+  NO_VERDICTS,
+  type OperatorRow,
+  organizationRule,
+  organizationVerdict,
+} from "./organization.ts";
 import { type PeriodData, type PeriodRecord, populationOf, totalOf } from "./period.ts";
 
 const ARTICLE_14_FRAMEWORK = "EU AI Act Article 14";
@@ -265,10 +271,9 @@ function caveatsOf(
   return caveats.filter(([applies]) => applies).map(([, sentence]) => sentence);
 }
 
-/** The sentence that says which evidence settles an undetermined verdict. */
+/** The sentence that says which evidence settles an undetermined verdict, if any does. */
 function settlingOf({ discrimination }: ModelDocument): string {
-  const sentence = "Outcome labels of wrong advice, or planted errors, would settle it";
   return discrimination === undefined
-    ? `${sentence}.`
-    : `${sentence}: no verdict is given before ${discrimination.wrong_cases} known cases of it.`;
+    ? NO_VERDICTS
+    : `Outcome labels of wrong advice, or planted errors, would settle it: no verdict is given before ${discrimination.wrong_cases} known cases of it.`;
 }

@@ -170,6 +170,12 @@ Deno.test(
     const { dashboard } = await ask(harness, key, DASHBOARD);
     assert.deepEqual(dashboard.verdicts, { compliant: 0, undetermined: 1, non_compliant: 0 });
     assert.deepEqual([dashboard.verdict.status, dashboard.compliance_status], ["undetermined", "compliant"]);
+    assert.deepEqual(dashboard.verdict.reasons, [
+      "Of 1 high-risk operator, 0 are certainly below 60 and 1 is undetermined; at most 10 % may be below.",
+      "No operator takes critical decisions.",
+      "The formulas of the model in use give no verdict, so that no more known cases would settle it.",
+    ]);
+    assert.deepEqual((await ask(harness, key, REPORT)).report.verdict, dashboard.verdict);
     assert.equal((await ask(harness, key, profilePath("a"))).profile.verdict, null);
     const { operators } = await ask(harness, key, `${OPERATORS}?verdict=undetermined`);
     assert.deepEqual(operators.map(({ operator_id, verdict }: Json) => [operator_id, verdict]), [[
