@@ -524,7 +524,7 @@ const RECORD: PeriodRecord = {
   critCount: 0,
   shareHs: 0,
   shareCrit: 0,
-  verdict: null,
+  verdict: "compliant",
   interactions: 60,
   departures: 5,
   referrals: 5,

@@ -127,7 +127,7 @@ export const profileResponseSchema = z.object({
     last_interaction_at: instant,
     scored_by: z.string().meta({
       description:
-        "Version of the model that made `jis`. If it is not the model in use, interval, dimensions, verdict and estimates are those that the model in use reads from the state, and `jis` follows with the next score.",
+        "Version of the model that made `jis`. If it is not the model in use, interval, dimensions, verdict and estimates are those that the model in use reads from the state, and `jis` follows with the next score or late label.",
     }),
   }),
   jis_history: z.array(historyPointSchema).meta({ description: "The newest 100, oldest first." }),

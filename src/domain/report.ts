@@ -51,7 +51,8 @@ export const organizationVerdictSchema = z.object({
       "`non_compliant` if the organization rule is broken even if all undetermined operators pass, `compliant` if it holds even if they all fail and it judges somebody, else `undetermined`.",
   }),
   reasons: z.array(z.string()).meta({
-    description: "Sentences: one for each half of the rule, then what would settle an undetermined verdict.",
+    description:
+      "Sentences: one for each half of the rule, then what would settle an undetermined verdict, or that the formulas give none.",
   }),
 }).meta({ id: "OrganizationVerdict" });
 

@@ -13,7 +13,7 @@ import type { FullDimensions } from "./dimensions.ts";
 import { Posterior } from "./discrimination.ts";
 import { isLabelled } from "./classify.ts";
 import { allLive, casesOf, keptShare, NO_PARTS, type Part } from "./known_cases.ts";
-import { applyLabel, type LateLabel } from "./label.ts";
+import { applyLabel, isCountedBefore, type LateLabel } from "./label.ts";
 import type { BucketName, ModelDocument } from "./model.ts";
 import { readState } from "./reading.ts";
 import {
@@ -70,7 +70,7 @@ export function explainScore(
     cause: (applied) => causeOf(facts, applied),
     weighing: { weights: advanced.weights, scenario_type: event.interaction.scenario_type },
     nothing: (dimension) => withheld(facts, dimension) ?? "Nothing in this interaction bears on it.",
-    remarks: [...modelRemarks(model, stored), ...knownCaseRemarks(advanced, event)],
+    remarks: [...modelRemarks(model, stored, "score"), ...knownCaseRemarks(advanced, event)],
   });
 }
 
@@ -119,7 +119,7 @@ export function explainLabel(
     cause: (applied) => causeOfLabel(model, label, applied),
     weighing: label,
     nothing: () => "Nothing in this label bears on it.",
-    remarks: labelRemarks(label),
+    remarks: labelRemarks(model, state, label),
   });
 }
 
@@ -182,10 +182,14 @@ function explain(
   });
 }
 
-/** A score by another model than the one before it: the reason why the number can jump. */
-function modelRemarks(model: ModelDocument, stored: OperatorState): readonly string[] {
+/** A score or a label by another model than the score before it: the reason why the number can jump. */
+function modelRemarks(
+  model: ModelDocument,
+  stored: OperatorState,
+  event: "score" | "label",
+): readonly string[] {
   if (stored.n === 0 || stored.v === model.version) return [];
-  const changed = `The model changed from ${stored.v} to ${model.version} before this score`;
+  const changed = `The model changed from ${stored.v} to ${model.version} before this ${event}`;
   return [
     begins(model, stored)
       ? `${changed}: cases that are known count from here on, and the score begins anew.`
@@ -217,11 +221,13 @@ function knownCaseRemarks(
 }
 
 /** Why a label moves no score, if it moves none; or that the truth of the advice is inferred. */
-function labelRemarks(
-  { weights, scenario_type, isAdviceCounted, ai_correct }: LateLabel,
-): readonly string[] {
+function labelRemarks(model: ModelDocument, stored: OperatorState, label: LateLabel): readonly string[] {
+  if (isCountedBefore(model, label)) return ["The score counted the truth of this case when it was made."];
+  return [...modelRemarks(model, stored, "label"), ...labelledCaseRemarks(label)];
+}
+
+function labelledCaseRemarks({ weights, scenario_type, ai_correct }: LateLabel): readonly string[] {
   if (!weights.presented) return [UNAIDED];
-  if (isAdviceCounted) return ["The score counted the truth of this case when it was made."];
   if (scenario_type === "calibration") return [ANNOUNCED];
   return ai_correct === undefined ? [INFERRED] : [];
 }

@@ -7,7 +7,7 @@ import type { Report } from "../domain/report.ts";
 import { round } from "./arithmetic.ts";
 import { bandOf } from "./dimensions.ts";
 import type { ModelDocument } from "./model.ts";
-import { jisAverages, verdictCounts } from "./organization.ts";
+import { countedVerdict, jisAverages, verdictCounts } from "./organization.ts";
 import { againstMinimum, type PeriodRecord } from "./period.ts";
 
 /** Width of a histogram step, JIS points, and the number of steps from 0 to 100. */
@@ -56,10 +56,12 @@ function histogramOf(population: readonly PeriodRecord[]): Report["figures"]["hi
 
 /**
  * An operator with a verdict counts in the band of the score, and as undetermined if the verdict is. Without
- * one the operator counts in a band only if the whole interval lies in it, and as undetermined otherwise.
+ * one to count by the operator counts in a band only if the whole interval lies in it, and as undetermined otherwise.
  */
 function bandCountsOf(model: ModelDocument, population: readonly PeriodRecord[]): Report["figures"]["bands"] {
-  const bands = population.map(({ jis, low, high, verdict }) => {
+  const bands = population.map((record) => {
+    const { jis, low, high } = record;
+    const verdict = countedVerdict(model, record);
     if (verdict !== null) return verdict === "undetermined" ? verdict : bandOf(model, jis);
     const band = bandOf(model, low);
     return band === bandOf(model, high) ? band : "undetermined";

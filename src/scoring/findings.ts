@@ -8,6 +8,7 @@
 import { DIMENSIONS, type Domain, type VerdictStatus } from "../domain/enums.ts";
 import { type Finding, FINDING_STATUSES, type FindingStatus, type Period } from "../domain/report.ts";
 import type { LawRule, ModelDocument } from "./model.ts";
+import { countedVerdict } from "./organization.ts";
 import {
   againstMinimum,
   lastDayOf,
@@ -122,12 +123,13 @@ function judge(
     return status === "compliant" && capped !== null ? "partial" : status;
   };
   const undetermined = (record: PeriodRecord) => againstMinimum(model, record) === "undetermined";
-  const passing = records.filter((record) => passes(rule, record)).length;
-  const passingAtBest = records.filter((record) => passes(rule, record) || undetermined(record)).length;
+  const passes = (record: PeriodRecord) => isPassing(model, rule, record);
+  const passing = records.filter(passes).length;
+  const passingAtBest = records.filter((record) => passes(record) || undetermined(record)).length;
   const verdicts = {
     reported: statusWith(passing),
     best: statusWith(passingAtBest),
-    worst: statusWith(records.filter((record) => passes(rule, record) && !undetermined(record)).length),
+    worst: statusWith(records.filter((record) => passes(record) && !undetermined(record)).length),
   };
   const finding = {
     regulation: rule.framework,
@@ -194,9 +196,10 @@ function conditionsOf({ conditions }: LawRule) {
   });
 }
 
-/** A record with a verdict passes only if that is `compliant`, too. */
-function passes(rule: LawRule, record: PeriodRecord): boolean {
-  if (record.verdict !== null && record.verdict !== "compliant") return false;
+/** A record with a verdict to count by passes only if that is `compliant`, too. */
+function isPassing(model: ModelDocument, rule: LawRule, record: PeriodRecord): boolean {
+  const verdict = countedVerdict(model, record);
+  if (verdict !== null && verdict !== "compliant") return false;
   const values = {
     ...record.dimensions,
     jis: record.jis,

@@ -13,6 +13,8 @@ import { withDecision } from "./known_cases.ts";
 import type { ModelDocument } from "./model.ts";
 import { readState } from "./reading.ts";
 import {
+  beginAnew,
+  begins,
   Draft,
   type EventWeights,
   isAnnounced,
@@ -44,7 +46,8 @@ export interface LateLabel {
 /**
  * The state after a late label. It changes the buckets H, C, A, U and the domain's K (unaided: U and K) and
  * the two counters of truth. Nothing fades, because a label is no interaction. The unlabelled evidence of the
- * case stays in A and Q. `observer` receives every step of a bucket and cannot change it.
+ * case stays in A and Q. A label before the first score by `jis-3` begins the operator as that score would, so that
+ * no label is lost. `observer` receives every step of a bucket and cannot change it.
  * @throws {RangeError} for an injected error: its truth was known by construction and is in the state
  * already.
  */
@@ -57,8 +60,9 @@ export function applyLabel(
   const { weights, decision, scenario_type, outcome_correct, ai_correct } = label;
   if (scenario_type === "error_injected") throw new RangeError("late label of an injected error");
   const draft = new Draft(model, state, weights.domain, observer);
-  // The case was counted with its truth when it was scored.
-  if (model.discrimination !== undefined && weights.presented && label.isAdviceCounted) return state;
+  if (isCountedBefore(model, label)) return state;
+  const isFirst = begins(model, state);
+  if (isFirst) beginAnew(draft);
   if (weights.presented) {
     const evidence = classify(model, {
       decision,
@@ -72,15 +76,27 @@ export function applyLabel(
       putLabelledOwnership(draft, evidence, weights);
       putDomainAndUnaidedProxies(draft, { evidence, weights, outcome: outcome_correct });
     }
-    if (state.ev !== undefined && model.discrimination !== undefined) {
+    if (model.discrimination !== undefined) {
       const { domain } = weights;
-      draft.state.ev = withDecision(model, state.ev, { domain, scenario_type, isNew: false, evidence });
-      draft.state.jis = readState(model, draft.state, { domain, mode: "full" }).jis;
+      draft.state.ev = withDecision(model, draft.state.ev!, {
+        domain,
+        scenario_type,
+        isNew: false,
+        evidence,
+      });
     }
   } else if (!isAnnounced(model, label)) {
     putUnaided(draft, outcome_correct, weights.omega);
   }
+  if (isFirst || (model.discrimination !== undefined && weights.presented)) {
+    draft.state.jis = readState(model, draft.state, { domain: weights.domain, mode: "full" }).jis;
+  }
   const { cnt } = draft.state;
   draft.state.cnt = { ...cnt, truth: cnt.truth + 1, lab: cnt.lab + (weights.presented ? 1 : 0) };
   return draft.state;
+}
+
+/** Whether the score counted the truth of the case when it was made: with `jis-3` the label then changes nothing. */
+export function isCountedBefore(model: ModelDocument, { weights, isAdviceCounted }: LateLabel): boolean {
+  return model.discrimination !== undefined && weights.presented && isAdviceCounted === true;
 }

@@ -109,19 +109,37 @@ function failingByScore({ thresholds }: ModelDocument): Failing {
 }
 
 /**
+ * The verdict that an operator counts by. With `jis-3` an operator whom formulas without a verdict scored last is
+ * undetermined, since nothing is known that these formulas ask for. Null if there is none to count by: the interval
+ * decides then.
+ */
+export function countedVerdict(
+  { discrimination }: ModelDocument,
+  { verdict }: Pick<OperatorRow, "verdict">,
+): VerdictStatus | null {
+  return verdict ?? (discrimination === undefined ? null : "undetermined");
+}
+
+/**
  * Who fails if every undetermined operator turns out well (best) or badly (worst). Only a verdict
  * `non_compliant` fails for certain, only `compliant` passes for certain. That a verdict is `non_compliant` does
- * not put the score below the critical level, so at best that half asks for both. A row without a verdict is
- * taken by its score.
+ * not put the score below the critical level, so at best that half asks for both. A row without a verdict to count
+ * by is taken by its score.
  */
 function failingByVerdict(model: ModelDocument, end: "best" | "worst"): Failing {
   const { isBelowMinimum, isBelowCritical } = failingByScore(model);
-  const fails = ({ verdict }: OperatorRow) =>
+  const fails = (verdict: VerdictStatus) =>
     end === "best" ? verdict === "non_compliant" : verdict !== "compliant";
   return {
-    isBelowMinimum: (row) => row.verdict === null ? isBelowMinimum(row) : fails(row),
-    isBelowCritical: (row) =>
-      row.verdict === null ? isBelowCritical(row) : fails(row) && (end === "worst" || isBelowCritical(row)),
+    isBelowMinimum: (row) => {
+      const verdict = countedVerdict(model, row);
+      return verdict === null ? isBelowMinimum(row) : fails(verdict);
+    },
+    isBelowCritical: (row) => {
+      const verdict = countedVerdict(model, row);
+      if (verdict === null) return isBelowCritical(row);
+      return fails(verdict) && (end === "worst" || isBelowCritical(row));
+    },
   };
 }
 
@@ -193,6 +211,10 @@ export function verdictCounts(
   ) as Record<VerdictStatus, number>;
 }
 
+/** What stands in place of what would settle a verdict, with the formulas before `jis-3`. */
+export const NO_VERDICTS =
+  "The formulas of the model in use give no verdict, so that no more known cases would settle it.";
+
 /** The verdict on an organization, in wire names. */
 export interface OrganizationVerdict {
   readonly status: VerdictStatus;
@@ -221,11 +243,13 @@ export function organizationVerdict(
     : "undetermined";
   const remark = judgesNobody
     ? ["The rule judges nobody yet, so there is no verdict."]
-    : status === "undetermined"
-    ? [
+    : status !== "undetermined"
+    ? []
+    : model.discrimination === undefined
+    ? [NO_VERDICTS]
+    : [
       "More cases of wrong advice whose truth is known, by outcome labels or by planted errors, would settle it.",
-    ]
-    : [];
+    ];
   return { status, reasons: [...verdictInWords(model, { best, worst }), ...remark] };
 }
 

@@ -6,6 +6,7 @@ import type { Domain, VerdictStatus } from "../domain/enums.ts";
 import type { Period } from "../domain/report.ts";
 import type { FullDimensions } from "./dimensions.ts";
 import type { ModelDocument } from "./model.ts";
+import { countedVerdict } from "./organization.ts";
 import { minimumDataMet } from "./state.ts";
 
 /**
@@ -37,7 +38,7 @@ export interface PeriodRecord {
   readonly n: number;
   /** First interaction ever. */
   readonly t0: number;
-  /** Known cases that a verdict rests on. */
+  /** Known cases that a verdict rests on, as the formulas count them that made it. */
   readonly groundTruth: number;
   /** Latest critical interaction up to the record; null if there was none. */
   readonly tcrit: number | null;
@@ -87,14 +88,16 @@ export function populationOf(
 const SIDES = { compliant: "above", non_compliant: "below", undetermined: "undetermined" } as const;
 
 /**
- * The side of the minimum JIS on which the operator certainly is: by the verdict, or without one by the side
- * on which the whole interval lies, undetermined if it straddles the minimum.
+ * The side of the minimum JIS on which the operator certainly is: by the verdict, or without one to count by the
+ * side on which the whole interval lies, undetermined if it straddles the minimum.
  */
 export function againstMinimum(
   model: ModelDocument,
-  { low, high, verdict }: Pick<PeriodRecord, "low" | "high" | "verdict">,
+  record: Pick<PeriodRecord, "low" | "high" | "verdict">,
 ): "above" | "below" | "undetermined" {
+  const verdict = countedVerdict(model, record);
   if (verdict !== null) return SIDES[verdict];
+  const { low, high } = record;
   if (low >= model.thresholds.min_jis) return "above";
   return high < model.thresholds.min_jis ? "below" : "undetermined";
 }

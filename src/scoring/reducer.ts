@@ -298,8 +298,8 @@ export function advance(
   if (model.discrimination === undefined) {
     delete draft.state.ev;
   } else {
-    if (begins(model, before)) Object.assign(draft.state, { ef: null, es: null, disp: null });
-    draft.state.ev = withInteraction(model, draft.state.ev ?? NO_PARTS, { context, interaction, now });
+    if (begins(model, before)) beginAnew(draft);
+    draft.state.ev = withInteraction(model, draft.state.ev!, { context, interaction, now });
   }
   return { state: draft.state, weights, acceptedError: evidence.miss > 0, evidence, process, relief };
 }
@@ -315,12 +315,17 @@ export function isAnnounced(
   return model.discrimination !== undefined && scenario_type === "calibration";
 }
 
-/**
- * True if `jis-3` scores an operator for the first time. Known cases count from then on, and the averages begin
- * anew, because scores of earlier formulas mean something else.
- */
+/** True if `jis-3` scores an operator for the first time, or takes a late label before that. */
 export function begins(model: ModelDocument, before: OperatorState): boolean {
   return model.discrimination !== undefined && before.ev === undefined;
+}
+
+/**
+ * Begins an operator with `jis-3`. Known cases count from here on, and the averages begin anew with the next score,
+ * because scores of earlier formulas mean something else.
+ */
+export function beginAnew({ model, state }: Draft): void {
+  Object.assign(state, { v: model.version, ef: null, es: null, disp: null, ev: NO_PARTS });
 }
 
 /** The bit of each telemetry field in the member `m` of the known cases. */

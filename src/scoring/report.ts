@@ -19,7 +19,14 @@ import {
 } from "./findings.ts";
 import { truthNeeded } from "./state.ts";
 import type { Model, ModelDocument } from "./model.ts";
-import { type OperatorRow, organizationRule, organizationVerdict, verdictCounts } from "./organization.ts";
+import {
+  countedVerdict,
+  NO_VERDICTS,
+  type OperatorRow,
+  organizationRule,
+  organizationVerdict,
+  verdictCounts,
+} from "./organization.ts";
 import { type PeriodData, type PeriodRecord, populationOf, totalOf } from "./period.ts";
 
 const ARTICLE_14_FRAMEWORK = "EU AI Act Article 14";
@@ -168,7 +175,7 @@ function verdictOn(
 
 /**
  * The organization rule over the population, each operator judged at its record's instant. At the extremes
- * an operator's verdict decides. Without one each JIS is replaced by an end of its interval, which changes only
+ * an operator's verdict decides. Without one to count by each JIS is replaced by an end of its interval, which changes only
  * operators whose interval straddles a threshold.
  */
 function judgeOrganization(
@@ -179,7 +186,7 @@ function judgeOrganization(
   const ruleAt = (end: "best" | "worst") => {
     const side = end === "best" ? "high" : "low";
     const rows = population.map((record) =>
-      rowOf(record, record.verdict === null ? record[side] : record.jis)
+      rowOf(record, countedVerdict(model, record) === null ? record[side] : record.jis)
     );
     return organizationRule(model, rows, { instantOf, end });
   };
@@ -203,8 +210,10 @@ function rowOf(record: PeriodRecord, jis: number): OperatorRow {
   return { jis, n, t0, t1, domain, tcrit, shareHs, shareCrit, critCount, verdict };
 }
 
+/** With `jis-3` nothing is known of an operator whom earlier formulas scored last: they counted other cases. */
 function withoutGroundTruth(model: ModelDocument, population: readonly PeriodRecord[]): number {
-  return population.filter((record) => record.groundTruth < truthNeeded(model)).length;
+  const isUncounted = ({ verdict }: PeriodRecord) => model.discrimination !== undefined && verdict === null;
+  return population.filter((record) => isUncounted(record) || record.groundTruth < truthNeeded(model)).length;
 }
 
 /**
@@ -235,7 +244,7 @@ function caveatsOf(
     [
       unjudged > 0 && model.discrimination !== undefined,
       `Operators without a verdict, because earlier formulas scored them last: ${unjudged} of ${population.length}. ` +
-      "They count as undetermined until their next score.",
+      "They count as undetermined until their next score or late label.",
     ],
     [
       unproven > 0,
@@ -270,10 +279,9 @@ function caveatsOf(
   return caveats.filter(([applies]) => applies).map(([, sentence]) => sentence);
 }
 
-/** The sentence that says which evidence settles an undetermined verdict. */
+/** The sentence that says which evidence settles an undetermined verdict, if any does. */
 function settlingOf({ discrimination }: ModelDocument): string {
-  const sentence = "Outcome labels of wrong advice, or planted errors, would settle it";
   return discrimination === undefined
-    ? `${sentence}.`
-    : `${sentence}: no verdict is given before ${discrimination.wrong_cases} known cases of it.`;
+    ? NO_VERDICTS
+    : `Outcome labels of wrong advice, or planted errors, would settle it: no verdict is given before ${discrimination.wrong_cases} known cases of it.`;
 }

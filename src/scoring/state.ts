@@ -23,7 +23,7 @@ function each<Name extends string, Schema extends z.ZodType>(names: readonly Nam
  * shape. The keys are short, and fixed: entries and rows hash them. Instants are epoch milliseconds.
  */
 export const stateSchema = z.strictObject({
-  /** Version of the model document that scored the newest interaction. */
+  /** Version of the model document that scored the newest interaction, or began the state anew with a label since. */
   v: z.string(),
   /** Number of scored interactions. */
   n: z.int(),
@@ -93,7 +93,7 @@ export const stateSchema = z.strictObject({
   }),
   /** Instant of the newest critical interaction; null if there was none. */
   tcrit: z.number().nullable(),
-  /** The cases whose truth is known, for `jis-3` alone; absent until it scores the operator. */
+  /** The cases whose truth is known, for `jis-3` alone; absent until it scores the operator or takes a label. */
   ev: knownCasesSchema.optional(),
   /** Moving shares of recent interactions, 0..1: `hs` are high-stakes or critical, `crit` are critical. */
   share: z.strictObject({ hs: z.number(), crit: z.number() }),

@@ -56,7 +56,9 @@ export function verdictReason(verdict: Verdict): string {
 /** A verdict in whole sentences: the status with its reason, then what it rests on. */
 export function verdictInWords(verdict: Verdict): string {
   const { status, part, doubt, wrong_cases, right_cases } = verdict;
-  const known = `${formatQuantity(String(wrong_cases), "known case")} of wrong advice and ${right_cases} of right advice`;
+  const known = `${
+    formatQuantity(String(wrong_cases), "known case")
+  } of wrong advice and ${right_cases} of right advice`;
   const basis = doubt === null
     ? `It rests on ${known}.`
     : `On ${partInWords(part)} the score lies between ${rangeInWords(verdict)}, with ${known}.`;
@@ -73,7 +75,9 @@ function neededInWords(
   const count = wrong ?? right;
   if (count === null) return null;
   return {
-    cases: `${formatQuantity(String(count), "more known case")} of ${wrong === null ? "right" : "wrong"} advice`,
+    cases: `${formatQuantity(String(count), "more known case")} of ${
+      wrong === null ? "right" : "wrong"
+    } advice`,
     verb: count === 1 ? "is" : "are",
   };
 }

@@ -54,9 +54,14 @@ export function operatorFiguresQuery(orgId: string): CompiledQuery<OperatorFigur
 
 /**
  * The query for the operators whose score or verdict is no longer that of their latest interaction, because a label
- * came after it; with their states. Takes one index look-up for each operator.
+ * came after it; with their states. `unjudged` asks for those without a verdict, too. Takes one index look-up for
+ * each operator.
  */
-export function movedOperatorsQuery(orgId: string): CompiledQuery<StoredOperator> {
+export function movedOperatorsQuery(
+  orgId: string,
+  { unjudged }: { readonly unjudged: boolean },
+): CompiledQuery<StoredOperator> {
+  const isMoved = sql<boolean>`latest.jis <> operator.jis or latest.verdict is not operator.verdict`;
   return query.selectFrom("operator").selectAll("operator")
     // The instant is in the index before the position.
     .innerJoin("interaction as latest", (join) =>
@@ -65,7 +70,7 @@ export function movedOperatorsQuery(orgId: string): CompiledQuery<StoredOperator
         .onRef("latest.t1", "=", "operator.t1")
         .onRef("latest.position", "=", "operator.position"))
     .where("operator.org_id", "=", orgId)
-    .where(sql<boolean>`(latest.jis <> operator.jis or latest.verdict is not operator.verdict)`)
+    .where(unjudged ? sql<boolean>`(${isMoved} or operator.verdict is null)` : sql<boolean>`(${isMoved})`)
     .compile();
 }
 

@@ -11,7 +11,7 @@ import { embeddedTest, makeQuickDir } from "../database.ts";
 import { rowsOf } from "../earlier_schema.ts";
 import { register, withDeliveries } from "../delivering.ts";
 import { type Harness, openHarness, scoreRequest, withAlterations, withHarness } from "../harness.ts";
-import { JIS_1_0_0, JIS_2_0_0 } from "../models.ts";
+import { JIS_1_0_0, JIS_1_1_0, JIS_2_0_0 } from "../models.ts";
 
 const MODEL = { model: JIS_2_0_0 };
 const DAY = 86_400_000;
@@ -170,6 +170,12 @@ Deno.test(
     const { dashboard } = await ask(harness, key, DASHBOARD);
     assert.deepEqual(dashboard.verdicts, { compliant: 0, undetermined: 1, non_compliant: 0 });
     assert.deepEqual([dashboard.verdict.status, dashboard.compliance_status], ["undetermined", "compliant"]);
+    assert.deepEqual(dashboard.verdict.reasons, [
+      "Of 1 high-risk operator, 0 are certainly below 60 and 1 is undetermined; at most 10 % may be below.",
+      "No operator takes critical decisions.",
+      "The formulas of the model in use give no verdict, so that no more known cases would settle it.",
+    ]);
+    assert.deepEqual((await ask(harness, key, REPORT)).report.verdict, dashboard.verdict);
     assert.equal((await ask(harness, key, profilePath("a"))).profile.verdict, null);
     const { operators } = await ask(harness, key, `${OPERATORS}?verdict=undetermined`);
     assert.deepEqual(operators.map(({ operator_id, verdict }: Json) => [operator_id, verdict]), [[
@@ -264,6 +270,93 @@ embeddedTest(
     assert.equal(profile.verdict.status, "undetermined");
     await review(harness, key, { operator: "a", cases: careless(60) });
     assert.equal(await storedOf(harness, "a"), "non_compliant");
+    await harness.close();
+    await Deno.remove(directory, { recursive: true });
+  },
+);
+
+/** The answers that count an installation's operators by verdict must not contradict one another. */
+async function countsAgree(harness: Harness, key: string): Promise<Json> {
+  const { dashboard: { verdicts, verdict } } = await ask(harness, key, DASHBOARD);
+  const { report } = await ask(harness, key, REPORT);
+  const { measures } = await ask(harness, key, ARTICLE_14);
+  const { operators } = await ask(harness, key, OPERATORS);
+  const { insufficient_data: _, ...counts } = report.figures.verdicts;
+  assert.deepEqual(counts, verdicts);
+  assert.deepEqual(report.verdict, verdict);
+  const { compliant: above, non_compliant: below, undetermined } = verdicts;
+  assert.deepEqual(report.figures.against_minimum, { above, below, undetermined });
+  assert.equal(report.figures.bands.undetermined, undetermined);
+  for (const measure of [...measures, ...report.findings.filter(({ operators }: Json) => operators > 0)]) {
+    assert.equal(measure.undetermined, undetermined, measure.metric);
+    assert.ok(measure.passing <= above, measure.metric);
+  }
+  for (const status of ["compliant", "undetermined", "non_compliant"]) {
+    const listed = operators.filter(({ verdict }: Json) => verdict.status === status);
+    assert.equal(listed.length, verdicts[status], status);
+  }
+  const profiles: Json[] = await Promise.all(
+    operators.map(({ operator_id }: Json) => ask(harness, key, profilePath(operator_id))),
+  );
+  assert.deepEqual(
+    profiles.map(({ profile }) => profile.verdict),
+    operators.map(({ verdict }: Json) => verdict),
+  );
+  const detection = profiles.map(({ profile }) => profile.dimensions.error_detection);
+  const shown = report.figures.dimensions.find(({ dimension }: Json) => dimension === "error_detection");
+  assert.equal(
+    shown.mean,
+    Math.round(detection.reduce((sum, one) => sum + one) * 10 / detection.length) / 10,
+  );
+  const unknown = profiles.filter(({ profile }) => profile.verdict.wrong_cases < 5).length;
+  assert.equal(report.population.without_ground_truth, unknown);
+  return { verdicts, report, measures };
+}
+
+embeddedTest(
+  "after a change from formulas without a verdict everybody is undetermined in dashboard, report, Article 14, list and profile, then one by one no more",
+  async () => {
+    const directory = await makeQuickDir("jiss-verdicts-");
+    const path = `${directory}/jiss.db`;
+    const earlier = await openHarness({ path, model: JIS_1_1_0 });
+    const key = await earlier.organization("acme");
+    for (let index = 0; index < 3; index += 1) {
+      await review(earlier, key, { operator: `good-${index}`, cases: careful(60) });
+    }
+    await review(earlier, key, { operator: "bad", cases: careless(60) });
+    const session = sessions;
+    await review(earlier, key, { operator: "labelled", cases: unknown(60) });
+    const before = await ask(earlier, key, ARTICLE_14);
+    assert.equal(before.measures[0].passing, 4, "the earlier formulas count by the score");
+    const startsAt = earlier.clock.now() + 1;
+    await earlier.close();
+    const harness = await openHarness({ path, run: 1, startsAt, ...MODEL });
+    const first = await countsAgree(harness, key);
+    assert.deepEqual(first.verdicts, { compliant: 0, undetermined: 5, non_compliant: 0 });
+    for (const { passing, status_certain, verdict } of first.measures) {
+      assert.deepEqual([passing, status_certain, verdict], [0, false, "undetermined"]);
+    }
+    assert.equal(first.report.overall_verdict, "undetermined");
+    await review(harness, key, { operator: "bad", cases: careless(60) });
+    const second = await countsAgree(harness, key);
+    assert.deepEqual(second.verdicts, { compliant: 0, undetermined: 4, non_compliant: 1 });
+    await review(harness, key, { operator: "good-0", cases: careful(60) });
+    const third = await countsAgree(harness, key);
+    assert.deepEqual(third.verdicts, { compliant: 1, undetermined: 3, non_compliant: 1 });
+    assert.equal(third.measures[0].passing, 1);
+    // Labels need no new score: the first one begins the operator anew.
+    for (let index = 0; index < 40; index += 1) {
+      const { status, text } = await harness.send(`/v1/score/s-${session + 1 + index}/commit`, {
+        key,
+        body: { outcome_correct: index % 2 === 1 },
+      });
+      assert.equal(status, 200, text);
+      if (index === 0) await countsAgree(harness, key);
+    }
+    const last = await countsAgree(harness, key);
+    assert.deepEqual(last.verdicts, { compliant: 1, undetermined: 2, non_compliant: 2 });
+    const { profile } = await ask(harness, key, profilePath("labelled"));
+    assert.deepEqual([profile.scored_by, profile.verdict.wrong_cases], ["jis-2.0.0", 20]);
     await harness.close();
     await Deno.remove(directory, { recursive: true });
   },

@@ -984,6 +984,10 @@ def label(document, given):
     if document["formulas"] == "jis-3" and is_counted:
         return copy.deepcopy(state)
     record = Record(document, copy.deepcopy(state), weights["domain"])
+    begins = document["formulas"] == "jis-3" and "ev" not in record.state
+    if begins:
+        begun = {"v": document["version"], "ef": None, "es": None, "disp": None}
+        record.state.update(begun, ev=parts_of_work.none_yet())
     counters = record.state["cnt"]
     if weights["presented"]:
         cells = cells_of(
@@ -994,12 +998,13 @@ def label(document, given):
             put_labelled_ownership(record, cells, weights)
             put_unaided_proxies_and_domain(record, cells, outcome, weights)
         counters["lab"] += 1
-        if document["formulas"] == "jis-3" and "ev" in record.state:
+        if document["formulas"] == "jis-3":
             case = (weights["domain"], scenario_type)
             parts_of_work.count_case(document, record.state["ev"], case, cells, is_new=False)
-            record.state["jis"] = jis_of(document, dimensions_of(record, "full"), "full")
     elif not is_announced(document, scenario_type):
         put_unaided(record, outcome, weights)
+    if begins or (document["formulas"] == "jis-3" and weights["presented"]):
+        record.state["jis"] = jis_of(document, dimensions_of(record, "full"), "full")
     counters["truth"] += 1
     return record.state
 

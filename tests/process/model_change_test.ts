@@ -1,6 +1,7 @@
 /**
  * A running installation takes jis-2.0.0 into use in place of the model before: old scores replay as they were, the
- * change is an entry of the system chain, each operator begins anew, and the replay says why the number jumped.
+ * change is an entry of the system chain, each operator begins anew with the next score or label, and the replay says
+ * why the number jumped.
  */
 import assert from "node:assert/strict";
 import { scoreRequest } from "../harness.ts";
@@ -9,6 +10,9 @@ import { createOrganization, freshDeployment, runProgram, startService } from ".
 
 const ROOT = `${import.meta.dirname}/../..`;
 const BEFORE = 30;
+/** Cases without a truth, which are labelled after the move: the first ones before any new score. */
+const UNKNOWN = 20;
+const EARLY = 12;
 
 Deno.test({
   name:
@@ -32,8 +36,24 @@ Deno.test({
     let service = await startService(["serve"], { env: old });
     const key = await createOrganization(service, old);
     const scores = [];
+    await service.send("/v1/score", {
+      key,
+      body: { ...bodyOf(0), operator_id: "other", session_id: "other-0" },
+    });
     for (let index = 0; index < BEFORE; index += 1) {
       scores.push((await service.send("/v1/score", { key, body: bodyOf(index) })).body);
+    }
+    const unknownOf = (index: number) => ({
+      ...scoreRequest(),
+      session_id: `unknown-${index}`,
+      interaction: {
+        ...scoreRequest().interaction,
+        decision: "accepted",
+        outcome_correct: null,
+      },
+    });
+    for (let index = 0; index < UNKNOWN; index += 1) {
+      scores.push((await service.send("/v1/score", { key, body: unknownOf(index) })).body);
     }
     const last = scores.at(-1)!;
     assert.equal(last.model.version, "jis-1.1.0");
@@ -52,25 +72,72 @@ Deno.test({
       ],
       ["undetermined", false, true],
     );
+    const labelled = async (index: number) => {
+      const answer = await service.send(`/v1/score/unknown-${index}/commit`, {
+        key,
+        body: { outcome_correct: index % 2 === 1 },
+      });
+      assert.equal(answer.status, 200, JSON.stringify(answer.body));
+      const { profile } = (await service.send(`/v1/operator/${operator}/profile`, { key })).body;
+      return [profile.scored_by, profile.verdict.wrong_cases, profile.verdict.right_cases];
+    };
+    for (let index = 0; index < EARLY; index += 1) {
+      const known = [Math.floor(index / 2) + 1, Math.ceil(index / 2)];
+      assert.deepEqual(await labelled(index), ["jis-2.0.0", ...known], `label ${index}`);
+    }
     const { status, body: first } = await service.send("/v1/score", { key, body: bodyOf(BEFORE) });
     assert.equal(status, 200, JSON.stringify(first));
     assert.equal(first.model.version, "jis-2.0.0");
-    assert.equal(first.compliance.verdict.doubt, "too_few_wrong_cases");
+    const { wrong_cases, right_cases } = first.compliance.verdict;
+    assert.deepEqual([wrong_cases, right_cases], [EARLY / 2 + 1, EARLY / 2], "the labels and the new case");
     assert.equal(first.decay_projection.current_trend, 0, "a score of other formulas makes no trend");
     assert.equal(first.displayed_jis, Math.floor(first.jis + 0.5), "the displayed score begins anew, too");
 
-    const replays = await Promise.all(
-      [BEFORE - 1, BEFORE].map((index) => service.send(`/v1/decision/replay/case-${index}`, { key })),
-    );
-    assert.deepEqual(replays.map(({ body }) => body.match), [true, true]);
-    assert.deepEqual(replays.map(({ body }) => body.model.version), ["jis-1.1.0", "jis-2.0.0"]);
-    const detection = replays[1]!.body.explanation.find((row: { dimension: string }) =>
-      row.dimension === "error_detection"
-    );
-    assert.match(
-      detection.rules[0],
-      /^The model changed from jis-1\.1\.0 to jis-2\.0\.0 before this score: .* begins anew\.$/,
-    );
+    for (let index = EARLY; index < UNKNOWN; index += 1) {
+      const known = [Math.floor(index / 2) + 2, Math.ceil(index / 2)];
+      assert.deepEqual(await labelled(index), ["jis-2.0.0", ...known], `label ${index}`);
+    }
+    // Nobody labelled this operator before the first new score.
+    const other = (index: number) => ({
+      ...bodyOf(index),
+      operator_id: "other",
+      session_id: `other-${index}`,
+    });
+    assert.equal((await service.send("/v1/score", { key, body: other(1) })).status, 200);
+
+    const names = [
+      `case-${BEFORE - 1}`,
+      "unknown-0",
+      "unknown-1",
+      `unknown-${EARLY}`,
+      `case-${BEFORE}`,
+      "other-0",
+      "other-1",
+    ];
+    const replays = (await Promise.all(
+      names.map((name) => service.send(`/v1/decision/replay/${name}`, { key })),
+    )).map(({ body }) => body);
+    assert.deepEqual(replays.map(({ match }) => match), names.map(() => true));
+    assert.deepEqual(replays.map(({ model }) => model.version), [
+      "jis-1.1.0",
+      "jis-1.1.0",
+      "jis-1.1.0",
+      "jis-1.1.0",
+      "jis-2.0.0",
+      "jis-1.1.0",
+      "jis-2.0.0",
+    ]);
+    const rulesOf = ({ explanation }: { explanation: readonly { dimension: string; rules: string[] }[] }) =>
+      explanation.find(({ dimension }) => dimension === "error_detection")!.rules;
+    const [, began, next, later, scored, , otherFirst] = replays;
+    const change = "The model changed from jis-1.1.0 to jis-2.0.0 before this";
+    const anew = "cases that are known count from here on, and the score begins anew.";
+    assert.equal(rulesOf(began.label)[0], `${change} label: ${anew}`);
+    assert.ok(rulesOf(began.label).some((text) => text.includes("wrong advice, by 1 known case:")));
+    assert.equal(rulesOf(otherFirst)[0], `${change} score: ${anew}`);
+    for (const rules of [rulesOf(next.label), rulesOf(later.label), rulesOf(scored)]) {
+      assert.ok(!rules.some((text) => text.includes("The model changed")), rules.join(" "));
+    }
     assert.equal(await service.stop(), 0);
 
     const [bundle, system] = [`${directory}/bundle.ndjson`, `${directory}/system.ndjson`];
@@ -85,7 +152,10 @@ Deno.test({
     assert.equal(changes.length, 1);
     const verified = await runProgram(["verify", bundle, "--json"], { env: {} });
     const { bundles: [report] } = JSON.parse(verified.stdout);
-    assert.deepEqual([report.findings, report.replayed], [[], BEFORE + 1]);
+    // A label commits its score, too. The fiftieth score of the operator was final when it was made.
+    const entries = { scores: BEFORE + UNKNOWN + 3, labels: UNKNOWN, commits: UNKNOWN - 1 };
+    const replayed = entries.scores + entries.labels + entries.commits;
+    assert.deepEqual([report.findings, report.replayed], [[], replayed]);
     const { code, stdout, stderr } = await new Deno.Command("python3", {
       args: ["tests/interop/replay.py", bundle],
       cwd: ROOT,

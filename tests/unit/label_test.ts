@@ -4,6 +4,7 @@ import { recordedInteractionSchema } from "../../src/domain/interaction.ts";
 import { NO_PARTS, type PartsOfWork } from "../../src/scoring/known_cases.ts";
 import { applyLabel, type LateLabel } from "../../src/scoring/label.ts";
 import type { EventWeights } from "../../src/scoring/reducer.ts";
+import { readState } from "../../src/scoring/reading.ts";
 import { score } from "../../src/scoring/score.ts";
 import { initialState, type OperatorState } from "../../src/scoring/state.ts";
 import { JIS_1_0_0 as model, JIS_1_1_0, JIS_2_0_0 } from "../models.ts";
@@ -284,14 +285,57 @@ Deno.test("a label of jis-3 moves the score at once, but neither its averages no
   assert.ok(hit!.jis! > missed!.jis!);
 });
 
-Deno.test("a label that comes before the first score by jis-3 is no known case, and changes no score of earlier formulas", () => {
-  const left = score(JIS_1_1_0, null, {
+/** What the formulas before leave of two scores. */
+const LEFT_BY_JIS_2 = [0, 1].reduce<OperatorState | null>((state, index) =>
+  score(JIS_1_1_0, state, {
     interaction: recordedInteractionSchema.parse({ decision: "accepted", time_to_decision_ms: 9_000 }),
     domain: "general",
-    now: NOW,
-  }, FULL).state;
+    now: NOW + index,
+  }, FULL).state, null)!;
+
+Deno.test("a label that comes before the first score by jis-3 begins the operator anew, as that score would", () => {
+  const left = LEFT_BY_JIS_2;
   const after = applyLabel(JIS_2_0_0, left, labelOf("accepted", false));
-  assert.ok(!("ev" in after));
-  assert.equal(after.jis, left.jis);
+  const missed = [0, 1, 0, 0, 1, 0, 0] as const;
+  assert.deepEqual(after.ev, { ...NO_PARTS, n: missed, d: { general: missed } });
+  assert.deepEqual([after.v, after.ef, after.es, after.disp], ["jis-2.0.0", null, null, null]);
+  assert.equal(after.jis, readState(JIS_2_0_0, after, { domain: "general", mode: "full" }).jis);
+  assert.deepEqual([after.n, after.t0, after.t1], [left.n, left.t0, left.t1], "a label is no interaction");
   assert.deepEqual(after.b.H, [0, 1]);
+});
+
+Deno.test("labels before and after the first score by jis-3 leave the same known cases, score and averages", () => {
+  const event = {
+    interaction: recordedInteractionSchema.parse({ decision: "rejected", time_to_decision_ms: 9_000 }),
+    domain: "general",
+    now: NOW + 2,
+  } as const;
+  const labels = [
+    ...Array.from({ length: 6 }, () => labelOf("accepted", false)),
+    ...Array.from({ length: 9 }, () => labelOf("accepted", true)),
+    { ...labelOf("accepted", false), scenario_type: "critical" },
+    { ...labelOf("accepted", false), scenario_type: "calibration" },
+    labelOf("accepted", true, { presented: false }),
+  ] as const satisfies readonly LateLabel[];
+  const labelled = (state: OperatorState) =>
+    labels.reduce((before, label) => applyLabel(JIS_2_0_0, before, label), state);
+  const scored = (state: OperatorState) => score(JIS_2_0_0, state, event, FULL).state;
+  const [before, after] = [scored(labelled(LEFT_BY_JIS_2)), labelled(scored(LEFT_BY_JIS_2))];
+  assert.deepEqual([before.ev, before.jis, before.cnt], [after.ev, after.jis, after.cnt]);
+  assert.equal(before.ev!.n[4], 7);
+  assert.deepEqual([before.ef, before.es, before.disp], [before.jis, before.jis, before.jis]);
+});
+
+Deno.test("a label of an unaided case begins the operator anew, too; one of a case that was counted does not", () => {
+  const unaided = applyLabel(JIS_2_0_0, LEFT_BY_JIS_2, labelOf("accepted", false, { presented: false }));
+  assert.deepEqual([unaided.ev, unaided.v, unaided.ef], [NO_PARTS, "jis-2.0.0", null]);
+  assert.equal(unaided.jis, readState(JIS_2_0_0, unaided, { domain: "general", mode: "full" }).jis);
+  const counted = { ...labelOf("accepted", false), isAdviceCounted: true };
+  assert.deepEqual(applyLabel(JIS_2_0_0, LEFT_BY_JIS_2, counted), LEFT_BY_JIS_2);
+});
+
+Deno.test("a label by formulas before jis-3 begins nothing anew", () => {
+  const after = applyLabel(JIS_1_1_0, LEFT_BY_JIS_2, labelOf("accepted", false));
+  assert.ok(!("ev" in after));
+  assert.deepEqual([after.v, after.jis, after.ef], [LEFT_BY_JIS_2.v, LEFT_BY_JIS_2.jis, LEFT_BY_JIS_2.ef]);
 });

@@ -921,15 +921,20 @@ Deno.test("the organization rule decides a report's overall verdict beside the f
 });
 
 Deno.test("undetermined operators make the status of the organization rule uncertain, and are named in a caveat with what settles it", () => {
-  const content = report(judged(8, 2, 0).map((row) => ({ ...row, domain: "financial" })));
+  const rows = judged(8, 2, 0).map((row) => ({ ...row, domain: "financial" as const }));
+  const content = report(rows, { document: JIS_2_0_0 });
   assert.deepEqual(
     [content.organization_rule.status, content.organization_rule.status_certain],
     ["compliant", false],
   );
-  const caveat = content.caveats.find((text) =>
-    text.startsWith("Operators whose verdict is undetermined: 2 of 10.")
+  const caveatOf = ({ caveats }: typeof content) =>
+    caveats.find((text) => text.startsWith("Operators whose verdict is undetermined: 2 of 10.")) ?? "";
+  assert.match(caveatOf(content), /interval of their score spans 60\. Outcome labels .* would settle it: /);
+  // Formulas before jis-3 give no verdict, whatever is known.
+  assert.match(
+    caveatOf(report(rows)),
+    /spans 60\. The formulas of the model in use give no verdict, so that no /,
   );
-  assert.match(caveat ?? "", /interval of their score spans 60\. Outcome labels .* would settle it/);
   assert.ok(!report(judged(8, 0, 2)).caveats.some((text) => text.includes("undetermined")));
 });
 
@@ -939,4 +944,33 @@ Deno.test("with the formulas jis-3 a report says whose last score was by earlier
     caveats.some((text) => text.startsWith("Operators without a verdict") && text.includes("1 of 3")),
   );
   assert.ok(caveats.some((text) => text.includes("no verdict is given before 5 known cases of it")));
+});
+
+Deno.test("with the formulas jis-3 an operator whom earlier ones scored last counts as undetermined in every figure, whatever the interval says", () => {
+  const setting = { document: JIS_2_0_0, domain: "financial" } as const;
+  const of = (verdict: PeriodRecord["verdict"]) => {
+    const earlier = { verdict, domain: "financial", tcrit: AT - DAY } as const;
+    const rows = [
+      record({ verdict: "compliant", domain: "financial" }),
+      // Whole intervals above the minimum, below it, and around it.
+      ...records(3, earlier),
+      ...records(2, { ...earlier, jis: 30, low: 25, high: 35 }),
+      record({ ...earlier, jis: 61, low: 50, high: 70, groundTruth: 2 }),
+    ];
+    const { caveats: _, population, ...content } = report(rows, setting);
+    const { without_ground_truth: __, ...counts } = population;
+    return { ...content, population: counts, measures: article14(rows, setting) };
+  };
+  assert.deepEqual(of(null), of("undetermined"));
+  const { figures, findings } = of(null);
+  assert.deepEqual(figures.against_minimum, { above: 1, below: 0, undetermined: 6 });
+  assert.deepEqual([figures.bands.undetermined, figures.verdicts?.undetermined], [6, 6]);
+  const { passing, undetermined } = findingIn(findings, "14(4)(a)");
+  assert.deepEqual([passing, undetermined], [1, 6]);
+});
+
+Deno.test("with the formulas jis-3 no truth is known of an operator whom earlier ones scored last: they counted other cases", () => {
+  const content = report([...judged(2, 0, 0), ...records(3)], { document: JIS_2_0_0 });
+  assert.equal(content.population.without_ground_truth, 3);
+  assert.equal(report([...judged(2, 0, 0), ...records(3)]).population.without_ground_truth, 0);
 });

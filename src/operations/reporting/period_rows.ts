@@ -64,7 +64,7 @@ export async function readPeriod(
   const { head, found } = await snapshotWithHead(dependencies, family, [
     organizationQuery(orgId),
     operatorFiguresQuery(orgId),
-    movedOperatorsQuery(orgId),
+    movedOperatorsQuery(orgId, { unjudged: document.discrimination !== undefined }),
     frozenOperatorsQuery(orgId),
     epochSpansQuery(family),
     ...PERIOD_EDGES.map((edge) => edgeQuery("interaction", { orgId, period, edge })),
@@ -204,9 +204,9 @@ function recordOf(first: InteractionRow, last: InteractionRow): PeriodRecord {
 }
 
 /**
- * A record of the operator's latest interaction with the figures that labels have given the state since: so a
- * report says of the same operator what profile and dashboard say. Formulas before `jis-3` keep the other
- * figures of the score.
+ * A record of the operator's latest interaction with the figures that labels, or a model of other formulas, have
+ * given the state since: so a report says of the same operator what profile and dashboard say. Formulas before
+ * `jis-3` keep the other figures of the score.
  */
 function asOfToday(model: ModelDocument, record: PeriodRecord, row: StoredOperator): PeriodRecord {
   const moved = { ...record, jis: row.jis, verdict: row.verdict as VerdictStatus | null };

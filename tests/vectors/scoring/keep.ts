@@ -478,9 +478,10 @@ const reports: Golden["reports"] = [0, 8, 30].map((count, index) => ({
   report: null,
 }));
 
-/** The same rows, each with a verdict in turn. */
-function judged<Row>(rows: readonly Row[]): readonly (Row & { readonly verdict: VerdictStatus })[] {
-  return rows.map((row, index) => ({ ...row, verdict: VERDICT_STATUSES[index % VERDICT_STATUSES.length]! }));
+/** The same rows, each with a verdict in turn, or with none as earlier formulas left it. */
+function judged<Row>(rows: readonly Row[]): readonly (Row & { readonly verdict: VerdictStatus | null })[] {
+  const verdicts = [...VERDICT_STATUSES, null];
+  return rows.map((row, index) => ({ ...row, verdict: verdicts[index % verdicts.length]! }));
 }
 
 const judgedOrganizations: Golden["organizations"] = organizations.map(({ rows, ...rest }) => ({
