@@ -177,8 +177,11 @@ export function withTables(page: string, tables: ReadonlyMap<string, readonly Ce
 
 /** The tables of a page, by name: the cells of each line but the one below the head. */
 export function tablesIn(page: string): ReadonlyMap<string, readonly Cells[]> {
-  return new Map([...page.matchAll(TABLE)].map(([text, , name]) => {
-    const [head, , ...rows] = text.split("\n").filter((line) => line.startsWith("|"));
-    return [name!, [head!, ...rows].map((line) => line.split("|").slice(1, -1).map((cell) => cell.trim()))];
-  }));
+  return new Map([...page.matchAll(TABLE)].map(([text, , name]) => [name!, cellsIn(text)]));
+}
+
+/** The cells of a text's one table: of each line but the one below the head. */
+export function cellsIn(text: string): readonly Cells[] {
+  const [head, , ...rows] = text.split("\n").filter((line) => line.startsWith("|"));
+  return [head!, ...rows].map((line) => line.split("|").slice(1, -1).map((cell) => cell.trim()));
 }

@@ -15,7 +15,13 @@ export interface PersonDecision {
   readonly aiCorrect: boolean;
   readonly ownFirstCorrect: boolean;
   readonly finalCorrect: boolean;
+  /** What the person stated of age, gender and education; empty except in HAS. */
+  readonly stated: Readonly<Record<StatedColumn, string>>;
 }
+
+/** Columns that put people in groups. No score reads them. */
+export const STATED_COLUMNS = ["age_group", "gender", "degree"] as const;
+export type StatedColumn = (typeof STATED_COLUMNS)[number];
 
 /** The decisions of the people that the model may be looked at by: attention checks passed, not kept back. */
 export function peopleOf(study: Study): readonly PersonDecision[] {
@@ -32,6 +38,11 @@ export function peopleOf(study: Study): readonly PersonDecision[] {
       aiCorrect: flag(line, "ai_correct"),
       ownFirstCorrect: flag(line, "own_first_correct"),
       finalCorrect: flag(line, "final_correct"),
+      stated: {
+        age_group: line[at("age_group")]!,
+        gender: line[at("gender")]!,
+        degree: line[at("degree")]!,
+      },
     }));
 }
 
