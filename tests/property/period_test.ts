@@ -28,7 +28,7 @@ import {
 import { AlteredRows } from "../../src/store/seals.ts";
 import { IS_SERVER, openTestDatabase } from "../database.ts";
 import { EPOCH, openHarness, scoreRequest } from "../harness.ts";
-import { JIS_2_0_0 } from "../models.ts";
+import { JIS_1_1_0 } from "../models.ts";
 import { DAY, type History, instant, OPERATORS, START, store, stories, tell } from "../sealed_histories.ts";
 import { fixedSeals } from "../seals.ts";
 
@@ -158,7 +158,7 @@ async function openHistories() {
   const seals = fixedSeals();
   const lock = openLock({ path: ":memory:", onTrouble: assert.ifError });
   return {
-    reading: { database, seals, lock, model: { document: JIS_2_0_0, sha256: "0".repeat(64) } },
+    reading: { database, seals, lock, model: { document: JIS_1_1_0, sha256: "0".repeat(64) } },
     async close() {
       await database.close();
       lock.close();

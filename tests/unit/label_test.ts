@@ -296,7 +296,7 @@ const LEFT_BY_JIS_2 = [0, 1].reduce<OperatorState | null>((state, index) =>
 Deno.test("a label that comes before the first score by jis-3 begins the operator anew, as that score would", () => {
   const left = LEFT_BY_JIS_2;
   const after = applyLabel(JIS_2_0_0, left, labelOf("accepted", false));
-  const missed = [0, 1, 0, 0, 1, 0, 0] as const;
+  const missed = [0, 1, 0, 0, 1, 0, 0, 0] as const;
   assert.deepEqual(after.ev, { ...NO_PARTS, n: missed, d: { general: missed } });
   assert.deepEqual([after.v, after.ef, after.es, after.disp], ["jis-2.0.0", null, null, null]);
   assert.equal(after.jis, readState(JIS_2_0_0, after, { domain: "general", mode: "full" }).jis);

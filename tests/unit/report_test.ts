@@ -758,7 +758,10 @@ Deno.test("the Article 14 part is the report's five findings, their worst status
   const body = article14(rows);
   assert.deepEqual(article14Schema.strict().parse(body), body);
   assert.equal(body.article, "14");
-  assert.deepEqual(body.operators, { total: 10, minimum_data_met: 9, below_min: 2, below_critical: 1 });
+  assert.deepEqual(body.operators, {
+    ...{ total: 10, minimum_data_met: 9, below_min: 2, below_critical: 1 },
+    verdicts: { compliant: 0, undetermined: 9, non_compliant: 0 },
+  });
   assert.deepEqual(body.thresholds, { min_jis: 60, target_jis: 75, critical_jis: 40 });
   assert.equal(body.rules_version, JIS_1_1_0.law.version);
   assert.deepEqual(body.model, { version: "jis-1.1.0", sha256: SHA256 });
