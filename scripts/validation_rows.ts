@@ -117,6 +117,8 @@ export function tablesOf({ figures }: Pick<Validation, "figures">): ReadonlyMap<
         "population",
         "after",
         "two histories correlate",
+        "J",
+        "two shrunken rates",
         "standard error",
         "smallest detectable change",
         "another band",
@@ -126,6 +128,8 @@ export function tablesOf({ figures }: Pick<Validation, "figures">): ReadonlyMap<
           of,
           String(after),
           number("reliability, two histories", of, after, 2),
+          number("reliability, two histories, J", of, after, 2),
+          number("reliability, two histories, two shrunken rates", of, after, 2),
           number("standard error of measurement, points", of, after, 1),
           number("smallest detectable change, points", of, after, 1),
           share("other band in another history", of, after),
@@ -139,6 +143,13 @@ export function tablesOf({ figures }: Pick<Validation, "figures">): ReadonlyMap<
         const after = of === "rotating_ids" ? 20 : 200;
         return [of, number("strategy: mean JIS", of, after, 1), ...verdicts("strategy: ", of, after)];
       }),
+    ]],
+    ["strategies-apart", [
+      ["strategy", "JIS", ...SIMPLE],
+      ...STRATEGIES.filter((of) => of !== "rotating_ids").map((of) => [
+        of,
+        ...["JIS", ...SIMPLE].map((name) => number(`strategy: AUC, independent above, ${name}`, of, 200, 2)),
+      ]),
     ]],
     ["interactions", [
       ["interactions", ...[25, 50, 100, 200, 400].map(String)],

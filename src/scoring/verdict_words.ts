@@ -49,7 +49,7 @@ export function verdictReason(verdict: Verdict): string {
     case "interval_spans_minimum":
       return needed === null
         ? "the score is so near the threshold that nobody can say how many more known cases would settle it"
-        : `about ${needed.cases} would settle it`;
+        : `about ${needed.cases} could settle it`;
   }
 }
 

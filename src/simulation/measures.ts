@@ -17,7 +17,7 @@ import {
   snapshotAfter,
   type Target,
 } from "./samples.ts";
-import { auc, jackknifeError, mean, shareOf, spearman } from "./statistics.ts";
+import { auc, jackknifeError, mean, orNone, shareOf, spearman } from "./statistics.ts";
 
 /**
  * A target of the formulas before `jis-3`. With `jis-3` the verdict decides who is at risk, and has targets of its
@@ -184,9 +184,4 @@ export function simpleSpearmans(
     name,
     value: orNone(spearman(scored.map((one) => BASELINES[name](snapshotAfter(one, after).tally)), latent)),
   }));
-}
-
-/** A measure that is the same for everybody orders nobody. */
-function orNone(correlation: number): number {
-  return Number.isNaN(correlation) ? 0 : correlation;
 }

@@ -1,11 +1,12 @@
 /** Measures how a score repeats itself: intervals, and two histories of the same reviewer. */
 import type { ModelDocument } from "../scoring/model.ts";
+import { BASELINE_NAMES, BASELINES } from "./baselines.ts";
 import { runHistory, type ScoreSnapshot } from "./histories.ts";
 import { FIELD_NAMES } from "./field.ts";
 import { drawFrom, environmentOf, type PopulationName } from "./populations.ts";
 import { seeded } from "./random.ts";
 import type { Measured, Run } from "./samples.ts";
-import { correlation, mean, shareOf } from "./statistics.ts";
+import { correlation, mean, orNone, shareOf } from "./statistics.ts";
 
 const LENGTHS = [25, 50, 200] as const;
 /** Number of histories whose mean is an operator's expected JIS. */
@@ -38,6 +39,17 @@ export function reliability(run: Run): readonly Measured[] {
           after,
           value: correlation(both.map(([own]) => own.jis), both.map(([, other]) => other.jis)),
         },
+        ...BASELINE_NAMES.map((name) => ({
+          measure: `reliability, two histories, ${name}`,
+          of,
+          after,
+          value: orNone(
+            correlation(
+              both.map(([own]) => BASELINES[name](own.tally)),
+              both.map(([, other]) => BASELINES[name](other.tally)),
+            ),
+          ),
+        })),
         { measure: "standard error of measurement, points", of, after, value: error },
         {
           measure: "smallest detectable change, points",

@@ -113,3 +113,8 @@ export function normalQuantile(at: number): number {
   const middle = at - 0.5;
   return middle * ratio(MIDDLE, middle * middle);
 }
+
+/** A correlation; 0 for a measure that is the same for everybody, which orders nobody. */
+export function orNone(correlation: number): number {
+  return Number.isNaN(correlation) ? 0 : correlation;
+}

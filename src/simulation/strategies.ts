@@ -4,11 +4,20 @@
  */
 import { DEFAULT_ENVIRONMENT, type Environment, type Operator } from "./archetypes.ts";
 import { VERDICT_STATUSES } from "../domain/enums.ts";
-import { runHistory } from "./histories.ts";
+import { BASELINE_NAMES, BASELINES } from "./baselines.ts";
+import { runHistory, type ScoreSnapshot } from "./histories.ts";
 import { drawFrom } from "./populations.ts";
 import { seeded } from "./random.ts";
-import { jisAfter, type Measured, type Run, type Scored, statusShare } from "./samples.ts";
-import { mean, shareOf } from "./statistics.ts";
+import {
+  jisAfter,
+  type Measured,
+  type Run,
+  type Scored,
+  scoredOf,
+  snapshotAfter,
+  statusShare,
+} from "./samples.ts";
+import { auc, mean, shareOf } from "./statistics.ts";
 import { statusName } from "./verdicts.ts";
 
 export interface Strategy {
@@ -160,8 +169,30 @@ export function strategies(run: Run): readonly Measured[] {
     const { newIdEvery } = strategy;
     const scored = followers(run, of);
     const lengths = newIdEvery === undefined ? LENGTHS : [newIdEvery];
-    return lengths.flatMap((after) => measured(run, { of, strategy, scored, after }));
+    return [
+      ...lengths.flatMap((after) => measured(run, { of, strategy, scored, after })),
+      ...(newIdEvery === undefined ? toldApart(run, of, scored) : []),
+    ];
   });
+}
+
+/** How well the score and simple measures tell the followers from independent reviewers of the default environment. */
+function toldApart(run: Run, of: StrategyName, scored: readonly Scored[]): readonly Measured[] {
+  const after = LENGTHS.at(-1)!;
+  const independent = scoredOf(run, "independent");
+  const valuesOf = (those: readonly Scored[], read: (one: ScoreSnapshot) => number) =>
+    those.map((one) => read(snapshotAfter(one, after)));
+  const areaOf = (read: (one: ScoreSnapshot) => number) =>
+    auc(valuesOf(independent, read), valuesOf(scored, read));
+  return [
+    { measure: "strategy: AUC, independent above, JIS", of, after, value: areaOf(({ jis }) => jis) },
+    ...BASELINE_NAMES.map((name) => ({
+      measure: `strategy: AUC, independent above, ${name}`,
+      of,
+      after,
+      value: areaOf(({ tally }) => BASELINES[name](tally)),
+    })),
+  ];
 }
 
 function measured(

@@ -53,7 +53,7 @@ Deno.test("a sparkline says its verdict in words, in the picture and first in it
     assert.match(picture, />Undetermined<\/text>/);
     assert.match(
       picture,
-      /<desc>Undetermined: about 12 more known cases of wrong advice would settle it\. /,
+      /<desc>Undetermined: about 12 more known cases of wrong advice could settle it\. /,
     );
   }
   assert.match(

@@ -54,15 +54,15 @@ Deno.test("an undetermined verdict says what would settle it", () => {
   const said = (change: Partial<Verdict>) => verdictInWords(doubted(change));
   assert.equal(
     said({}),
-    "Undetermined: about 12 more known cases of wrong advice would settle it. On all cases the score lies between 48 and 81.9, with 14 known cases of wrong advice and 80 of right advice.",
+    "Undetermined: about 12 more known cases of wrong advice could settle it. On all cases the score lies between 48 and 81.9, with 14 known cases of wrong advice and 80 of right advice.",
   );
   assert.match(
     said({ wrong_cases_needed: 1 }),
-    /: about 1 more known case of wrong advice would settle it\./,
+    /: about 1 more known case of wrong advice could settle it\./,
   );
   assert.match(
     said({ wrong_cases_needed: null, right_cases_needed: 30 }),
-    /: about 30 more known cases of right advice would settle it\./,
+    /: about 30 more known cases of right advice could settle it\./,
   );
   assert.match(
     said({
