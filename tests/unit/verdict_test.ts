@@ -262,6 +262,42 @@ for (const everyDays of [2, 7, 30]) {
   });
 }
 
+Deno.test("an interval that ends exactly at the minimum: the low end meets it, the high end is not below it", () => {
+  const [low, high] = [part(9, 4, 20, 3), part(2, 18, 20, 3)];
+  for (const name of ["all", "high_stakes"] as const) {
+    const verdict = (of: Part) =>
+      judge(model, { ...NO_PARTS, n: of, ...(name === "high_stakes" ? { s: of } : {}) }, "full");
+    assert.deepEqual([verdict(low).low, verdict(low).verdict.status], [60, "compliant"]);
+    assert.deepEqual([verdict(high).high, verdict(high).verdict.status], [60, "undetermined"]);
+  }
+});
+
+Deno.test("false alarms alone condemn from where finding every error would not make up for them", () => {
+  assert.equal(verdictOn({ n: part(0, 0, 2, 11) }).status, "undetermined");
+  assert.equal(verdictOn({ n: part(0, 0, 2, 12) }).status, "non_compliant");
+  assert.equal(verdictOn({ n: part(0, 0, 9, 22) }).status, "undetermined");
+  assert.equal(verdictOn({ n: part(0, 0, 9, 23) }).status, "non_compliant");
+});
+
+Deno.test("a few grave cases keep the verdict open only if more errors passed than were found", () => {
+  const good = { n: part(60, 2, 200, 3) };
+  assert.equal(verdictOn({ ...good, s: part(1, 1, 2, 0) }).status, "compliant");
+  assert.deepEqual(brief(verdictOn({ ...good, s: part(1, 2, 2, 0) })), [
+    "undetermined",
+    "high_stakes",
+    "part_not_measured",
+    2,
+  ]);
+});
+
+Deno.test("a domain's share is that of all live decisions, those with planted errors among them", () => {
+  const decided = (count: number): Part => [0, 0, 0, 0, 0, 0, count, 0];
+  const n = part(60, 2, 120, 3);
+  const d = { legal: n, education: decided(24) };
+  assert.equal(verdictOn({ n, d }).part, "education");
+  assert.equal(verdictOn({ n, p: planted(60, 0), d }).status, "compliant");
+});
+
 Deno.test("critical cases are judged apart from those of high stakes", () => {
   const good = { n: part(60, 2, 200, 3), s: part(30, 6, 60, 1) };
   assert.equal(verdictOn(good).status, "compliant");
