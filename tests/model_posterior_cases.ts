@@ -145,7 +145,8 @@ function errorRates(model: ModelDocument): void {
   const { prior, weight, least, most, step } = ERROR_RATE;
   for (let wrong = 0; wrong <= 60; wrong += 1) {
     for (let right = 0; right <= 60; right += 1) {
-      const steps = (prior * weight + wrong) / (weight + wrong + right) / step;
+      const natural = right < RIGHT_CASES ? 0 : wrong;
+      const steps = (prior * weight + natural) / (weight + natural + right) / step;
       if (isClose(steps % 1, 0.5, 1e-6)) continue;
       const expected = Math.min(most, Math.max(least, Math.round(steps) * step));
       const rate = errorRate(model, naturalCases(wrong, right));
@@ -153,7 +154,8 @@ function errorRates(model: ModelDocument): void {
     }
   }
   assert.equal(errorRate(model, naturalCases(0, 1_000)), least, "a rate below the least cannot be shown");
-  assert.equal(errorRate(model, naturalCases(1_000, 0)), most);
+  assert.equal(errorRate(model, naturalCases(1_000, RIGHT_CASES)), most);
+  assert.equal(errorRate(model, naturalCases(1_000, RIGHT_CASES - 1)), least, "errors alone say no rate");
 }
 
 // ---- the interval -----------------------------------------------------------------------------------------

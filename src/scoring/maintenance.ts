@@ -109,7 +109,9 @@ function plan(model: ModelDocument, input: MaintenanceInput): Plan {
 
   // Only injected known errors can supply missing ground truth.
   const needsTruth = input.mode === "full" && input.minimumDataMet && isTruthMissing && urgency !== "none";
-  const target = needsTruth ? rules.truth_target : weakestDimension(model, input);
+  // The dimensions are those of all work, and say nothing of the part that is below.
+  const isPartBelow = input.verdict?.status === "non_compliant" && input.jis >= model.thresholds.min_jis;
+  const target = needsTruth || isPartBelow ? rules.truth_target : weakestDimension(model, input);
   if (input.dimensions[target]! < model.thresholds.target_jis) reasons.push(`weakest_dimension_${target}`);
   return {
     urgency,

@@ -27,10 +27,13 @@ import type { ModelDocument } from "./model.ts";
 /** Tenths of a point from 0 to 100: the steps in which an interval is read. */
 const STEPS = 1_000;
 
-/** ε of a part of an operator's work, 0..1: how often the AI is wrong in its cases that nobody planted. */
+/**
+ * ε of a part of an operator's work, 0..1: how often the AI is wrong in its cases that nobody planted. Where hardly any
+ * right advice is known, errors alone are looked for, and say nothing of how often they come.
+ */
 export function errorRate(model: ModelDocument, [, , , , wrong, right, , planted]: Part): number {
-  const { prior, weight, least, most, step } = requireDiscrimination(model).error_rate;
-  const natural = wrong - planted;
+  const { error_rate: { prior, weight, least, most, step }, right_cases } = requireDiscrimination(model);
+  const natural = right < right_cases ? 0 : wrong - planted;
   const rate = (prior * weight + natural) / (weight + natural + right);
   return clamp(roundTo(roundTo(rate / step, 0) * step, 9), least, most);
 }
@@ -318,14 +321,6 @@ function doubted(doubt: Doubt, needed: Needed) {
   return { status: "undetermined" as const, doubt, ...needed };
 }
 
-/** Whether a part's score is certainly below the minimum, by known wrong advice or however much of it were found. */
-function isCertainlyBelow(model: ModelDocument, reading: Reading): boolean {
-  const { min_jis } = model.thresholds;
-  return reading.interval.high < min_jis &&
-    (reading.part[4] >= requireDiscrimination(model).wrong_cases ||
-      reading.highestWithEveryErrorFound() < min_jis);
-}
-
 /** What the verdict on a part rests on. */
 function basisOf(name: Verdict["part"], { interval, part: [, , , , wrong, right] }: Reading) {
   return { part: name, ...interval, wrong_cases: wrong, right_cases: right };
@@ -336,10 +331,13 @@ function verdictOnAll(model: ModelDocument, all: Reading, naturalWrong: number):
   const basis = basisOf("all", all);
   const { wrong_cases: wrong, right_cases: right } = basis;
   const said = (rest: Pick<Verdict, "status" | "doubt" | keyof Needed>): Verdict => ({ ...basis, ...rest });
-  if (isCertainlyBelow(model, all)) return said({ status: "non_compliant", ...SETTLED });
+  const { min_jis } = model.thresholds;
+  if (all.interval.high < min_jis && (wrong >= least || all.highestWithEveryErrorFound() < min_jis)) {
+    return said({ status: "non_compliant", ...SETTLED });
+  }
   if (wrong < least) return said(doubted("too_few_wrong_cases", wrongNeeded(least - wrong)));
   if (right < leastRight) return said(doubted("too_few_right_cases", rightNeeded(leastRight - right)));
-  if (all.interval.low < model.thresholds.min_jis) {
+  if (all.interval.low < min_jis) {
     return said(doubted("interval_spans_minimum", neededCases(model, all)));
   }
   if (naturalWrong < least) {
@@ -364,11 +362,13 @@ function verdictOnPart(
   const basis = basisOf(name, reading);
   const { wrong_cases: wrong, right_cases: right } = basis;
   if (name === "natural") return verdictOnNatural(model, reading);
-  if (isCertainlyBelow(model, reading)) return { ...basis, status: "non_compliant", ...SETTLED };
   if (wrong < least) {
     const [hit, miss] = reading.part;
     if (!isOften && miss <= hit) return null;
     return { ...basis, ...doubted("part_not_measured", wrongNeeded(least - wrong)) };
+  }
+  if (reading.interval.high < model.thresholds.min_jis) {
+    return { ...basis, status: "non_compliant", ...SETTLED };
   }
   if (right < leastRight) {
     return { ...basis, ...doubted("part_not_measured", rightNeeded(leastRight - right)) };

@@ -156,7 +156,8 @@ class Judgment:
         return _points_of(json.dumps(_read_of(self.document), sort_keys=True), self._error_rate(part))
 
     def _error_rate(self, part):
-        rules, right, natural = self.rules["error_rate"], part[5], part[4] - part[7]
+        rules, right = self.rules["error_rate"], part[5]
+        natural = 0 if right < self.rules["right_cases"] else part[4] - part[7]
         share = (rules["prior"] * rules["weight"] + natural) / (rules["weight"] + natural + right)
         stepped = round_to(round_to(share / rules["step"], 0) * rules["step"], 9)
         return clamp(stepped, rules["least"], rules["most"])
@@ -204,13 +205,6 @@ class Judgment:
                 return table[(size - 1) * size + column]
         return table[-1]
 
-    def _is_below(self, table, part, posterior):
-        """Certainly, by known wrong advice or however much of it were found."""
-        _, high = _interval(table, posterior, self.tail)
-        if high >= self.minimum:
-            return False
-        return part[4] >= self.rules["wrong_cases"] or self._best(table, posterior) < self.minimum
-
     def _on_all(self, posterior):
         least, (wrong, right), natural = self.rules["wrong_cases"], self.all[4:6], self.known["n"][4]
         missing = self.rules["right_cases"] - right
@@ -218,7 +212,7 @@ class Judgment:
         def said(status, doubt=None, needed=None):
             return _verdict(status, "all", (self.low, self.high), self.all, doubt, needed)
 
-        if self._is_below(self.table, self.all, posterior):
+        if self.high < self.minimum and (wrong >= least or self._best(self.table, posterior) < self.minimum):
             return said("non_compliant")
         if wrong < least:
             return said("undetermined", "too_few_wrong_cases", (least - wrong, None))
@@ -267,12 +261,12 @@ class Judgment:
             if interval[1] < self.minimum:
                 return said("undetermined", "natural_cases_below_minimum")
             return said("undetermined", "interval_spans_minimum", self._needed(table, part, posterior))
-        if self._is_below(table, part, posterior):
-            return said("non_compliant")
         if wrong < least:
             if not is_often and part[1] <= part[0]:
                 return None
             return said("undetermined", "part_not_measured", (least - wrong, None))
+        if interval[1] < self.minimum:
+            return said("non_compliant")
         if part[5] < self.rules["right_cases"]:
             return said("undetermined", "part_not_measured", (None, self.rules["right_cases"] - part[5]))
         if interval[0] >= self.minimum:

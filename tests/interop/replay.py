@@ -861,7 +861,9 @@ def maintenance_of(record, jis, dimensions, mode, days, trend, now_ms, verdict):
     lacks_truth = not has_truth(record)
     if lacks_truth:
         reasons.append("no_ground_truth_evidence")
-    if mode == "full" and has_minimum_data and lacks_truth and urgency != "none":
+    minimum = document["thresholds"]["min_jis"]
+    is_part_below = verdict is not None and verdict["status"] == "non_compliant" and jis >= minimum
+    if is_part_below or (mode == "full" and has_minimum_data and lacks_truth and urgency != "none"):
         target = rules["truth_target"]
     else:
         target = weakest_dimension(document, dimensions, mode)

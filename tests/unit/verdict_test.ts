@@ -74,7 +74,8 @@ Deno.test("the error rate is that of the operator's natural cases, pulled to the
   // (0.15·20 + 40)/(20 + 80)
   assert.equal(errorRate(of, part(20, 20, 30, 10)), 0.43);
   assert.equal(errorRate(of, part(0, 0, 500)), 0.15);
-  assert.equal(errorRate(of, part(500, 0)), 0.5);
+  assert.equal(errorRate(of, part(500, 0, 5)), 0.5);
+  assert.equal(errorRate(of, part(500, 0, 4)), 0.15);
 });
 
 Deno.test("without five known cases of wrong advice there is no verdict, however many acceptances were right", () => {
