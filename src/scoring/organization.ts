@@ -242,7 +242,7 @@ export function organizationVerdict(
     ? "compliant"
     : "undetermined";
   const remark = judgesNobody
-    ? ["The rule judges nobody yet, so there is no verdict."]
+    ? ["No operator works in a high-risk domain or takes critical decisions: the rule judges nobody, so there is no verdict."]
     : status !== "undetermined"
     ? []
     : model.discrimination === undefined

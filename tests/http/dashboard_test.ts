@@ -127,7 +127,7 @@ Deno.test(
           reasons: [
             "No operator counts as high-risk.",
             "No operator takes critical decisions.",
-            "The rule judges nobody yet, so there is no verdict.",
+            "No operator works in a high-risk domain or takes critical decisions: the rule judges nobody, so there is no verdict.",
           ],
         },
         verdicts: { compliant: 0, undetermined: 0, non_compliant: 0 },

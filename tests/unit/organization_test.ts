@@ -276,7 +276,7 @@ Deno.test("without an operator whom the rule judges there is no verdict, however
     reasons: [
       "No operator counts as high-risk.",
       "No operator takes critical decisions.",
-      "The rule judges nobody yet, so there is no verdict.",
+      "No operator works in a high-risk domain or takes critical decisions: the rule judges nobody, so there is no verdict.",
     ],
   });
 });
