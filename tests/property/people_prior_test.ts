@@ -31,7 +31,17 @@ const anyFitted = fc.record({
   sd: between(PEOPLE_BOUNDS.sensitivitySd),
   correlation: between(PEOPLE_BOUNDS.correlation),
   errorRate: between([section.error_rate.least, PEOPLE_BOUNDS.errorRateMost]),
-}).map(({ leaning, mean, sd, correlation, errorRate }): ModelDocument => {
+}).map(fittedModel);
+
+interface Fitted {
+  readonly leaning: { readonly mean: number; readonly sd: number };
+  readonly mean: number;
+  readonly sd: number;
+  readonly correlation: number;
+  readonly errorRate: number;
+}
+
+function fittedModel({ leaning, mean, sd, correlation, errorRate }: Fitted): ModelDocument {
   const { builtInShare } = PEOPLE_RULES;
   const sensitivity = [
     { weight: 1 - builtInShare, mean, sd, correlation },
@@ -39,7 +49,28 @@ const anyFitted = fc.record({
   ];
   const error_rate = { ...section.error_rate, prior: errorRate };
   return { ...model, discrimination: { ...section, leaning, sensitivity, error_rate } };
-});
+}
+
+/** The priors at the corners of the bounds, with leanings between them: a fit that is `bounded` lies there. */
+function* corners(): Generator<ModelDocument> {
+  const { leaningSd, sensitivityMean, sensitivitySd, correlation: ties, errorRateMost } = PEOPLE_BOUNDS;
+  const [lowest, highest] = leaningMeanBounds();
+  for (let step = 0; step <= 4; step += 1) {
+    const leaningMean = lowest + (highest - lowest) * step / 4;
+    for (const leaningSpread of leaningSd) {
+      for (const mean of sensitivityMean) {
+        for (const sd of sensitivitySd) {
+          for (const correlation of ties) {
+            for (const errorRate of [section.error_rate.least, errorRateMost]) {
+              const leaning = { mean: leaningMean, sd: leaningSpread };
+              yield fittedModel({ leaning, mean, sd, correlation, errorRate });
+            }
+          }
+        }
+      }
+    }
+  }
+}
 
 function statusOf(of: ModelDocument, [hit, miss, right, alarm]: readonly [number, number, number, number]) {
   const part: Part = [hit, miss, right, alarm, hit + miss, right + alarm, hit + miss + right + alarm, 0];
@@ -95,6 +126,21 @@ holds(
     assert.equal(statusOf(of, [36, 4, 196, 4]), "compliant");
   },
 );
+
+Deno.test("at no corner of the bounds much right advice, accepted, certifies somebody who lets errors pass", () => {
+  for (const of of corners()) {
+    const { leaning, sensitivity, error_rate } = of.discrimination!;
+    const about = JSON.stringify([leaning, sensitivity[0], error_rate.prior]);
+    for (const right of [20, 100, 200]) {
+      for (const [hit, miss] of [[0, 5], [1, 4], [1, 9], [2, 8]] as const) {
+        assert.notEqual(statusOf(of, [hit, miss, right, 0]), "compliant", `${hit} ${miss} ${right} ${about}`);
+      }
+      assert.notEqual(statusOf(of, [5, 0, right, 0]), "non_compliant", `${right} ${about}`);
+    }
+    assert.equal(statusOf(of, [0, 20, 100, 0]), "non_compliant", about);
+    assert.equal(statusOf(of, [36, 4, 196, 4]), "compliant", about);
+  }
+});
 
 const anyReviews: fc.Arbitrary<Reviews> = fc.record({
   hits: fc.nat(30),

@@ -73,7 +73,7 @@ Deno.test("the fit finds again how 200 people lean and how well they tell wrong 
 
 Deno.test("people who all err in the same way leave the prior wide, and people far apart make it wider", () => {
   const alike = priorOf(times(60, { hits: 8, misses: 32, correct: 108, alarms: 12, times: TIMES }));
-  assert.deepEqual([alike.result, alike.after.leaning.sd], ["bounded", 0.7]);
+  assert.deepEqual([alike.result, alike.after.leaning.sd], ["bounded", 0.5]);
   const apart = priorOf(drawn(60, [-1, 1.8], [0.5, 0.5]));
   assert.ok(apart.after.leaning.sd > 1.4, JSON.stringify(apart.after.leaning));
 });

@@ -27,10 +27,11 @@ export const PEOPLE_RULES = {
   wrongAdvice: 5,
   rightAdvice: 5,
   /**
-   * The built-in prior counts as so many people more. Five people alone say little of how far people are apart; of
-   * two hundred it takes nothing away.
+   * The built-in prior counts as so many people more, a tenth of the fewest with whom a fit is made. Five people alone
+   * say little of how far people are apart. It cannot be more: the built-in prior lies so far from some people, and is
+   * so wide, that with the weight of five people it doubled the spread of 28 pathologists.
    */
-  builtInPeople: 5,
+  builtInPeople: 0.5,
   /**
    * The built-in sensitivity keeps this share, whatever the history is: the organization's history says who its people
    * were so far, the published studies say who people can be. A history without a single expert must not rule out the
@@ -49,8 +50,11 @@ const LEANING_REACH = 1.9;
 
 /** Bounds of the fitted values; logits but for the correlation. */
 export const PEOPLE_BOUNDS = {
-  /** More than half of the built-in spread at least: a person's own cases must be able to tell the person from others. */
-  leaningSd: [0.7, 2.8],
+  /**
+   * A person's own cases must be able to tell the person from others. With 0.4 somebody who lets five errors of five
+   * pass, and accepts much right advice, could be certified; with 0.7 people who are alike are foretold badly.
+   */
+  leaningSd: [0.5, 2.8],
   /** From people who tell nothing apart to good ones: nobody is presumed to be an expert, or contrary. */
   sensitivityMean: [0, 2],
   /** About the built-in spread of usual people at least: alike as a history may be, the next person can differ. */
