@@ -125,7 +125,7 @@ function modelOf(people: readonly Person[]): ModelDocument {
       const finalCorrect = aiCorrect !== departs;
       const decision = { person: `${at}`, trial, followsAi: !departs, aiCorrect, finalCorrect };
       const { operatorId, domain, interaction } = rowOf(
-        { ...decision, ownFirstCorrect: finalCorrect },
+        { ...decision, ownFirstCorrect: finalCorrect, stated: { age_group: "", gender: "", degree: "" } },
         "fit",
       );
       cases.add(operatorId, domain, interaction);
