@@ -3,7 +3,7 @@
  * Every figure of the section "Results on real people" is computed here, and compared with what the page says.
  */
 import assert from "node:assert/strict";
-import { VERDICT_STATUSES } from "../../src/domain/enums.ts";
+import { type Domain, VERDICT_STATUSES } from "../../src/domain/enums.ts";
 import type { EvaluationResult } from "../../src/scoring/evaluation/evaluation.ts";
 import {
   type CalibrationBin,
@@ -13,6 +13,7 @@ import {
   logLoss,
   shrunkenRate,
 } from "../../src/scoring/evaluation/rates.ts";
+import { type OperatorRow, organizationRule, organizationVerdict } from "../../src/scoring/organization.ts";
 import { initialState } from "../../src/scoring/state.ts";
 import { readState } from "../../src/scoring/reading.ts";
 import { COSTS, withCosts } from "../../src/simulation/costs.ts";
@@ -46,6 +47,8 @@ const NAME = { has: "HAS", dots: "dots" } as const satisfies Record<Study, strin
 const ROWS = STUDIES.flatMap((study) => KINDS.map((kind) => ({ study, kind })));
 const loss = (value: number) => fraction(value, 4);
 const count = (value: number) => value.toLocaleString("en-US");
+/** The score of somebody of whom nothing is known. */
+const PRIOR = readState(JIS_2_0_0, initialState(JIS_2_0_0), { domain: "general", mode: "full" }).jis;
 const numberOfPeople = (study: Study) => persons(peopleOf(study)).length;
 
 // What the page says. An expression that does not match fails this file.
@@ -292,13 +295,79 @@ Deno.test("the tenths of calibration are as documented, in both directions", () 
 
 for (const study of STUDIES) {
   Deno.test(`${study}: without truth everybody is undetermined and stays within a point of the prior`, () => {
-    const prior = readState(JIS_2_0_0, initialState(JIS_2_0_0), { domain: "general", mode: "full" }).jis;
     for (const { operator_id, jis, status } of withoutTruth(study).operators) {
       assert.equal(status, "undetermined", operator_id);
-      assert.ok(Math.abs(jis - prior) <= 1, `${operator_id}: ${jis}`);
+      assert.ok(Math.abs(jis - PRIOR) <= 1, `${operator_id}: ${jis}`);
     }
   });
 }
+
+Deno.test("the bands of people without a certain verdict are as documented", () => {
+  const limits = new PageSection("Limits");
+  const [start, ...prior] = limits.figures(
+    /The bands begin at (\d+, \d+ and \d+) \(60 and 75 are the interface specification's\), and the prior's score is (\d+)\./,
+  );
+  const { adequate, proficient, exemplary } = JIS_2_0_0.bands;
+  assert.equal(start, `${adequate}, ${proficient} and ${exemplary}`);
+  assert.deepEqual(prior, [String(PRIOR)]);
+  const { operators } = wholeOf("has");
+  const atRisk = operators.filter(({ band }) => band === "at_risk");
+  const numbers = [
+    atRisk,
+    operators,
+    ...(["non_compliant", "undetermined"] as const).map((verdict) =>
+      atRisk.filter(({ status }) => status === verdict)
+    ),
+  ];
+  assert.deepEqual(
+    limits.figures(
+      /In HAS that is (\d+) of (\d+) people: (\d+) of them are certainly at risk, and the other (\d+) are undetermined\./,
+    ),
+    numbers.map(({ length }) => String(length)),
+  );
+  const dots = wholeOf("dots").operators;
+  const [decisions] = new Set(persons(peopleOf("dots")).map((own) => own.length));
+  assert.deepEqual(
+    limits.figures(/In dots, after (\d+) decisions each, it is (\d+) of (\d+)\./),
+    [decisions, dots.filter(({ band }) => band === "at_risk").length, dots.length].map(String),
+  );
+  const oversight = Deno.readTextFileSync(`${import.meta.dirname}/../../docs/integrate/oversight.md`);
+  assert.deepEqual(
+    new PageSection("Look at people", oversight).figures(
+      /a new operator starts with (\d+), and the bands above `at_risk` begin at (\d+)/,
+    ),
+    [String(PRIOR), String(adequate)],
+  );
+  const open = operators.filter(({ status }) => status === "undetermined");
+  assert.ok(open.filter(({ band }) => band === "at_risk").length >= 0.95 * open.length, "nearly all");
+});
+
+Deno.test("without known truth every band is `at_risk`, and one high-risk operator makes the status `non_compliant`", () => {
+  const operators = STUDIES.flatMap((study) => withoutTruth(study).operators);
+  assert.deepEqual([...new Set(operators.map(({ band }) => band))], ["at_risk"]);
+  const day = 86_400_000;
+  const rowsIn = (domain: Domain): readonly OperatorRow[] =>
+    operators.map(({ jis, n }) => ({
+      jis,
+      n,
+      t0: 0,
+      t1: 30 * day,
+      domain,
+      tcrit: null,
+      shareHs: 0,
+      shareCrit: 0,
+      critCount: 0,
+      verdict: "undetermined",
+    }));
+  const statusOf = (rows: readonly OperatorRow[]) => {
+    const at = { instantOf: () => 30 * day };
+    return [organizationRule(JIS_2_0_0, rows, at).status, organizationVerdict(JIS_2_0_0, rows, at).status];
+  };
+  const [highRisk] = rowsIn("healthcare");
+  assert.deepEqual(statusOf(rowsIn("general")), ["compliant", "undetermined"]);
+  assert.deepEqual(statusOf([...rowsIn("general"), highRisk!]), ["non_compliant", "undetermined"]);
+  assert.deepEqual(statusOf(rowsIn("healthcare")), ["non_compliant", "undetermined"]);
+});
 
 Deno.test("the sentences about the people kept back agree with their table", () => {
   const rows = keptBack!.map(([decisions, model, , own]) => {
