@@ -424,7 +424,11 @@ function urgency(model: ModelDocument): void {
   const failing = (jis: number) => recommended({ jis, verdict: { status: "non_compliant", part: "legal" } });
   assert.deepEqual([39.95, 59.95, 60].map((jis) => failing(jis).urgency), ["critical", "high", "high"]);
   assert.deepEqual(failing(60).recommendation.reasons, ["legal_below_minimum_60"]);
-  assert.equal(failing(60).recommendation.intervention_type, "error_injection", "the dimensions are of all work");
+  assert.equal(
+    failing(60).recommendation.intervention_type,
+    "error_injection",
+    "the dimensions are of all work",
+  );
 }
 
 function byUrgency(model: ModelDocument): void {

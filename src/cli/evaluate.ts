@@ -81,7 +81,9 @@ function textOf(report: EvaluationReport): string {
     ["decisions", `${decisions.fit} scored, ${decisions.test} held back`],
     ["operators", String(operators.length)],
     ["certain verdicts", String(certain_verdicts)],
-    ...(ignored_columns.length === 0 ? [] : [["columns not read", printableLine(ignored_columns.join(", "))]]),
+    ...(ignored_columns.length === 0
+      ? []
+      : [["columns not read", printableLine(ignored_columns.join(", "))]]),
   ];
   return [
     columns(head),

@@ -242,7 +242,8 @@ export const article14Schema = z.object({
     }),
     below_critical: count,
     verdicts: verdictCountsSchema.meta({
-      description: "Operators with a long enough record by their verdict; one without a verdict counts as undetermined.",
+      description:
+        "Operators with a long enough record by their verdict; one without a verdict counts as undetermined.",
     }),
   }),
   thresholds: thresholdsSchema,

@@ -225,7 +225,16 @@ function operatorsTable(operators: readonly EvaluatedOperator[]): Markup {
     return `${percent(mean)} (${percent(low)} to ${percent(high)})`;
   };
   return dataTable({
-    columns: ["Operator", "JIS", "Interval", "Status", "Rests on", "Band", "Decisions", ...Object.values(KINDS)],
+    columns: [
+      "Operator",
+      "JIS",
+      "Interval",
+      "Status",
+      "Rests on",
+      "Band",
+      "Decisions",
+      ...Object.values(KINDS),
+    ],
     rows: operators.map(({ operator_id, jis, low, high, status, part, band, n, predicted }) => [
       operator_id,
       pointsInWords(jis),

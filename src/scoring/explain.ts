@@ -254,7 +254,9 @@ function fadedCases(model: ModelDocument, stored: OperatorState, read: OperatorS
   const days = after - before;
   const [share] = distinctFigures(100 * keptShare(model, days), 100, 1);
   return [
-    `After ${formatQuantity(String(days), "day")} without a live case, known cases count ${share} % of what they did, for and against the operator.`,
+    `After ${
+      formatQuantity(String(days), "day")
+    } without a live case, known cases count ${share} % of what they did, for and against the operator.`,
   ];
 }
 

@@ -145,8 +145,7 @@ export function fadedTo(model: ModelDocument, parts: PartsOfWork, now: number): 
   const t = parts.t === null ? dayOf(now) : parts.t + days;
   if (days === 0) return { ...parts, t };
   const kept = keptShare(model, days);
-  const fade = (part: Part): Part =>
-    part.map((value, index) => index < 4 ? q9(value * kept) : value) as Part;
+  const fade = (part: Part): Part => part.map((value, index) => index < 4 ? q9(value * kept) : value) as Part;
   const domains = Object.entries(parts.d).map(([name, part]) => [name, fade(part!)]);
   return {
     ...parts,

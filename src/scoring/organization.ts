@@ -242,7 +242,9 @@ export function organizationVerdict(
     ? "compliant"
     : "undetermined";
   const remark = judgesNobody
-    ? ["No operator works in a high-risk domain or takes critical decisions: the rule judges nobody, so there is no verdict."]
+    ? [
+      "No operator works in a high-risk domain or takes critical decisions: the rule judges nobody, so there is no verdict.",
+    ]
     : status !== "undetermined"
     ? []
     : model.discrimination === undefined

@@ -249,7 +249,9 @@ function caveatsOf(
     [
       unproven > 0,
       `Operators with fewer than ${truthNeeded(model)} cases${
-        model.discrimination === undefined ? " whose truth is known" : " of wrong advice whose truth counts here"
+        model.discrimination === undefined
+          ? " whose truth is known"
+          : " of wrong advice whose truth counts here"
       }: ${unproven} of ${population.length}. ` +
       "Without outcome labels or injected errors the score cannot tell careful review from a good imitation of it.",
     ],

@@ -62,7 +62,11 @@ export function* stepsOf(
   let tally = NO_TALLY;
   for (let index = 0;; index += 1) {
     const { interaction, domain } = drawCase(operatorAt(index), index, environment, random);
-    const advanced = advance(model, state, { interaction, domain, now: instantOf(index, environment.daysBetween) });
+    const advanced = advance(model, state, {
+      interaction,
+      domain,
+      now: instantOf(index, environment.daysBetween),
+    });
     const now = advanced.state;
     state = now;
     tally = counted(tally, interaction, advanced.evidence);

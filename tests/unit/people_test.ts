@@ -269,7 +269,10 @@ Deno.test("the intervals of rates hold the later rates of long histories as docu
   };
   const builtIn = total(early);
   assert.deepEqual(builtIn, [inside, cases].map(Number));
-  assert.deepEqual(total(ends.flatMap((end) => calibratedEarlyOf("dots", end))), [calibrated, cases].map(Number));
+  assert.deepEqual(
+    total(ends.flatMap((end) => calibratedEarlyOf("dots", end))),
+    [calibrated, cases].map(Number),
+  );
   const all = builtIn[1]!;
   const expected = ends.reduce((sum, end, index) => sum + expectedInside("dots", end, early[index]!), 0);
   assert.deepEqual([percent(builtIn[0]! / all), percent(expected / all)], [share, foretold]);
