@@ -406,7 +406,10 @@ function neededCases(model: ModelDocument, reading: Reading): Needed {
   if (away === 0) return NOBODY_CAN_SAY;
   const ratio = reach / away;
   const isWrong = reading.isMostlyOfWrongAdvice();
-  const needed = Math.ceil(Math.max(1, part[isWrong ? 4 : 5] * (ratio * ratio - 1)));
+  const [hit, miss, accepted, falseAlarm] = part;
+  // What has faded narrows no interval.
+  const known = isWrong ? hit + miss : accepted + falseAlarm;
+  const needed = Math.ceil(Math.max(1, known * (ratio * ratio - 1)));
   if (needed > NEEDED_MOST) return NOBODY_CAN_SAY;
   return isWrong ? wrongNeeded(needed) : rightNeeded(needed);
 }

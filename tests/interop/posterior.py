@@ -179,7 +179,8 @@ class Judgment:
             return None
         ratio = (high - low) / 2 / away
         kind = 0 if self._is_mostly_of_wrong_advice(table, posterior) else 1
-        count = math.ceil(max(1, part[4 + kind] * (ratio * ratio - 1)))
+        known = part[2 * kind] + part[2 * kind + 1]
+        count = math.ceil(max(1, known * (ratio * ratio - 1)))
         return None if count > _MOST_NEEDED else (count, None) if kind == 0 else (None, count)
 
     def _is_mostly_of_wrong_advice(self, table, posterior):

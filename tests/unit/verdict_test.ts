@@ -127,6 +127,14 @@ Deno.test("what would settle a verdict is advice of the kind whose rate is less 
   assert.deepEqual(needed(part(20, 2, 4, 4)), ["interval_spans_minimum", true, false]);
 });
 
+Deno.test("what faded is not counted among the cases of which more are needed", () => {
+  const fresh = part(40, 4, 150, 0);
+  const old = fresh.map((value, index) => index < 4 ? value / 16 : value) as Part;
+  const { doubt, wrong_cases_needed } = verdictOn({ n: old });
+  assert.equal(doubt, "interval_spans_minimum");
+  assert.ok(wrong_cases_needed !== null && wrong_cases_needed < 44, `${wrong_cases_needed}`);
+});
+
 Deno.test("who turns down right advice too is not compliant, even if every error were found", () => {
   assert.deepEqual(brief(verdictOn({ n: part(0, 0, 2, 60) })), ["non_compliant", "all", null, null]);
 });
