@@ -46,9 +46,9 @@ export interface LateLabel {
 /**
  * The state after a late label. It changes the buckets H, C, A, U and the domain's K (unaided: U and K) and
  * the two counters of truth. Nothing fades, because a label is no interaction: a case counts as of its label, and not
- * as of its decision. The unlabelled evidence of the
- * case stays in A and Q. A label before the first score by `jis-3` begins the operator as that score would, so that
- * no label is lost. `observer` receives every step of a bucket and cannot change it.
+ * as of its decision. The unlabelled evidence of the case stays in A and Q. A label before the first score by `jis-3`
+ * begins the operator as that score would, so that no label is lost. `observer` receives every step of a bucket and
+ * cannot change it.
  * @throws {RangeError} for an injected error: its truth was known by construction and is in the state
  * already.
  */

@@ -211,7 +211,7 @@ export function verdictCounts(
   ) as Record<VerdictStatus, number>;
 }
 
-/** What stands in place of what would settle a verdict, with the formulas before `jis-3`. */
+/** The remark with the formulas before `jis-3`: no evidence settles what they do not say. */
 export const NO_VERDICTS =
   "The formulas of the model in use give no verdict, so that no more known cases would settle it.";
 

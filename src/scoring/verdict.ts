@@ -229,7 +229,7 @@ export interface Verdict {
   readonly right_cases_needed: number | null;
 }
 
-/** What would settle a doubt. */
+/** The cases that could settle a doubt. */
 type Needed = Pick<Verdict, "wrong_cases_needed" | "right_cases_needed">;
 
 const NOBODY_CAN_SAY: Needed = { wrong_cases_needed: null, right_cases_needed: null };
@@ -305,8 +305,10 @@ function partsToJudge(model: ModelDocument, parts: PartsOfWork): readonly PartTo
     return part === undefined ? [] : [{ name, part, judged: judged(name, part, usual) }];
   });
   const small = domains.filter((domain) => domain.judged.length === 0).map(({ part }) => part);
+  // Without planted errors natural cases are the whole, which is judged already.
+  const isNaturalApart = parts.p[4] > 0 && parts.n[4] >= wrong_cases;
   return [
-    ...(parts.n[4] >= wrong_cases ? [{ name: "natural" as const, part: parts.n, isOften: false }] : []),
+    ...(isNaturalApart ? [{ name: "natural" as const, part: parts.n, isOften: false }] : []),
     ...judged("high_stakes", parts.s, grave),
     ...judged("critical", parts.c, grave),
     ...(domains.length > 1
@@ -321,7 +323,7 @@ function doubted(doubt: Doubt, needed: Needed) {
   return { status: "undetermined" as const, doubt, ...needed };
 }
 
-/** What the verdict on a part rests on. */
+/** Names the part of a verdict with its interval and its known cases. */
 function basisOf(name: Verdict["part"], { interval, part: [, , , , wrong, right] }: Reading) {
   return { part: name, ...interval, wrong_cases: wrong, right_cases: right };
 }
@@ -407,7 +409,7 @@ function neededCases(model: ModelDocument, reading: Reading): Needed {
   const ratio = reach / away;
   const isWrong = reading.isMostlyOfWrongAdvice();
   const [hit, miss, accepted, falseAlarm] = part;
-  // What has faded narrows no interval.
+  // A case that has faded does not narrow the interval any more.
   const known = isWrong ? hit + miss : accepted + falseAlarm;
   const needed = Math.ceil(Math.max(1, known * (ratio * ratio - 1)));
   if (needed > NEEDED_MOST) return NOBODY_CAN_SAY;

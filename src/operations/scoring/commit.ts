@@ -353,7 +353,7 @@ function requireLabelable(
 }
 
 /**
- * What a new label records about the advice.
+ * Gives what a new label records about the advice.
  * @throws {ServiceError} VALIDATION_FAILED if it cannot hold with the decision and the outcome; CONFLICT if the score
  * came with another one.
  */

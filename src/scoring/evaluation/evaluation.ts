@@ -135,8 +135,13 @@ export class Evaluation {
     if (known !== undefined) return known;
     const none = () => ({ departs_when_wrong: { yes: 0, all: 0 }, follows_when_right: { yes: 0, all: 0 } });
     const person: Person = {
-      ...{ state: null, domain, status: null, part: null, band: null },
-      ...{ fit: none(), test: none() },
+      state: null,
+      domain,
+      status: null,
+      part: null,
+      band: null,
+      fit: none(),
+      test: none(),
     };
     this.#people.set(operatorId, person);
     return person;
