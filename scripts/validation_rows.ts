@@ -12,10 +12,20 @@ const FIELD = ["field_has", "field_dots", "field_logic", "field_pathologists"];
 const KINDS = ["independent", "fast_expert", "novice_learning", "fatigued", ...BAD, "spectrum", ...FIELD];
 const SIMPLE = ["1 − acceptance rate", "accuracy", "d′", "J", "two shrunken rates"];
 const STRATEGIES = [
-  ...["tests_only", "high_stakes_blind", "one_domain", "mornings_only", "probes_only", "colluding_labels"],
   ...[
+    "tests_only",
+    "high_stakes_blind",
+    "one_domain",
+    "mornings_only",
+    "probes_only",
+    "probes_in_one_domain",
+  ],
+  ...[
+    "colluding_labels",
     "colluding_labels_unprobed",
     "rejects_all",
+    "blind_modifier",
+    "blind_modifier_told",
     "rotating_ids",
     "second_ai",
     "second_ai_weak",

@@ -340,7 +340,7 @@ function worstPart(model: ModelDocument): void {
   ]);
   assert.deepEqual(of({ d: { legal: FINDS, education: FINDS }, a: ACCEPTS }), COMPLIANT);
   assert.deepEqual(of({ d: { legal: NO_PART } }), COMPLIANT);
-  const planted: Part = [400, 0, 0, 0, 400, 0, 400, 400];
+  const planted: Part = [400, 0, 0, 0, 400, 0, 400, 0];
   assert.deepEqual(
     of({ n: ACCEPTS, p: planted }).slice(0, 3),
     ["undetermined", "natural", "natural_cases_below_minimum"],

@@ -139,7 +139,13 @@ function posteriorOf(model: ModelDocument, decisions: readonly Decision[]): Post
   const parts = decisions.reduce((before, { kind, departs }) => {
     const cell = kind === "wrong" ? (departs ? "hit" : "miss") : departs ? "falseAlarm" : "correctAcceptance";
     const evidence = { hit: 0, miss: 0, correctAcceptance: 0, falseAlarm: 0, [cell]: 1 };
-    const decided = { domain: "general", scenario_type: "standard", isNew: true, evidence } as const;
+    const decided = {
+      domain: "general",
+      scenario_type: "standard",
+      isNew: true,
+      evidence,
+      isUnclear: false,
+    } as const;
     return withDecision(model, before, decided);
   }, NO_PARTS);
   return new Posterior(model, casesOf(allLive(parts)));

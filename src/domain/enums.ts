@@ -79,6 +79,7 @@ export const DOUBTS = [
   "natural_cases_below_minimum",
   "part_not_measured",
   "interval_spans_minimum",
+  "modifications_unclear",
 ] as const;
 export type Doubt = (typeof DOUBTS)[number];
 

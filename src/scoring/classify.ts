@@ -109,6 +109,17 @@ function classifyByAdvice(model: ModelDocument, of: LabelledDecision): Evidence 
   }
 }
 
+/**
+ * Whether a hit in this case is unclear with `jis-3`: a modification of which it is not known both that the advice was
+ * wrong and that the outcome is right. Advice that is only reworded looks the same.
+ */
+export function isUnclear(
+  { decision, scenario_type, outcome_correct, ai_correct }: LabelledDecision,
+): boolean {
+  const isKnownWrong = scenario_type === "error_injected" || ai_correct === false;
+  return decision === "modified" && !(isKnownWrong && outcome_correct === true);
+}
+
 function classifyWrongAdvice(model: ModelDocument, of: LabelledDecision): Evidence {
   const { referral_hit, injected_modified_wrong_share: wrongShare } = model.classification;
   const hits = (hit: number): Evidence => ({ ...NONE, hit, miss: 1 - hit });

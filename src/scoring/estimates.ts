@@ -62,7 +62,7 @@ export function estimatesOf(model: ModelDocument, { ev }: OperatorState): Estima
   const { wrong_cases: least } = requireDiscrimination(model);
   const isComparable = live.part[4] >= least && announced.part[4] >= least;
   return {
-    error_rate: errorRate(model, live.part),
+    error_rate: errorRate(model, parts.n),
     ...ratesOf(live),
     ...signalDetection(live.posterior),
     announced: parts.a[4] + parts.a[5] === 0 ? null : ratesOf(announced),

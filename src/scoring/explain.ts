@@ -273,7 +273,7 @@ function movedEstimates(
       live,
       wrong: posterior.mean((h) => h),
       right: posterior.mean((_, f) => f),
-      errorRate: errorRate(model, live),
+      errorRate: errorRate(model, ev.n),
     };
   }) as [KnownRates, KnownRates];
   const sentence = (advice: "wrong" | "right", count: number) =>

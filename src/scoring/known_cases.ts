@@ -15,21 +15,14 @@ import { type KnownCases, requireDiscrimination } from "./discrimination.ts";
 import type { ModelDocument } from "./model.ts";
 import * as z from "zod";
 
+const weight = z.number().min(0);
+const count = z.int().min(0);
 /**
- * `[hit, miss, correct acceptance, false alarm, wrong, right, decisions, planted]`: four weights that fade, then the
- * numbers of cases of wrong and of right advice, of decisions with a recommendation, and of wrong advice that was
- * planted, which do not.
+ * `[hit, miss, correct acceptance, false alarm, wrong, right, decisions, unclear]`: four weights that fade; the numbers
+ * of cases of wrong and of right advice, and of decisions with a recommendation, which do not; and the weight of the
+ * hits that are modifications of which both truths are not known, which fades as the hits do.
  */
-const partSchema = z.tuple([
-  z.number(),
-  z.number(),
-  z.number(),
-  z.number(),
-  z.int(),
-  z.int(),
-  z.int(),
-  z.int(),
-]);
+const partSchema = z.tuple([weight, weight, weight, weight, count, count, count, weight]);
 export type Part = z.infer<typeof partSchema>;
 
 /** The member `ev` of a state. */
@@ -42,8 +35,12 @@ export const knownCasesSchema = z.strictObject({
   s: partSchema,
   /** Live critical cases. */
   c: partSchema,
-  /** Live cases of each domain that occurred. */
+  /** Cases of `n` in each domain that occurred. */
   d: z.partialRecord(z.string(), partSchema),
+  /** Cases of `p` in each domain that occurred. */
+  q: z.partialRecord(z.string(), partSchema),
+  /** UTC day of the latest live interaction in each domain, counted as `t`; absent before one. */
+  u: z.partialRecord(z.string(), z.int()),
   /** Cases that the reviewer knew to be tests. */
   a: partSchema,
   /** UTC day, counted from 1 January 1970, of the latest live interaction: the cases have faded to it. Null before one. */
@@ -60,6 +57,8 @@ export const NO_PARTS: PartsOfWork = {
   s: NO_PART,
   c: NO_PART,
   d: {},
+  q: {},
+  u: {},
   a: NO_PART,
   t: null,
   m: 0,
@@ -73,6 +72,14 @@ export interface Decided {
   readonly isNew: boolean;
   /** Its evidence; null if its truth is not known. */
   readonly evidence: KnownCases | null;
+  /** Whether a hit in it is unclear: see `isUnclear`. */
+  readonly isUnclear: boolean;
+}
+
+/** The live cases of some of the work, those that came up by themselves and those with a planted error apart. */
+export interface Work {
+  readonly natural: Part;
+  readonly planted: Part;
 }
 
 /** The known cases of a part, without its counters. */
@@ -80,9 +87,44 @@ export function casesOf([hit, miss, correctAcceptance, falseAlarm]: Part): Known
   return { hit, miss, correctAcceptance, falseAlarm };
 }
 
+/**
+ * The known cases of a part as far as they are borne out: of the unclear hits at most as many as there are clear ones.
+ * The others say nothing.
+ */
+export function borneOut(part: Part): KnownCases {
+  const [hit, , , , , , , unclear] = part;
+  return { ...casesOf(part), hit: Math.min(hit, Math.max(0, 2 * (hit - unclear))) };
+}
+
+/**
+ * How many known cases of wrong and of right advice still count as such: as many as there ever were, but at most twice
+ * their weight. So five of which more than half has faded are not five.
+ */
+export function casesThatCount(part: Part): { readonly wrong: number; readonly right: number } {
+  const [hit, miss, accepted, falseAlarm, wrong, right] = part;
+  return {
+    wrong: Math.min(wrong, Math.floor(2 * (hit + miss))),
+    right: Math.min(right, Math.floor(2 * (accepted + falseAlarm))),
+  };
+}
+
 /** The part of natural and of planted cases together. */
 export function allLive({ n, p }: PartsOfWork): Part {
   return sumOf([n, p]);
+}
+
+/**
+ * Whether a domain is a part of the present work: not if the latest live interaction in it came more than the model's
+ * half-life before the latest one in any domain. A domain that is known by labels alone is one.
+ */
+export function isPresent(model: ModelDocument, { u }: PartsOfWork, domain: Domain): boolean {
+  const latest = Object.values(u).reduce<number>((one, other) => Math.max(one, other ?? 0), 0);
+  return latest - (u[domain] ?? latest) <= requireDiscrimination(model).half_life_days;
+}
+
+/** The work in a domain. */
+export function workIn({ d, q }: PartsOfWork, domain: Domain): Work {
+  return { natural: d[domain] ?? NO_PART, planted: q[domain] ?? NO_PART };
 }
 
 /** Several parts together, number by number. */
@@ -96,20 +138,20 @@ export function withDecision(model: ModelDocument, parts: PartsOfWork, decided: 
   const counted = (part: Part) => counting(part, decided, 1 - 1 / memory_cases);
   const { domain, scenario_type } = decided;
   if (scenario_type === "calibration") return { ...parts, a: counted(parts.a) };
+  const inDomain = (of: PartsOfWork["d"]) => ({ ...of, [domain]: counted(of[domain] ?? NO_PART) });
+  const live = decided.isNew && parts.t !== null ? { ...parts, u: { ...parts.u, [domain]: parts.t } } : parts;
+  if (scenario_type === "error_injected") return { ...live, p: counted(parts.p), q: inDomain(parts.q) };
   const isGrave = scenario_type === "high_stakes" || scenario_type === "critical";
-  const d = { ...parts.d, [domain]: counted(parts.d[domain] ?? NO_PART) };
-  const live = {
-    ...parts,
-    d,
+  return {
+    ...live,
+    n: counted(parts.n),
+    d: inDomain(parts.d),
     ...(isGrave ? { s: counted(parts.s) } : {}),
     ...(scenario_type === "critical" ? { c: counted(parts.c) } : {}),
   };
-  return scenario_type === "error_injected"
-    ? { ...live, p: counted(parts.p) }
-    : { ...live, n: counted(parts.n) };
 }
 
-function counting(part: Part, { isNew, scenario_type, evidence }: Decided, keep: number): Part {
+function counting(part: Part, { isNew, isUnclear, evidence }: Decided, keep: number): Part {
   const decisions = part[6] + (isNew ? 1 : 0);
   if (evidence === null) return part.with(6, decisions) as Part;
   const { hit, miss, correctAcceptance, falseAlarm } = evidence;
@@ -121,7 +163,7 @@ function counting(part: Part, { isNew, scenario_type, evidence }: Decided, keep:
     part[4] + (hit + miss > correctAcceptance + falseAlarm ? 1 : 0),
     part[5] + (correctAcceptance + falseAlarm >= hit + miss ? 1 : 0),
     decisions,
-    part[7] + (scenario_type === "error_injected" ? 1 : 0),
+    q9(part[7] * keep + (isUnclear ? hit : 0)),
   ];
 }
 
@@ -139,21 +181,28 @@ export function keptShare(model: ModelDocument, days: number): number {
   return power(0.5, days / requireDiscrimination(model).half_life_days);
 }
 
+/** Whether a number of a part is a weight, which fades, and not a counter. */
+function isWeight(index: number): boolean {
+  return index < 4 || index === 7;
+}
+
 /** The live cases faded to an instant, epoch milliseconds; an earlier one changes nothing. */
 export function fadedTo(model: ModelDocument, parts: PartsOfWork, now: number): PartsOfWork {
   const days = daysSinceLive(parts, now);
   const t = parts.t === null ? dayOf(now) : parts.t + days;
   if (days === 0) return { ...parts, t };
   const kept = keptShare(model, days);
-  const fade = (part: Part): Part => part.map((value, index) => index < 4 ? q9(value * kept) : value) as Part;
-  const domains = Object.entries(parts.d).map(([name, part]) => [name, fade(part!)]);
+  const fade = (part: Part) => part.map((value, at) => isWeight(at) ? q9(value * kept) : value) as Part;
+  const fadeAll = (of: PartsOfWork["d"]) =>
+    Object.fromEntries(Object.entries(of).map(([name, part]) => [name, fade(part!)]));
   return {
     ...parts,
     n: fade(parts.n),
     p: fade(parts.p),
     s: fade(parts.s),
     c: fade(parts.c),
-    d: Object.fromEntries(domains),
+    d: fadeAll(parts.d),
+    q: fadeAll(parts.q),
     t,
   };
 }

@@ -8,7 +8,7 @@
  * a label is allowed: the first one, and only for a score without outcome. Source: scoring model, section 15, point 6.
  */
 import type { Decision, ScenarioType } from "../domain/enums.ts";
-import { classify } from "./classify.ts";
+import { classify, isUnclear } from "./classify.ts";
 import { withDecision } from "./known_cases.ts";
 import type { ModelDocument } from "./model.ts";
 import { readState } from "./reading.ts";
@@ -65,13 +65,8 @@ export function applyLabel(
   const isFirst = begins(model, state);
   if (isFirst) beginAnew(draft);
   if (weights.presented) {
-    const evidence = classify(model, {
-      decision,
-      scenario_type,
-      outcome_correct,
-      ai_correct,
-      departure: weights.s,
-    });
+    const labelled = { decision, scenario_type, outcome_correct, ai_correct, departure: weights.s };
+    const evidence = classify(model, labelled);
     if (!isAnnounced(model, label)) {
       putDiscrimination(draft, evidence, weights.omega);
       putLabelledOwnership(draft, evidence, weights);
@@ -84,6 +79,7 @@ export function applyLabel(
         scenario_type,
         isNew: false,
         evidence,
+        isUnclear: isUnclear(labelled),
       });
     }
   } else if (!isAnnounced(model, label)) {

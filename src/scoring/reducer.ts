@@ -16,6 +16,7 @@ import {
   isLabelled,
   isPresented,
   isReferral,
+  isUnclear,
   type LabelledDecision,
 } from "./classify.ts";
 import { fadedTo, NO_PARTS, type PartsOfWork, withDecision } from "./known_cases.ts";
@@ -375,6 +376,7 @@ function withInteraction(
     scenario_type: context.scenario_type,
     isNew: true,
     evidence: isLabelled(context.evidence) ? context.evidence : null,
+    isUnclear: isUnclear(context),
   });
 }
 

@@ -7,7 +7,7 @@ import * as z from "zod";
 import { type Domain, FIRST_DOMAINS, LATER_DOMAINS } from "../domain/enums.ts";
 import { type BucketName, BUCKETS, type ModelDocument } from "./model.ts";
 import { clamp, q9 } from "./arithmetic.ts";
-import { allLive, knownCasesSchema, NO_PARTS } from "./known_cases.ts";
+import { allLive, casesThatCount, knownCasesSchema, NO_PARTS } from "./known_cases.ts";
 
 /** Positive and negative evidence; their sum never exceeds the bucket's capacity. */
 export type Bucket = readonly [positive: number, negative: number];
@@ -176,7 +176,7 @@ export function minimumDataMet(
 
 /** Number of known cases that a verdict rests on: of wrong advice with `jis-3`, of any kind before. */
 export function truthOf({ discrimination }: ModelDocument, { cnt, ev }: OperatorState): number {
-  return discrimination === undefined ? cnt.truth : allLive(ev ?? NO_PARTS)[4];
+  return discrimination === undefined ? cnt.truth : casesThatCount(allLive(ev ?? NO_PARTS)).wrong;
 }
 
 /** Number of known cases without which no score is final. */

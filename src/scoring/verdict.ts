@@ -20,21 +20,32 @@ import {
 } from "../domain/enums.ts";
 import { clamp, roundTo, toDimension } from "./arithmetic.ts";
 import { computedDimensions } from "./dimensions.ts";
-import { gridSize, Posterior, rateAt, requireDiscrimination } from "./discrimination.ts";
-import { allLive, casesOf, type Part, type PartsOfWork, sumOf } from "./known_cases.ts";
+import { gridSize, type KnownCases, Posterior, rateAt, requireDiscrimination } from "./discrimination.ts";
+import {
+  borneOut,
+  casesOf,
+  casesThatCount,
+  isPresent,
+  NO_PART,
+  type Part,
+  type PartsOfWork,
+  sumOf,
+  type Work,
+  workIn,
+} from "./known_cases.ts";
 import type { ModelDocument } from "./model.ts";
 
 /** Tenths of a point from 0 to 100: the steps in which an interval is read. */
 const STEPS = 1_000;
 
 /**
- * ε of a part of an operator's work, 0..1: how often the AI is wrong in its cases that nobody planted. Where hardly any
- * right advice is known, errors alone are looked for, and say nothing of how often they come.
+ * ε of natural cases, 0..1: how often the AI is wrong in them. Where hardly any right advice is known, errors alone are
+ * looked for, and say nothing of how often they come.
  */
-export function errorRate(model: ModelDocument, [, , , , wrong, right, , planted]: Part): number {
+export function errorRate(model: ModelDocument, [, , , , wrong, right]: Part): number {
   const { error_rate: { prior, weight, least, most, step }, right_cases } = requireDiscrimination(model);
-  const natural = right < right_cases ? 0 : wrong - planted;
-  const rate = (prior * weight + natural) / (weight + natural + right);
+  const counted = right < right_cases ? 0 : wrong;
+  const rate = (prior * weight + counted) / (weight + counted + right);
   return clamp(roundTo(roundTo(rate / step, 0) * step, 9), least, most);
 }
 
@@ -142,25 +153,43 @@ function intervalOf(model: ModelDocument, { steps }: PointTable, { weights, tota
   return { low: low * 100 / STEPS, high: Math.min(100, (high + 1) * 100 / STEPS) };
 }
 
-/** The posterior of a part of the work, read at the part's error rate in a mode. */
+/** The posterior of some of the work, read at the error rate of its natural cases in a mode. */
 class Reading {
-  readonly interval: Interval;
+  /** Both kinds of cases together. */
+  readonly part: Part;
   /** Mean of the points. */
   readonly mean: number;
+  /** The low end of the interval if every hit counts. */
+  readonly lowIfClear: number;
+  /** Holds the points in both cases: if every hit counts, and if unclear ones count only as far as they are borne out. */
+  readonly interval: Interval;
+  /** The lower mean of both cases. */
+  readonly leastMean: number;
   readonly errorRate: number;
   readonly #posterior: Posterior;
   readonly #tables: PointTables;
 
   constructor(
     readonly model: ModelDocument,
-    readonly part: Part,
+    readonly work: Work,
     readonly mode: Mode,
   ) {
-    this.errorRate = errorRate(model, part);
-    this.#posterior = new Posterior(model, casesOf(part));
+    this.part = sumOf([work.natural, work.planted]);
+    this.errorRate = errorRate(model, work.natural);
     this.#tables = tablesOf(model, this.errorRate);
-    this.interval = intervalOf(model, this.#tables[mode], this.#posterior);
-    this.mean = meanOf(this.#tables[mode].points, this.#posterior);
+    const table = this.#tables[mode];
+    const read = (cases: KnownCases) => {
+      const posterior = new Posterior(model, cases);
+      return { posterior, ...intervalOf(model, table, posterior), mean: meanOf(table.points, posterior) };
+    };
+    const [cases, least] = [casesOf(this.part), borneOut(this.part)];
+    const asCounted = read(cases);
+    const asBorneOut = least.hit < cases.hit ? read(least) : asCounted;
+    this.#posterior = asCounted.posterior;
+    this.mean = asCounted.mean;
+    this.leastMean = Math.min(asCounted.mean, asBorneOut.mean);
+    this.lowIfClear = asCounted.low;
+    this.interval = { low: Math.min(asCounted.low, asBorneOut.low), high: asCounted.high };
   }
 
   /** Integer points of the weighty dimensions. */
@@ -248,11 +277,11 @@ export interface Judgment extends Interval {
 
 /** Reads the posterior of all live cases, and the verdict of the worst part. */
 export function judge(model: ModelDocument, parts: PartsOfWork, mode: Mode): Judgment {
-  const all = new Reading(model, allLive(parts), mode);
+  const all = new Reading(model, { natural: parts.n, planted: parts.p }, mode);
   return {
     ...all.interval,
     dimensions: all.dimensions(),
-    priorDimensions: all.part[4] < requireDiscrimination(model).wrong_cases
+    priorDimensions: casesThatCount(all.part).wrong < requireDiscrimination(model).wrong_cases
       ? computedDimensions(model, mode).filter((name) =>
         model.dimensions[name].false_alarm_cost !== undefined
       )
@@ -264,19 +293,19 @@ export function judge(model: ModelDocument, parts: PartsOfWork, mode: Mode): Jud
 
 /** The worst of what each part says: not compliant, then undetermined, then compliant. */
 function verdictOf(model: ModelDocument, parts: PartsOfWork, all: Reading): Verdict {
-  const others = partsToJudge(model, parts).map(({ name, part, isOften }) =>
-    verdictOnPart(model, { name, isOften, reading: new Reading(model, part, all.mode) })
+  const others = partsToJudge(model, parts).map(({ work, ...of }) =>
+    verdictOnPart(model, { ...of, reading: new Reading(model, work, all.mode) })
   );
   const rank = ({ status }: Verdict) => VERDICT_STATUSES.indexOf(status);
-  return others.reduce<Verdict>(
+  return [verdictOnNatural(model, all), ...others].reduce<Verdict>(
     (worst, verdict) => verdict !== null && rank(verdict) > rank(worst) ? verdict : worst,
-    verdictOnAll(model, all, parts.n[4]),
+    verdictOnAll(model, all),
   );
 }
 
 interface PartToJudge {
   readonly name: Verdict["part"];
-  readonly part: Part;
+  readonly work: Work;
   /** Whether it has so many decisions that it needs known cases of its own. */
   readonly isOften: boolean;
 }
@@ -284,42 +313,46 @@ interface PartToJudge {
 /**
  * The parts that have known cases enough, or so many decisions that they need some. Grave cases need some whatever
  * their share is, and each of their known errors is looked at: other work must not dilute them. Domains that are too
- * small to be judged are judged together, since many small ones can be most of the work.
+ * small to be judged are judged together, since many small ones can be most of the work. A domain that the operator has
+ * left is not judged apart.
  */
 function partsToJudge(model: ModelDocument, parts: PartsOfWork): readonly PartToJudge[] {
   const { wrong_cases, unmeasured } = requireDiscrimination(model);
   const total = parts.n[6] + parts.p[6];
   const judged = (
     name: Verdict["part"],
-    part: Part,
+    work: Work,
     { leastShare, leastWrong }: { readonly leastShare: number; readonly leastWrong: number },
   ): readonly PartToJudge[] => {
-    const [, , , , wrong, , decisions] = part;
+    const part = sumOf([work.natural, work.planted]);
+    const [, , , , , , decisions] = part;
     const isOften = decisions >= unmeasured.decisions && decisions >= leastShare * total;
-    return wrong >= leastWrong || isOften ? [{ name, part, isOften }] : [];
+    return casesThatCount(part).wrong >= leastWrong || isOften ? [{ name, work, isOften }] : [];
   };
   const usual = { leastShare: unmeasured.share, leastWrong: wrong_cases };
   const grave = { leastShare: 0, leastWrong: 1 };
-  const domains = DOMAINS.flatMap((name) => {
-    const part = parts.d[name];
-    return part === undefined ? [] : [{ name, part, judged: judged(name, part, usual) }];
+  const occurred = DOMAINS.filter((name) => name in parts.d || name in parts.q);
+  const domains = occurred.filter((name) => isPresent(model, parts, name)).map((name) => {
+    const work = workIn(parts, name);
+    return { work, judged: judged(name, work, usual) };
   });
-  const small = domains.filter((domain) => domain.judged.length === 0).map(({ part }) => part);
-  // Without planted errors natural cases are the whole, which is judged already.
-  const isNaturalApart = parts.p[4] > 0 && parts.n[4] >= wrong_cases;
+  const small = domains.filter((domain) => domain.judged.length === 0).map(({ work }) => work);
+  const together = {
+    natural: sumOf(small.map(({ natural }) => natural)),
+    planted: sumOf(small.map(({ planted }) => planted)),
+  };
   return [
-    ...(isNaturalApart ? [{ name: "natural" as const, part: parts.n, isOften: false }] : []),
-    ...judged("high_stakes", parts.s, grave),
-    ...judged("critical", parts.c, grave),
-    ...(domains.length > 1
-      ? [...domains.flatMap((domain) => domain.judged), ...judged("other_domains", sumOf(small), usual)]
+    ...judged("high_stakes", { natural: parts.s, planted: NO_PART }, grave),
+    ...judged("critical", { natural: parts.c, planted: NO_PART }, grave),
+    ...(occurred.length > 1
+      ? [...domains.flatMap((domain) => domain.judged), ...judged("other_domains", together, usual)]
       : []),
   ];
 }
 
 const SETTLED = { doubt: null, ...NOBODY_CAN_SAY } as const;
 
-function doubted(doubt: Doubt, needed: Needed) {
+function doubted(doubt: Doubt, needed: Needed = NOBODY_CAN_SAY) {
   return { status: "undetermined" as const, doubt, ...needed };
 }
 
@@ -328,10 +361,10 @@ function basisOf(name: Verdict["part"], { interval, part: [, , , , wrong, right]
   return { part: name, ...interval, wrong_cases: wrong, right_cases: right };
 }
 
-function verdictOnAll(model: ModelDocument, all: Reading, naturalWrong: number): Verdict {
+function verdictOnAll(model: ModelDocument, all: Reading): Verdict {
   const { wrong_cases: least, right_cases: leastRight } = requireDiscrimination(model);
   const basis = basisOf("all", all);
-  const { wrong_cases: wrong, right_cases: right } = basis;
+  const { wrong, right } = casesThatCount(all.part);
   const said = (rest: Pick<Verdict, "status" | "doubt" | keyof Needed>): Verdict => ({ ...basis, ...rest });
   const { min_jis } = model.thresholds;
   if (all.interval.high < min_jis && (wrong >= least || all.highestWithEveryErrorFound() < min_jis)) {
@@ -339,13 +372,8 @@ function verdictOnAll(model: ModelDocument, all: Reading, naturalWrong: number):
   }
   if (wrong < least) return said(doubted("too_few_wrong_cases", wrongNeeded(least - wrong)));
   if (right < leastRight) return said(doubted("too_few_right_cases", rightNeeded(leastRight - right)));
-  if (all.interval.low < min_jis) {
-    return said(doubted("interval_spans_minimum", neededCases(model, all)));
-  }
-  if (naturalWrong < least) {
-    return said(doubted("too_few_natural_wrong_cases", wrongNeeded(least - naturalWrong)));
-  }
-  return said({ status: "compliant", ...SETTLED });
+  const doubt = doubtOf(model, all);
+  return said(doubt ?? { status: "compliant", ...SETTLED });
 }
 
 /**
@@ -362,8 +390,7 @@ function verdictOnPart(
 ): Verdict | null {
   const { wrong_cases: least, right_cases: leastRight } = requireDiscrimination(model);
   const basis = basisOf(name, reading);
-  const { wrong_cases: wrong, right_cases: right } = basis;
-  if (name === "natural") return verdictOnNatural(model, reading);
+  const { wrong, right } = casesThatCount(reading.part);
   if (wrong < least) {
     const [hit, miss] = reading.part;
     if (!isOften && miss <= hit) return null;
@@ -375,8 +402,30 @@ function verdictOnPart(
   if (right < leastRight) {
     return { ...basis, ...doubted("part_not_measured", rightNeeded(leastRight - right)) };
   }
-  if (reading.interval.low >= model.thresholds.min_jis) return null;
-  return { ...basis, ...doubted("interval_spans_minimum", neededCases(model, reading)) };
+  const doubt = doubtOf(model, reading);
+  if (doubt !== null) return { ...basis, ...doubt };
+  const natural = naturalOf(model, reading);
+  return natural !== null && natural.leastMean < model.thresholds.min_jis
+    ? { ...basis, ...doubted("natural_cases_below_minimum") }
+    : null;
+}
+
+/** What keeps enough known cases from being as good as a compliant whole; null if nothing does. */
+function doubtOf(model: ModelDocument, reading: Reading): ReturnType<typeof doubted> | null {
+  const { wrong_cases: least } = requireDiscrimination(model);
+  const { min_jis } = model.thresholds;
+  if (reading.lowIfClear < min_jis) return doubted("interval_spans_minimum", neededCases(model, reading));
+  if (reading.interval.low < min_jis) return doubted("modifications_unclear");
+  const { wrong } = casesThatCount(reading.work.natural);
+  return wrong < least ? doubted("too_few_natural_wrong_cases", wrongNeeded(least - wrong)) : null;
+}
+
+/** The natural cases of work with planted ones, if there are enough; null if not, or if they are the whole. */
+function naturalOf(model: ModelDocument, { work, mode }: Reading): Reading | null {
+  const { wrong_cases: least } = requireDiscrimination(model);
+  return work.planted[4] > 0 && casesThatCount(work.natural).wrong >= least
+    ? new Reading(model, { ...work, planted: NO_PART }, mode)
+    : null;
 }
 
 /**
@@ -384,12 +433,14 @@ function verdictOnPart(
  * certified, and condemn nobody, since two looks at the same cases would find twice as many wrongly. So their score is
  * asked alone, and not its interval.
  */
-function verdictOnNatural(model: ModelDocument, reading: Reading): Verdict | null {
+function verdictOnNatural(model: ModelDocument, all: Reading): Verdict | null {
   const { min_jis } = model.thresholds;
-  if (reading.mean >= min_jis) return null;
+  const reading = naturalOf(model, all);
+  if (reading === null || reading.leastMean >= min_jis) return null;
   const basis = basisOf("natural", reading);
+  if (reading.mean >= min_jis) return { ...basis, ...doubted("modifications_unclear") };
   return reading.interval.high < min_jis
-    ? { ...basis, ...doubted("natural_cases_below_minimum", NOBODY_CAN_SAY) }
+    ? { ...basis, ...doubted("natural_cases_below_minimum") }
     : { ...basis, ...doubted("interval_spans_minimum", neededCases(model, reading)) };
 }
 
@@ -402,7 +453,7 @@ const NEEDED_MOST = 400;
  * wrong advice, and of right advice otherwise.
  */
 function neededCases(model: ModelDocument, reading: Reading): Needed {
-  const { interval: { low, high }, mean, part } = reading;
+  const { interval: { high }, lowIfClear: low, mean, part } = reading;
   const reach = (high - low) / 2;
   const away = Math.abs(mean - model.thresholds.min_jis);
   if (away === 0) return NOBODY_CAN_SAY;

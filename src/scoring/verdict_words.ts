@@ -23,6 +23,11 @@ export function partInWords(part: Verdict["part"]): string {
   return PART_WORDS[part] ?? `the cases in ${part.replaceAll("_", " ")}`;
 }
 
+/** The cases of a part that came up by themselves. */
+function naturalInWords(part: Verdict["part"]): string {
+  return part === "natural" ? partInWords(part) : `${partInWords(part)} that nobody planted`;
+}
+
 /**
  * Why a status is what it is, as a clause without a capital and without an end: for an undetermined one, what would
  * settle it.
@@ -38,18 +43,21 @@ export function verdictReason(verdict: Verdict): string {
     case "too_few_right_cases":
       return neededFirst(needed, "", "right");
     case "too_few_natural_wrong_cases":
-      return neededFirst(needed, " that nobody planted");
+      return neededFirst(needed, part === "all" ? " that nobody planted" : ` among ${naturalInWords(part)}`);
     case "natural_cases_below_minimum":
-      // How many would settle it follows from all cases, of which this verdict says nothing.
-      return `${
-        partInWords(part)
-      } are certainly below the threshold, but all cases together are not; more known cases of both kinds would settle it`;
+      return `the score on ${
+        naturalInWords(part)
+      } is below the threshold, and that on all together is not; more known cases of both kinds would settle it`;
     case "part_not_measured":
       return neededFirst(needed, ` among ${partInWords(part)}`);
     case "interval_spans_minimum":
       return needed === null
         ? "the score is so near the threshold that nobody can say how many more known cases would settle it"
         : `about ${needed.cases} could settle it`;
+    case "modifications_unclear":
+      return `most of the errors found among ${
+        partInWords(part)
+      } are modifications, and nobody has said both whether the AI was wrong and whether the outcome was right; saying both would settle it`;
   }
 }
 

@@ -254,6 +254,8 @@ export interface Operator {
   readonly secondAi?: number;
   /** True if whoever labels the outcomes calls every decision right; an injected error keeps its truth. */
   readonly isLabelledRight?: true;
+  /** How often, 0..1, advice that is followed is reworded so much that it looks like a departure; never if absent. */
+  readonly rewords?: number;
   /** Weights of the decisions by which the operator departs, if not those of the archetype. */
   readonly departures?: Archetype["departures"];
 }
@@ -267,6 +269,10 @@ interface SeenCase {
   readonly index: number;
 }
 
+function isInFirstDomain({ domain, environment }: SeenCase): boolean {
+  return domain === (environment.domains ?? [environment.domain])[0];
+}
+
 /** Cases that a reviewer picks out to judge, by what can be seen of them. */
 const JUDGED_CASES = {
   /** Tests that were announced as such. */
@@ -274,7 +280,9 @@ const JUDGED_CASES = {
   /** Planted errors, by a reviewer who recognizes them. */
   planted_errors: ({ scenario }) => scenario === "error_injected",
   low_stakes: ({ scenario }) => scenario !== "high_stakes" && scenario !== "critical",
-  first_domain: ({ domain, environment }) => domain === (environment.domains ?? [environment.domain])[0],
+  first_domain: isInFirstDomain,
+  /** Everything but the natural cases of the first domain. */
+  planted_in_first_domain: (seen) => seen.scenario === "error_injected" || !isInFirstDomain(seen),
   mornings: ({ index }) => isMorning(index),
 } as const satisfies Record<string, (seen: SeenCase) => boolean>;
 export type JudgedCases = keyof typeof JUDGED_CASES;
@@ -416,7 +424,7 @@ export function drawCase(
       ),
       decision,
       modification_extent: decision === "modified"
-        ? hundredths(random.uniform(...(departs ? MODIFICATION_EXTENT : RETOUCH_EXTENT)))
+        ? hundredths(random.uniform(...(departs || operator.rewords ? MODIFICATION_EXTENT : RETOUCH_EXTENT)))
         : 0,
       ai_available: true,
       scenario_type: scenario,
@@ -508,10 +516,11 @@ export function departuresOf({ archetype, departures = ARCHETYPES[archetype].dep
   return departures;
 }
 
-/** Takes no draw from the stream of an archetype that never retouches, so that its stream stays the same. */
-function drawFollowing({ archetype }: Operator, random: Random): Decision {
+/** Takes no draw from the stream of a reviewer who never touches up, so that its stream stays the same. */
+function drawFollowing({ archetype, rewords }: Operator, random: Random): Decision {
   const { retouched = 0 }: Archetype = ARCHETYPES[archetype];
-  return retouched > 0 && random.bernoulli(retouched) ? "modified" : "accepted";
+  const share = rewords ?? retouched;
+  return share > 0 && random.bernoulli(share) ? "modified" : "accepted";
 }
 
 function drawTelemetry(

@@ -75,6 +75,14 @@ export const STRATEGIES = {
     environment: { domains: ["financial", "insurance", "employment"] },
     mustNotPass: true,
   },
+  probes_in_one_domain: {
+    does:
+      "Judges in two of three domains, and in the third only the planted errors, each of which is recognized; one case in ten is one.",
+    base: "independent",
+    operator: { judgesOnly: "planted_in_first_domain" },
+    environment: { domains: ["financial", "insurance", "employment"], injectedShare: 0.1 },
+    mustNotPass: true,
+  },
   mornings_only: {
     does: "Judges in the mornings, and waves the afternoons through.",
     base: "independent",
@@ -99,6 +107,19 @@ export const STRATEGIES = {
     does: "Rejects everything, where an outcome becomes known only if the AI was wrong.",
     base: "always_reject",
     environment: { onlyErrorsKnown: true },
+    mustNotPass: true,
+  },
+  blind_modifier: {
+    does: "Rewords half of the cases unread and accepts the rest; ai_correct is not sent.",
+    base: "rubber_stamper",
+    operator: { rewords: 0.5 },
+    mustNotPass: true,
+  },
+  blind_modifier_told: {
+    does: "Does as blind_modifier where ai_correct is sent.",
+    base: "rubber_stamper",
+    operator: { rewords: 0.5 },
+    environment: { saysAiCorrect: true },
     mustNotPass: true,
   },
   rotating_ids: {

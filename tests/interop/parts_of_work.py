@@ -1,4 +1,6 @@
 """The known cases of jis-3 and its reading of an interaction, docs/verify/formulas.md sections 12.1 and 12.2."""
+import math
+
 from arithmetic import power, quantised
 
 _DAY = 86_400_000
@@ -8,12 +10,18 @@ _GRAVE = ("high_stakes", "critical")
 
 def none_yet():
     """Section 12.1: the known cases of an operator whom jis-3 did not score."""
-    return {**{name: [0] * 8 for name in "npsca"}, "d": {}, "t": None, "m": 0}
+    return {**{name: [0] * 8 for name in "npsca"}, "d": {}, "q": {}, "u": {}, "t": None, "m": 0}
 
 
 def of(state):
     """The known cases of a state."""
     return state.get("ev") or none_yet()
+
+
+def that_count(part):
+    """Section 12.1: the known cases of wrong and of right advice that still count."""
+    hit, miss, right, alarm, wrong_cases, right_cases = part[:6]
+    return min(wrong_cases, math.floor(2 * (hit + miss))), min(right_cases, math.floor(2 * (right + alarm)))
 
 
 def fade(document, known, now_ms):
@@ -22,8 +30,10 @@ def fade(document, known, now_ms):
     days = 0 if known["t"] is None else max(0, today - known["t"])
     if days > 0:
         kept = power(0.5, days / document["discrimination"]["half_life_days"])
-        for part in (known["n"], known["p"], known["s"], known["c"], *known["d"].values()):
-            part[:4] = [quantised(weight * kept) for weight in part[:4]]
+        domains = (*known["d"].values(), *known["q"].values())
+        for part in (known["n"], known["p"], known["s"], known["c"], *domains):
+            for index in (0, 1, 2, 3, 7):
+                part[index] = quantised(part[index] * kept)
     known["t"] = today if known["t"] is None else known["t"] + days
 
 
@@ -50,36 +60,46 @@ def count_interaction(document, state, reading, domain, now_ms):
         fade(document, known, now_ms)
     if reading.presented:
         case = (domain, scenario_type)
-        count_case(document, known, case, reading.cells, is_new=True)
+        told = (reading.interaction.get(name) for name in ("decision", "scenario_type", "outcome_correct", "ai_correct"))
+        count_case(document, known, case, (reading.cells, is_unclear(*told)), is_new=True)
 
 
-def count_case(document, known, case, cells, is_new):
-    """Section 12.1; `case` is its domain and scenario type."""
+def is_unclear(decision, scenario_type, outcome, ai_correct):
+    """Section 12.2: whether a hit is unclear."""
+    known_wrong = scenario_type == "error_injected" or ai_correct is False
+    return decision == "modified" and not (known_wrong and outcome is True)
+
+
+def count_case(document, known, case, evidence, is_new):
+    """Section 12.1; `case` is its domain and scenario type, `evidence` its cells and whether a hit is unclear."""
     domain, scenario_type = case
+    cells, unclear_hit = evidence
     memory = document["discrimination"]["memory_cases"]
 
     def counted(part):
-        hit, miss, right, alarm, wrong_cases, right_cases, decisions, planted = part
+        hit, miss, right, alarm, wrong_cases, right_cases, decisions, unclear = part
         if cells.labelled():
             keep = 1 - 1 / memory
             hit, miss = quantised(hit * keep + cells.hit), quantised(miss * keep + cells.miss)
             right, alarm = quantised(right * keep + cells.right), quantised(alarm * keep + cells.alarm)
             is_wrong = cells.hit + cells.miss > cells.right + cells.alarm
             wrong_cases, right_cases = wrong_cases + is_wrong, right_cases + (not is_wrong)
-            planted += scenario_type == "error_injected"
+            unclear = quantised(unclear * keep + (cells.hit if unclear_hit else 0))
         decisions += 1 if is_new else 0
-        return [hit, miss, right, alarm, wrong_cases, right_cases, decisions, planted]
+        return [hit, miss, right, alarm, wrong_cases, right_cases, decisions, unclear]
 
     if scenario_type == "calibration":
         known["a"] = counted(known["a"])
         return
-    known["d"][domain] = counted(known["d"].get(domain, [0] * 8))
+    if is_new:
+        known["u"][domain] = known["t"]
+    source, of_domain = ("p", "q") if scenario_type == "error_injected" else ("n", "d")
+    known[source] = counted(known[source])
+    known[of_domain][domain] = counted(known[of_domain].get(domain, [0] * 8))
     if scenario_type in _GRAVE:
         known["s"] = counted(known["s"])
     if scenario_type == "critical":
         known["c"] = counted(known["c"])
-    source = "p" if scenario_type == "error_injected" else "n"
-    known[source] = counted(known[source])
 
 
 def cells_of(cells, rules, decision, scenario_type, outcome, departure, ai_correct):

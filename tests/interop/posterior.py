@@ -4,6 +4,7 @@ import math
 from functools import lru_cache
 
 from arithmetic import clamp, exponential, natural_logarithm, round_to, to_dimension
+from parts_of_work import that_count
 from shapes import DOMAINS
 
 _DIMENSIONS = (
@@ -128,6 +129,39 @@ def _interval(table, posterior, tail):
     return low * 100 / 1000, min(100, (high + 1) * 100 / 1000)
 
 
+class Work:
+    """Some of the work: its natural and its planted cases, and both together."""
+
+    def __init__(self, natural, planted=None):
+        self.natural = natural
+        self.planted = planted or [0] * 8
+        self.part = [one + other for one, other in zip(natural, self.planted)]
+
+
+def _sum_of(parts):
+    return [sum(numbers) for numbers in zip([0] * 8, *parts)]
+
+
+class Reading:
+    """Sections 12.4 and 12.5: what the posterior says of some work, with both ends of its unclear hits."""
+
+    def __init__(self, judgment, work):
+        self.work = work
+        self.part = work.part
+        self.points = judgment.points(work.natural)
+        self.table = self.points.modes[judgment.mode]
+        self.posterior = judgment.grid.weights(self.part)
+        self.mean = _mean(self.table, self.posterior)
+        self.low_if_clear, self.high = _interval(self.table, self.posterior, judgment.tail)
+        self.low, self.least_mean = self.low_if_clear, self.mean
+        hit, unclear = self.part[0], self.part[7]
+        borne_out = min(hit, max(0, 2 * (hit - unclear)))
+        if borne_out < hit:
+            least = judgment.grid.weights([borne_out, *self.part[1:]])
+            self.low = min(self.low, _interval(self.table, least, judgment.tail)[0])
+            self.least_mean = min(self.mean, _mean(self.table, least))
+
+
 class Judgment:
     """What section 12 says of some known cases in one mode."""
 
@@ -139,26 +173,23 @@ class Judgment:
         self.tail = (1 - document["uncertainty"]["level"]) / 2
         self.grid = _grid_of(json.dumps(self.rules, sort_keys=True))
         self.mode = mode
-        self.all = [one + other for one, other in zip(known["n"], known["p"])]
-        points = self._points(self.all)
-        self.table = points.modes[mode]
-        posterior = self.grid.weights(self.all)
-        self.low, self.high = _interval(self.table, posterior, self.tail)
+        self.all = Reading(self, Work(known["n"], known["p"]))
         self.dimensions = {
-            name: to_dimension(_mean(table, posterior) / 100) for name, table in points.dimensions.items()
+            name: to_dimension(_mean(table, self.all.posterior) / 100)
+            for name, table in self.all.points.dimensions.items()
         }
-        self.verdict = self._worst(self._on_all(posterior))
+        self.verdict = self._worst()
         rows = document["dimensions"]
         computed = [name for name in self.dimensions if mode == "full" or "lite_weight" in rows[name]]
-        self.prior_dimensions = computed if self.all[4] < self.rules["wrong_cases"] else []
+        self.prior_dimensions = computed if that_count(self.all.part)[0] < self.rules["wrong_cases"] else []
 
-    def _points(self, part):
-        return _points_of(json.dumps(_read_of(self.document), sort_keys=True), self._error_rate(part))
+    def points(self, natural):
+        return _points_of(json.dumps(_read_of(self.document), sort_keys=True), self._error_rate(natural))
 
-    def _error_rate(self, part):
-        rules, right = self.rules["error_rate"], part[5]
-        natural = 0 if right < self.rules["right_cases"] else part[4] - part[7]
-        share = (rules["prior"] * rules["weight"] + natural) / (rules["weight"] + natural + right)
+    def _error_rate(self, natural):
+        rules, (wrong, right) = self.rules["error_rate"], natural[4:6]
+        counted = 0 if right < self.rules["right_cases"] else wrong
+        share = (rules["prior"] * rules["weight"] + counted) / (rules["weight"] + counted + right)
         stepped = round_to(round_to(share / rules["step"], 0) * rules["step"], 9)
         return clamp(stepped, rules["least"], rules["most"])
 
@@ -167,24 +198,23 @@ class Judgment:
         total = _sum([*self.known["n"][:4], *self.known["p"][:4]])
         return {
             "level": document["uncertainty"]["level"],
-            "low": min(self.low, math.floor(jis * 10) / 10),
-            "high": max(self.high, math.ceil(jis * 10) / 10),
+            "low": min(self.all.low, math.floor(jis * 10) / 10),
+            "high": max(self.all.high, math.ceil(jis * 10) / 10),
             "effective_n": round_to(total, 1),
         }
 
-    def _needed(self, table, part, posterior):
-        low, high = _interval(table, posterior, self.tail)
-        away = abs(_mean(table, posterior) - self.minimum)
+    def _needed(self, reading):
+        away = abs(reading.mean - self.minimum)
         if away == 0:
             return None
-        ratio = (high - low) / 2 / away
-        kind = 0 if self._is_mostly_of_wrong_advice(table, posterior) else 1
-        known = part[2 * kind] + part[2 * kind + 1]
+        ratio = (reading.high - reading.low_if_clear) / 2 / away
+        kind = 0 if self._is_mostly_of_wrong_advice(reading) else 1
+        known = reading.part[2 * kind] + reading.part[2 * kind + 1]
         count = math.ceil(max(1, known * (ratio * ratio - 1)))
         return None if count > _MOST_NEEDED else (count, None) if kind == 0 else (None, count)
 
-    def _is_mostly_of_wrong_advice(self, table, posterior):
-        weights, whole = posterior
+    def _is_mostly_of_wrong_advice(self, reading):
+        table, (weights, whole) = reading.table, reading.posterior
         size, between, squares = self.grid.size, 0, 0
         for row in range(size):
             weight = total = 0
@@ -194,11 +224,11 @@ class Judgment:
                 squares = squares + weights[cell] * (table[cell] * table[cell])
             if weight > 0:
                 between = between + total * (total / weight)
-        mean = _mean(table, posterior)
+        mean = reading.mean
         return 2 * (between / whole - mean * mean) >= squares / whole - mean * mean
 
-    def _best(self, table, posterior):
-        weights, whole = posterior
+    def _best(self, reading):
+        table, (weights, whole) = reading.table, reading.posterior
         size, total = self.grid.size, 0
         for column in range(size):
             total = total + _sum(weights[row * size + column] for row in range(size)) / whole
@@ -206,80 +236,112 @@ class Judgment:
                 return table[(size - 1) * size + column]
         return table[-1]
 
-    def _on_all(self, posterior):
-        least, (wrong, right), natural = self.rules["wrong_cases"], self.all[4:6], self.known["n"][4]
+    def _on_all(self):
+        least, reading = self.rules["wrong_cases"], self.all
+        wrong, right = that_count(reading.part)
         missing = self.rules["right_cases"] - right
-
-        def said(status, doubt=None, needed=None):
-            return _verdict(status, "all", (self.low, self.high), self.all, doubt, needed)
-
-        if self.high < self.minimum and (wrong >= least or self._best(self.table, posterior) < self.minimum):
+        said = _sayer("all", reading)
+        if reading.high < self.minimum and (wrong >= least or self._best(reading) < self.minimum):
             return said("non_compliant")
         if wrong < least:
             return said("undetermined", "too_few_wrong_cases", (least - wrong, None))
         if missing > 0:
             return said("undetermined", "too_few_right_cases", (None, missing))
-        if self.low < self.minimum:
-            return said("undetermined", "interval_spans_minimum", self._needed(self.table, self.all, posterior))
+        return said(*(self._doubt(reading) or ("compliant",)))
+
+    def _doubt(self, reading):
+        least, (natural, _) = self.rules["wrong_cases"], that_count(reading.work.natural)
+        if reading.low_if_clear < self.minimum:
+            return "undetermined", "interval_spans_minimum", self._needed(reading)
+        if reading.low < self.minimum:
+            return "undetermined", "modifications_unclear"
         if natural < least:
-            return said("undetermined", "too_few_natural_wrong_cases", (least - natural, None))
-        return said("compliant")
+            return "undetermined", "too_few_natural_wrong_cases", (least - natural, None)
+        return None
+
+    def _natural(self, reading):
+        work = reading.work
+        if work.planted[4] == 0 or that_count(work.natural)[0] < self.rules["wrong_cases"]:
+            return None
+        return Reading(self, Work(work.natural))
+
+    def _on_natural(self):
+        reading = self._natural(self.all)
+        if reading is None or reading.least_mean >= self.minimum:
+            return None
+        said = _sayer("natural", reading)
+        if reading.mean >= self.minimum:
+            return said("undetermined", "modifications_unclear")
+        if reading.high < self.minimum:
+            return said("undetermined", "natural_cases_below_minimum")
+        return said("undetermined", "interval_spans_minimum", self._needed(reading))
+
+    def _is_present(self, domain):
+        days = self.known["u"]
+        latest = max(days.values(), default=0)
+        return latest - days.get(domain, latest) <= self.rules["half_life_days"]
 
     def _parts(self):
         known, least, rules = self.known, self.rules["wrong_cases"], self.rules["unmeasured"]
         total = known["n"][6] + known["p"][6]
-        if known["n"][4] >= least:
-            yield "natural", known["n"], False
-        domains = [(name, known["d"][name]) for name in DOMAINS if name in known["d"]]
+        domains = [
+            (name, Work(known["d"].get(name, [0] * 8), known["q"].get(name)))
+            for name in DOMAINS
+            if name in known["d"] or name in known["q"]
+        ]
+        present = [(name, work) for name, work in domains if self._is_present(name)]
 
-        def judged(name, part, share, least_wrong):
-            is_often = part[6] >= rules["decisions"] and part[6] >= share * total
-            return [(name, part, is_often)] if part[4] >= least_wrong or is_often else []
+        def judged(name, work, share, least_wrong):
+            wrong, decisions = that_count(work.part)[0], work.part[6]
+            is_often = decisions >= rules["decisions"] and decisions >= share * total
+            return [(name, work, is_often)] if wrong >= least_wrong or is_often else []
 
-        yield from judged("high_stakes", known["s"], 0, 1)
-        yield from judged("critical", known["c"], 0, 1)
+        yield from judged("high_stakes", Work(known["s"]), 0, 1)
+        yield from judged("critical", Work(known["c"]), 0, 1)
         if len(domains) > 1:
             small = []
-            for name, part in domains:
-                found = judged(name, part, rules["share"], least)
-                small += [] if found else [part]
+            for name, work in present:
+                found = judged(name, work, rules["share"], least)
+                small += [] if found else [work]
                 yield from found
-            together = [sum(numbers) for numbers in zip(*small)] if small else [0] * 8
+            together = Work(_sum_of(one.natural for one in small), _sum_of(one.planted for one in small))
             yield from judged("other_domains", together, rules["share"], least)
 
-    def _on_part(self, name, part, is_often):
-        least, wrong = self.rules["wrong_cases"], part[4]
-        table = self._points(part).modes[self.mode]
-        posterior = self.grid.weights(part)
-        interval = _interval(table, posterior, self.tail)
-
-        def said(status, doubt=None, needed=None):
-            return _verdict(status, name, interval, part, doubt, needed)
-
-        if name == "natural":
-            if _mean(table, posterior) >= self.minimum:
-                return None
-            if interval[1] < self.minimum:
-                return said("undetermined", "natural_cases_below_minimum")
-            return said("undetermined", "interval_spans_minimum", self._needed(table, part, posterior))
+    def _on_part(self, name, work, is_often):
+        reading = Reading(self, work)
+        least, (wrong, right) = self.rules["wrong_cases"], that_count(work.part)
+        said = _sayer(name, reading)
         if wrong < least:
-            if not is_often and part[1] <= part[0]:
+            if not is_often and work.part[1] <= work.part[0]:
                 return None
             return said("undetermined", "part_not_measured", (least - wrong, None))
-        if interval[1] < self.minimum:
+        if reading.high < self.minimum:
             return said("non_compliant")
-        if part[5] < self.rules["right_cases"]:
-            return said("undetermined", "part_not_measured", (None, self.rules["right_cases"] - part[5]))
-        if interval[0] >= self.minimum:
+        if right < self.rules["right_cases"]:
+            return said("undetermined", "part_not_measured", (None, self.rules["right_cases"] - right))
+        doubt = self._doubt(reading)
+        if doubt is not None:
+            return said(*doubt)
+        natural = self._natural(reading)
+        if natural is None or natural.least_mean >= self.minimum:
             return None
-        return said("undetermined", "interval_spans_minimum", self._needed(table, part, posterior))
+        return said("undetermined", "natural_cases_below_minimum")
 
-    def _worst(self, verdict):
-        for name, part, is_often in self._parts():
-            other = self._on_part(name, part, is_often)
+    def _worst(self):
+        verdict = self._on_all()
+        for other in (self._on_natural(), *(self._on_part(*one) for one in self._parts())):
             if other is not None and _STATUSES.index(other["status"]) > _STATUSES.index(verdict["status"]):
                 verdict = other
         return verdict
+
+
+def _sayer(name, reading):
+    """Makes verdicts on a part."""
+
+    def said(status, doubt=None, needed=None):
+        return _verdict(status, name, (reading.low, reading.high), reading.part, doubt, needed)
+
+    return said
 
 
 def _verdict(status, name, interval, part, doubt, needed):

@@ -842,7 +842,8 @@ def has_truth(record):
     document, state = record.document, record.state
     if document["formulas"] == "jis-3":
         known = parts_of_work.of(state)
-        return known["n"][4] + known["p"][4] >= document["discrimination"]["wrong_cases"]
+        live = [natural + planted for natural, planted in zip(known["n"], known["p"])]
+        return parts_of_work.that_count(live)[0] >= document["discrimination"]["wrong_cases"]
     return state["cnt"]["truth"] >= document["minimum_data"]["ground_truth"]
 
 
@@ -1002,7 +1003,8 @@ def label(document, given):
         counters["lab"] += 1
         if document["formulas"] == "jis-3":
             case = (weights["domain"], scenario_type)
-            parts_of_work.count_case(document, record.state["ev"], case, cells, is_new=False)
+            is_unclear = parts_of_work.is_unclear(decision, scenario_type, outcome, given.get("ai_correct"))
+            parts_of_work.count_case(document, record.state["ev"], case, (cells, is_unclear), is_new=False)
     elif not is_announced(document, scenario_type):
         put_unaided(record, outcome, weights)
     if begins or (document["formulas"] == "jis-3" and weights["presented"]):

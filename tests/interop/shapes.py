@@ -244,12 +244,12 @@ STRUCTURAL = {
 _PAIR = lambda value: isinstance(value, list) and len(value) == 2 and all(map(number(0), value))  # noqa: E731
 
 def _known_cases_of_part(value):
-    """Four weights, then four counters."""
+    """Four weights, three counters, a weight."""
     return (
         isinstance(value, list)
         and len(value) == 8
-        and all(map(number(0), value[:4]))
-        and all(map(whole(), value[4:]))
+        and all(map(number(0), (*value[:4], value[7])))
+        and all(map(whole(), value[4:7]))
     )
 
 
@@ -257,6 +257,10 @@ def _by_domain(value):
     return isinstance(value, dict) and all(
         name in DOMAINS and _known_cases_of_part(part) for name, part in value.items()
     )
+
+
+def _days_by_domain(value):
+    return isinstance(value, dict) and all(name in DOMAINS and whole()(day) for name, day in value.items())
 
 
 def _buckets_of_domains(value):
@@ -296,7 +300,11 @@ _STATE_MEMBERS = {
     "share": closed(hs=number(0, 1), crit=number(0, 1)),
 }
 _KNOWN_CASES = closed(
-    **dict.fromkeys(("n", "p", "s", "c", "a"), _known_cases_of_part), d=_by_domain, t=optional(whole()), m=whole(0, 7)
+    **dict.fromkeys(("n", "p", "s", "c", "a"), _known_cases_of_part),
+    **dict.fromkeys(("d", "q"), _by_domain),
+    u=_days_by_domain,
+    t=optional(whole()),
+    m=whole(0, 7),
 )
 _STATE = either(closed(**_STATE_MEMBERS), closed(**_STATE_MEMBERS, ev=_KNOWN_CASES))
 _WEIGHTS = closed(

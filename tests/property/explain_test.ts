@@ -441,7 +441,7 @@ function estimatesIn({ ev = NO_PARTS }: Pick<OperatorState, "ev">) {
   return {
     wrong: posterior.mean((h) => h),
     right: posterior.mean((_, f) => f),
-    rate: errorRate(JIS_2_0_0, allLive(ev)),
+    rate: errorRate(JIS_2_0_0, ev.n),
     cases: { wrong: live[4], right: live[5] },
   };
 }

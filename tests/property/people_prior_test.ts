@@ -80,6 +80,8 @@ function statusOf(of: ModelDocument, [hit, miss, right, alarm]: readonly [number
     s: NO_PART,
     c: NO_PART,
     d: { general: part },
+    q: {},
+    u: {},
     a: NO_PART,
     t: null,
     m: 0,

@@ -39,13 +39,16 @@ import { initialState, minimumDataMet, type OperatorState, stateSchema } from ".
 import { judge } from "../../src/scoring/verdict.ts";
 import { JIS_1_0_0, JIS_1_1_0, JIS_2_0_0 as model } from "../models.ts";
 
-const part = fc.tuple(...[30, 30, 120, 60, 40, 100].map((max) => fc.nat({ max }))).map(
-  ([hit, miss, right, alarm, more]): Part => {
+const part = fc.tuple(...[30, 30, 120, 60, 40, 30].map((max) => fc.nat({ max }))).map(
+  ([hit, miss, right, alarm, more, unclear]): Part => {
     const [wrong, others] = [hit! + miss!, right! + alarm!];
-    return [hit!, miss!, right!, alarm!, wrong, others, wrong + others + more!, 0];
+    return [hit!, miss!, right!, alarm!, wrong, others, wrong + others + more!, Math.min(hit!, unclear!)];
   },
 );
-const planted = part.map(([hit, miss, , , wrong]): Part => [hit, miss, 0, 0, wrong, 0, wrong, wrong]);
+const planted = part.map(([hit, miss, , , wrong, , , unclear]): Part => [
+  ...[hit, miss, 0, 0] as const,
+  ...[wrong, 0, wrong, unclear] as const,
+]);
 
 const parts: fc.Arbitrary<PartsOfWork> = fc.record({
   n: part,
@@ -54,6 +57,8 @@ const parts: fc.Arbitrary<PartsOfWork> = fc.record({
   c: part,
   a: part,
   d: fc.dictionary(fc.constantFrom(...DOMAINS), part, { maxKeys: 3 }),
+  q: fc.dictionary(fc.constantFrom(...DOMAINS), planted, { maxKeys: 3 }),
+  u: fc.dictionary(fc.constantFrom(...DOMAINS), fc.nat({ max: 400 }), { maxKeys: 3 }),
   t: fc.constant(null),
   m: fc.nat({ max: 7 }),
 });
@@ -99,12 +104,48 @@ Deno.test("a part more never makes a verdict better: no part makes up for anothe
 
 // The two records are of the same person: once the part is all the work, and once good work stands beside it.
 Deno.test("the verdict of a part with five known errors is never raised by other work, however good", () => {
-  const measured = part.filter(([, , , , wrong]) => wrong >= 5);
-  fc.assert(fc.property(measured, part, (of, other) => {
+  const plantedOrNone = fc.oneof(planted, fc.constant(NO_PARTS.p));
+  const measured = fc.tuple(part, plantedOrNone).filter(([of, p]) => of[4] + p[4] >= 5);
+  fc.assert(fc.property(measured, part, plantedOrNone, ([of, p], other, otherPlanted) => {
     const both = sumOf([of, other]);
-    const rankAlone = rankOf({ ...NO_PARTS, n: of, s: of, d: { legal: of } });
-    assert.ok(rankOf({ ...NO_PARTS, n: both, s: of, d: { legal: both } }) >= rankAlone, "high stakes");
-    assert.ok(rankOf({ ...NO_PARTS, n: both, d: { legal: of, general: other } }) >= rankAlone, "a domain");
+    const whole = { ...NO_PARTS, n: both, p: sumOf([p, otherPlanted]) };
+    if (of[4] >= 5) {
+      const rankAlone = rankOf({ ...NO_PARTS, n: of, s: of, d: { legal: of } });
+      assert.ok(rankOf({ ...whole, s: of, d: { legal: both } }) >= rankAlone, "high stakes");
+    }
+    const rankAlone = rankOf({ ...NO_PARTS, n: of, p, d: { legal: of }, q: { legal: p } });
+    const besides = { d: { legal: of, general: other }, q: { legal: p, general: otherPlanted } };
+    assert.ok(rankOf({ ...whole, ...besides }) >= rankAlone, "a domain");
+  }));
+});
+
+Deno.test("nobody is compliant by modifications of which nobody said whether they mended wrong advice", () => {
+  const reworded = part.map((of) => of.with(7, of[0]) as Part);
+  fc.assert(fc.property(reworded, reworded, (n, legal) => {
+    assert.notEqual(judge(model, { ...NO_PARTS, n }, "full").verdict.status, "compliant");
+    const d = { legal, general: n };
+    assert.ok(
+      legal[4] < 5 ||
+        judge(model, { ...NO_PARTS, n: sumOf([n, legal]), d }, "full").verdict.status !== "compliant",
+    );
+  }));
+});
+
+Deno.test("a clear hit in place of an unclear one never makes the verdict worse", () => {
+  fc.assert(fc.property(parts, (of) => {
+    const clearer = (part: Part) => part.with(7, Math.max(0, part[7] - 1)) as Part;
+    const mapped = (record: PartsOfWork["d"]) =>
+      Object.fromEntries(Object.entries(record).map(([name, part]) => [name, clearer(part!)]));
+    const cleared = {
+      ...of,
+      n: clearer(of.n),
+      p: clearer(of.p),
+      s: clearer(of.s),
+      c: clearer(of.c),
+      d: mapped(of.d),
+      q: mapped(of.q),
+    };
+    assert.ok(rankOf(cleared) <= rankOf(of));
   }));
 });
 
@@ -134,6 +175,7 @@ function withCase(
     scenario_type,
     isNew: true,
     evidence: { ...NOTHING, ...evidence },
+    isUnclear: false,
   });
 }
 

@@ -217,6 +217,7 @@ Deno.test("a label of jis-3 counts in each part of the work to which its case be
   assert.deepEqual(knownAfter({}), {
     ...NO_PARTS,
     t: SCORED_BY_JIS_3.ev!.t,
+    u: SCORED_BY_JIS_3.ev!.u,
     n: missed,
     s: missed,
     d: { legal: missed },
@@ -225,6 +226,7 @@ Deno.test("a label of jis-3 counts in each part of the work to which its case be
   assert.deepEqual(knownAfter({ outcome_correct: true }), {
     ...NO_PARTS,
     t: SCORED_BY_JIS_3.ev!.t,
+    u: SCORED_BY_JIS_3.ev!.u,
     n: accepted,
     s: accepted,
     d: { legal: accepted },
@@ -238,6 +240,7 @@ Deno.test("a label of jis-3 counts in each part of the work to which its case be
     {
       ...NO_PARTS,
       t: SCORED_BY_JIS_3.ev!.t,
+      u: SCORED_BY_JIS_3.ev!.u,
       n: [1, 0, 0, 0, 1, 0, 1, 0],
       s: undecided,
       d: { legal: undecided, general: hit },
@@ -292,6 +295,14 @@ const LEFT_BY_JIS_2 = [0, 1].reduce<OperatorState | null>((state, index) =>
     domain: "general",
     now: NOW + index,
   }, FULL).state, null)!;
+
+Deno.test("a label of a modification says whether it mended wrong advice", () => {
+  const unclearAfter = (of: Partial<LateLabel>) =>
+    knownAfter({ decision: "modified", outcome_correct: true, scenario_type: "standard", ...of }, { s: 1 }).n;
+  assert.deepEqual(unclearAfter({}), [1, 0, 0, 0, 1, 0, 1, 1]);
+  assert.deepEqual(unclearAfter({ ai_correct: false }), [1, 0, 0, 0, 1, 0, 1, 0]);
+  assert.deepEqual(unclearAfter({ ai_correct: true }), [0, 0, 1, 0, 0, 1, 1, 0]);
+});
 
 Deno.test("a label that comes before the first score by jis-3 begins the operator anew, as that score would", () => {
   const left = LEFT_BY_JIS_2;

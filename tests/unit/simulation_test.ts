@@ -191,6 +191,8 @@ Deno.test("a strategy judges the cases that it picks out, and waves the others t
     high_stakes_blind: ({ scenario_type }: Interaction) =>
       scenario_type !== "high_stakes" && scenario_type !== "critical",
     one_domain: (_: Interaction, domain: string) => domain === "financial",
+    probes_in_one_domain: ({ scenario_type }: Interaction, domain: string) =>
+      scenario_type === "error_injected" || domain !== "financial",
     mornings_only: (_: Interaction, __: string, index: number) => isMorning(index),
   } as const;
   for (const [name, isPicked] of Object.entries(picked)) {
@@ -268,6 +270,16 @@ Deno.test("with more than two answers wrong advice is left for another wrong ans
   const random = seeded("untold");
   const untold = casesOf(drawFollower("many_answers", random), environmentOf("many_answers"), random);
   assert.ok(untold.every((one) => !("ai_correct" in one)));
+});
+
+Deno.test("who rewords blindly changes nothing that matters: the outcome is as right as the advice", () => {
+  const random = seeded("rewords");
+  const environment = { ...environmentOf("blind_modifier_told"), labelledShare: 1, withheldShare: 0 };
+  const cases = casesOf(drawFollower("blind_modifier_told", random), environment, random);
+  const reworded = cases.filter(({ decision }) => decision === "modified");
+  isNear(reworded.length / cases.length, 0.5, 0.05);
+  assert.ok(reworded.every(({ modification_extent }) => modification_extent >= 0.25));
+  assert.ok(shareOf(reworded, ({ outcome_correct, ai_correct }) => outcome_correct === ai_correct) > 0.9);
 });
 
 Deno.test("luck turns outcomes as often as is said, but none of an injected error", () => {

@@ -296,14 +296,16 @@ Deno.test("each strategy is measured, and those that must not pass have a target
   const ofStrategies = new Set(figures.map(({ of }) => of));
   assert.deepEqual([...ofStrategies].sort(), [...STRATEGY_NAMES].sort());
   const judged = new Set(figures.filter(({ target }) => target !== undefined).map(({ of }) => of));
-  for (const name of ["tests_only", "high_stakes_blind", "one_domain", "mornings_only"]) {
+  for (const name of ["tests_only", "high_stakes_blind", "one_domain", "mornings_only", "blind_modifier"]) {
     assert.ok(judged.has(name));
   }
   assert.ok(!judged.has("second_ai") && !judged.has("screen_reader"));
   assert.equal(valueOf(figures, "strategy: certainly compliant", "rejects_all", 200), 0);
   assert.equal(valueOf(figures, "strategy: certainly at risk", "every_third_day", 200), 0);
   // The parts of the work are judged apart, so that good work in one does not hide the other.
-  assert.equal(valueOf(figures, "strategy: certainly compliant", "high_stakes_blind", 200), 0);
+  for (const name of ["high_stakes_blind", "probes_in_one_domain", "blind_modifier_told"]) {
+    assert.equal(valueOf(figures, "strategy: certainly compliant", name, 200), 0, name);
+  }
 });
 
 Deno.test("more truth gives more certain verdicts, and none gives none", () => {

@@ -17,28 +17,29 @@ const valuesOf = (figures: readonly Measured[]) =>
 
 Deno.test("the model's own costs give the verdicts that the engine gave", () => {
   const [again, given] = [valuesOf(atOtherCosts(run)), valuesOf(verdicts(run))];
-  for (const  of of["independent", "spectrum"]) {
+  for (const group of ["independent", "spectrum"]) {
     for (const status of ["certainly compliant", "undetermined", "certainly at risk"]) {
-      const figure = again.get(`the model's costs: ${status}/${of}/200`);
+      const figure = again.get(`the model's costs: ${status}/${group}/200`);
       assert.ok(figure !== undefined);
-      assert.equal(figure, given.get(`${status}/${of}/200`));
+      assert.equal(figure, given.get(`${status}/${group}/200`));
     }
   }
 });
 
 Deno.test("a dearer review certifies fewer people and finds more at risk, and so does a dearer false alarm", () => {
   const figures = valuesOf(atOtherCosts(run));
-  for (const  of of["independent", "spectrum", "those who do not judge"]) {
+  for (const group of ["independent", "spectrum", "those who do not judge"]) {
     for (
       const rising of [
         ["half the review cost", "the model's costs", "one and a half times the review cost"],
         ["half the false alarm cost", "the model's costs", "twice the false alarm cost"],
       ]
     ) {
-      const shares = (status: string) => rising.map((costs) => figures.get(`${costs}: ${status}/${of}/200`)!);
+      const shares = (status: string) =>
+        rising.map((costs) => figures.get(`${costs}: ${status}/${group}/200`)!);
       const [compliant, atRisk] = [shares("certainly compliant"), shares("certainly at risk")];
-      assert.deepEqual(compliant, compliant.toSorted((one, other) => other - one), of);
-      assert.deepEqual(atRisk, atRisk.toSorted((one, other) => one - other), of);
+      assert.deepEqual(compliant, compliant.toSorted((one, other) => other - one), group);
+      assert.deepEqual(atRisk, atRisk.toSorted((one, other) => one - other), group);
     }
   }
   assert.ok(

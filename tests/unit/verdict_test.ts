@@ -3,7 +3,14 @@ import assert from "node:assert/strict";
 import { recordedInteractionSchema } from "../../src/domain/interaction.ts";
 import { DAY_MS } from "../../src/domain/time.ts";
 import { Posterior } from "../../src/scoring/discrimination.ts";
-import { fadedTo, NO_PART, NO_PARTS, type Part, type PartsOfWork } from "../../src/scoring/known_cases.ts";
+import {
+  fadedTo,
+  NO_PART,
+  NO_PARTS,
+  type Part,
+  type PartsOfWork,
+  sumOf,
+} from "../../src/scoring/known_cases.ts";
 import type { ModelDocument } from "../../src/scoring/model.ts";
 import { score } from "../../src/scoring/score.ts";
 import type { OperatorState } from "../../src/scoring/state.ts";
@@ -23,8 +30,8 @@ function part(hits: number, misses: number, accepted = 0, falseAlarms = 0): Part
   return [hits, misses, accepted, falseAlarms, wrong, right, wrong + right, 0];
 }
 
-/** The same, of errors that were planted. */
-const planted = (hits: number, misses: number): Part => part(hits, misses).with(7, hits + misses) as Part;
+/** The same, if so many of the hits are modifications of which nobody said that they mended wrong advice. */
+const unclear = (of: Part, hits: number): Part => of.with(7, hits) as Part;
 
 function verdictOn(parts: Partial<PartsOfWork>): Verdict {
   return judge(model, { ...NO_PARTS, ...parts }, "full").verdict;
@@ -101,7 +108,7 @@ Deno.test("without five known cases of wrong advice there is no verdict, however
 });
 
 Deno.test("who turns everything down is not compliant while only the AI's errors become known", () => {
-  const rejects = verdictOn({ n: part(20, 0), p: planted(10, 0) });
+  const rejects = verdictOn({ n: part(20, 0), p: part(10, 0) });
   assert.deepEqual(brief(rejects), ["undetermined", "all", "too_few_right_cases", null]);
   assert.deepEqual([rejects.right_cases, rejects.right_cases_needed], [0, 5]);
   const nearly = verdictOn({ n: part(40, 0, 4, 0) });
@@ -149,17 +156,17 @@ Deno.test("who finds the errors is compliant, and who lets them pass is not", ()
 
 Deno.test("errors that were planted show who misses them, and alone they certify nobody", () => {
   assert.deepEqual(
-    brief(verdictOn({ n: part(0, 0, 100, 3), p: planted(30, 1) })),
+    brief(verdictOn({ n: part(0, 0, 100, 3), p: part(30, 1) })),
     ["undetermined", "all", "too_few_natural_wrong_cases", 5],
   );
-  assert.deepEqual(brief(verdictOn({ n: part(0, 0, 100, 3), p: planted(1, 30) })).slice(0, 2), [
+  assert.deepEqual(brief(verdictOn({ n: part(0, 0, 100, 3), p: part(1, 30) })).slice(0, 2), [
     "non_compliant",
     "all",
   ]);
 });
 
 Deno.test("who finds planted errors alone is not certified, and not condemned by the natural ones alone", () => {
-  const verdict = verdictOn({ n: part(1, 19, 100, 3), p: planted(60, 0) });
+  const verdict = verdictOn({ n: part(1, 19, 100, 3), p: part(60, 0) });
   assert.deepEqual(brief(verdict).slice(0, 3), ["undetermined", "natural", "natural_cases_below_minimum"]);
 });
 
@@ -212,10 +219,56 @@ Deno.test("a part is judged as it would be alone: its interval decides, at its o
   );
 });
 
-Deno.test("planted errors say nothing of how often the AI is wrong, in a part either", () => {
-  const often = part(10, 6, 60, 2);
-  assert.equal(errorRate(model, often), 0.2);
-  assert.equal(errorRate(model, often.with(7, 12) as Part), 0.15);
+Deno.test("planted errors say nothing of how often the AI is wrong", () => {
+  const n = part(10, 6, 60, 2);
+  const rateWith = (p: Part) => judge(model, { ...NO_PARTS, n, p }, "full").errorRate;
+  assert.deepEqual([errorRate(model, n), rateWith(NO_PART), rateWith(part(20, 20))], [0.2, 0.2, 0.2]);
+});
+
+Deno.test("who recognizes the planted errors of a domain and misses its natural ones is not certified", () => {
+  const general = part(40, 0, 150, 0);
+  const of = (natural: Part, planted: Part) =>
+    verdictOn({
+      n: sumOf([natural, general]),
+      p: planted,
+      d: { legal: natural, general },
+      q: { legal: planted },
+    });
+  assert.deepEqual(
+    brief(of(part(0, 12, 80, 0), part(40, 0))),
+    ["undetermined", "legal", "natural_cases_below_minimum", null],
+  );
+  assert.deepEqual(
+    brief(of(part(0, 2, 80, 0), part(40, 0))),
+    ["undetermined", "legal", "too_few_natural_wrong_cases", 3],
+  );
+  assert.equal(of(part(9, 1, 80, 0), part(40, 0)).status, "compliant");
+  assert.deepEqual(brief(of(part(0, 12, 80, 0), part(2, 38))).slice(0, 2), ["non_compliant", "legal"]);
+});
+
+Deno.test("modifications count as errors found only as far as other errors found bear them out", () => {
+  const good = part(40, 4, 160, 4);
+  assert.equal(verdictOn({ n: good }).status, "compliant");
+  assert.equal(verdictOn({ n: unclear(good, 20) }).status, "compliant", "half of them");
+  const rewords = judge(model, { ...NO_PARTS, n: unclear(good, 40) }, "full");
+  const clear = judge(model, { ...NO_PARTS, n: good }, "full");
+  assert.deepEqual(brief(rewords.verdict), ["undetermined", "all", "modifications_unclear", null]);
+  assert.deepEqual([rewords.high, rewords.dimensions], [clear.high, clear.dimensions]);
+  assert.ok(rewords.low < clear.low - 20, "the interval holds both readings");
+  assert.equal(verdictOn({ n: unclear(part(4, 40, 160, 4), 4) }).status, "non_compliant");
+});
+
+Deno.test("modifications in a part of the work must be borne out there", () => {
+  const good = part(40, 0, 150, 0);
+  assert.deepEqual(
+    brief(verdictOn({ n: good, s: unclear(part(20, 2, 80, 0), 20) })),
+    ["undetermined", "high_stakes", "modifications_unclear", null],
+  );
+  // Planted errors that were found bear out the whole, and not the natural cases.
+  assert.deepEqual(
+    brief(verdictOn({ n: unclear(part(40, 4, 160, 4), 40), p: part(40, 0) })),
+    ["undetermined", "natural", "modifications_unclear", null],
+  );
 });
 
 Deno.test("many small domains are judged together, so that they do not hide in the rest", () => {
@@ -230,6 +283,27 @@ Deno.test("many small domains are judged together, so that they do not hide in t
   assert.deepEqual([verdict.wrong_cases, verdict.right_cases], [24, 72]);
   const alone = verdictOn({ n: part(60, 4, 212, 0), d: { general: part(60, 0, 200, 0), legal: blind } });
   assert.equal(alone.status, "compliant", "one small domain says too little");
+});
+
+Deno.test("a domain that was left is judged apart for the half-life, and again when there is a case in it", () => {
+  const [good, bad] = [part(60, 0, 200, 0), part(1, 11, 40, 0)];
+  const of = (legal: number, general: number) =>
+    brief(verdictOn({ n: sumOf([good, bad]), d: { general: good, legal: bad }, u: { legal, general } }));
+  assert.deepEqual(of(1_000, 1_195).slice(0, 2), ["non_compliant", "legal"]);
+  assert.deepEqual(of(1_000, 1_196), ["compliant", "all", null, null]);
+  assert.deepEqual(
+    of(1_196, 1_000).slice(0, 2),
+    ["non_compliant", "legal"],
+    "the good work does not hide it",
+  );
+});
+
+Deno.test("five known cases of which more than half has faded are not five", () => {
+  const of = (weights: readonly [number, number, number, number]): Part => [...weights, 5, 60, 65, 0];
+  assert.deepEqual(brief(verdictOn({ n: of([2.5, 0, 60, 0]) })).slice(2), ["interval_spans_minimum", 15]);
+  assert.deepEqual(brief(verdictOn({ n: of([2.49, 0, 60, 0]) })).slice(2), ["too_few_wrong_cases", 1]);
+  const right = verdictOn({ n: [40, 0, 2.4, 0, 40, 5, 45, 0] });
+  assert.deepEqual([right.doubt, right.right_cases_needed, right.right_cases], ["too_few_right_cases", 1, 5]);
 });
 
 Deno.test("known cases fade with time alike for and against the operator, and as much in one gap as in many", () => {
@@ -304,7 +378,7 @@ Deno.test("a domain's share is that of all live decisions, those with planted er
   const n = part(60, 2, 120, 3);
   const d = { legal: n, education: decided(24) };
   assert.equal(verdictOn({ n, d }).part, "education");
-  assert.equal(verdictOn({ n, p: planted(60, 0), d }).status, "compliant");
+  assert.equal(verdictOn({ n, p: part(60, 0), d }).status, "compliant");
 });
 
 Deno.test("critical cases are judged apart from those of high stakes", () => {

@@ -1,6 +1,6 @@
 /** The sentences of a verdict: every status, every part of the work, every doubt. */
 import assert from "node:assert/strict";
-import { DOMAINS, DOUBTS, VERDICT_STATUSES, WORK_PARTS } from "../../src/domain/enums.ts";
+import { DOMAINS, type Doubt, DOUBTS, VERDICT_STATUSES, WORK_PARTS } from "../../src/domain/enums.ts";
 import type { Verdict } from "../../src/scoring/verdict.ts";
 import {
   partInWords,
@@ -10,6 +10,9 @@ import {
 } from "../../src/scoring/verdict_words.ts";
 
 const PARTS = [...WORK_PARTS, ...DOMAINS];
+
+/** Doubts of which nobody can say how many cases would settle them. */
+const UNCOUNTED: readonly Doubt[] = ["natural_cases_below_minimum", "modifications_unclear"];
 
 const SETTLED: Verdict = {
   status: "compliant",
@@ -87,7 +90,19 @@ Deno.test("an undetermined verdict says what would settle it", () => {
   );
   assert.match(
     said({ doubt: "natural_cases_below_minimum", part: "natural", wrong_cases_needed: null }),
-    /^Undetermined: the cases that nobody planted are certainly below the threshold, but all cases together are not; more known cases of both kinds would settle it\. /,
+    /^Undetermined: the score on the cases that nobody planted is below the threshold, and that on all together is not; more known cases of both kinds would settle it\. /,
+  );
+  assert.match(
+    said({ doubt: "natural_cases_below_minimum", part: "legal", wrong_cases_needed: null }),
+    /^Undetermined: the score on the cases in legal that nobody planted is below the threshold, .* On the cases in legal the score/,
+  );
+  assert.match(
+    said({ doubt: "too_few_natural_wrong_cases", part: "legal", wrong_cases_needed: 2 }),
+    /^Undetermined: 2 more known cases of wrong advice among the cases in legal that nobody planted are needed/,
+  );
+  assert.match(
+    said({ doubt: "modifications_unclear", wrong_cases_needed: null }),
+    /^Undetermined: most of the errors found among all cases are modifications, and nobody has said both whether the AI was wrong and whether the outcome was right; saying both would settle it\. /,
   );
   assert.match(
     said({ doubt: "part_not_measured", part: "public_sector", wrong_cases_needed: 2 }),
@@ -102,6 +117,8 @@ Deno.test("each status, part and doubt has sentences of its own, in words and no
   for (const part of PARTS) {
     for (const status of VERDICT_STATUSES) {
       for (const doubt of status === "undetermined" ? DOUBTS : [null]) {
+        // Natural cases that are judged are enough.
+        if (part === "natural" && doubt === "too_few_natural_wrong_cases") continue;
         for (const needed of doubt === null ? [null] : [null, 1, 7]) {
           const name = doubt === "too_few_right_cases" ? "right_cases_needed" : "wrong_cases_needed";
           const verdict = { ...SETTLED, status, part, doubt, [name]: needed };
@@ -111,12 +128,13 @@ Deno.test("each status, part and doubt has sentences of its own, in words and no
           assert.match(text, /\.$/);
           assert.doesNotMatch(text, /undefined|null|NaN|_|\.\.| {2}/);
           assert.ok(text.includes(partInWords(part)), text);
-          if (needed !== null && doubt !== "natural_cases_below_minimum") {
+          if (needed !== null && doubt !== null && !UNCOUNTED.includes(doubt)) {
             assert.ok(text.includes(`${needed} more known case`), text);
           }
         }
       }
     }
   }
-  assert.equal(new Set(said).size, PARTS.length * (2 + (DOUBTS.length - 1) * 3 + 1));
+  const counted = DOUBTS.length - UNCOUNTED.length;
+  assert.equal(new Set(said).size, PARTS.length * (2 + counted * 3 + UNCOUNTED.length) - 3);
 });

@@ -506,6 +506,8 @@ const REVIEWERS: readonly {
   readonly name: string;
   readonly judges: (of: Case) => boolean;
   readonly otherwise?: Decision;
+  /** The decision by which a judged case with wrong advice departs from it. */
+  readonly departsBy?: Decision;
   /** True if the truth of a case becomes known only if the advice was wrong. */
   readonly isErrorAloneKnown?: true;
 }[] = [
@@ -528,17 +530,29 @@ const REVIEWERS: readonly {
     otherwise: "rejected",
     isErrorAloneKnown: true,
   },
+  {
+    name: "judges every case but the natural ones of one domain",
+    judges: ({ domain, scenario_type: type }) => domain === "legal" || type === "error_injected",
+  },
+  { name: "rewords everything, and says nothing more", judges: () => false, otherwise: "modified" },
+  { name: "judges every case, and corrects by rewording", judges: () => true, departsBy: "modified" },
 ];
 
 function reviewed(index: number, labelled: number): History {
-  const { name, judges, otherwise = "accepted", isErrorAloneKnown = false } = REVIEWERS[index]!;
+  const {
+    name,
+    judges,
+    otherwise = "accepted",
+    departsBy = "overridden",
+    isErrorAloneKnown = false,
+  } = REVIEWERS[index]!;
   const random = mulberry32(700 + index);
   const given = Array.from({ length: 80 }, (_, count): Given => {
     const domain = weighted(random, ["legal", "education"] as const, [2, 1]);
     const scenario_type = weighted(random, SCENARIO_TYPES, [12, 3, 1, 3, 2, 1]);
     const isWrong = scenario_type === "error_injected" || random() < 0.25;
     const judged = judges({ domain, scenario_type }) && random() < 0.95;
-    const decision = judged ? (isWrong ? "overridden" : "accepted") : otherwise;
+    const decision = judged ? (isWrong ? departsBy : "accepted") : otherwise;
     const isKnown = random() < labelled && (isWrong || !isErrorAloneKnown);
     return {
       domain,
@@ -546,6 +560,7 @@ function reviewed(index: number, labelled: number): History {
       interaction: interaction({
         decision,
         scenario_type,
+        ...(decision === "modified" ? { modification_extent: count % 3 === 0 ? 0.2 : 0.4 } : {}),
         ...(isKnown ? { outcome_correct: (decision !== "accepted") === isWrong } : {}),
         // Zero until the fortieth case: unmeasured, not idle.
         ...(count % 2 === 0 ? { hover_events: count < 40 ? 0 : count % 3 } : {}),
@@ -605,6 +620,40 @@ const unmeasuredPart = history("parts of the work of which nothing is known, fro
   isKept: (count) => [160, 179, 180, 202, 203].includes(count),
 });
 
+/** Every planted error of a domain is found, its natural ones are let pass, and work in another domain is good. */
+const recognizedProbes = history("planted errors of one domain that are recognized", {
+  domain: "general",
+  given: [
+    ...Array.from({ length: 120 }, (_, index): Given => ({ interaction: index % 3 === 0 ? FOUND : right })),
+    ...Array.from({ length: 120 }, (_, index): Given => ({
+      domain: "insurance",
+      interaction: index % 3 === 0
+        ? interaction({ decision: "rejected", scenario_type: "error_injected", ...LOOKED })
+        : index % 10 === 1
+        ? interaction({ outcome_correct: false, ...LOOKED })
+        : right,
+    })),
+  ],
+  isKept: (count) => [150, 200, 239].includes(count),
+});
+
+/** Bad work in a domain, then good work in another one for longer than a half-life, then a case in the first. */
+const leftDomain = history("a domain that the operator leaves and comes back to", {
+  domain: "education",
+  given: [
+    ...Array.from({ length: 24 }, (_, index): Given => ({
+      interaction: index % 2 === 0 ? interaction({ outcome_correct: false, ...LOOKED }) : right,
+    })),
+    ...Array.from({ length: 102 }, (_, index): Given => ({
+      domain: "legal",
+      gap: 2 * DAY,
+      interaction: index % 2 === 0 ? FOUND : right,
+    })),
+    { interaction: right },
+  ],
+  isKept: (count) => [23, 80, 120, 121, 122, 125, 126].includes(count),
+});
+
 /** Everything to keep of a model. */
 export function kept(document: ModelDocument = DEFAULT_MODEL_DOCUMENT): Golden {
   const { decision: _decision, time_to_decision_ms: _time, ...defaults } = recordedInteractionSchema.parse({
@@ -628,7 +677,9 @@ export function kept(document: ModelDocument = DEFAULT_MODEL_DOCUMENT): Golden {
       contrarian,
       newcomers,
       referrals,
-      ...(document.discrimination === undefined ? [] : [...partsOfWork, saidOfAdvice, unmeasuredPart]),
+      ...(document.discrimination === undefined
+        ? []
+        : [...partsOfWork, saidOfAdvice, unmeasuredPart, recognizedProbes, leftDomain]),
     ],
     maintenance: document.discrimination === undefined ? maintenance : maintained,
     organizations: document.discrimination === undefined ? organizations : judgedOrganizations,
