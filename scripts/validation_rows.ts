@@ -26,6 +26,7 @@ const STRATEGIES = [
     "rejects_all",
     "blind_modifier",
     "blind_modifier_told",
+    "blind_escalator",
     "rotating_ids",
     "second_ai",
     "second_ai_weak",

@@ -4,10 +4,17 @@
  * prior of people could say otherwise.
  */
 import assert from "node:assert/strict";
-import { type Dimension, DIMENSIONS, type Domain, type Mode } from "../src/domain/enums.ts";
+import { type Dimension, DIMENSIONS, type Mode } from "../src/domain/enums.ts";
 import { type Interaction, recordedInteractionSchema } from "../src/domain/interaction.ts";
 import { gridSize, Posterior, rateAt } from "../src/scoring/discrimination.ts";
-import { fadedTo, NO_PART, NO_PARTS, type Part, type PartsOfWork } from "../src/scoring/known_cases.ts";
+import {
+  fadedTo,
+  NO_PART,
+  NO_PARTS,
+  type Part,
+  type PartsOfWork,
+  workToday,
+} from "../src/scoring/known_cases.ts";
 import { DAY_MS } from "../src/domain/time.ts";
 import type { ModelDocument } from "../src/scoring/model.ts";
 import { advance } from "../src/scoring/reducer.ts";
@@ -32,7 +39,7 @@ const MEMORY_CASES = 400;
 const WRONG_CASES = 5;
 const RIGHT_CASES = 5;
 const HALF_LIFE_DAYS = 195;
-const UNMEASURED = { decisions: 20, share: 0.1 };
+const UNMEASURED = { grave: 20, domain: 50 };
 const LEVEL = 0.9;
 
 /** A weighty dimension's share of the score in each mode, and what departing from right advice costs in it. */
@@ -139,7 +146,10 @@ function anchors(model: ModelDocument): void {
   }
 }
 
-const naturalCases = (wrong: number, right: number): Part => [0, 0, 0, 0, wrong, right, 0, 0];
+const naturalCases = (
+  wrong: number,
+  right: number,
+): Part => [wrong, 0, right, 0, wrong, right, wrong + right, 0];
 
 function errorRates(model: ModelDocument): void {
   const { prior, weight, least, most, step } = ERROR_RATE;
@@ -245,7 +255,10 @@ function halfLife(model: ModelDocument): void {
   const cases: PartsOfWork = { ...NO_PARTS, n: FINDS, s: ACCEPTS, d: { legal: FINDS }, a: FINDS, t: 20_000 };
   const { n, s, d, a, t } = fadedTo(model, cases, (20_000 + HALF_LIFE_DAYS) * DAY_MS);
   const half = (part: Part) => part.map((value, index) => index < 4 ? value / 2 : value);
-  assert.deepEqual([n, s, d.legal], [half(FINDS), half(ACCEPTS), half(FINDS)]);
+  assert.deepEqual([n, s, d.legal], [half(FINDS), ACCEPTS, FINDS], "a part fades when it is read");
+  const later = { ...cases, t: 20_000 + HALF_LIFE_DAYS, u: { legal: 20_000, high_stakes: 20_000 } };
+  assert.deepEqual(workToday(model, later, "legal").natural, half(FINDS));
+  assert.deepEqual(workToday(model, later, "high_stakes").natural, half(ACCEPTS));
   assert.deepEqual([a, t], [FINDS, 20_000 + HALF_LIFE_DAYS]);
 }
 
@@ -291,31 +304,18 @@ function fewCases(model: ModelDocument): void {
   assert.deepEqual([provisional(WRONG_CASES), provisional(WRONG_CASES - 1)], [false, true]);
 }
 
-/** A part of the work without known cases, beside 360 decisions and more of which enough is known. */
+/** A part of the work without known cases, beside 360 decisions of which enough is known. */
 function unmeasuredParts(model: ModelDocument): void {
   const part = (decisions: number): Part => [0, 0, 0, 0, 0, 0, decisions, 0];
-  const of = (decisions: number, total: number, isDomain: boolean) => {
-    const n: Part = [...FINDS.slice(0, 6), total, 0] as Part;
-    const beside = isDomain
-      ? { d: { legal: part(decisions), education: n } satisfies Partial<Record<Domain, Part>> }
-      : { s: part(decisions) };
-    return said(judge(model, { ...NO_PARTS, n, ...beside }, "full"));
-  };
-  const { decisions, share } = UNMEASURED;
+  const of = (beside: Partial<PartsOfWork>) =>
+    said(judge(model, { ...NO_PARTS, n: FINDS, ...beside }, "full"));
   const needed = (name: string) => ["undetermined", name, "part_not_measured", WRONG_CASES];
-  for (const isDomain of [false, true]) {
-    const name = isDomain ? "legal" : "high_stakes";
-    assert.deepEqual(of(decisions, decisions, isDomain), needed(name), "as many decisions as need truth");
-    assert.deepEqual(of(decisions - 1, decisions, isDomain), COMPLIANT, "one less");
-    const total = 4_000;
-    assert.deepEqual(of(share * total, total, isDomain), needed(name), "as large a share as needs truth");
-    const less = isDomain ? COMPLIANT : needed(name);
-    assert.deepEqual(
-      of(share * total - 1, total, isDomain),
-      less,
-      "other work dilutes a domain, and no grave cases",
-    );
-  }
+  const { grave, domain } = UNMEASURED;
+  assert.deepEqual(of({ s: part(grave) }), needed("high_stakes"), "as many decisions as need truth");
+  assert.deepEqual(of({ s: part(grave - 1) }), COMPLIANT, "one less");
+  const domains = (decisions: number) => ({ d: { legal: part(decisions), education: FINDS } });
+  assert.deepEqual(of(domains(domain)), needed("legal"));
+  assert.deepEqual(of(domains(domain - 1)), COMPLIANT);
 }
 
 /** The floor: good work in one part buys nothing in another one. */
@@ -363,6 +363,6 @@ export const POSTERIOR_CASES: readonly ModelCheck[] = [
   { name: "a known case counts a four-hundredth less with each one after it", holds: memory },
   { name: "a known case counts half after 195 days", holds: halfLife },
   { name: "no verdict before five cases of wrong advice", holds: fewCases },
-  { name: "a part of 20 decisions and a tenth of all needs truth of its own", holds: unmeasuredParts },
+  { name: "20 grave decisions, or 50 in a domain, need truth of their own", holds: unmeasuredParts },
   { name: "the verdict is that of the worst part", holds: worstPart },
 ];

@@ -89,7 +89,7 @@ export const labelInputSchema = z.strictObject({
   label: z.boolean(),
   /** Whether the recommendation was right, as the label says; absent if it says nothing about it. */
   ai_correct: z.boolean().optional(),
-  /** The same, as the interaction said at scoring: it is counted already. At most one of both is there. */
+  /** The same, as the interaction said at scoring. At most one of both is there. */
   ai_correct_at_scoring: z.boolean().optional(),
   weights: weightsSchema,
 });
@@ -183,8 +183,9 @@ export function lateLabelOf(input: LabelInput): LateLabel {
     decision,
     scenario_type,
     outcome_correct: label,
-    ai_correct,
-    isAdviceCounted: ai_correct_at_scoring !== undefined,
+    ai_correct: ai_correct ?? ai_correct_at_scoring,
+    // The score of a modification waited for its outcome.
+    isAdviceCounted: ai_correct_at_scoring !== undefined && decision !== "modified",
   };
 }
 

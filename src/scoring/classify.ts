@@ -27,8 +27,8 @@ export function isPresented(interaction: Interaction): boolean {
 }
 
 /** True if the decision was handed on: deferred or escalated. */
-export function isReferral(interaction: Interaction): boolean {
-  return interaction.decision === "deferred" || interaction.decision === "escalated";
+export function isReferral({ decision }: Pick<Interaction, "decision">): boolean {
+  return decision === "deferred" || decision === "escalated";
 }
 
 /** Departure share s, 0..1: the operator's own share of the decision. */
@@ -90,6 +90,7 @@ export function classify(model: ModelDocument, of: LabelledDecision): Evidence {
  * if there are two possible answers. Each case counts 1 in all, but for a modification that proved wrong.
  */
 function classifyByAdvice(model: ModelDocument, of: LabelledDecision): Evidence {
+  if (awaitsOutcome(of)) return NONE;
   const aiCorrect = of.scenario_type === "error_injected" ? false : of.ai_correct ?? null;
   if (aiCorrect === true) return classifyRightAdvice(model, of);
   if (aiCorrect === false) return classifyWrongAdvice(model, of);
@@ -110,14 +111,22 @@ function classifyByAdvice(model: ModelDocument, of: LabelledDecision): Evidence 
 }
 
 /**
- * Whether a hit in this case is unclear with `jis-3`: a modification of which it is not known both that the advice was
- * wrong and that the outcome is right. Advice that is only reworded looks the same.
+ * Whether a hit in this case is unclear with `jis-3`. Advice that is only reworded looks like advice that was mended, and
+ * a case that was handed on unread like one whose error was seen. So both are clear only if it is known that the advice
+ * was wrong, and of a modification that its outcome is right, too.
  */
-export function isUnclear(
-  { decision, scenario_type, outcome_correct, ai_correct }: LabelledDecision,
-): boolean {
-  const isKnownWrong = scenario_type === "error_injected" || ai_correct === false;
-  return decision === "modified" && !(isKnownWrong && outcome_correct === true);
+export function isUnclear(of: LabelledDecision): boolean {
+  const isKnownWrong = of.scenario_type === "error_injected" || of.ai_correct === false;
+  if (of.decision === "modified") return !(isKnownWrong && of.outcome_correct === true);
+  return isReferral(of) && !isKnownWrong;
+}
+
+/**
+ * Whether `jis-3` waits for the outcome of a modification, although it is known whether the advice was right: without it
+ * nobody can say what was made of the advice. No label can follow an injected error.
+ */
+export function awaitsOutcome({ decision, scenario_type, outcome_correct }: LabelledDecision): boolean {
+  return decision === "modified" && outcome_correct === null && scenario_type !== "error_injected";
 }
 
 function classifyWrongAdvice(model: ModelDocument, of: LabelledDecision): Evidence {

@@ -4,9 +4,9 @@
  *
  * Counts fade with each further case of the same part and with time, so that a verdict is about the present. With
  * time all four fade alike: what is old says less for and against the operator (power prior: Ibrahim and Chen 2000,
- * Statistical Science 15). Time fades as an exponential does, so that it is the same in one gap or in many, whatever
- * happened between. How many cases of wrong advice there ever were does not fade, because a verdict asks whether there
- * was anything to see.
+ * Statistical Science 15). Time fades as an exponential does, so that it is the same in one gap or in many. The whole
+ * fades to the latest live interaction, and each part to its own, because somebody who is given no such cases any more
+ * gets neither better nor worse at them. How many cases there ever were does not fade.
  */
 import type { Domain, ScenarioType } from "../domain/enums.ts";
 import { DAY_MS } from "../domain/time.ts";
@@ -31,19 +31,19 @@ export const knownCasesSchema = z.strictObject({
   n: partSchema,
   /** Live cases with an error that was planted without the reviewer's knowledge. */
   p: partSchema,
-  /** Live cases of high stakes, critical ones among them. */
+  /** Cases of `n` with high stakes, critical ones among them. */
   s: partSchema,
-  /** Live critical cases. */
+  /** Critical cases of `n`. */
   c: partSchema,
   /** Cases of `n` in each domain that occurred. */
   d: z.partialRecord(z.string(), partSchema),
   /** Cases of `p` in each domain that occurred. */
   q: z.partialRecord(z.string(), partSchema),
-  /** UTC day of the latest live interaction in each domain, counted as `t`; absent before one. */
-  u: z.partialRecord(z.string(), z.int()),
+  /** UTC day to which `s`, `c` and the two parts of each domain have faded, by name; absent if they never did. */
+  u: z.partialRecord(z.string(), count),
   /** Cases that the reviewer knew to be tests. */
   a: partSchema,
-  /** UTC day, counted from 1 January 1970, of the latest live interaction: the cases have faded to it. Null before one. */
+  /** UTC day, counted from 1 January 1970, of the latest live interaction: `n` and `p` have faded to it. Null before one. */
   t: z.int().nullable(),
   /** Telemetry that was ever above zero: 1 hover events, 2 scroll depth, 4 alternative views, added up. */
   m: z.int(),
@@ -96,16 +96,23 @@ export function borneOut(part: Part): KnownCases {
   return { ...casesOf(part), hit: Math.min(hit, Math.max(0, 2 * (hit - unclear))) };
 }
 
+/** How many more known cases of wrong and of right advice there must be for a verdict. */
+export interface Lacking {
+  readonly wrong: number;
+  readonly right: number;
+}
+
 /**
- * How many known cases of wrong and of right advice still count as such: as many as there ever were, but at most twice
- * their weight. So five of which more than half has faded are not five.
+ * What a part lacks of so many known cases: there must have been as many, and at least half of their weight must be
+ * left. So five of which more than half has faded are not enough.
  */
-export function casesThatCount(part: Part): { readonly wrong: number; readonly right: number } {
-  const [hit, miss, accepted, falseAlarm, wrong, right] = part;
-  return {
-    wrong: Math.min(wrong, Math.floor(2 * (hit + miss))),
-    right: Math.min(right, Math.floor(2 * (accepted + falseAlarm))),
-  };
+export function lacking(
+  [hit, miss, accepted, falseAlarm, wrong, right]: Part,
+  { wrong_cases, right_cases }: { readonly wrong_cases: number; readonly right_cases: number },
+): Lacking {
+  const of = (needed: number, known: number, weight: number) =>
+    Math.max(0, needed - known, Math.ceil(needed / 2 - weight));
+  return { wrong: of(wrong_cases, wrong, hit + miss), right: of(right_cases, right, accepted + falseAlarm) };
 }
 
 /** The part of natural and of planted cases together. */
@@ -113,23 +120,26 @@ export function allLive({ n, p }: PartsOfWork): Part {
   return sumOf([n, p]);
 }
 
-/**
- * Whether a domain is a part of the present work: not if the latest live interaction in it came more than the model's
- * half-life before the latest one in any domain. A domain that is known by labels alone is one.
- */
-export function isPresent(model: ModelDocument, { u }: PartsOfWork, domain: Domain): boolean {
-  const latest = Object.values(u).reduce<number>((one, other) => Math.max(one, other ?? 0), 0);
-  return latest - (u[domain] ?? latest) <= requireDiscrimination(model).half_life_days;
-}
-
-/** The work in a domain. */
-export function workIn({ d, q }: PartsOfWork, domain: Domain): Work {
-  return { natural: d[domain] ?? NO_PART, planted: q[domain] ?? NO_PART };
-}
-
 /** Several parts together, number by number. */
 export function sumOf(parts: readonly Part[]): Part {
   return NO_PART.map((_, index) => parts.reduce((sum, part) => sum + part[index]!, 0)) as Part;
+}
+
+/** The name in `u` of a part of the work that fades to a day of its own. */
+export type PartName = "high_stakes" | "critical" | Domain;
+
+/** The live cases of a part as they were on the day of the latest one. */
+export function workAsOfLatest({ s, c, d, q }: PartsOfWork, name: PartName): Work {
+  if (name === "high_stakes") return { natural: s, planted: NO_PART };
+  if (name === "critical") return { natural: c, planted: NO_PART };
+  return { natural: d[name] ?? NO_PART, planted: q[name] ?? NO_PART };
+}
+
+/** The live cases of a part faded to the day to which the whole has faded. */
+export function workToday(model: ModelDocument, parts: PartsOfWork, name: PartName): Work {
+  const { natural, planted } = workAsOfLatest(parts, name);
+  const kept = keptShare(model, (parts.t ?? 0) - (parts.u[name] ?? parts.t ?? 0));
+  return { natural: faded(natural, kept), planted: faded(planted, kept) };
 }
 
 /** Counts a decision in every part to which it belongs. */
@@ -138,16 +148,26 @@ export function withDecision(model: ModelDocument, parts: PartsOfWork, decided: 
   const counted = (part: Part) => counting(part, decided, 1 - 1 / memory_cases);
   const { domain, scenario_type } = decided;
   if (scenario_type === "calibration") return { ...parts, a: counted(parts.a) };
-  const inDomain = (of: PartsOfWork["d"]) => ({ ...of, [domain]: counted(of[domain] ?? NO_PART) });
-  const live = decided.isNew && parts.t !== null ? { ...parts, u: { ...parts.u, [domain]: parts.t } } : parts;
-  if (scenario_type === "error_injected") return { ...live, p: counted(parts.p), q: inDomain(parts.q) };
+  const isPlanted = scenario_type === "error_injected";
   const isGrave = scenario_type === "high_stakes" || scenario_type === "critical";
+  const names: readonly PartName[] = [
+    domain,
+    ...(isGrave ? ["high_stakes" as const] : []),
+    ...(scenario_type === "critical" ? ["critical" as const] : []),
+  ];
+  const { natural, planted } = workToday(model, parts, domain);
+  const grave = (name: "high_stakes" | "critical", part: Part) =>
+    names.includes(name) ? counted(workToday(model, parts, name).natural) : part;
   return {
-    ...live,
-    n: counted(parts.n),
-    d: inDomain(parts.d),
-    ...(isGrave ? { s: counted(parts.s) } : {}),
-    ...(scenario_type === "critical" ? { c: counted(parts.c) } : {}),
+    ...parts,
+    ...(isPlanted ? { p: counted(parts.p) } : { n: counted(parts.n) }),
+    s: grave("high_stakes", parts.s),
+    c: grave("critical", parts.c),
+    d: { ...parts.d, [domain]: isPlanted ? natural : counted(natural) },
+    q: { ...parts.q, [domain]: isPlanted ? counted(planted) : planted },
+    u: parts.t === null
+      ? parts.u
+      : { ...parts.u, ...Object.fromEntries(names.map((name) => [name, parts.t!])) },
   };
 }
 
@@ -181,28 +201,19 @@ export function keptShare(model: ModelDocument, days: number): number {
   return power(0.5, days / requireDiscrimination(model).half_life_days);
 }
 
-/** Whether a number of a part is a weight, which fades, and not a counter. */
-function isWeight(index: number): boolean {
-  return index < 4 || index === 7;
+/** A part of whose weights a share is kept; the counters stay. */
+function faded(part: Part, kept: number): Part {
+  if (kept === 1) return part;
+  return part.map((value, index) => index < 4 || index === 7 ? q9(value * kept) : value) as Part;
 }
 
-/** The live cases faded to an instant, epoch milliseconds; an earlier one changes nothing. */
+/**
+ * The whole of the live cases faded to an instant, epoch milliseconds; an earlier one changes nothing. The parts stay as
+ * they are: each fades when there is a case in it, or when it is read.
+ */
 export function fadedTo(model: ModelDocument, parts: PartsOfWork, now: number): PartsOfWork {
   const days = daysSinceLive(parts, now);
-  const t = parts.t === null ? dayOf(now) : parts.t + days;
-  if (days === 0) return { ...parts, t };
   const kept = keptShare(model, days);
-  const fade = (part: Part) => part.map((value, at) => isWeight(at) ? q9(value * kept) : value) as Part;
-  const fadeAll = (of: PartsOfWork["d"]) =>
-    Object.fromEntries(Object.entries(of).map(([name, part]) => [name, fade(part!)]));
-  return {
-    ...parts,
-    n: fade(parts.n),
-    p: fade(parts.p),
-    s: fade(parts.s),
-    c: fade(parts.c),
-    d: fadeAll(parts.d),
-    q: fadeAll(parts.q),
-    t,
-  };
+  const t = parts.t === null ? dayOf(now) : parts.t + days;
+  return { ...parts, n: faded(parts.n, kept), p: faded(parts.p, kept), t };
 }

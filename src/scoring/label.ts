@@ -37,8 +37,8 @@ export interface LateLabel {
   /** Whether the recommendation was right; absent if the label says nothing about it. Only `jis-3` reads it. */
   readonly ai_correct?: boolean | undefined;
   /**
-   * True if the interaction itself said whether the recommendation was right. With `jis-3` its evidence was
-   * counted then, and is not counted again.
+   * True if the interaction itself said whether the recommendation was right, and is no modification. With `jis-3` its
+   * evidence was counted then, and is not counted again.
    */
   readonly isAdviceCounted?: boolean;
 }

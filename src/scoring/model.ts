@@ -120,8 +120,8 @@ const discrimination = z.strictObject({
   wrong_cases: count,
   /** Cases of right advice without which nobody is compliant: somebody who rejects everything finds every error. */
   right_cases: count,
-  /** Decisions, and their share of all, from which on a part of the work needs known cases of its own. */
-  unmeasured: z.strictObject({ decisions: count, share }),
+  /** Decisions from which on grave cases, or a domain, need known cases of their own. */
+  unmeasured: z.strictObject({ grave_decisions: count, domain_decisions: count }),
 });
 
 const exerciseParams = z.record(z.string(), z.json());

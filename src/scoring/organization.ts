@@ -222,10 +222,43 @@ export interface OrganizationVerdict {
   readonly reasons: readonly string[];
 }
 
+/** The share of the operators who pass: at best all who do not certainly fail, at worst those who certainly pass. */
+interface PassShare {
+  /** Operators whose record is long enough. */
+  readonly operators: number;
+  readonly failing: number;
+  readonly undetermined: number;
+  readonly status: VerdictStatus;
+}
+
+/**
+ * The share of operators that a report's findings ask for, over all operators: the rule judges only high-risk ones, and
+ * a dashboard must not say better of the others than the report. Null if no operator's record is long enough, and with
+ * formulas before `jis-3`. Division is correctly rounded: 9 / 10 is exactly 0.9.
+ */
+function passShare(
+  model: ModelDocument,
+  rows: readonly (OperatorRow & { readonly verdict: VerdictStatus })[],
+  instantOf: (row: OperatorRow) => number,
+): PassShare | null {
+  if (model.discrimination === undefined) return null;
+  const { compliant, undetermined, non_compliant: failing } = verdictCounts(
+    rows.filter((row) => minimumDataMet(model, row, instantOf(row))),
+  );
+  const operators = compliant + undetermined + failing;
+  const isEnough = (passing: number) => passing / operators >= model.law.pass_share.compliant;
+  const status = !isEnough(operators - failing)
+    ? "non_compliant"
+    : isEnough(compliant)
+    ? "compliant"
+    : "undetermined";
+  return operators === 0 ? null : { operators, failing, undetermined, status };
+}
+
 /**
  * The verdict over exactly these operators, each judged at its own instant, epoch milliseconds:
- * `non_compliant` if the rule is broken even at best, `compliant` if it holds even at worst and judges somebody,
- * else `undetermined`. A row without a verdict counts as undetermined.
+ * `non_compliant` if the rule or the share of all operators is broken even at best, `compliant` if both hold even at
+ * worst and judge somebody, else `undetermined`. A row without a verdict counts as undetermined.
  */
 export function organizationVerdict(
   model: ModelDocument,
@@ -235,53 +268,71 @@ export function organizationVerdict(
   const known = rows.map((row) => ({ ...row, verdict: row.verdict ?? "undetermined" as const }));
   const best = organizationRule(model, known, { instantOf, end: "best" });
   const worst = organizationRule(model, known, { instantOf, end: "worst" });
-  const judgesNobody = best.highRisk + best.critical === 0;
-  const status = best.status === "non_compliant"
+  const share = passShare(model, known, instantOf);
+  const judgesNobody = share === null && best.highRisk + best.critical === 0;
+  const status = best.status === "non_compliant" || share?.status === "non_compliant"
     ? "non_compliant"
-    : worst.status === "compliant" && !judgesNobody
+    : worst.status === "compliant" && !judgesNobody && share?.status !== "undetermined"
     ? "compliant"
     : "undetermined";
   const remark = judgesNobody
-    ? [
-      "No operator works in a high-risk domain or takes critical decisions: the rule judges nobody, so there is no verdict.",
-    ]
+    ? [`${judgedInWords(model)}: the rule judges nobody, so there is no verdict.`]
     : status !== "undetermined"
     ? []
-    : model.discrimination === undefined
-    ? [NO_VERDICTS]
-    : [
-      "More cases of wrong advice whose truth is known, by outcome labels or by planted errors, would settle it.",
-    ];
-  return { status, reasons: [...verdictInWords(model, { best, worst }), ...remark] };
+    : [remarkOnDoubt(model, known.some(({ verdict }) => verdict === "undetermined"))];
+  return { status, reasons: [...verdictInWords(model, { best, worst, share }), ...remark] };
 }
 
-/** Both halves of the rule, each as a sentence with the operators who fail for certain and those who may. */
+function judgedInWords({ discrimination }: ModelDocument): string {
+  return discrimination === undefined
+    ? "No operator works in a high-risk domain or takes critical decisions"
+    : "No operator has a record that is long enough, or takes critical decisions";
+}
+
+/** What would settle an undetermined verdict. */
+function remarkOnDoubt(model: ModelDocument, isSomebodyUndetermined: boolean): string {
+  if (model.discrimination === undefined) return NO_VERDICTS;
+  return isSomebodyUndetermined
+    ? "More cases of wrong advice whose truth is known, by outcome labels or by planted errors, would settle it."
+    : `Who takes critical decisions fails for certain only with a JIS below ${model.thresholds.critical_jis}.`;
+}
+
+/** The halves of the rule and the share, each as a sentence with the operators who fail for certain and those who may. */
 function verdictInWords(
   model: ModelDocument,
-  { best, worst }: { readonly best: OrganizationRule; readonly worst: OrganizationRule },
+  { best, worst, share }: {
+    readonly best: OrganizationRule;
+    readonly worst: OrganizationRule;
+    readonly share: PassShare | null;
+  },
 ): readonly string[] {
   const { min_jis, critical_jis } = model.thresholds;
   const are = (count: number) => `${count} ${count === 1 ? "is" : "are"}`;
+  const belowOrOpen = (below: number, open: number) =>
+    `${are(below)} certainly below ${min_jis} and ${are(open)} undetermined`;
   const [open, grave] = [
     worst.highRiskBelowMinimum - best.highRiskBelowMinimum,
     best.criticalBelowCritical,
   ];
   const other = worst.criticalBelowCritical - grave;
   return [
+    ...(share === null ? [] : [
+      `Of ${formatQuantity(String(share.operators), "operator")} with a record that is long enough, ${
+        belowOrOpen(share.failing, share.undetermined)
+      }; at most ${percent(1 - model.law.pass_share.compliant)} may be below.`,
+    ]),
     best.highRisk === 0
       ? "No operator counts as high-risk."
       : `Of ${formatQuantity(String(best.highRisk), "high-risk operator")}, ${
-        are(best.highRiskBelowMinimum)
-      } certainly below ${min_jis} and ${are(open)} undetermined; at most ${
-        percent(model.organization.non_compliant_share)
-      } may be below.`,
+        belowOrOpen(best.highRiskBelowMinimum, open)
+      }; at most ${percent(model.organization.non_compliant_share)} may be below.`,
     best.critical === 0
       ? "No operator takes critical decisions."
       : `Of ${decidingCritically(best.critical)}, ${
         are(grave)
       } certainly below ${min_jis} with a JIS below ${critical_jis}, and ${
         are(other)
-      } otherwise not certain to reach ${min_jis}; none may be below ${critical_jis}.`,
+      } below ${min_jis} with a higher JIS or undetermined; none may be below ${critical_jis}.`,
   ];
 }
 

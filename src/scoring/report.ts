@@ -47,9 +47,9 @@ export function reportOf(
   const population = populationOf(document, data.records);
   const judged = findingsOf(document, { period, data, organizationDomain: organization.domain });
   const findings = judged.map(({ finding }) => finding);
-  const rule = judgeOrganization(document, population);
+  const rule = judgeOrganization(document, data.records);
   const overall = overallOf(judged, rule.verdicts);
-  const verdict = verdictOn(document, population);
+  const verdict = verdictOn(document, data.records);
   return {
     organization: { org_id: organization.org_id, name: organization.name, domain: organization.domain },
     overall_status: overall.reported,
@@ -91,12 +91,16 @@ export function article14Of({ document: model, sha256 }: Model, input: FindingsI
     finding.regulation === ARTICLE_14_FRAMEWORK
   );
   const overall = overallOf(judged);
+  const { records } = input.data;
   const { min_jis, critical_jis } = model.thresholds;
   return {
     article: "14",
     overall_status: overall.reported,
     status_certain: isCertain(overall),
-    overall_verdict: overallVerdict(judged),
+    overall_verdict: withOrganization(overallVerdict(judged), {
+      verdict: verdictOn(model, records).status,
+      worst: judgeOrganization(model, records).verdicts.worst,
+    }),
     measures: judged.map(({ finding }) => ({
       paragraph: finding.provision,
       requirement: finding.requirement,
@@ -163,35 +167,44 @@ function withOrganization(
   return worst === "non_compliant" ? "undetermined" : findings;
 }
 
+/**
+ * The records that the organization rule reads. Before `jis-3` only those that are long enough; with it all, as the
+ * dashboard does, because who takes critical decisions counts from the first one on.
+ */
+function ruledOf(model: ModelDocument, records: readonly PeriodRecord[]): readonly PeriodRecord[] {
+  return model.discrimination === undefined ? populationOf(model, records) : records;
+}
+
 /** The organization's verdict by the dashboard's function, each operator judged at its record's instant. */
 function verdictOn(
   model: ModelDocument,
-  population: readonly PeriodRecord[],
+  records: readonly PeriodRecord[],
 ): NonNullable<Report["verdict"]> {
-  const rows = population.map((record) => rowOf(record, record.jis));
+  const rows = ruledOf(model, records).map((record) => rowOf(record, record.jis));
   const { status, reasons } = organizationVerdict(model, rows, { instantOf: (row) => row.t1 });
   return { status, reasons: [...reasons] };
 }
 
 /**
- * The organization rule over the population, each operator judged at its record's instant. At the extremes
+ * The organization rule over the records, each operator judged at its record's instant. At the extremes
  * an operator's verdict decides. Without one to count by each JIS is replaced by an end of its interval, which changes only
  * operators whose interval straddles a threshold.
  */
 function judgeOrganization(
   model: ModelDocument,
-  population: readonly PeriodRecord[],
+  records: readonly PeriodRecord[],
 ): { readonly body: Report["organization_rule"]; readonly verdicts: Verdicts<RuleStatus> } {
   const instantOf = (row: OperatorRow) => row.t1;
+  const ruled = ruledOf(model, records);
   const ruleAt = (end: "best" | "worst") => {
     const side = end === "best" ? "high" : "low";
-    const rows = population.map((record) =>
+    const rows = ruled.map((record) =>
       rowOf(record, countedVerdict(model, record) === null ? record[side] : record.jis)
     );
     return organizationRule(model, rows, { instantOf, end });
   };
-  const rule = organizationRule(model, population.map((record) => rowOf(record, record.jis)), { instantOf });
-  const verdicts: Verdicts<RuleStatus> = population.length === 0
+  const rule = organizationRule(model, ruled.map((record) => rowOf(record, record.jis)), { instantOf });
+  const verdicts: Verdicts<RuleStatus> = populationOf(model, records).length === 0 && rule.critical === 0
     ? { reported: "insufficient_data", best: "insufficient_data", worst: "insufficient_data" }
     : { reported: rule.status, best: ruleAt("best").status, worst: ruleAt("worst").status };
   const body = {

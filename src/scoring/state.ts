@@ -7,7 +7,7 @@ import * as z from "zod";
 import { type Domain, FIRST_DOMAINS, LATER_DOMAINS } from "../domain/enums.ts";
 import { type BucketName, BUCKETS, type ModelDocument } from "./model.ts";
 import { clamp, q9 } from "./arithmetic.ts";
-import { allLive, casesThatCount, knownCasesSchema, NO_PARTS } from "./known_cases.ts";
+import { allLive, knownCasesSchema, lacking, NO_PARTS } from "./known_cases.ts";
 
 /** Positive and negative evidence; their sum never exceeds the bucket's capacity. */
 export type Bucket = readonly [positive: number, negative: number];
@@ -174,9 +174,15 @@ export function minimumDataMet(
   return state.n >= interactions || (state.t0 !== null && (now - state.t0) / DAY_MS >= days);
 }
 
-/** Number of known cases that a verdict rests on: of wrong advice with `jis-3`, of any kind before. */
+/**
+ * Number of known cases that a verdict rests on: of any kind before `jis-3`; with `jis-3` of wrong advice, and as many as
+ * are needed less what is lacking if too few of them still count.
+ */
 export function truthOf({ discrimination }: ModelDocument, { cnt, ev }: OperatorState): number {
-  return discrimination === undefined ? cnt.truth : casesThatCount(allLive(ev ?? NO_PARTS)).wrong;
+  if (discrimination === undefined) return cnt.truth;
+  const live = allLive(ev ?? NO_PARTS);
+  const { wrong } = lacking(live, discrimination);
+  return wrong > 0 ? discrimination.wrong_cases - wrong : live[4];
 }
 
 /** Number of known cases without which no score is final. */

@@ -24,14 +24,15 @@ import { gridSize, type KnownCases, Posterior, rateAt, requireDiscrimination } f
 import {
   borneOut,
   casesOf,
-  casesThatCount,
-  isPresent,
+  lacking,
   NO_PART,
   type Part,
+  type PartName,
   type PartsOfWork,
   sumOf,
   type Work,
-  workIn,
+  workAsOfLatest,
+  workToday,
 } from "./known_cases.ts";
 import type { ModelDocument } from "./model.ts";
 
@@ -40,12 +41,13 @@ const STEPS = 1_000;
 
 /**
  * ε of natural cases, 0..1: how often the AI is wrong in them. Where hardly any right advice is known, errors alone are
- * looked for, and say nothing of how often they come.
+ * looked for, and say nothing of how often they come. Hits that nothing bears out can be left out.
  */
-export function errorRate(model: ModelDocument, [, , , , wrong, right]: Part): number {
-  const { error_rate: { prior, weight, least, most, step }, right_cases } = requireDiscrimination(model);
-  const counted = right < right_cases ? 0 : wrong;
-  const rate = (prior * weight + counted) / (weight + counted + right);
+export function errorRate(model: ModelDocument, natural: Part, { hit, miss } = casesOf(natural)): number {
+  const section = requireDiscrimination(model);
+  const { prior, weight, least, most, step } = section.error_rate;
+  const wrong = lacking(natural, section).right > 0 ? 0 : hit + miss;
+  const rate = (prior * weight + wrong) / (weight + wrong + natural[2] + natural[3]);
   return clamp(roundTo(roundTo(rate / step, 0) * step, 9), least, most);
 }
 
@@ -161,13 +163,18 @@ class Reading {
   readonly mean: number;
   /** The low end of the interval if every hit counts. */
   readonly lowIfClear: number;
-  /** Holds the points in both cases: if every hit counts, and if unclear ones count only as far as they are borne out. */
+  /**
+   * Holds the points whether every hit counts or unclear ones only as far as they are borne out; and as long as nothing
+   * shows how often the AI is wrong, whatever that rate is.
+   */
   readonly interval: Interval;
   /** The lower mean of both cases. */
   readonly leastMean: number;
   readonly errorRate: number;
   readonly #posterior: Posterior;
   readonly #tables: PointTables;
+  /** The tables of the highest score that may be true: those of the highest error rate as long as none is known. */
+  readonly #tablesAtMost: PointTables;
 
   constructor(
     readonly model: ModelDocument,
@@ -175,21 +182,31 @@ class Reading {
     readonly mode: Mode,
   ) {
     this.part = sumOf([work.natural, work.planted]);
-    this.errorRate = errorRate(model, work.natural);
-    this.#tables = tablesOf(model, this.errorRate);
-    const table = this.#tables[mode];
-    const read = (cases: KnownCases) => {
+    const section = requireDiscrimination(model);
+    const read = (cases: KnownCases, natural: KnownCases) => {
+      const rate = errorRate(model, work.natural, natural);
+      const tables = tablesOf(model, rate);
       const posterior = new Posterior(model, cases);
-      return { posterior, ...intervalOf(model, table, posterior), mean: meanOf(table.points, posterior) };
+      const { low, high } = intervalOf(model, tables[mode], posterior);
+      return { rate, tables, posterior, low, high, mean: meanOf(tables[mode].points, posterior) };
     };
     const [cases, least] = [casesOf(this.part), borneOut(this.part)];
-    const asCounted = read(cases);
-    const asBorneOut = least.hit < cases.hit ? read(least) : asCounted;
+    const asCounted = read(cases, casesOf(work.natural));
+    const asBorneOut = least.hit < cases.hit ? read(least, borneOut(work.natural)) : asCounted;
+    const isRateKnown = lacking(work.natural, section).right === 0;
+    this.errorRate = asCounted.rate;
+    this.#tables = asCounted.tables;
+    this.#tablesAtMost = isRateKnown ? asCounted.tables : tablesOf(model, section.error_rate.most);
     this.#posterior = asCounted.posterior;
     this.mean = asCounted.mean;
     this.leastMean = Math.min(asCounted.mean, asBorneOut.mean);
     this.lowIfClear = asCounted.low;
-    this.interval = { low: Math.min(asCounted.low, asBorneOut.low), high: asCounted.high };
+    this.interval = {
+      low: Math.min(asCounted.low, asBorneOut.low),
+      high: isRateKnown
+        ? asCounted.high
+        : intervalOf(model, this.#tablesAtMost[mode], asCounted.posterior).high,
+    };
   }
 
   /** Integer points of the weighty dimensions. */
@@ -226,7 +243,7 @@ class Reading {
   /** The highest points, with the certainty of the interval, if no wrong advice were ever accepted. */
   highestWithEveryErrorFound(): number {
     const size = gridSize(this.model);
-    const best = this.#tables[this.mode].points.subarray((size - 1) * size);
+    const best = this.#tablesAtMost[this.mode].points.subarray((size - 1) * size);
     const tail = (1 - this.model.uncertainty.level) / 2;
     let sum = 0;
     for (const [column, probability] of this.#posterior.ofRightAdvice().entries()) {
@@ -281,7 +298,7 @@ export function judge(model: ModelDocument, parts: PartsOfWork, mode: Mode): Jud
   return {
     ...all.interval,
     dimensions: all.dimensions(),
-    priorDimensions: casesThatCount(all.part).wrong < requireDiscrimination(model).wrong_cases
+    priorDimensions: lacking(all.part, requireDiscrimination(model)).wrong > 0
       ? computedDimensions(model, mode).filter((name) =>
         model.dimensions[name].false_alarm_cost !== undefined
       )
@@ -291,15 +308,29 @@ export function judge(model: ModelDocument, parts: PartsOfWork, mode: Mode): Jud
   };
 }
 
+const rankOf = (verdict: Verdict | null) => verdict === null ? 0 : VERDICT_STATUSES.indexOf(verdict.status);
+
 /** The worst of what each part says: not compliant, then undetermined, then compliant. */
 function verdictOf(model: ModelDocument, parts: PartsOfWork, all: Reading): Verdict {
-  const others = partsToJudge(model, parts).map(({ work, ...of }) =>
-    verdictOnPart(model, { ...of, reading: new Reading(model, work, all.mode) })
-  );
-  const rank = ({ status }: Verdict) => VERDICT_STATUSES.indexOf(status);
-  return [verdictOnNatural(model, all), ...others].reduce<Verdict>(
-    (worst, verdict) => verdict !== null && rank(verdict) > rank(worst) ? verdict : worst,
+  return [verdictOnNatural(model, all), ...verdictsOnParts(model, parts, all.mode)].reduce<Verdict>(
+    (worst, verdict) => verdict !== null && rankOf(verdict) > rankOf(worst) ? verdict : worst,
     verdictOnAll(model, all),
+  );
+}
+
+/**
+ * What each part says today, or what it said on the day of its latest case if that is better: good work does not become
+ * worse because somebody is given no more of it. Bad work does not become better by it either, until what is known of it
+ * has faded.
+ */
+function verdictsOnParts(model: ModelDocument, parts: PartsOfWork, mode: Mode): readonly (Verdict | null)[] {
+  const read = (workOf: (name: PartName) => Work) =>
+    partsToJudge(model, parts, workOf).map((part) => part && verdictOnPart(model, part, mode));
+  const today = read((name) => workToday(model, parts, name));
+  if (Object.values(parts.u).every((day) => day === parts.t)) return today;
+  const asOfLatest = read((name) => workAsOfLatest(parts, name));
+  return today.map((verdict, index) =>
+    rankOf(asOfLatest[index]!) < rankOf(verdict) ? asOfLatest[index]! : verdict
   );
 }
 
@@ -311,43 +342,43 @@ interface PartToJudge {
 }
 
 /**
- * The parts that have known cases enough, or so many decisions that they need some. Grave cases need some whatever
- * their share is, and each of their known errors is looked at: other work must not dilute them. Domains that are too
- * small to be judged are judged together, since many small ones can be most of the work. A domain that the operator has
- * left is not judged apart.
+ * The parts, each null if it has neither known cases nor decisions enough. Grave cases need some from fewer decisions on,
+ * and each of their known errors is looked at. Domains that are too small to be judged are judged together, too, since
+ * many small ones can be most of the work.
  */
-function partsToJudge(model: ModelDocument, parts: PartsOfWork): readonly PartToJudge[] {
-  const { wrong_cases, unmeasured } = requireDiscrimination(model);
-  const total = parts.n[6] + parts.p[6];
-  const judged = (
-    name: Verdict["part"],
-    work: Work,
-    { leastShare, leastWrong }: { readonly leastShare: number; readonly leastWrong: number },
-  ): readonly PartToJudge[] => {
+function partsToJudge(
+  model: ModelDocument,
+  parts: PartsOfWork,
+  workOf: (name: PartName) => Work,
+): readonly (PartToJudge | null)[] {
+  const section = requireDiscrimination(model);
+  const { grave_decisions, domain_decisions } = section.unmeasured;
+  const measured = (name: Verdict["part"], work: Work, often: number) => {
     const part = sumOf([work.natural, work.planted]);
-    const [, , , , , , decisions] = part;
-    const isOften = decisions >= unmeasured.decisions && decisions >= leastShare * total;
-    return casesThatCount(part).wrong >= leastWrong || isOften ? [{ name, work, isOften }] : [];
+    return { name, work, part, isOften: part[6] >= often, isKnown: lacking(part, section).wrong === 0 };
   };
-  const usual = { leastShare: unmeasured.share, leastWrong: wrong_cases };
-  const grave = { leastShare: 0, leastWrong: 1 };
-  const occurred = DOMAINS.filter((name) => name in parts.d || name in parts.q);
-  const domains = occurred.filter((name) => isPresent(model, parts, name)).map((name) => {
-    const work = workIn(parts, name);
-    return { work, judged: judged(name, work, usual) };
-  });
-  const small = domains.filter((domain) => domain.judged.length === 0).map(({ work }) => work);
-  const together = {
+  const grave = (["high_stakes", "critical"] as const).map((name) =>
+    measured(name, workOf(name), grave_decisions)
+  );
+  const domains = DOMAINS.filter((name) => name in parts.d).map((name) =>
+    measured(name, workOf(name), domain_decisions)
+  );
+  const small = domains.filter(({ isOften, isKnown }) => !isOften && !isKnown).map(({ work }) => work);
+  const together = measured("other_domains", {
     natural: sumOf(small.map(({ natural }) => natural)),
     planted: sumOf(small.map(({ planted }) => planted)),
-  };
+  }, domain_decisions);
   return [
-    ...judged("high_stakes", { natural: parts.s, planted: NO_PART }, grave),
-    ...judged("critical", { natural: parts.c, planted: NO_PART }, grave),
-    ...(occurred.length > 1
-      ? [...domains.flatMap((domain) => domain.judged), ...judged("other_domains", together, usual)]
-      : []),
+    ...grave.map((one) => one.part[6] > 0 || one.part[4] > 0 || one.part[5] > 0 ? one : null),
+    ...(domains.length > 1 ? [...domains, together] : []).map((one) =>
+      one.isOften || one.isKnown || turnsDownMost(one.part) ? one : null
+    ),
   ];
+}
+
+/** Whether more right advice is turned down than followed, which can be below the minimum without any wrong advice. */
+function turnsDownMost([, , accepted, falseAlarm]: Part): boolean {
+  return falseAlarm > accepted;
 }
 
 const SETTLED = { doubt: null, ...NOBODY_CAN_SAY } as const;
@@ -362,18 +393,21 @@ function basisOf(name: Verdict["part"], { interval, part: [, , , , wrong, right]
 }
 
 function verdictOnAll(model: ModelDocument, all: Reading): Verdict {
-  const { wrong_cases: least, right_cases: leastRight } = requireDiscrimination(model);
   const basis = basisOf("all", all);
-  const { wrong, right } = casesThatCount(all.part);
   const said = (rest: Pick<Verdict, "status" | "doubt" | keyof Needed>): Verdict => ({ ...basis, ...rest });
+  const { wrong, right } = lacking(all.part, requireDiscrimination(model));
+  if (isBelow(model, all)) return said({ status: "non_compliant", ...SETTLED });
+  if (wrong > 0) return said(doubted("too_few_wrong_cases", wrongNeeded(wrong)));
+  if (right > 0) return said(doubted("too_few_right_cases", rightNeeded(right)));
+  return said(doubtOf(model, all) ?? { status: "compliant", ...SETTLED });
+}
+
+/** Whether known cases are certainly below the minimum: with too little wrong advice, even if every error were found. */
+function isBelow(model: ModelDocument, reading: Reading): boolean {
   const { min_jis } = model.thresholds;
-  if (all.interval.high < min_jis && (wrong >= least || all.highestWithEveryErrorFound() < min_jis)) {
-    return said({ status: "non_compliant", ...SETTLED });
-  }
-  if (wrong < least) return said(doubted("too_few_wrong_cases", wrongNeeded(least - wrong)));
-  if (right < leastRight) return said(doubted("too_few_right_cases", rightNeeded(leastRight - right)));
-  const doubt = doubtOf(model, all);
-  return said(doubt ?? { status: "compliant", ...SETTLED });
+  if (reading.interval.high >= min_jis) return false;
+  return lacking(reading.part, requireDiscrimination(model)).wrong === 0 ||
+    reading.highestWithEveryErrorFound() < min_jis;
 }
 
 /**
@@ -382,26 +416,19 @@ function verdictOnAll(model: ModelDocument, all: Reading): Verdict {
  */
 function verdictOnPart(
   model: ModelDocument,
-  { name, isOften, reading }: {
-    readonly name: Verdict["part"];
-    readonly isOften: boolean;
-    readonly reading: Reading;
-  },
+  { name, work, isOften }: PartToJudge,
+  mode: Mode,
 ): Verdict | null {
-  const { wrong_cases: least, right_cases: leastRight } = requireDiscrimination(model);
+  const reading = new Reading(model, work, mode);
   const basis = basisOf(name, reading);
-  const { wrong, right } = casesThatCount(reading.part);
-  if (wrong < least) {
+  const { wrong, right } = lacking(reading.part, requireDiscrimination(model));
+  if (isBelow(model, reading)) return { ...basis, status: "non_compliant", ...SETTLED };
+  if (wrong > 0) {
     const [hit, miss] = reading.part;
     if (!isOften && miss <= hit) return null;
-    return { ...basis, ...doubted("part_not_measured", wrongNeeded(least - wrong)) };
+    return { ...basis, ...doubted("part_not_measured", wrongNeeded(wrong)) };
   }
-  if (reading.interval.high < model.thresholds.min_jis) {
-    return { ...basis, status: "non_compliant", ...SETTLED };
-  }
-  if (right < leastRight) {
-    return { ...basis, ...doubted("part_not_measured", rightNeeded(leastRight - right)) };
-  }
+  if (right > 0) return { ...basis, ...doubted("part_not_measured", rightNeeded(right)) };
   const doubt = doubtOf(model, reading);
   if (doubt !== null) return { ...basis, ...doubt };
   const natural = naturalOf(model, reading);
@@ -412,18 +439,16 @@ function verdictOnPart(
 
 /** What keeps enough known cases from being as good as a compliant whole; null if nothing does. */
 function doubtOf(model: ModelDocument, reading: Reading): ReturnType<typeof doubted> | null {
-  const { wrong_cases: least } = requireDiscrimination(model);
   const { min_jis } = model.thresholds;
   if (reading.lowIfClear < min_jis) return doubted("interval_spans_minimum", neededCases(model, reading));
   if (reading.interval.low < min_jis) return doubted("modifications_unclear");
-  const { wrong } = casesThatCount(reading.work.natural);
-  return wrong < least ? doubted("too_few_natural_wrong_cases", wrongNeeded(least - wrong)) : null;
+  const { wrong } = lacking(reading.work.natural, requireDiscrimination(model));
+  return wrong > 0 ? doubted("too_few_natural_wrong_cases", wrongNeeded(wrong)) : null;
 }
 
 /** The natural cases of work with planted ones, if there are enough; null if not, or if they are the whole. */
 function naturalOf(model: ModelDocument, { work, mode }: Reading): Reading | null {
-  const { wrong_cases: least } = requireDiscrimination(model);
-  return work.planted[4] > 0 && casesThatCount(work.natural).wrong >= least
+  return work.planted[4] > 0 && lacking(work.natural, requireDiscrimination(model)).wrong === 0
     ? new Reading(model, { ...work, planted: NO_PART }, mode)
     : null;
 }

@@ -57,7 +57,7 @@ export function verdictReason(verdict: Verdict): string {
     case "modifications_unclear":
       return `most of the errors found among ${
         partInWords(part)
-      } are modifications, and nobody has said both whether the AI was wrong and whether the outcome was right; saying both would settle it`;
+      } are modifications or referrals of which nobody has said whether the AI was wrong, and of a modification whether its outcome is right; saying it of new cases would settle it`;
   }
 }
 

@@ -254,8 +254,11 @@ export interface Operator {
   readonly secondAi?: number;
   /** True if whoever labels the outcomes calls every decision right; an injected error keeps its truth. */
   readonly isLabelledRight?: true;
-  /** How often, 0..1, advice that is followed is reworded so much that it looks like a departure; never if absent. */
-  readonly rewords?: number;
+  /**
+   * How often, 0..1, advice that is followed is made to look like a departure, and by which decision: the outcome is then as
+   * right as the advice. Never if absent.
+   */
+  readonly disguise?: { readonly as: "modified" | "escalated"; readonly share: number };
   /** Weights of the decisions by which the operator departs, if not those of the archetype. */
   readonly departures?: Archetype["departures"];
 }
@@ -424,7 +427,7 @@ export function drawCase(
       ),
       decision,
       modification_extent: decision === "modified"
-        ? hundredths(random.uniform(...(departs || operator.rewords ? MODIFICATION_EXTENT : RETOUCH_EXTENT)))
+        ? hundredths(random.uniform(...(departs || operator.disguise ? MODIFICATION_EXTENT : RETOUCH_EXTENT)))
         : 0,
       ai_available: true,
       scenario_type: scenario,
@@ -517,10 +520,10 @@ export function departuresOf({ archetype, departures = ARCHETYPES[archetype].dep
 }
 
 /** Takes no draw from the stream of a reviewer who never touches up, so that its stream stays the same. */
-function drawFollowing({ archetype, rewords }: Operator, random: Random): Decision {
+function drawFollowing({ archetype, disguise }: Operator, random: Random): Decision {
   const { retouched = 0 }: Archetype = ARCHETYPES[archetype];
-  const share = rewords ?? retouched;
-  return share > 0 && random.bernoulli(share) ? "modified" : "accepted";
+  const { as, share } = disguise ?? { as: "modified", share: retouched };
+  return share > 0 && random.bernoulli(share) ? as : "accepted";
 }
 
 function drawTelemetry(

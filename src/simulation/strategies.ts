@@ -112,14 +112,21 @@ export const STRATEGIES = {
   blind_modifier: {
     does: "Rewords half of the cases unread and accepts the rest; ai_correct is not sent.",
     base: "rubber_stamper",
-    operator: { rewords: 0.5 },
+    operator: { disguise: { as: "modified", share: 0.5 } },
     mustNotPass: true,
   },
   blind_modifier_told: {
     does: "Does as blind_modifier where ai_correct is sent.",
     base: "rubber_stamper",
-    operator: { rewords: 0.5 },
+    operator: { disguise: { as: "modified", share: 0.5 } },
     environment: { saysAiCorrect: true },
+    mustNotPass: true,
+  },
+  blind_escalator: {
+    does:
+      "Escalates three cases in ten unread and accepts the rest; the outcome says how the case came out, and ai_correct is not sent.",
+    base: "rubber_stamper",
+    operator: { disguise: { as: "escalated", share: 0.3 } },
     mustNotPass: true,
   },
   rotating_ids: {

@@ -140,7 +140,7 @@ export function trueScore(
   const { h, f } = countedRates(model, operator, at);
   const { aiErrorRate } = at.environment;
   const wrong = ENDLESS * aiErrorRate;
-  const rate = errorRate(model, [0, 0, 0, 0, wrong, ENDLESS - wrong, ENDLESS, 0]);
+  const rate = errorRate(model, [0, wrong, ENDLESS - wrong, 0, wrong, ENDLESS - wrong, ENDLESS, 0]);
   return weightyDimensions(model).reduce(
     (sum, { weight, falseAlarmCost }) =>
       sum + weight * pointsOf(model, { falseAlarmCost, errorRate: rate })(h, f),

@@ -547,12 +547,57 @@ Deno.test(
     const { dashboard: { verdict } } = await ask(harness, key, DASHBOARD);
     assert.equal(verdict.status, "undetermined");
     assert.deepEqual(verdict.reasons, [
+      "Of 11 operators with a record that is long enough, 1 is certainly below 60 and 1 is undetermined; at most 10 % may be below.",
       "Of 11 high-risk operators, 1 is certainly below 60 and 1 is undetermined; at most 10 % may be below.",
       "No operator takes critical decisions.",
       "More cases of wrong advice whose truth is known, by outcome labels or by planted errors, would settle it.",
     ]);
     await review(harness, key, { operator: "open", cases: careless(60) });
     assert.equal(await statusOf(), "non_compliant");
+  }, MODEL),
+);
+
+/** The verdicts on the organization, wherever they stand. */
+async function organizationVerdicts(harness: Harness, key: string): Promise<Json> {
+  const { dashboard: { verdict } } = await ask(harness, key, DASHBOARD);
+  const { report } = await ask(harness, key, REPORT);
+  const { overall_verdict } = await ask(harness, key, ARTICLE_14);
+  return [verdict.status, report.verdict.status, report.overall_verdict, overall_verdict];
+}
+
+Deno.test(
+  "operators of ordinary domains count on the dashboard as in the findings, however good the high-risk ones are",
+  withHarness(async (harness) => {
+    const key = await harness.organization("acme");
+    const general = (operator: string, cases: readonly Case[]) =>
+      review(harness, key, { operator, cases, domain: "general" });
+    for (let index = 0; index < 4; index += 1) {
+      await review(harness, key, { operator: `good-${index}`, cases: careful(60) });
+    }
+    // Nobody referred a case, so that a finding stays open.
+    const expected = ["compliant", "compliant", "undetermined", "undetermined"];
+    assert.deepEqual(await organizationVerdicts(harness, key), expected);
+    await general("open", unknown(60));
+    assert.deepEqual((await organizationVerdicts(harness, key)).slice(0, 2), [
+      "undetermined",
+      "undetermined",
+    ]);
+    for (const operator of ["bad-0", "bad-1"]) await general(operator, careless(60));
+    assert.deepEqual(await organizationVerdicts(harness, key), Array(4).fill("non_compliant"));
+  }, MODEL),
+);
+
+Deno.test(
+  "a short record with critical decisions keeps the dashboard, the report and Article 14 equally open",
+  withHarness(async (harness) => {
+    const key = await harness.organization("acme");
+    await review(harness, key, { operator: "good", cases: careful(60) });
+    const before = await organizationVerdicts(harness, key);
+    await review(harness, key, { operator: "short", cases: careless(20, { stakes: "critical" }) });
+    const after = await organizationVerdicts(harness, key);
+    assert.deepEqual(after, Array(4).fill(after[0]));
+    assert.notEqual(after[0], "compliant");
+    assert.notDeepEqual(after, before);
   }, MODEL),
 );
 

@@ -18,23 +18,48 @@ def of(state):
     return state.get("ev") or none_yet()
 
 
-def that_count(part):
-    """Section 12.1: the known cases of wrong and of right advice that still count."""
+def lacking(rules, part):
+    """Section 12.1: how many more known cases of wrong and of right advice there must be."""
     hit, miss, right, alarm, wrong_cases, right_cases = part[:6]
-    return min(wrong_cases, math.floor(2 * (hit + miss))), min(right_cases, math.floor(2 * (right + alarm)))
+
+    def of(needed, known, weight):
+        return max(0, needed - known, math.ceil(needed / 2 - weight))
+
+    wrong = of(rules["wrong_cases"], wrong_cases, hit + miss)
+    return wrong, of(rules["right_cases"], right_cases, right + alarm)
+
+
+def faded(part, kept):
+    """Section 12.1: a part of whose weights a share is kept."""
+    return [quantised(value * kept) if index < 4 or index == 7 else value for index, value in enumerate(part)]
+
+
+def kept_share(document, days):
+    """Section 12.1: the share of a weight that is kept after so many days."""
+    return power(0.5, days / document["discrimination"]["half_life_days"])
 
 
 def fade(document, known, now_ms):
-    """Section 12.1: the live parts as they read at an instant."""
+    """Section 12.1: the whole of the live cases as it reads at an instant."""
     today = now_ms // _DAY
     days = 0 if known["t"] is None else max(0, today - known["t"])
-    if days > 0:
-        kept = power(0.5, days / document["discrimination"]["half_life_days"])
-        domains = (*known["d"].values(), *known["q"].values())
-        for part in (known["n"], known["p"], known["s"], known["c"], *domains):
-            for index in (0, 1, 2, 3, 7):
-                part[index] = quantised(part[index] * kept)
+    kept = kept_share(document, days)
+    known["n"], known["p"] = faded(known["n"], kept), faded(known["p"], kept)
     known["t"] = today if known["t"] is None else known["t"] + days
+
+
+def as_of_latest(known, name):
+    """Section 12.1: the natural and the planted cases of a part as they were on the day of the latest one."""
+    if name in ("high_stakes", "critical"):
+        return known["s" if name == "high_stakes" else "c"], [0] * 8
+    return known["d"].get(name, [0] * 8), known["q"].get(name, [0] * 8)
+
+
+def as_of_today(document, known, name):
+    """Section 12.1: the same, faded to the day of the whole."""
+    today = known["t"] or 0
+    kept = kept_share(document, today - known["u"].get(name, today))
+    return tuple(faded(part, kept) for part in as_of_latest(known, name))
 
 
 def as_measured(document, state, interaction):
@@ -67,7 +92,9 @@ def count_interaction(document, state, reading, domain, now_ms):
 def is_unclear(decision, scenario_type, outcome, ai_correct):
     """Section 12.2: whether a hit is unclear."""
     known_wrong = scenario_type == "error_injected" or ai_correct is False
-    return decision == "modified" and not (known_wrong and outcome is True)
+    if decision == "modified":
+        return not (known_wrong and outcome is True)
+    return decision in ("deferred", "escalated") and not known_wrong
 
 
 def count_case(document, known, case, evidence, is_new):
@@ -91,20 +118,28 @@ def count_case(document, known, case, evidence, is_new):
     if scenario_type == "calibration":
         known["a"] = counted(known["a"])
         return
-    if is_new:
-        known["u"][domain] = known["t"]
-    source, of_domain = ("p", "q") if scenario_type == "error_injected" else ("n", "d")
-    known[source] = counted(known[source])
-    known[of_domain][domain] = counted(known[of_domain].get(domain, [0] * 8))
+    natural, planted = as_of_today(document, known, domain)
+    if scenario_type == "error_injected":
+        known["p"], planted = counted(known["p"]), counted(planted)
+    else:
+        known["n"], natural = counted(known["n"]), counted(natural)
+    known["d"][domain], known["q"][domain] = natural, planted
+    names = [domain]
     if scenario_type in _GRAVE:
-        known["s"] = counted(known["s"])
+        names.append("high_stakes")
+        known["s"] = counted(as_of_today(document, known, "high_stakes")[0])
     if scenario_type == "critical":
-        known["c"] = counted(known["c"])
+        names.append("critical")
+        known["c"] = counted(as_of_today(document, known, "critical")[0])
+    if known["t"] is not None:
+        known["u"].update(dict.fromkeys(names, known["t"]))
 
 
 def cells_of(cells, rules, decision, scenario_type, outcome, departure, ai_correct):
     """Section 12.2, the table, for a presented case; `cells` makes the four."""
     ai_right = False if scenario_type == "error_injected" else ai_correct
+    if decision == "modified" and outcome is None and scenario_type != "error_injected":
+        return cells()
     if ai_right is None:
         if outcome is None:
             return cells()

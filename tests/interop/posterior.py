@@ -4,7 +4,7 @@ import math
 from functools import lru_cache
 
 from arithmetic import clamp, exponential, natural_logarithm, round_to, to_dimension
-from parts_of_work import that_count
+from parts_of_work import as_of_latest, as_of_today, lacking
 from shapes import DOMAINS
 
 _DIMENSIONS = (
@@ -142,24 +142,35 @@ def _sum_of(parts):
     return [sum(numbers) for numbers in zip([0] * 8, *parts)]
 
 
+def _borne_out(part):
+    hit, unclear = part[0], part[7]
+    return [min(hit, max(0, 2 * (hit - unclear))), *part[1:]]
+
+
 class Reading:
-    """Sections 12.4 and 12.5: what the posterior says of some work, with both ends of its unclear hits."""
+    """Sections 12.4 and 12.5: what the posterior says of some work, with both ends of what is not known."""
 
     def __init__(self, judgment, work):
         self.work = work
         self.part = work.part
-        self.points = judgment.points(work.natural)
+        self.lacks = lacking(judgment.rules, work.part)
+        rate = judgment.error_rate(work.natural, work.natural)
+        self.points = judgment.points(rate)
         self.table = self.points.modes[judgment.mode]
         self.posterior = judgment.grid.weights(self.part)
         self.mean = _mean(self.table, self.posterior)
         self.low_if_clear, self.high = _interval(self.table, self.posterior, judgment.tail)
         self.low, self.least_mean = self.low_if_clear, self.mean
-        hit, unclear = self.part[0], self.part[7]
-        borne_out = min(hit, max(0, 2 * (hit - unclear)))
-        if borne_out < hit:
-            least = judgment.grid.weights([borne_out, *self.part[1:]])
-            self.low = min(self.low, _interval(self.table, least, judgment.tail)[0])
-            self.least_mean = min(self.mean, _mean(self.table, least))
+        self.table_at_most = self.table
+        least = _borne_out(self.part)
+        if least[0] < self.part[0]:
+            table = judgment.points(judgment.error_rate(work.natural, _borne_out(work.natural))).modes[judgment.mode]
+            posterior = judgment.grid.weights(least)
+            self.low = min(self.low, _interval(table, posterior, judgment.tail)[0])
+            self.least_mean = min(self.mean, _mean(table, posterior))
+        if lacking(judgment.rules, work.natural)[1] > 0:
+            self.table_at_most = judgment.points(judgment.rules["error_rate"]["most"]).modes[judgment.mode]
+            self.high = _interval(self.table_at_most, self.posterior, judgment.tail)[1]
 
 
 class Judgment:
@@ -181,15 +192,15 @@ class Judgment:
         self.verdict = self._worst()
         rows = document["dimensions"]
         computed = [name for name in self.dimensions if mode == "full" or "lite_weight" in rows[name]]
-        self.prior_dimensions = computed if that_count(self.all.part)[0] < self.rules["wrong_cases"] else []
+        self.prior_dimensions = computed if self.all.lacks[0] > 0 else []
 
-    def points(self, natural):
-        return _points_of(json.dumps(_read_of(self.document), sort_keys=True), self._error_rate(natural))
+    def points(self, rate):
+        return _points_of(json.dumps(_read_of(self.document), sort_keys=True), rate)
 
-    def _error_rate(self, natural):
-        rules, (wrong, right) = self.rules["error_rate"], natural[4:6]
-        counted = 0 if right < self.rules["right_cases"] else wrong
-        share = (rules["prior"] * rules["weight"] + counted) / (rules["weight"] + counted + right)
+    def error_rate(self, natural, read):
+        rules = self.rules["error_rate"]
+        wrong = 0 if lacking(self.rules, natural)[1] > 0 else read[0] + read[1]
+        share = (rules["prior"] * rules["weight"] + wrong) / (rules["weight"] + wrong + natural[2] + natural[3])
         stepped = round_to(round_to(share / rules["step"], 0) * rules["step"], 9)
         return clamp(stepped, rules["least"], rules["most"])
 
@@ -228,7 +239,7 @@ class Judgment:
         return 2 * (between / whole - mean * mean) >= squares / whole - mean * mean
 
     def _best(self, reading):
-        table, (weights, whole) = reading.table, reading.posterior
+        table, (weights, whole) = reading.table_at_most, reading.posterior
         size, total = self.grid.size, 0
         for column in range(size):
             total = total + _sum(weights[row * size + column] for row in range(size)) / whole
@@ -236,32 +247,33 @@ class Judgment:
                 return table[(size - 1) * size + column]
         return table[-1]
 
+    def _is_below(self, reading):
+        return reading.high < self.minimum and (reading.lacks[0] == 0 or self._best(reading) < self.minimum)
+
     def _on_all(self):
-        least, reading = self.rules["wrong_cases"], self.all
-        wrong, right = that_count(reading.part)
-        missing = self.rules["right_cases"] - right
-        said = _sayer("all", reading)
-        if reading.high < self.minimum and (wrong >= least or self._best(reading) < self.minimum):
+        reading = self.all
+        (wrong, right), said = reading.lacks, _sayer("all", reading)
+        if self._is_below(reading):
             return said("non_compliant")
-        if wrong < least:
-            return said("undetermined", "too_few_wrong_cases", (least - wrong, None))
-        if missing > 0:
-            return said("undetermined", "too_few_right_cases", (None, missing))
+        if wrong > 0:
+            return said("undetermined", "too_few_wrong_cases", (wrong, None))
+        if right > 0:
+            return said("undetermined", "too_few_right_cases", (None, right))
         return said(*(self._doubt(reading) or ("compliant",)))
 
     def _doubt(self, reading):
-        least, (natural, _) = self.rules["wrong_cases"], that_count(reading.work.natural)
+        wrong, _ = lacking(self.rules, reading.work.natural)
         if reading.low_if_clear < self.minimum:
             return "undetermined", "interval_spans_minimum", self._needed(reading)
         if reading.low < self.minimum:
             return "undetermined", "modifications_unclear"
-        if natural < least:
-            return "undetermined", "too_few_natural_wrong_cases", (least - natural, None)
+        if wrong > 0:
+            return "undetermined", "too_few_natural_wrong_cases", (wrong, None)
         return None
 
     def _natural(self, reading):
         work = reading.work
-        if work.planted[4] == 0 or that_count(work.natural)[0] < self.rules["wrong_cases"]:
+        if work.planted[4] == 0 or lacking(self.rules, work.natural)[0] > 0:
             return None
         return Reading(self, Work(work.natural))
 
@@ -276,49 +288,38 @@ class Judgment:
             return said("undetermined", "natural_cases_below_minimum")
         return said("undetermined", "interval_spans_minimum", self._needed(reading))
 
-    def _is_present(self, domain):
-        days = self.known["u"]
-        latest = max(days.values(), default=0)
-        return latest - days.get(domain, latest) <= self.rules["half_life_days"]
-
-    def _parts(self):
-        known, least, rules = self.known, self.rules["wrong_cases"], self.rules["unmeasured"]
-        total = known["n"][6] + known["p"][6]
-        domains = [
-            (name, Work(known["d"].get(name, [0] * 8), known["q"].get(name)))
-            for name in DOMAINS
-            if name in known["d"] or name in known["q"]
+    def _parts(self, work_of):
+        """The parts, each with its work and whether it is often; None in place of one that is not judged."""
+        rules = self.rules["unmeasured"]
+        for name in ("high_stakes", "critical"):
+            work = Work(*work_of(name))
+            part = work.part
+            yield (name, work, part[6] >= rules["grave_decisions"]) if part[4] + part[5] + part[6] > 0 else None
+        domains = [(name, Work(*work_of(name))) for name in DOMAINS if name in self.known["d"]]
+        if len(domains) < 2:
+            return
+        often = rules["domain_decisions"]
+        small = [
+            work for _, work in domains if work.part[6] < often and lacking(self.rules, work.part)[0] > 0
         ]
-        present = [(name, work) for name, work in domains if self._is_present(name)]
-
-        def judged(name, work, share, least_wrong):
-            wrong, decisions = that_count(work.part)[0], work.part[6]
-            is_often = decisions >= rules["decisions"] and decisions >= share * total
-            return [(name, work, is_often)] if wrong >= least_wrong or is_often else []
-
-        yield from judged("high_stakes", Work(known["s"]), 0, 1)
-        yield from judged("critical", Work(known["c"]), 0, 1)
-        if len(domains) > 1:
-            small = []
-            for name, work in present:
-                found = judged(name, work, rules["share"], least)
-                small += [] if found else [work]
-                yield from found
-            together = Work(_sum_of(one.natural for one in small), _sum_of(one.planted for one in small))
-            yield from judged("other_domains", together, rules["share"], least)
+        together = Work(_sum_of(one.natural for one in small), _sum_of(one.planted for one in small))
+        for name, work in [*domains, ("other_domains", together)]:
+            part = work.part
+            is_often = part[6] >= often
+            is_judged = is_often or lacking(self.rules, part)[0] == 0 or part[3] > part[2]
+            yield (name, work, is_often) if is_judged else None
 
     def _on_part(self, name, work, is_often):
         reading = Reading(self, work)
-        least, (wrong, right) = self.rules["wrong_cases"], that_count(work.part)
-        said = _sayer(name, reading)
-        if wrong < least:
+        (wrong, right), said = reading.lacks, _sayer(name, reading)
+        if self._is_below(reading):
+            return said("non_compliant")
+        if wrong > 0:
             if not is_often and work.part[1] <= work.part[0]:
                 return None
-            return said("undetermined", "part_not_measured", (least - wrong, None))
-        if reading.high < self.minimum:
-            return said("non_compliant")
-        if right < self.rules["right_cases"]:
-            return said("undetermined", "part_not_measured", (None, self.rules["right_cases"] - right))
+            return said("undetermined", "part_not_measured", (wrong, None))
+        if right > 0:
+            return said("undetermined", "part_not_measured", (None, right))
         doubt = self._doubt(reading)
         if doubt is not None:
             return said(*doubt)
@@ -327,12 +328,26 @@ class Judgment:
             return None
         return said("undetermined", "natural_cases_below_minimum")
 
+    def _on_parts(self):
+        def said(work_of):
+            return [one and self._on_part(*one) for one in self._parts(work_of)]
+
+        today = said(lambda name: as_of_today(self.document, self.known, name))
+        if all(day == self.known["t"] for day in self.known["u"].values()):
+            return today
+        latest = said(lambda name: as_of_latest(self.known, name))
+        return [before if _rank(before) < _rank(now) else now for before, now in zip(latest, today)]
+
     def _worst(self):
         verdict = self._on_all()
-        for other in (self._on_natural(), *(self._on_part(*one) for one in self._parts())):
-            if other is not None and _STATUSES.index(other["status"]) > _STATUSES.index(verdict["status"]):
+        for other in (self._on_natural(), *self._on_parts()):
+            if _rank(other) > _rank(verdict):
                 verdict = other
         return verdict
+
+
+def _rank(verdict):
+    return 0 if verdict is None else _STATUSES.index(verdict["status"])
 
 
 def _sayer(name, reading):

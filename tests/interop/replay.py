@@ -843,7 +843,7 @@ def has_truth(record):
     if document["formulas"] == "jis-3":
         known = parts_of_work.of(state)
         live = [natural + planted for natural, planted in zip(known["n"], known["p"])]
-        return parts_of_work.that_count(live)[0] >= document["discrimination"]["wrong_cases"]
+        return parts_of_work.lacking(document["discrimination"], live)[0] == 0
     return state["cnt"]["truth"] >= document["minimum_data"]["ground_truth"]
 
 
@@ -983,7 +983,8 @@ def label(document, given):
     """Section 9: the state that a late label leaves."""
     names = ("state", "weights", "decision", "scenario_type", "label")
     state, weights, decision, scenario_type, outcome = (given[name] for name in names)
-    is_counted = "ai_correct_at_scoring" in given and weights["presented"]
+    is_counted = "ai_correct_at_scoring" in given and weights["presented"] and decision != "modified"
+    ai_correct = given.get("ai_correct", given.get("ai_correct_at_scoring"))
     if document["formulas"] == "jis-3" and is_counted:
         return copy.deepcopy(state)
     record = Record(document, copy.deepcopy(state), weights["domain"])
@@ -994,7 +995,7 @@ def label(document, given):
     counters = record.state["cnt"]
     if weights["presented"]:
         cells = cells_of(
-            document, decision, scenario_type, outcome, weights["s"], given.get("ai_correct")
+            document, decision, scenario_type, outcome, weights["s"], ai_correct
         )
         if not is_announced(document, scenario_type):
             put_discrimination(record, cells, weights)
@@ -1003,7 +1004,7 @@ def label(document, given):
         counters["lab"] += 1
         if document["formulas"] == "jis-3":
             case = (weights["domain"], scenario_type)
-            is_unclear = parts_of_work.is_unclear(decision, scenario_type, outcome, given.get("ai_correct"))
+            is_unclear = parts_of_work.is_unclear(decision, scenario_type, outcome, ai_correct)
             parts_of_work.count_case(document, record.state["ev"], case, (cells, is_unclear), is_new=False)
     elif not is_announced(document, scenario_type):
         put_unaided(record, outcome, weights)

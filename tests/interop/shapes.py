@@ -259,8 +259,9 @@ def _by_domain(value):
     )
 
 
-def _days_by_domain(value):
-    return isinstance(value, dict) and all(name in DOMAINS and whole()(day) for name, day in value.items())
+def _days_by_part(value):
+    names = (*DOMAINS, "high_stakes", "critical")
+    return isinstance(value, dict) and all(name in names and whole()(day) for name, day in value.items())
 
 
 def _buckets_of_domains(value):
@@ -302,7 +303,7 @@ _STATE_MEMBERS = {
 _KNOWN_CASES = closed(
     **dict.fromkeys(("n", "p", "s", "c", "a"), _known_cases_of_part),
     **dict.fromkeys(("d", "q"), _by_domain),
-    u=_days_by_domain,
+    u=_days_by_part,
     t=optional(whole()),
     m=whole(0, 7),
 )

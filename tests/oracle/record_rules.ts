@@ -197,13 +197,13 @@ function labelFollows(
       `${where}: what the score recorded`,
     );
   }
-  const isAdviceCounted = input.ai_correct_at_scoring !== undefined;
+  const isAdviceCounted = input.ai_correct_at_scoring !== undefined && decision !== "modified";
   return applyLabel(model, state, {
     weights,
     decision,
     scenario_type,
     outcome_correct: label,
-    ai_correct,
+    ai_correct: ai_correct ?? input.ai_correct_at_scoring,
     isAdviceCounted,
   });
 }

@@ -12,11 +12,16 @@ import { seeded } from "../../src/simulation/random.ts";
 const certain = (rate: number) => ({ rates: [rate], probabilities: [1] });
 
 Deno.test("the interval of a count with a known rate is that of the binomial distribution", () => {
-  // 10 draws at one half: 0 and 1 together have 11/1024, with 2 it would be 56/1024, more than 5 %.
+  // 10 draws at one half: 2 to 7 leaves 0 and 1 with 11/1024, 8 to 10 with 56/1024; 3 to 7 would hold 89.1 %.
   const { low, high, probability } = countInterval(certain(0.5), 10);
-  assert.deepEqual([low, high], [2, 8]);
-  assert.ok(Math.abs(probability - (1 - 22 / 1024)) < 1e-12);
+  assert.deepEqual([low, high], [2, 7]);
+  assert.ok(Math.abs(probability - (1 - 67 / 1024)) < 1e-12);
   assert.deepEqual(countInterval(certain(0.5), 0), { low: 0, high: 0, probability: 1 });
+});
+
+Deno.test("a count that probably ends at 0 gets an interval with one tail", () => {
+  const { low, high } = countInterval(certain(0.05), 10);
+  assert.deepEqual([low, high], [0, 1]);
 });
 
 Deno.test("an uncertain rate makes the interval of the count wider", () => {

@@ -11,7 +11,7 @@ import {
   organizationVerdict,
   verdictCounts,
 } from "../../src/scoring/organization.ts";
-import { JIS_1_0_0 as model } from "../models.ts";
+import { JIS_1_0_0 as model, JIS_2_0_0 } from "../models.ts";
 
 const DAY = 86_400_000;
 const NOW = 1_780_304_400_000;
@@ -309,8 +309,40 @@ Deno.test("the reasons count the operators who fail for certain and those who ma
   ]);
   assert.deepEqual(reasons, [
     "Of 10 high-risk operators, 1 is certainly below 60 and 2 are undetermined; at most 10 % may be below.",
-    "Of 2 operators who take critical decisions, 1 is certainly below 60 with a JIS below 40, and 1 is otherwise not certain to reach 60; none may be below 40.",
+    "Of 2 operators who take critical decisions, 1 is certainly below 60 with a JIS below 40, and 1 is below 60 with a higher JIS or undetermined; none may be below 40.",
   ]);
+});
+
+Deno.test("with jis-3 all operators count as a report's findings count them, those of ordinary domains, too", () => {
+  const of = (all: readonly OperatorRow[]) => organizationVerdict(JIS_2_0_0, all, { instantOf: () => NOW });
+  const good = rows(10, { ...HIGH_RISK, verdict: "compliant" });
+  const [bad, open] = (["non_compliant", "undetermined"] as const).map((verdict) =>
+    row({ domain: "general", jis: 45, verdict })
+  ) as [OperatorRow, OperatorRow];
+  assert.equal(of(good).status, "compliant");
+  assert.equal(of([...good, bad]).status, "compliant", "one of eleven");
+  assert.deepEqual(of([...good, bad, bad]), {
+    status: "non_compliant",
+    reasons: [
+      "Of 12 operators with a record that is long enough, 2 are certainly below 60 and 0 are undetermined; at most 10 % may be below.",
+      "Of 10 high-risk operators, 0 are certainly below 60 and 0 are undetermined; at most 10 % may be below.",
+      "No operator takes critical decisions.",
+    ],
+  });
+  assert.equal(of([...good, bad, open]).status, "undetermined");
+  assert.equal(
+    of(rows(10, { domain: "general", jis: 45, verdict: "non_compliant" })).status,
+    "non_compliant",
+  );
+  assert.equal(of(rows(10, { domain: "general", verdict: "compliant" })).status, "compliant");
+  const short = row({ ...CRITICAL, n: 3, t0: NOW - DAY, jis: 42, verdict: "non_compliant" });
+  const verdict = of([...good, short]);
+  assert.equal(verdict.status, "undetermined");
+  assert.equal(
+    verdict.reasons.at(-1),
+    "Who takes critical decisions fails for certain only with a JIS below 40.",
+  );
+  assert.deepEqual(of([]).status, "undetermined");
 });
 
 Deno.test("only active operators count for the verdict of a dashboard", () => {

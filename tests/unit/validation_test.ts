@@ -296,7 +296,16 @@ Deno.test("each strategy is measured, and those that must not pass have a target
   const ofStrategies = new Set(figures.map(({ of }) => of));
   assert.deepEqual([...ofStrategies].sort(), [...STRATEGY_NAMES].sort());
   const judged = new Set(figures.filter(({ target }) => target !== undefined).map(({ of }) => of));
-  for (const name of ["tests_only", "high_stakes_blind", "one_domain", "mornings_only", "blind_modifier"]) {
+  for (
+    const name of [
+      "tests_only",
+      "high_stakes_blind",
+      "one_domain",
+      "mornings_only",
+      "blind_modifier",
+      "blind_escalator",
+    ]
+  ) {
     assert.ok(judged.has(name));
   }
   assert.ok(!judged.has("second_ai") && !judged.has("screen_reader"));

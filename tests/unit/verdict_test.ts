@@ -10,6 +10,7 @@ import {
   type Part,
   type PartsOfWork,
   sumOf,
+  withDecision,
 } from "../../src/scoring/known_cases.ts";
 import type { ModelDocument } from "../../src/scoring/model.ts";
 import { score } from "../../src/scoring/score.ts";
@@ -193,14 +194,9 @@ Deno.test("a part that is decided often needs known cases of its own; one that i
     ["undetermined", "high_stakes", "part_not_measured", 5],
   );
   assert.equal(verdictOn({ ...good, s: decided(19) }).status, "compliant");
-  assert.equal(
-    verdictOn({ ...good, s: decided(26) }).status,
-    "undetermined",
-    "grave cases are never diluted",
-  );
   const domains = (count: number) => ({ legal: good.n, education: decided(count) });
-  assert.equal(verdictOn({ ...good, d: domains(26) }).status, "compliant", "less than a tenth");
-  assert.equal(verdictOn({ ...good, d: domains(40) }).part, "education");
+  assert.equal(verdictOn({ ...good, d: domains(49) }).status, "compliant");
+  assert.equal(verdictOn({ ...good, d: domains(50) }).part, "education");
 });
 
 Deno.test("a part is judged as it would be alone: its interval decides, at its own rate of wrong advice", () => {
@@ -285,17 +281,81 @@ Deno.test("many small domains are judged together, so that they do not hide in t
   assert.equal(alone.status, "compliant", "one small domain says too little");
 });
 
-Deno.test("a domain that was left is judged apart for the half-life, and again when there is a case in it", () => {
-  const [good, bad] = [part(60, 0, 200, 0), part(1, 11, 40, 0)];
-  const of = (legal: number, general: number) =>
-    brief(verdictOn({ n: sumOf([good, bad]), d: { general: good, legal: bad }, u: { legal, general } }));
-  assert.deepEqual(of(1_000, 1_195).slice(0, 2), ["non_compliant", "legal"]);
-  assert.deepEqual(of(1_000, 1_196), ["compliant", "all", null, null]);
-  assert.deepEqual(
-    of(1_196, 1_000).slice(0, 2),
-    ["non_compliant", "legal"],
-    "the good work does not hide it",
-  );
+Deno.test("good work in a part that was left stays good, and bad work there fades to no objection at last", () => {
+  const [good, bad] = [part(60, 0, 200, 0), part(1, 11, 30, 0)];
+  const n = sumOf([good, good]);
+  const after = (days: number, legal: Part, isGrave = false) =>
+    brief(verdictOn({
+      n,
+      t: 1_000 + days,
+      ...(isGrave
+        ? { s: legal, u: { high_stakes: 1_000 } }
+        : { d: { general: good, legal }, u: { general: 1_000 + days, legal: 1_000 } }),
+    }));
+  for (const isGrave of [false, true]) {
+    const name = isGrave ? "high_stakes" : "legal";
+    for (const days of [0, 200, 2_000]) assert.equal(after(days, good, isGrave)[0], "compliant", `${days}`);
+    assert.deepEqual(after(0, bad, isGrave).slice(0, 2), ["non_compliant", name]);
+    assert.deepEqual(after(300, bad, isGrave).slice(0, 2), ["undetermined", name]);
+  }
+  assert.notEqual(after(440, bad)[0], "compliant");
+  assert.equal(after(445, bad)[0], "compliant", "less than two and a half of the twelve cases are left");
+  const often = bad.with(6, 50) as Part;
+  assert.deepEqual(after(2_000, often).slice(0, 3), ["undetermined", "legal", "part_not_measured"]);
+});
+
+Deno.test("an unlabelled case in a part that was left ends nothing: what is known there has faded", () => {
+  const [good, old] = [part(60, 0, 200, 0), part(8, 0, 30, 0)];
+  const at = (legal: number) =>
+    verdictOn({
+      n: sumOf([good, old]),
+      t: 1_300,
+      d: { general: good, legal: old },
+      u: { general: 1_300, legal },
+    });
+  assert.equal(at(1_000).status, "compliant");
+  const again = withDecision(model, {
+    ...NO_PARTS,
+    n: sumOf([good, old]),
+    t: 1_300,
+    d: { general: good, legal: old },
+    u: { general: 1_300, legal: 1_000 },
+  }, { domain: "legal", scenario_type: "standard", isNew: true, evidence: null, isUnclear: false });
+  assert.equal(again.u.legal, 1_300);
+  assert.deepEqual(brief(judge(model, again, "full").verdict).slice(0, 3), [
+    "undetermined",
+    "legal",
+    "interval_spans_minimum",
+  ]);
+});
+
+Deno.test("a part in which right advice is turned down is certainly below without any wrong advice", () => {
+  const good = part(100, 0, 300, 0);
+  const alone = verdictOn({ n: part(0, 0, 0, 19) });
+  assert.equal(alone.status, "non_compliant");
+  for (const turned of [part(0, 0, 0, 19), part(0, 0, 0, 30), part(4, 0, 0, 38)]) {
+    const n = sumOf([good, turned]);
+    assert.deepEqual(brief(verdictOn({ n, s: turned })).slice(0, 2), ["non_compliant", "high_stakes"]);
+    const d = { general: good, legal: turned };
+    assert.deepEqual(brief(verdictOn({ n, d })).slice(0, 2), ["non_compliant", "legal"]);
+  }
+});
+
+Deno.test("hits that nothing bears out do not lower the bar either", () => {
+  // A fifth of the errors is found, and four in ten of the other cases are reworded unread.
+  const natural: Part = [6 + 71, 15, 100, 6, 92, 106, 198, 71];
+  const reworded = judge(model, { ...NO_PARTS, n: natural }, "full");
+  assert.equal(reworded.errorRate, 0.46);
+  assert.deepEqual(brief(reworded.verdict), ["undetermined", "all", "modifications_unclear", null]);
+});
+
+Deno.test("as long as nothing shows how often the AI is wrong, the interval holds the score at any rate", () => {
+  const people = { p: part(5, 15) };
+  const { high, verdict } = judge(model, { ...NO_PARTS, ...people }, "full");
+  assert.equal(verdict.status, "undetermined");
+  const known = judge(model, { ...NO_PARTS, ...people, n: part(0, 0, 100, 2) }, "full");
+  assert.ok(known.high < high && known.verdict.status === "non_compliant");
+  assert.equal(verdictOn({ p: part(0, 20) }).status, "non_compliant", "a review that never pays");
 });
 
 Deno.test("five known cases of which more than half has faded are not five", () => {
@@ -373,12 +433,14 @@ Deno.test("a few grave cases keep the verdict open only if more errors passed th
   ]);
 });
 
-Deno.test("a domain's share is that of all live decisions, those with planted errors among them", () => {
+Deno.test("a domain's decisions count with those on planted errors, and other work does not dilute them", () => {
   const decided = (count: number): Part => [0, 0, 0, 0, 0, 0, count, 0];
-  const n = part(60, 2, 120, 3);
-  const d = { legal: n, education: decided(24) };
-  assert.equal(verdictOn({ n, d }).part, "education");
-  assert.equal(verdictOn({ n, p: part(60, 0), d }).status, "compliant");
+  const n = part(600, 20, 2_000, 30);
+  const of = (natural: number, planted: number) =>
+    verdictOn({ n, d: { legal: n, education: decided(natural) }, q: { education: decided(planted) } });
+  assert.equal(of(49, 0).status, "compliant");
+  assert.equal(of(50, 0).part, "education");
+  assert.equal(of(30, 20).part, "education");
 });
 
 Deno.test("critical cases are judged apart from those of high stakes", () => {

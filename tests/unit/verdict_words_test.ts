@@ -102,7 +102,7 @@ Deno.test("an undetermined verdict says what would settle it", () => {
   );
   assert.match(
     said({ doubt: "modifications_unclear", wrong_cases_needed: null }),
-    /^Undetermined: most of the errors found among all cases are modifications, and nobody has said both whether the AI was wrong and whether the outcome was right; saying both would settle it\. /,
+    /^Undetermined: most of the errors found among all cases are modifications or referrals of which nobody has said whether the AI was wrong, and of a modification whether its outcome is right; saying it of new cases would settle it\. /,
   );
   assert.match(
     said({ doubt: "part_not_measured", part: "public_sector", wrong_cases_needed: 2 }),

@@ -9,8 +9,8 @@
 import { exp, ln } from "../arithmetic.ts";
 import type { Counts } from "./rates.ts";
 
-/** Probability outside of an interval on each side, at most. */
-const TAIL = 0.05;
+/** Probability inside of an interval, at least. */
+const LEVEL = 0.9;
 
 /** Fewest decisions of a kind whose share is taken for a person's long-run rate. */
 export const LONG_HISTORY = 50;
@@ -55,22 +55,26 @@ export interface CountInterval {
   readonly probability: number;
 }
 
-/** The narrowest interval with at most {@link TAIL} on each side: draws from a rate that is itself uncertain. */
+/**
+ * The narrowest interval with at least {@link LEVEL}, of several the most probable: draws from a rate that is itself
+ * uncertain. An interval with equal tails would hold more, because a count that ends at 0 or at all has one tail.
+ */
 export function countInterval({ rates, probabilities }: RateDistribution, draws: number): CountInterval {
   const counts = countProbabilities({ rates, probabilities }, draws);
-  let low = 0;
-  let below = 0;
-  while (low < draws && below + counts[low]! <= TAIL) {
-    below = below + counts[low]!;
-    low += 1;
+  let best: CountInterval = { low: 0, high: draws, probability: 1 };
+  let high = -1;
+  let inside = 0;
+  for (let low = 0; low <= draws; low += 1) {
+    while (inside < LEVEL && high < draws) {
+      high += 1;
+      inside = inside + counts[high]!;
+    }
+    if (inside < LEVEL) break;
+    const width = high - low - (best.high - best.low);
+    if (width < 0 || (width === 0 && inside > best.probability)) best = { low, high, probability: inside };
+    inside = inside - counts[low]!;
   }
-  let high = draws;
-  let above = 0;
-  while (high > low && above + counts[high]! <= TAIL) {
-    above = above + counts[high]!;
-    high -= 1;
-  }
-  return { low, high, probability: 1 - below - above };
+  return best;
 }
 
 /** The probability of each count from 0 to `draws`: binomial at each rate, weighted by the rate's probability. */
