@@ -162,6 +162,15 @@ export function tablesOf({ figures }: Pick<Validation, "figures">): ReadonlyMap<
         ...["JIS", ...SIMPLE].map((name) => number(`strategy: AUC, independent above, ${name}`, of, 200, 2)),
       ]),
     ]],
+    ["separation", [
+      ["kind", "JIS", ...SIMPLE],
+      ...BAD.map((of) => [
+        of,
+        ...["", ...SIMPLE.map((name) => `, ${name}`)].map((name) =>
+          number(`AUC, independent above${name}`, of, 10, 2)
+        ),
+      ]),
+    ]],
     ["interactions", [
       ["interactions", ...[25, 50, 100, 200, 400].map(String)],
       ...GROUPS.map((of) => [

@@ -135,10 +135,15 @@ export function workAsOfLatest({ s, c, d, q }: PartsOfWork, name: PartName): Wor
   return { natural: d[name] ?? NO_PART, planted: q[name] ?? NO_PART };
 }
 
+/** Days from a part's latest case to that to which the whole has faded; 0 if one of them has no day. */
+export function daysSinceCase({ t, u }: PartsOfWork, name: PartName): number {
+  return t === null ? 0 : t - (u[name] ?? t);
+}
+
 /** The live cases of a part faded to the day to which the whole has faded. */
 export function workToday(model: ModelDocument, parts: PartsOfWork, name: PartName): Work {
   const { natural, planted } = workAsOfLatest(parts, name);
-  const kept = keptShare(model, (parts.t ?? 0) - (parts.u[name] ?? parts.t ?? 0));
+  const kept = keptShare(model, daysSinceCase(parts, name));
   return { natural: faded(natural, kept), planted: faded(planted, kept) };
 }
 

@@ -233,7 +233,7 @@ interface PassShare {
 
 /**
  * The share of operators that a report's findings ask for, over all operators: the rule judges only high-risk ones, and
- * a dashboard must not say better of the others than the report. Null if no operator's record is long enough, and with
+ * a dashboard says of the others what the report does. Null if no operator's record is long enough, and with
  * formulas before `jis-3`. Division is correctly rounded: 9 / 10 is exactly 0.9.
  */
 function passShare(
@@ -336,17 +336,18 @@ function verdictInWords(
   ];
 }
 
-/** The verdict and its counts over the operators that are active at `now`, epoch milliseconds. */
+/**
+ * The verdict and its counts over the operators that are active at `now`, epoch milliseconds. With `jis-3` each is judged
+ * at the latest interaction, as in a report: a record grows no longer by the days that pass after it.
+ */
 export function activeVerdicts(
   model: ModelDocument,
   rows: readonly OperatorRow[],
   now: number,
 ): { readonly verdict: OrganizationVerdict; readonly verdicts: Readonly<Record<VerdictStatus, number>> } {
   const active = rows.filter((row) => isActive(model, row, now));
-  return {
-    verdict: organizationVerdict(model, active, { instantOf: () => now }),
-    verdicts: verdictCounts(active),
-  };
+  const instantOf = ({ t1 }: OperatorRow) => model.discrimination === undefined ? now : t1;
+  return { verdict: organizationVerdict(model, active, { instantOf }), verdicts: verdictCounts(active) };
 }
 
 /**

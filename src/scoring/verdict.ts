@@ -24,6 +24,7 @@ import { gridSize, type KnownCases, Posterior, rateAt, requireDiscrimination } f
 import {
   borneOut,
   casesOf,
+  daysSinceCase,
   lacking,
   NO_PART,
   type Part,
@@ -321,17 +322,17 @@ function verdictOf(model: ModelDocument, parts: PartsOfWork, all: Reading): Verd
 /**
  * What each part says today, or what it said on the day of its latest case if that is better: good work does not become
  * worse because somebody is given no more of it. Bad work does not become better by it either, until what is known of it
- * has faded.
+ * has faded. Small domains together are read today alone: each has a latest day of its own.
  */
 function verdictsOnParts(model: ModelDocument, parts: PartsOfWork, mode: Mode): readonly (Verdict | null)[] {
-  const read = (workOf: (name: PartName) => Work) =>
-    partsToJudge(model, parts, workOf).map((part) => part && verdictOnPart(model, part, mode));
-  const today = read((name) => workToday(model, parts, name));
-  if (Object.values(parts.u).every((day) => day === parts.t)) return today;
-  const asOfLatest = read((name) => workAsOfLatest(parts, name));
-  return today.map((verdict, index) =>
-    rankOf(asOfLatest[index]!) < rankOf(verdict) ? asOfLatest[index]! : verdict
-  );
+  const verdictOn = (part: PartToJudge | null) => part && verdictOnPart(model, part, mode);
+  const apart = partNames(parts).map((name) => {
+    const today = verdictOn(partToJudge(model, { name, work: workToday(model, parts, name) }));
+    if (today === null || parts.u[name] === parts.t) return today;
+    const latest = verdictOn(partToJudge(model, { name, work: workAsOfLatest(parts, name) }));
+    return rankOf(latest) < rankOf(today) ? latest : today;
+  });
+  return [...apart, verdictOn(smallDomains(model, parts))];
 }
 
 interface PartToJudge {
@@ -341,39 +342,53 @@ interface PartToJudge {
   readonly isOften: boolean;
 }
 
+const domainsOf = (parts: PartsOfWork) => DOMAINS.filter((name) => name in parts.d);
+
+/** The parts of the work that are judged apart: one domain alone is the whole. */
+function partNames(parts: PartsOfWork): readonly PartName[] {
+  const domains = domainsOf(parts);
+  return ["high_stakes", "critical", ...(domains.length > 1 ? domains : [])];
+}
+
 /**
- * The parts, each null if it has neither known cases nor decisions enough. Grave cases need some from fewer decisions on,
- * and each of their known errors is looked at. Domains that are too small to be judged are judged together, too, since
- * many small ones can be most of the work.
+ * A part, null if it has neither known cases nor decisions enough. Grave cases need some from fewer decisions on, and
+ * each of their known errors is looked at.
  */
-function partsToJudge(
+function partToJudge(
   model: ModelDocument,
-  parts: PartsOfWork,
-  workOf: (name: PartName) => Work,
-): readonly (PartToJudge | null)[] {
+  { name, work }: { readonly name: PartName; readonly work: Work },
+): PartToJudge | null {
   const section = requireDiscrimination(model);
   const { grave_decisions, domain_decisions } = section.unmeasured;
-  const measured = (name: Verdict["part"], work: Work, often: number) => {
-    const part = sumOf([work.natural, work.planted]);
-    return { name, work, part, isOften: part[6] >= often, isKnown: lacking(part, section).wrong === 0 };
+  const part = sumOf([work.natural, work.planted]);
+  const isGrave = name === "high_stakes" || name === "critical";
+  const isOften = part[6] >= (isGrave ? grave_decisions : domain_decisions);
+  const isJudged = isGrave
+    ? part[4] + part[5] + part[6] > 0
+    : isOften || lacking(part, section).wrong === 0 || turnsDownMost(part);
+  return isJudged ? { name, work, isOften } : null;
+}
+
+/**
+ * The domains of which too little is known, together, since many small ones can be most of the work. Null if all of them
+ * are too small. Decisions count in a domain that had a case in the last half-life.
+ */
+function smallDomains(model: ModelDocument, parts: PartsOfWork): PartToJudge | null {
+  const section = requireDiscrimination(model);
+  const domains = domainsOf(parts);
+  const small = domains.map((name) => ({ name, work: workToday(model, parts, name) }))
+    .filter(({ work }) => lacking(sumOf([work.natural, work.planted]), section).wrong > 0);
+  const work = {
+    natural: sumOf(small.map(({ work }) => work.natural)),
+    planted: sumOf(small.map(({ work }) => work.planted)),
   };
-  const grave = (["high_stakes", "critical"] as const).map((name) =>
-    measured(name, workOf(name), grave_decisions)
-  );
-  const domains = DOMAINS.filter((name) => name in parts.d).map((name) =>
-    measured(name, workOf(name), domain_decisions)
-  );
-  const small = domains.filter(({ isOften, isKnown }) => !isOften && !isKnown).map(({ work }) => work);
-  const together = measured("other_domains", {
-    natural: sumOf(small.map(({ natural }) => natural)),
-    planted: sumOf(small.map(({ planted }) => planted)),
-  }, domain_decisions);
-  return [
-    ...grave.map((one) => one.part[6] > 0 || one.part[4] > 0 || one.part[5] > 0 ? one : null),
-    ...(domains.length > 1 ? [...domains, together] : []).map((one) =>
-      one.isOften || one.isKnown || turnsDownMost(one.part) ? one : null
-    ),
-  ];
+  const part = sumOf([work.natural, work.planted]);
+  const present = small.filter(({ name }) => daysSinceCase(parts, name) <= section.half_life_days);
+  const decisions = present.reduce((sum, { work }) => sum + work.natural[6] + work.planted[6], 0);
+  const isOften = decisions >= section.unmeasured.domain_decisions;
+  const isJudged = domains.length > 1 &&
+    (isOften || lacking(part, section).wrong === 0 || turnsDownMost(part));
+  return isJudged ? { name: "other_domains", work, isOften } : null;
 }
 
 /** Whether more right advice is turned down than followed, which can be below the minimum without any wrong advice. */
@@ -410,6 +425,9 @@ function isBelow(model: ModelDocument, reading: Reading): boolean {
     reading.highestWithEveryErrorFound() < min_jis;
 }
 
+/** By so much more weight of errors let pass than of errors found, a part of which little is known keeps a verdict open. */
+const FEW_ERRORS = 0.5;
+
 /**
  * The verdict on a part, if it has any objection: null if the part is as good as a compliant whole, or too small to be
  * judged.
@@ -425,7 +443,7 @@ function verdictOnPart(
   if (isBelow(model, reading)) return { ...basis, status: "non_compliant", ...SETTLED };
   if (wrong > 0) {
     const [hit, miss] = reading.part;
-    if (!isOften && miss <= hit) return null;
+    if (!isOften && miss - hit < FEW_ERRORS) return null;
     return { ...basis, ...doubted("part_not_measured", wrongNeeded(wrong)) };
   }
   if (right > 0) return { ...basis, ...doubted("part_not_measured", rightNeeded(right)) };

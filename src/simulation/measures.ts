@@ -35,6 +35,11 @@ export function separation(run: Run): readonly Measured[] {
   const atRisk = (name: typeof ALL_ARCHETYPES[number], after: number) =>
     shareOf(jisOf(name, after), (jis) => jis < bound);
   const pooled = (after: number) => BAD.flatMap((name) => jisOf(name, after));
+  const simpleOf = (
+    simple: (typeof BASELINE_NAMES)[number],
+    name: typeof ALL_ARCHETYPES[number],
+    after: number,
+  ) => scores.get(name)!.map((one) => BASELINES[simple](snapshotAfter(one, after).tally));
   return [
     ...[50, 200].flatMap((after) =>
       ALL_ARCHETYPES.map((name) => ({
@@ -52,6 +57,14 @@ export function separation(run: Run): readonly Measured[] {
         value: auc(jisOf("independent", after), jisOf(name, after)),
         ...(after === 50 ? { target: { least: 0.98 } } : {}),
       })),
+      ...BAD.flatMap((name) =>
+        BASELINE_NAMES.map((simple): Measured => ({
+          measure: `AUC, independent above, ${simple}`,
+          of: name,
+          after,
+          value: auc(simpleOf(simple, "independent", after), simpleOf(simple, name, after)),
+        }))
+      ),
       {
         measure: "AUC, fast_expert above",
         of: "all of these",

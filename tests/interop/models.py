@@ -159,7 +159,7 @@ _DISCRIMINATION = _having(
     half_life_days=number(),
     wrong_cases=number(),
     right_cases=number(),
-    unmeasured=_numbers("decisions share"),
+    unmeasured=_numbers("grave_decisions domain_decisions"),
 )
 
 

@@ -288,26 +288,35 @@ class Judgment:
             return said("undetermined", "natural_cases_below_minimum")
         return said("undetermined", "interval_spans_minimum", self._needed(reading))
 
-    def _parts(self, work_of):
-        """The parts, each with its work and whether it is often; None in place of one that is not judged."""
+    def _often(self, name):
         rules = self.rules["unmeasured"]
-        for name in ("high_stakes", "critical"):
-            work = Work(*work_of(name))
-            part = work.part
-            yield (name, work, part[6] >= rules["grave_decisions"]) if part[4] + part[5] + part[6] > 0 else None
-        domains = [(name, Work(*work_of(name))) for name in DOMAINS if name in self.known["d"]]
-        if len(domains) < 2:
-            return
-        often = rules["domain_decisions"]
-        small = [
-            work for _, work in domains if work.part[6] < often and lacking(self.rules, work.part)[0] > 0
-        ]
-        together = Work(_sum_of(one.natural for one in small), _sum_of(one.planted for one in small))
-        for name, work in [*domains, ("other_domains", together)]:
-            part = work.part
-            is_often = part[6] >= often
+        return rules["grave_decisions" if name in ("high_stakes", "critical") else "domain_decisions"]
+
+    def _part_to_judge(self, name, work):
+        part, is_often = work.part, work.part[6] >= self._often(name)
+        if name in ("high_stakes", "critical"):
+            is_judged = part[4] + part[5] + part[6] > 0
+        else:
             is_judged = is_often or lacking(self.rules, part)[0] == 0 or part[3] > part[2]
-            yield (name, work, is_often) if is_judged else None
+        return (name, work, is_often) if is_judged else None
+
+    def _small_domains(self, domains):
+        small = []
+        for name in domains:
+            work = Work(*as_of_today(self.document, self.known, name))
+            if lacking(self.rules, work.part)[0] > 0:
+                small.append((name, work))
+        work = Work(_sum_of(one.natural for _, one in small), _sum_of(one.planted for _, one in small))
+        today = self.known["t"]
+        decisions = sum(
+            one.part[6]
+            for name, one in small
+            if today is None or today - self.known["u"].get(name, today) <= self.rules["half_life_days"]
+        )
+        is_often = decisions >= self._often("other_domains")
+        part = work.part
+        is_judged = is_often or lacking(self.rules, part)[0] == 0 or part[3] > part[2]
+        return ("other_domains", work, is_often) if is_judged else None
 
     def _on_part(self, name, work, is_often):
         reading = Reading(self, work)
@@ -315,7 +324,7 @@ class Judgment:
         if self._is_below(reading):
             return said("non_compliant")
         if wrong > 0:
-            if not is_often and work.part[1] <= work.part[0]:
+            if not is_often and work.part[1] - work.part[0] < 0.5:
                 return None
             return said("undetermined", "part_not_measured", (wrong, None))
         if right > 0:
@@ -329,14 +338,17 @@ class Judgment:
         return said("undetermined", "natural_cases_below_minimum")
 
     def _on_parts(self):
-        def said(work_of):
-            return [one and self._on_part(*one) for one in self._parts(work_of)]
+        def said(part):
+            return part and self._on_part(*part)
 
-        today = said(lambda name: as_of_today(self.document, self.known, name))
-        if all(day == self.known["t"] for day in self.known["u"].values()):
-            return today
-        latest = said(lambda name: as_of_latest(self.known, name))
-        return [before if _rank(before) < _rank(now) else now for before, now in zip(latest, today)]
+        domains = [name for name in DOMAINS if name in self.known["d"]]
+        apart = domains if len(domains) > 1 else []
+        for name in ("high_stakes", "critical", *apart):
+            today = said(self._part_to_judge(name, Work(*as_of_today(self.document, self.known, name))))
+            latest = said(self._part_to_judge(name, Work(*as_of_latest(self.known, name))))
+            yield latest if _rank(latest) < _rank(today) else today
+        if apart:
+            yield said(self._small_domains(domains))
 
     def _worst(self):
         verdict = self._on_all()

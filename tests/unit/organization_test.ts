@@ -345,6 +345,19 @@ Deno.test("with jis-3 all operators count as a report's findings count them, tho
   assert.deepEqual(of([]).status, "undetermined");
 });
 
+Deno.test("with jis-3 a dashboard judges each record at its latest interaction, as a report does", () => {
+  const good = rows(8, { domain: "general", verdict: "compliant" });
+  const short = rows(2, { domain: "general", n: 45, t0: NOW - 12 * DAY, jis: 45, verdict: "non_compliant" });
+  const statusAt = (t1: number) =>
+    activeVerdicts(JIS_2_0_0, [...good, ...short.map((row) => ({ ...row, t1 }))], NOW).verdict.status;
+  assert.equal(
+    statusAt(NOW - 12 * DAY),
+    "compliant",
+    "45 cases in a day are a short record, also 12 days later",
+  );
+  assert.equal(statusAt(NOW), "non_compliant");
+});
+
 Deno.test("only active operators count for the verdict of a dashboard", () => {
   const left = row({ ...HIGH_RISK, t1: NOW - 90 * DAY - 1, jis: 10, verdict: "non_compliant" });
   const { verdict, verdicts } = activeVerdicts(

@@ -329,6 +329,49 @@ Deno.test("an unlabelled case in a part that was left ends nothing: what is know
   ]);
 });
 
+Deno.test("small domains are read together as of today, so that no case in one of them ends an objection", () => {
+  const [good, large] = [part(4, 0, 20, 0), part(75, 0, 225, 0)];
+  const bad = part(0, 2, 10, 0);
+  const parts: PartsOfWork = {
+    ...NO_PARTS,
+    n: sumOf([bad, good, good, large]),
+    d: { general: bad, healthcare: good, legal: good, insurance: large },
+    t: 1_100,
+    u: { general: 1_000, healthcare: 1_000, legal: 1_000, insurance: 1_100 },
+  };
+  const before = judge(model, parts, "full").verdict;
+  assert.deepEqual(brief(before).slice(0, 3), ["undetermined", "other_domains", "interval_spans_minimum"]);
+  const decided = { scenario_type: "standard", isNew: true, isUnclear: false } as const;
+  const accepted = withDecision(model, parts, { ...decided, domain: "general", evidence: null });
+  assert.deepEqual(judge(model, accepted, "full").verdict, before);
+  const evidence = { hit: 0, miss: 1, correctAcceptance: 0, falseAlarm: 0 };
+  const missed = withDecision(model, parts, { ...decided, domain: "general", evidence });
+  assert.equal(judge(model, missed, "full").verdict.part, "other_domains");
+});
+
+Deno.test("decisions in small domains count for the last half-life", () => {
+  const good = part(60, 0, 200, 0);
+  const decided: Part = [0, 0, 0, 0, 0, 0, 30, 0];
+  const at = (t: number) =>
+    verdictOn({
+      n: good,
+      t,
+      d: { general: good, legal: decided, education: decided },
+      u: { general: t, legal: 1_000, education: 1_000 },
+    });
+  assert.deepEqual(brief(at(1_195)).slice(0, 3), ["undetermined", "other_domains", "part_not_measured"]);
+  assert.equal(at(1_196).status, "compliant");
+});
+
+Deno.test("a single error of high stakes that passed is forgotten after a half-life", () => {
+  const at = (days: number, grave: Part) =>
+    verdictOn({ n: part(60, 0, 200, 0), s: grave, t: 1_000 + days, u: { high_stakes: 1_000 } }).status;
+  assert.deepEqual([at(0, part(0, 1)), at(194, part(0, 1))], ["undetermined", "undetermined"]);
+  assert.equal(at(196, part(0, 1)), "compliant");
+  const few = [at(0, part(2, 2)), at(0, part(1, 2)), at(200, part(1, 2))];
+  assert.deepEqual(few, ["compliant", "undetermined", "compliant"]);
+});
+
 Deno.test("a part in which right advice is turned down is certainly below without any wrong advice", () => {
   const good = part(100, 0, 300, 0);
   const alone = verdictOn({ n: part(0, 0, 0, 19) });

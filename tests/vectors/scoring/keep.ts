@@ -654,6 +654,33 @@ const leftDomain = history("a domain that the operator leaves and comes back to"
   isKept: (count) => [23, 80, 120, 121, 122, 125, 126].includes(count),
 });
 
+/** Small domains of which too little is known alone, then work in another one, then one case in each again. */
+const SMALL_DOMAINS = ["general", "healthcare", "legal", "education"] as const;
+const smallDomains = history("small domains that are left together and come back one by one", {
+  domain: "general",
+  given: [
+    ...SMALL_DOMAINS.flatMap((domain, at) =>
+      Array.from({ length: 8 }, (_, index): Given => ({
+        domain,
+        interaction: index < 2
+          ? at === 0 ? interaction({ outcome_correct: false, ...LOOKED }) : FOUND
+          : right,
+      }))
+    ),
+    ...Array.from({ length: 60 }, (_, index): Given => ({
+      domain: "insurance",
+      gap: 2 * DAY,
+      interaction: index % 2 === 0 ? FOUND : right,
+    })),
+    ...SMALL_DOMAINS.map((domain): Given => ({
+      domain,
+      gap: 60 * DAY,
+      interaction: interaction({ ...LOOKED }),
+    })),
+  ],
+  isKept: (count) => [31, 91, 92, 93, 94, 95].includes(count),
+});
+
 /** Everything to keep of a model. */
 export function kept(document: ModelDocument = DEFAULT_MODEL_DOCUMENT): Golden {
   const { decision: _decision, time_to_decision_ms: _time, ...defaults } = recordedInteractionSchema.parse({
@@ -679,7 +706,7 @@ export function kept(document: ModelDocument = DEFAULT_MODEL_DOCUMENT): Golden {
       referrals,
       ...(document.discrimination === undefined
         ? []
-        : [...partsOfWork, saidOfAdvice, unmeasuredPart, recognizedProbes, leftDomain]),
+        : [...partsOfWork, saidOfAdvice, unmeasuredPart, recognizedProbes, leftDomain, smallDomains]),
     ],
     maintenance: document.discrimination === undefined ? maintenance : maintained,
     organizations: document.discrimination === undefined ? organizations : judgedOrganizations,
