@@ -1,5 +1,6 @@
 /** Small disks for a test, which become full or fail; checks that the machine allows them. */
 import assert from "node:assert/strict";
+import { setTimeout as delay } from "node:timers/promises";
 import { powerIsMissing } from "./power.ts";
 
 export const MOUNT_IS_MISSING = Deno.uid() !== 0 || !succeeds("unshare", ["-m", "true"]);
@@ -85,7 +86,9 @@ export async function mountFailing(image: string, path: string): Promise<Failing
       await Deno.writeTextFile(`/sys/fs/ext4/${device.split("/").at(-1)}/trigger_fs_error`, "a test\n");
     },
     async unmount() {
-      await command("umount", path);
+      // What a process that has just ended held is let go a moment later.
+      for (let tries = 1; tries < 100 && !succeeds("umount", [path]); tries += 1) await delay(100);
+      assert.ok(!succeeds("mountpoint", ["-q", path]), `${path} cannot be unmounted`);
     },
   };
 }

@@ -212,13 +212,26 @@ function faded(part: Part, kept: number): Part {
   return part.map((value, index) => index < 4 || index === 7 ? q9(value * kept) : value) as Part;
 }
 
+/** The parts that have a case. */
+function namesOf({ s, c, d }: PartsOfWork): readonly string[] {
+  const hasCase = (part: Part) => part[4] + part[5] + part[6] > 0;
+  return [
+    ...(hasCase(s) ? ["high_stakes"] : []),
+    ...(hasCase(c) ? ["critical"] : []),
+    ...Object.keys(d),
+  ];
+}
+
 /**
  * The whole of the live cases faded to an instant, epoch milliseconds; an earlier one changes nothing. The parts stay as
- * they are: each fades when there is a case in it, or when it is read.
+ * they are: each fades when there is a case in it, or when it is read, from the first live interaction on.
  */
 export function fadedTo(model: ModelDocument, parts: PartsOfWork, now: number): PartsOfWork {
   const days = daysSinceLive(parts, now);
   const kept = keptShare(model, days);
-  const t = parts.t === null ? dayOf(now) : parts.t + days;
-  return { ...parts, n: faded(parts.n, kept), p: faded(parts.p, kept), t };
+  if (parts.t === null) {
+    const t = dayOf(now);
+    return { ...parts, t, u: Object.fromEntries(namesOf(parts).map((name) => [name, t])) };
+  }
+  return { ...parts, n: faded(parts.n, kept), p: faded(parts.p, kept), t: parts.t + days };
 }

@@ -322,18 +322,30 @@ function verdictOf(model: ModelDocument, parts: PartsOfWork, all: Reading): Verd
 /**
  * What each part says today, or what it said on the day of its latest case if that is better: good work does not become
  * worse because somebody is given no more of it. Bad work does not become better by it either, until what is known of it
- * has faded. Small domains together are read today alone: each has a latest day of its own.
+ * has faded. Domains together are read today alone, since each has a latest day of its own: those of which too little is
+ * known; and all that are not good by themselves, which together can be certainly below where each is not.
  */
 function verdictsOnParts(model: ModelDocument, parts: PartsOfWork, mode: Mode): readonly (Verdict | null)[] {
   const verdictOn = (part: PartToJudge | null) => part && verdictOnPart(model, part, mode);
   const apart = partNames(parts).map((name) => {
-    const today = verdictOn(partToJudge(model, { name, work: workToday(model, parts, name) }));
+    const work = workToday(model, parts, name);
+    return { name, work, today: verdictOn(partToJudge(model, { name, work })) };
+  });
+  const better = apart.map(({ name, today }) => {
     if (today === null || parts.u[name] === parts.t) return today;
     const latest = verdictOn(partToJudge(model, { name, work: workAsOfLatest(parts, name) }));
     return rankOf(latest) < rankOf(today) ? latest : today;
   });
-  return [...apart, verdictOn(smallDomains(model, parts))];
+  const isSmall = ({ work }: (typeof apart)[number]) =>
+    lacking(sumOf([work.natural, work.planted]), requireDiscrimination(model)).wrong > 0;
+  const domains = apart.filter(({ name }) => !isGrave(name));
+  const small = verdictOn(togetherToJudge(model, parts, domains.filter(isSmall)));
+  const doubtful = domains.filter((one) => isSmall(one) || one.today !== null);
+  const together = verdictOn(togetherToJudge(model, parts, doubtful));
+  return [...better, small, together?.status === "non_compliant" ? together : null];
 }
+
+const isGrave = (name: PartName) => name === "high_stakes" || name === "critical";
 
 interface PartToJudge {
   readonly name: Verdict["part"];
@@ -342,11 +354,9 @@ interface PartToJudge {
   readonly isOften: boolean;
 }
 
-const domainsOf = (parts: PartsOfWork) => DOMAINS.filter((name) => name in parts.d);
-
 /** The parts of the work that are judged apart: one domain alone is the whole. */
 function partNames(parts: PartsOfWork): readonly PartName[] {
-  const domains = domainsOf(parts);
+  const domains = DOMAINS.filter((name) => name in parts.d);
   return ["high_stakes", "critical", ...(domains.length > 1 ? domains : [])];
 }
 
@@ -361,33 +371,32 @@ function partToJudge(
   const section = requireDiscrimination(model);
   const { grave_decisions, domain_decisions } = section.unmeasured;
   const part = sumOf([work.natural, work.planted]);
-  const isGrave = name === "high_stakes" || name === "critical";
-  const isOften = part[6] >= (isGrave ? grave_decisions : domain_decisions);
-  const isJudged = isGrave
+  const isOften = part[6] >= (isGrave(name) ? grave_decisions : domain_decisions);
+  const isJudged = isGrave(name)
     ? part[4] + part[5] + part[6] > 0
     : isOften || lacking(part, section).wrong === 0 || turnsDownMost(part);
   return isJudged ? { name, work, isOften } : null;
 }
 
 /**
- * The domains of which too little is known, together, since many small ones can be most of the work. Null if all of them
- * are too small. Decisions count in a domain that had a case in the last half-life.
+ * Several domains together, since many small ones can be most of the work. Null if they are too small together, too.
+ * Decisions count in a domain that had a case in the last half-life.
  */
-function smallDomains(model: ModelDocument, parts: PartsOfWork): PartToJudge | null {
+function togetherToJudge(
+  model: ModelDocument,
+  parts: PartsOfWork,
+  domains: readonly { readonly name: PartName; readonly work: Work }[],
+): PartToJudge | null {
   const section = requireDiscrimination(model);
-  const domains = domainsOf(parts);
-  const small = domains.map((name) => ({ name, work: workToday(model, parts, name) }))
-    .filter(({ work }) => lacking(sumOf([work.natural, work.planted]), section).wrong > 0);
   const work = {
-    natural: sumOf(small.map(({ work }) => work.natural)),
-    planted: sumOf(small.map(({ work }) => work.planted)),
+    natural: sumOf(domains.map(({ work }) => work.natural)),
+    planted: sumOf(domains.map(({ work }) => work.planted)),
   };
   const part = sumOf([work.natural, work.planted]);
-  const present = small.filter(({ name }) => daysSinceCase(parts, name) <= section.half_life_days);
+  const present = domains.filter(({ name }) => daysSinceCase(parts, name) <= section.half_life_days);
   const decisions = present.reduce((sum, { work }) => sum + work.natural[6] + work.planted[6], 0);
   const isOften = decisions >= section.unmeasured.domain_decisions;
-  const isJudged = domains.length > 1 &&
-    (isOften || lacking(part, section).wrong === 0 || turnsDownMost(part));
+  const isJudged = isOften || lacking(part, section).wrong === 0 || turnsDownMost(part);
   return isJudged ? { name: "other_domains", work, isOften } : null;
 }
 

@@ -42,6 +42,9 @@ def kept_share(document, days):
 def fade(document, known, now_ms):
     """Section 12.1: the whole of the live cases as it reads at an instant."""
     today = now_ms // _DAY
+    if known["t"] is None:
+        graves = {"high_stakes": known["s"], "critical": known["c"]}
+        known["u"] = dict.fromkeys([*(name for name, part in graves.items() if sum(part[4:7]) > 0), *known["d"]], today)
     days = 0 if known["t"] is None else max(0, today - known["t"])
     kept = kept_share(document, days)
     known["n"], known["p"] = faded(known["n"], kept), faded(known["p"], kept)

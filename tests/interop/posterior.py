@@ -300,17 +300,12 @@ class Judgment:
             is_judged = is_often or lacking(self.rules, part)[0] == 0 or part[3] > part[2]
         return (name, work, is_often) if is_judged else None
 
-    def _small_domains(self, domains):
-        small = []
-        for name in domains:
-            work = Work(*as_of_today(self.document, self.known, name))
-            if lacking(self.rules, work.part)[0] > 0:
-                small.append((name, work))
-        work = Work(_sum_of(one.natural for _, one in small), _sum_of(one.planted for _, one in small))
+    def _together(self, domains):
+        work = Work(_sum_of(one.natural for _, one in domains), _sum_of(one.planted for _, one in domains))
         today = self.known["t"]
         decisions = sum(
             one.part[6]
-            for name, one in small
+            for name, one in domains
             if today is None or today - self.known["u"].get(name, today) <= self.rules["half_life_days"]
         )
         is_often = decisions >= self._often("other_domains")
@@ -342,13 +337,19 @@ class Judgment:
             return part and self._on_part(*part)
 
         domains = [name for name in DOMAINS if name in self.known["d"]]
-        apart = domains if len(domains) > 1 else []
-        for name in ("high_stakes", "critical", *apart):
-            today = said(self._part_to_judge(name, Work(*as_of_today(self.document, self.known, name))))
+        small, doubtful = [], []
+        for name in ("high_stakes", "critical", *(domains if len(domains) > 1 else [])):
+            work = Work(*as_of_today(self.document, self.known, name))
+            today = said(self._part_to_judge(name, work))
             latest = said(self._part_to_judge(name, Work(*as_of_latest(self.known, name))))
+            is_small = lacking(self.rules, work.part)[0] > 0
+            if name in domains:
+                small += [(name, work)] if is_small else []
+                doubtful += [(name, work)] if is_small or today is not None else []
             yield latest if _rank(latest) < _rank(today) else today
-        if apart:
-            yield said(self._small_domains(domains))
+        yield said(self._together(small))
+        together = said(self._together(doubtful))
+        yield together if together is not None and together["status"] == "non_compliant" else None
 
     def _worst(self):
         verdict = self._on_all()

@@ -349,6 +349,20 @@ Deno.test("small domains are read together as of today, so that no case in one o
   assert.equal(judge(model, missed, "full").verdict.part, "other_domains");
 });
 
+Deno.test("errors in many domains add up, whether each domain has four of them or six", () => {
+  const good = part(75, 0, 225, 0);
+  const of = (count: number, bad: Part) => {
+    const names = ["general", "financial", "healthcare", "legal", "employment", "education"].slice(0, count);
+    const d = Object.fromEntries(names.map((name) => [name, bad]));
+    return brief(verdictOn({ n: sumOf([good, ...names.map(() => bad)]), d: { ...d, insurance: good } }))
+      .slice(0, 2);
+  };
+  for (const bad of [part(0, 4, 6, 0), part(0, 6, 6, 0), part(0, 8, 5, 0)]) {
+    assert.deepEqual(of(6, bad), ["non_compliant", "other_domains"]);
+  }
+  assert.deepEqual(of(1, part(0, 6, 6, 0)), ["undetermined", "general"]);
+});
+
 Deno.test("decisions in small domains count for the last half-life", () => {
   const good = part(60, 0, 200, 0);
   const decided: Part = [0, 0, 0, 0, 0, 0, 30, 0];
