@@ -20,7 +20,8 @@ import type { ModelDocument } from "../src/scoring/model.ts";
 import { advance } from "../src/scoring/reducer.ts";
 import { isProvisional, score } from "../src/scoring/score.ts";
 import { initialState } from "../src/scoring/state.ts";
-import { errorRate, judge, type Judgment, pointsOf } from "../src/scoring/verdict.ts";
+import { errorRate, pointsOf } from "../src/scoring/points.ts";
+import { judge, type Judgment } from "../src/scoring/verdict.ts";
 import type { ModelCheck } from "./model_checks.ts";
 
 const NOW = Date.UTC(2027, 0, 4, 9);

@@ -125,7 +125,7 @@ export function isUnclear(of: LabelledDecision): boolean {
  * Whether `jis-3` waits for the outcome of a modification, although it is known whether the advice was right: without it
  * nobody can say what was made of the advice. No label can follow an injected error.
  */
-export function awaitsOutcome({ decision, scenario_type, outcome_correct }: LabelledDecision): boolean {
+function awaitsOutcome({ decision, scenario_type, outcome_correct }: LabelledDecision): boolean {
   return decision === "modified" && outcome_correct === null && scenario_type !== "error_injected";
 }
 

@@ -9,7 +9,7 @@ import { Posterior, requireDiscrimination } from "./discrimination.ts";
 import { allLive, casesOf, NO_PARTS, type Part } from "./known_cases.ts";
 import type { ModelDocument } from "./model.ts";
 import type { OperatorState } from "./state.ts";
-import { errorRate } from "./verdict.ts";
+import { errorRate } from "./points.ts";
 
 /** A quantity: its mean, and the interval that holds it with 90 %. */
 export interface Estimate {

@@ -27,7 +27,7 @@ import {
   type Step,
 } from "./reducer.ts";
 import { breakEven, type BucketMeans, initialState, mean, type OperatorState, restraint } from "./state.ts";
-import { errorRate } from "./verdict.ts";
+import { errorRate } from "./points.ts";
 import {
   distinctFigures,
   formatFigure,

@@ -103,8 +103,8 @@ export interface Lacking {
 }
 
 /**
- * What a part lacks of so many known cases: there must have been as many, and at least half of their weight must be
- * left. So five of which more than half has faded are not enough.
+ * Counts what a part lacks of so many known cases: there must have been as many, and at least half of their weight must
+ * be left. So five of which more than half has faded are not enough.
  */
 export function lacking(
   [hit, miss, accepted, falseAlarm, wrong, right]: Part,

@@ -289,7 +289,7 @@ function judgedInWords({ discrimination }: ModelDocument): string {
     : "No operator has a record that is long enough, or takes critical decisions";
 }
 
-/** What would settle an undetermined verdict. */
+/** Says what would settle an undetermined verdict. */
 function remarkOnDoubt(model: ModelDocument, isSomebodyUndetermined: boolean): string {
   if (model.discrimination === undefined) return NO_VERDICTS;
   return isSomebodyUndetermined

@@ -6,7 +6,7 @@
 import type { Decision } from "../domain/enums.ts";
 import { classify, departureShare, type Evidence } from "../scoring/classify.ts";
 import type { ModelDocument } from "../scoring/model.ts";
-import { errorRate, pointsOf, weightyDimensions } from "../scoring/verdict.ts";
+import { errorRate, pointsOf, weightyDimensions } from "../scoring/points.ts";
 import {
   type Archetype,
   ARCHETYPES,

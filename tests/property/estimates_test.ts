@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { type Estimate, estimateOf, type Estimates, estimatesOf } from "../../src/scoring/estimates.ts";
 import { NO_PARTS, type Part, type PartsOfWork } from "../../src/scoring/known_cases.ts";
 import { initialState } from "../../src/scoring/state.ts";
-import { errorRate } from "../../src/scoring/verdict.ts";
+import { errorRate } from "../../src/scoring/points.ts";
 import { JIS_1_0_0, JIS_1_1_0, JIS_2_0_0 as model } from "../models.ts";
 
 const SEED = 20_261_124;

@@ -36,7 +36,7 @@ import {
   type OperatorState,
 } from "../../src/scoring/state.ts";
 import { DAY_MS } from "../../src/domain/time.ts";
-import { errorRate } from "../../src/scoring/verdict.ts";
+import { errorRate } from "../../src/scoring/points.ts";
 import { JIS_1_1_0, JIS_2_0_0 } from "../models.ts";
 
 const SEED = 20_261_120;

@@ -15,7 +15,8 @@ import {
 import type { ModelDocument } from "../../src/scoring/model.ts";
 import { score } from "../../src/scoring/score.ts";
 import type { OperatorState } from "../../src/scoring/state.ts";
-import { errorRate, judge, pointsOf, type Verdict } from "../../src/scoring/verdict.ts";
+import { errorRate, pointsOf } from "../../src/scoring/points.ts";
+import { judge, type Verdict } from "../../src/scoring/verdict.ts";
 import { JIS_2_0_0 as model } from "../models.ts";
 
 const BEGIN = Date.UTC(2027, 0, 4);
