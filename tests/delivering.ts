@@ -69,6 +69,15 @@ const PAST = 60;
 /** In every sixth of them the advice is wrong: without known cases of wrong advice no score becomes final. */
 const PER_WRONG_ADVICE = 6;
 
+/**
+ * The decision at `index` of work whose scores stay final: in every sixth interaction the advice is rejected,
+ * and rightly so. With only accepted advice the error rate would soon be so low that the score falls below the
+ * threshold, and scores would no longer be committed at once.
+ */
+export function decisionAt(index: number): "accepted" | "rejected" {
+  return index % PER_WRONG_ADVICE === 0 ? "rejected" : "accepted";
+}
+
 export function pastOf(operator: string) {
   const { interaction } = scoreRequest();
   return {
@@ -79,8 +88,7 @@ export function pastOf(operator: string) {
       (_, index) => ({
         ...interaction,
         session_id: `${operator}-past-${index}`,
-        // Rejected, and rightly so.
-        decision: index % PER_WRONG_ADVICE === 0 ? "rejected" : "accepted",
+        decision: decisionAt(index),
       }),
     ),
   };

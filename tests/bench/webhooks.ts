@@ -3,7 +3,7 @@
  * the same program, with deliveries held back and at full speed.
  */
 import { DatabaseSync } from "node:sqlite";
-import { pastOf } from "../delivering.ts";
+import { decisionAt, pastOf } from "../delivering.ts";
 import { scoreRequest } from "../harness.ts";
 import { createOrganization, until } from "../program.ts";
 import { openReceiver } from "../receiver.ts";
@@ -115,7 +115,10 @@ class Scorer {
       while (left > 0) {
         left -= 1;
         this.#sent += 1;
-        const body = scoreRequest({ session_id: `session-${this.#sent}` });
+        const body = scoreRequest(
+          { session_id: `session-${this.#sent}` },
+          { decision: decisionAt(this.#sent) },
+        );
         const { status } = await service.send("/v1/score", { key, body });
         if (status !== 200) throw new Error(`a score was answered with ${status}`);
       }

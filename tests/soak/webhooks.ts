@@ -2,6 +2,7 @@
  * Whether a receiver is affected by dead ones: many events to one that answers after 50 ms, alone and then
  * beside one that never answers and one that answers 500. With the unchanged program, over real HTTPS.
  */
+import { decisionAt } from "../delivering.ts";
 import { scoreRequest } from "../harness.ts";
 import { openReceiver, type Receiver } from "../receiver.ts";
 import { deliveriesOf, eventually, register, type WebhookProgram, withProgram } from "../webhook_program.ts";
@@ -10,6 +11,8 @@ const ANSWER_AFTER_MS = 50;
 const BATCH = 100;
 /** Events after which memory is measured as the level to stay at. */
 const SETTLED = 1_000;
+/** If nothing arrives for so long, the rest never will. */
+const SILENCE_MS = 60_000;
 
 export interface FloodFigures {
   readonly events: number;
@@ -90,14 +93,24 @@ async function flood(
   for (let first = 0; first < events; first += BATCH) {
     const interactions = Array.from(
       { length: Math.min(BATCH, events - first) },
-      (_, index) => ({ ...interaction, session_id: `${run}-${first + index}` }),
+      (_, index) => ({
+        ...interaction,
+        session_id: `${run}-${first + index}`,
+        decision: decisionAt(first + index),
+      }),
     );
     const body = { operator_id: "operator-1", domain: "general", interactions };
     const { status } = await service.send("/v1/score/batch", { key, body });
     if (status !== 200) throw new Error(`a batch was answered with ${status}`);
     if (receiver.arrivals.length >= SETTLED) memory.settle();
   }
+  let last = { count: receiver.arrivals.length, at: performance.now() };
   while (receiver.arrivals.length < arrivals + events) {
+    if (receiver.arrivals.length > last.count) {
+      last = { count: receiver.arrivals.length, at: performance.now() };
+    } else if (performance.now() - last.at > SILENCE_MS) {
+      throw new Error(`${run}: ${last.count - arrivals} of ${events} events arrived, then none for a minute`);
+    }
     if (receiver.arrivals.length >= SETTLED) memory.settle();
     await new Promise((wait) => setTimeout(wait, 5));
   }
