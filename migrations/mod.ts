@@ -13,6 +13,7 @@ import { seals } from "./0010_seals.ts";
 import { keyedCalls } from "./0011_keyed_calls.ts";
 import { erasedSubjects } from "./0012_erased_subjects.ts";
 import { verdicts } from "./0013_verdicts.ts";
+import { probes } from "./0014_probes.ts";
 
 export const MIGRATIONS: readonly Migration[] = [
   initial,
@@ -28,10 +29,11 @@ export const MIGRATIONS: readonly Migration[] = [
   keyedCalls,
   erasedSubjects,
   verdicts,
+  probes,
 ];
 
 /**
  * SHA-256 of the schema that these steps make in an empty database, in hex. A start compares it with its database:
  * making that schema anew would take longer than most of a start. `tests/unit/schema_check_test.ts` holds it.
  */
-export const SCHEMA_SHA256 = "4b6685a7818841d95f15aff8f1769684537f719c44c4ad9fa28f6aa53cdb8b03";
+export const SCHEMA_SHA256 = "f33672f5d4ebd59828129170c7b731cce3e9b74703db54a4348dd8a8f56f5b2b";

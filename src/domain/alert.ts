@@ -8,6 +8,14 @@ import { ANOMALY_DAYS_WITH_DATA, ANOMALY_FACTOR, ANOMALY_PERCENTILE } from "./li
 export const USAGE_ANOMALY = "USAGE_ANOMALY";
 export const ALERT_SEVERITY = "HIGH";
 
+/** Alert for probes that were shown and never decided: one for each organization and UTC day, which each adds to. */
+export const PROBE_LOST_ALERT = "PROBE_LOST";
+
+/** The content of such an alert: the ids of the day's lost probes. */
+export interface ProbesLost {
+  readonly probes: readonly string[];
+}
+
 /** Alerts for a chain that differs from what was signed, by the kind of chain. */
 export const CHAIN_TAMPERED_KINDS = {
   evidence: "CHAIN_TAMPERED",

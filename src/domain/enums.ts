@@ -96,6 +96,14 @@ export type Route = (typeof ROUTES)[number];
 export const STAKES = ["low", "medium", "high", "critical"] as const;
 export type Stakes = (typeof STAKES)[number];
 
+/** How much depends on a probe: the scenario type of the live cases among which it is shown. */
+export const PROBE_STAKES = ["standard", "high_stakes", "critical"] as const;
+export type ProbeStakes = (typeof PROBE_STAKES)[number];
+
+/** The states of a probe; in the last three it is opened. */
+export const PROBE_STATES = ["sealed", "drawn", "decided", "recalled", "lost"] as const;
+export type ProbeState = (typeof PROBE_STATES)[number];
+
 export const MODES = ["full", "lite"] as const;
 export type Mode = (typeof MODES)[number];
 

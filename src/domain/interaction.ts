@@ -96,6 +96,9 @@ export const recordedInteractionSchema = interactionSchema.extend({
   ai_correct: z.boolean().optional().meta({
     description: "Whether the AI's recommendation was right; absent if nobody said it.",
   }),
+  sealed_probe: z.literal(true).optional().meta({
+    description: "True if the case was a sealed probe; absent if it was not.",
+  }),
 }).meta({ id: "RecordedInteraction" });
 
 /** An interaction with its defaults explicit, as it is scored and recorded. */
@@ -121,6 +124,14 @@ export function contradictionOf(
     ? `cannot be true if the decision is ${decision} and outcome_correct is true`
     : null;
 }
+
+/** A score's interaction, which may be that of a probe. */
+export const ticketedInteractionSchema = interactionSchema.extend({
+  probe_ticket: z.string().min(1).max(128).optional().meta({
+    description:
+      "The ticket of a probe's draw. Its truth then comes from the seal: leave out outcome_correct (but for a modification) and ai_correct.",
+  }),
+});
 
 /** The part of a request that a person's or program's interaction is read from. */
 type SentInteraction = z.ZodType<

@@ -63,6 +63,14 @@ export const AUTH_FLOOR_WAITERS = 1_000;
 export const BODY_KEY_SUNSET = Date.UTC(2026, 6, 15);
 
 export const WEBHOOKS_MAX = 10;
+
+/** Probes in one sealing call. */
+export const PROBES_BATCH_MAX = 100;
+/** Sealed probes of an organization that nobody was shown yet. */
+export const PROBES_SEALED_MAX = 10_000;
+/** Probes in one page. */
+export const PROBES_PAGE_MAX = 200;
+export const PROBES_PAGE_DEFAULT = 50;
 /** Most events that a registration may name; the same event may be named more than once. */
 export const WEBHOOK_EVENTS_NAMED_MAX = 100;
 export const WEBHOOK_SECRET_MIN_LENGTH = 16;

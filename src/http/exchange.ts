@@ -157,7 +157,7 @@ export interface RouteExample {
 }
 
 export interface Route {
-  readonly method: "GET" | "HEAD" | "POST" | "DELETE";
+  readonly method: "GET" | "HEAD" | "POST" | "PUT" | "DELETE";
   /** The path, with `{name}` for each parameter. */
   readonly path: string;
   readonly operationId: string;

@@ -13,6 +13,7 @@ import { OPERATOR_ROUTES } from "./routes/operators.ts";
 import { ORGANIZATION_ROUTES } from "./routes/organization.ts";
 import { OWN_EVENT_ROUTES } from "./routes/own_events.ts";
 import { OWN_KEY_ROUTES } from "./routes/own_key.ts";
+import { PROBE_ROUTES } from "./routes/probes.ts";
 import { REPORT_ROUTES } from "./routes/reports.ts";
 import { SCORE_ROUTES } from "./routes/scores.ts";
 import { SERVICE_ROUTES } from "./routes/service.ts";
@@ -37,6 +38,12 @@ export const ROUTE_GROUPS: readonly RouteGroup[] = [
     description:
       "Scoring of one interaction or a batch, the commit of a score, the risk of a decision, and the replay of scores and decisions.",
     routes: [...SCORE_ROUTES, ...DECISION_ROUTES],
+  },
+  {
+    name: "Probes",
+    description:
+      "Cases with known truth among live ones: sealed before anybody sees them, drawn by a seed that nobody can foresee, and opened with their score.",
+    routes: PROBE_ROUTES,
   },
   {
     name: "Operators",

@@ -15,7 +15,8 @@ export type RecordTable =
   | "decision"
   | "outcome_label"
   | "score_commit"
-  | "score_batch";
+  | "score_batch"
+  | "probe_draw";
 
 /**
  * A row: its table, its id within the organization, its first position, and the number of positions that it
@@ -53,6 +54,8 @@ export const operatorRecords: RecordKind<OperatorRecordsRow> = {
             where org_id = value ->> 0 and operator_id = value ->> 1
           union all select 'score_batch', request_digest, first_position, count
             from score_batch indexed by score_batch_operator
+            where org_id = value ->> 0 and operator_id = value ->> 1
+          union all select 'probe_draw', session_id, position, 1 from probe_draw indexed by probe_draw_operator
             where org_id = value ->> 0 and operator_id = value ->> 1
           union all select 'outcome_label', l.session_id, l.position, 1 from interaction as i
             cross join outcome_label as l on l.org_id = i.org_id and l.session_id = i.session_id

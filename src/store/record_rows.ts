@@ -7,6 +7,7 @@ import { type Database, query, type Statement } from "./database.ts";
 import { listed } from "./value_list.ts";
 import type { RecordTable } from "./operator_records.ts";
 import { readPages } from "./paging.ts";
+import { probeDraws } from "./probes.ts";
 import {
   decisions,
   frozenOperators,
@@ -40,6 +41,7 @@ export const ROW_KINDS: ReadonlyMap<string, RowKind> = new Map<string, RowKind>(
   ["DRS_COMPUTED", { kind: decisions, part: "input" }],
   ["SCORE_COMMITTED", { kind: scoreCommits, part: "result" }],
   ["OUTCOME_LABELLED", { kind: outcomeLabels, part: "input" }],
+  ["PROBE_ASSIGNED", { kind: probeDraws, part: "input" }],
 ]);
 
 /** A row that stands for an entry. */
@@ -163,6 +165,7 @@ const ID_COLUMNS: Readonly<Record<TableWithId, string>> = {
   skipped_interaction: "session_id",
   decision: "decision_id",
   score_batch: "request_digest",
+  probe_draw: "session_id",
   compliance_report: "report_id",
 };
 

@@ -54,7 +54,7 @@ export interface RecordKind<Row> {
 }
 
 /** `(a, b) IN (…)` over a JSON array of keys; the index of the primary key serves it. */
-function keyIn(columns: readonly string[], keys: string) {
+export function keyIn(columns: readonly string[], keys: string) {
   const list = sql.join(columns.map((column) => sql.ref(column)));
   const values = sql.join(columns.map((_, index) => sql`value ->> ${sql.lit(index)}`));
   return columns.length === 1
@@ -63,7 +63,7 @@ function keyIn(columns: readonly string[], keys: string) {
 }
 
 /** The `load` of a kind, from the query for a JSON array of keys. */
-function loadOnce<Row>(build: (keys: string) => CompiledQuery<Row>): (keys: string) => CompiledQuery<Row> {
+export function loadOnce<Row>(build: (keys: string) => CompiledQuery<Row>): (keys: string) => CompiledQuery<Row> {
   const bind = compileOnce(({ keys }: { readonly keys: string }) => build(keys));
   return (keys) => bind({ keys });
 }
@@ -204,6 +204,7 @@ export const alerts: RecordKind<AlertRow> = {
   save: compileOnce((row) =>
     query.insertInto("alert").values(row).onConflict((conflict) =>
       conflict.column("alert_id").doUpdateSet({
+        detail: row.detail,
         acknowledged: row.acknowledged,
         acknowledged_at: row.acknowledged_at,
       })

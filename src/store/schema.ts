@@ -241,6 +241,59 @@ export interface FrozenOperatorTable {
   seal: Seal;
 }
 
+export interface ProbeProgrammeTable {
+  org_id: string;
+  /** JSON of the policy as it was last set. */
+  policy: string;
+  changed_at: number;
+  /** The newest day whose seed is committed to, such as `2026-11-26`; null before the first. */
+  day: string | null;
+  /** JSON of the policy of that day. */
+  day_policy: string | null;
+  /** Whether the seed of that day is opened; true before the first. */
+  opened: number;
+  seal: Seal;
+}
+
+export interface ProbeTable {
+  org_id: string;
+  probe_id: string;
+  position: number;
+  request_digest: Uint8Array;
+  request_id: string;
+  at: number;
+  domain: string;
+  stakes: string;
+  /** In hexadecimal. */
+  commitment: string;
+  reference: string | null;
+  state: string;
+  drawn_at: number | null;
+  expires_at: number | null;
+  /** The position of the entry that opened it; null while it is sealed or drawn. */
+  closed_position: number | null;
+  closed_at: number | null;
+  ai_correct: number | null;
+  /** Whether the reviewer departed from the recommendation; null unless it was decided. */
+  departed: number | null;
+  seal: Seal;
+}
+
+/** A case before which a probe was due. */
+export interface ProbeDrawTable {
+  org_id: string;
+  session_id: string;
+  operator_id: string;
+  position: number;
+  at: number;
+  domain: string;
+  stakes: string;
+  /** null if no probe was left. */
+  probe_id: string | null;
+  probe_session_id: string | null;
+  seal: Seal;
+}
+
 export interface IdempotencyTable {
   endpoint: string;
   idempotency_key: string;
@@ -445,6 +498,9 @@ export interface Schema {
   interaction: InteractionTable;
   skipped_interaction: SkippedInteractionTable;
   frozen_operator: FrozenOperatorTable;
+  probe_programme: ProbeProgrammeTable;
+  probe: ProbeTable;
+  probe_draw: ProbeDrawTable;
   score_commit: ScoreCommitTable;
   outcome_label: OutcomeLabelTable;
   score_batch: ScoreBatchTable;

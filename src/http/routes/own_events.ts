@@ -25,6 +25,7 @@ const RESERVED_PREFIXES = [
   "SIGNING_",
   "SUBJECT_",
   "ORG_",
+  "PROBE_",
 ] as const;
 
 /** Largest payload, bytes of its canonical JSON. */

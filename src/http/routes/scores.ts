@@ -13,6 +13,7 @@ import {
   operatorIdSchema,
   sentInteraction,
   sessionIdSchema,
+  ticketedInteractionSchema,
 } from "../../domain/interaction.ts";
 import { BATCH_BODY_LIMIT_BYTES, BATCH_MAX, BODY_LIMIT_BYTES } from "../../domain/limits.ts";
 import {
@@ -46,11 +47,11 @@ export const nestedScoreRequestSchema = z.object({
   session_id: sessionIdSchema,
   operator_id: operatorIdSchema,
   domain: domainSchema,
-  interaction: sentInteraction(interactionSchema),
+  interaction: sentInteraction(ticketedInteractionSchema),
 }).meta({ id: "ScoreRequest" });
 
 /** The flat variant: the interaction's fields at top level, `session_id` optional. */
-const flatScoreRequestSchema = sentInteraction(interactionSchema.extend({
+const flatScoreRequestSchema = sentInteraction(ticketedInteractionSchema.extend({
   session_id: sessionIdSchema.optional(),
   operator_id: operatorIdSchema,
   domain: domainSchema,
@@ -173,8 +174,10 @@ const postScore: Route = {
   async handler({ dependencies }, { context, exchange, json }) {
     const parameters = parseParameters(context.req.raw, scoreParametersSchema, SCORE_HEADERS);
     const { call } = exchange;
+    const { ticket, ...body } = parseScoreBody(json);
     const answer = await scoreInteraction(dependencies, exchange.caller!, {
-      request: { ...parseScoreBody(json), ...parameters },
+      request: { ...body, ...parameters },
+      ticket,
       call,
       idempotency: idempotentCall(context),
     });
@@ -184,10 +187,17 @@ const postScore: Route = {
 
 function parseScoreBody(
   json: unknown,
-): Pick<SentScore, "session_id" | "operator_id" | "domain" | "interaction"> {
-  if (isNested(json)) return parseWith(nestedScoreRequestSchema, json);
-  const { session_id, operator_id, domain, ...interaction } = parseWith(flatScoreRequestSchema, json);
-  return { session_id: session_id ?? null, operator_id, domain, interaction };
+): Pick<SentScore, "session_id" | "operator_id" | "domain" | "interaction"> & { ticket: string | null } {
+  if (isNested(json)) {
+    const { interaction: sent, ...rest } = parseWith(nestedScoreRequestSchema, json);
+    const { probe_ticket: ticket = null, ...interaction } = sent;
+    return { ...rest, interaction, ticket };
+  }
+  const { session_id, operator_id, domain, probe_ticket: ticket = null, ...interaction } = parseWith(
+    flatScoreRequestSchema,
+    json,
+  );
+  return { session_id: session_id ?? null, operator_id, domain, interaction, ticket };
 }
 
 const flatBatchItemSchema = sentInteraction(interactionSchema.extend({ session_id: sessionIdSchema })).meta({

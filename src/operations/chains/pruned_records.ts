@@ -9,6 +9,7 @@ import type { StoredChain } from "../../store/chains.ts";
 import { readProvenPage } from "../../store/proven_pages.ts";
 import type { CauseOfCut } from "../../store/pruning.ts";
 import { deleteRowAt } from "../../store/record_rows.ts";
+import { probeDraws } from "../../store/probes.ts";
 import { decisions, interactions, skippedInteractions } from "../../store/records.ts";
 import { reportPositionsQuery } from "../../store/reports.ts";
 import { batchesQuery, deleteBatches } from "../../store/score_batches.ts";
@@ -32,6 +33,7 @@ const ROW_KINDS = {
   SCORE_COMPUTED: { table: "interaction", part: "input", id: "session_id" },
   SCORE_SKIPPED: { table: "skipped_interaction", part: "input", id: "session_id" },
   DRS_COMPUTED: { table: "decision", part: "input", id: "decision_id" },
+  PROBE_ASSIGNED: { table: "probe_draw", part: "input", id: "session_id" },
   REPORT_ISSUED: { table: "compliance_report", part: "detail", id: "report_id" },
 } as const;
 type RowKind = (typeof ROW_KINDS)[keyof typeof ROW_KINDS];
@@ -103,10 +105,11 @@ async function requireOwnRows(
 ): Promise<void> {
   const recordsOf = (table: RowKind["table"]) => records.filter(({ kind }) => kind.table === table);
   const keys = (table: RowKind["table"]) => JSON.stringify(recordsOf(table).map(({ id }) => [orgId, id]));
-  const [scores, frozen, decided, reports, batches] = await database.snapshot([
+  const [scores, frozen, decided, drawn, reports, batches] = await database.snapshot([
     interactions.load(keys("interaction")),
     skippedInteractions.load(keys("skipped_interaction")),
     decisions.load(keys("decision")),
+    probeDraws.load(keys("probe_draw")),
     reportPositionsQuery(orgId, recordsOf("compliance_report").map(({ id }) => id)),
     batchesQuery(orgId, range),
   ]);
@@ -114,6 +117,7 @@ async function requireOwnRows(
     ...scores.map((row) => ["interaction", row.session_id, row] as const),
     ...frozen.map((row) => ["skipped_interaction", row.session_id, row] as const),
     ...decided.map((row) => ["decision", row.decision_id, row] as const),
+    ...drawn.map((row) => ["probe_draw", row.session_id, row] as const),
     ...reports.map((row) => ["compliance_report", row.report_id, { ...row, operator_id: null }] as const),
   ];
   const expected = new Map(records.map((record) => [`${record.kind.table} ${record.id}`, record]));
@@ -135,8 +139,8 @@ function removalStatementsOf(
   { orgId, cause }: { readonly orgId: string; readonly cause: CauseOfCut },
 ): readonly Statement[] {
   const removed = deleteRowAt(table, { orgId, id, position });
-  // A frozen call used no name up, so it leaves no tombstone.
-  if (table === "skipped_interaction") return removed;
+  // A frozen call and a draw used no name up, so they leave no tombstone.
+  if (table === "skipped_interaction" || table === "probe_draw") return removed;
   const kind = table === "compliance_report" ? "report" : "record";
   const name = tombstoneName(installation, { kind, orgId, name: id });
   return [...removed, insertTombstone({ name, reason: "pruned", ...cause })];

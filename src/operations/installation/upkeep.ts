@@ -1,6 +1,6 @@
 /**
  * The upkeep: regular work of the service, for the first time soon after its start. Each minute it anchors
- * chains, logs the audit events of other processes, looks for unusual usage and bounds the outbox. Each hour
+ * chains, logs the audit events of other processes, ends overdue probes, looks for unusual usage and bounds the outbox. Each hour
  * it deletes old deliveries. Once a day it cuts chains at their retention and deletes what is past its time.
  * The next run tries again what failed; a failure is logged unless the service was unavailable.
  */
@@ -18,6 +18,8 @@ import { ChainWatch } from "../verification/chain_watch.ts";
 import { dropOldEvents, forgetOldDeliveries, skipUnsubscribedEvents } from "../webhooks/delivery_bounds.ts";
 import { forgetAnswers } from "../shared/idempotency.ts";
 import { forgetKeyedCalls } from "../shared/keyed_calls.ts";
+import { endOverdueProbes } from "../probes/close.ts";
+import { turnProbeDays } from "../probes/programme.ts";
 import { followOtherHosts } from "../restoring/restores.ts";
 import { pruneChains } from "../chains/retention.ts";
 import { followTampering, type Watching } from "../shared/tampering.ts";
@@ -69,6 +71,8 @@ export class Upkeep {
     }
     await this.#logOthers(now);
     await this.#attempt("following alerts", () => followTampering(this.dependencies));
+    await this.#attempt("ending overdue probes", () => endOverdueProbes(this.dependencies, now));
+    await this.#attempt("turning the day of probes", () => turnProbeDays(this.dependencies, now));
     this.#watch?.start(now);
     await this.#attempt("checking usage", () => raiseUsageAlerts(this.dependencies, now));
     await this.#attempt("deleting old breach windows", () => forgetBreachWindows(this.dependencies, now));

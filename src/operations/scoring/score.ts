@@ -3,7 +3,7 @@
  * repeat of the request gets the stored answer.
  * Source: specification, POST /v1/score; contract, section 4; evidence design, sections 5 and 12.
  */
-import type { Proving, Scoring, Writing } from "../shared/capabilities.ts";
+import type { Proving, Reading, Scoring, Writing } from "../shared/capabilities.ts";
 import { DIMENSIONS, type Domain, type VerdictStatus } from "../../domain/enums.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import type { ScoreRequest } from "../../domain/score.ts";
@@ -36,10 +36,21 @@ import { frozenLink, lastFrozen } from "./frozen_calls.ts";
 import { refuseGone, tombstoneNeed } from "../shared/gone.ts";
 import type { IdempotentCall } from "../shared/idempotency.ts";
 import { KeyedCall, pastRetentionError, requireSameId } from "../shared/keyed_calls.ts";
+import {
+  type DecidedProbe,
+  findProbe,
+  planOpening,
+  probeNeeds,
+  requireNoProbe,
+  requireOpen,
+} from "../probes/decide.ts";
+import { drawEntry, type DrawnEntry } from "../probes/entries.ts";
 import { drawPseudonym, pseudonymOf } from "../shared/subjects.ts";
 
+/** The dependencies of planning a score. */
+type Planning = Proving & Writing & Scoring;
 /** The dependencies of these operations. */
-type Needs = Proving & Writing & Scoring;
+type Needs = Planning & Pick<Reading, "seals">;
 
 /**
  * Scores an interaction.
@@ -48,19 +59,23 @@ type Needs = Proving & Writing & Scoring;
 export async function scoreInteraction(
   dependencies: Needs,
   caller: OrganizationCaller,
-  { request, call, idempotency = null }: {
+  { request, ticket = null, call, idempotency = null }: {
     readonly request: SentScore;
+    /** The ticket of the probe that was decided; null if it was a live case. */
+    readonly ticket?: string | null;
     readonly call: Call;
     readonly idempotency?: IdempotentCall | null;
   },
 ): Promise<EvidencedAnswer> {
   const { installation, world } = dependencies;
-  const keyed = new KeyedCall(installation, { orgId: caller.orgId, idempotency, request, call });
+  const sent = ticket === null ? request : { ...request, ticket };
+  const keyed = new KeyedCall(installation, { orgId: caller.orgId, idempotency, request: sent, call });
   return await keyed.runUnderOneId(
     { given: request.session_id, draw: () => world.ulid(call.now) },
     (session_id) =>
       scoreUnderId(dependencies, caller, {
         request: { ...request, session_id },
+        ticket,
         call,
         keyed,
         drawn: request.session_id === null,
@@ -74,8 +89,9 @@ export type SentScore = Omit<ScoreRequest, "session_id"> & { readonly session_id
 async function scoreUnderId(
   dependencies: Needs,
   caller: OrganizationCaller,
-  { request, call, keyed, drawn }: {
+  { request, ticket, call, keyed, drawn }: {
     readonly request: ScoreRequest;
+    readonly ticket: string | null;
     readonly call: Call;
     readonly keyed: KeyedCall;
     /** True if the service drew the session's id. */
@@ -84,7 +100,8 @@ async function scoreUnderId(
 ): Promise<EvidencedAnswer> {
   const { orgId } = caller;
   const { session_id, operator_id } = request;
-  const score = prepareScore(dependencies, { orgId, request, call });
+  const probe = ticket === null ? null : await findProbe(dependencies, orgId, { request, ticket });
+  const score = prepareScore(dependencies, { orgId, request, call, probe });
   return await answerOnce(dependencies, orgId, {
     call,
     expected: {
@@ -125,19 +142,25 @@ export interface PreparedScore {
   readonly pseudonym: string;
   /** The need for the tombstone of the session's id: it shows a name that is gone. */
   readonly tombstone: Need;
+  /** The probe that was decided, and the entry that opens it; null if it was a live case. */
+  readonly probe: { readonly decided: DecidedProbe; readonly drawn: DrawnEntry } | null;
 }
 
 export function prepareScore(
-  { world, installation }: Needs,
-  { orgId, request, call }: {
+  { world, installation }: Planning,
+  { orgId, request: sent, call, probe = null }: {
     readonly orgId: string;
     readonly request: ScoreRequest;
     readonly call: Call;
+    /** The probe that was decided; default: it was a live case. */
+    readonly probe?: DecidedProbe | null;
   },
 ): PreparedScore {
+  const request = probe === null ? sent : { ...sent, interaction: probe.interaction };
   return {
     request,
     call,
+    probe: probe && { decided: probe, drawn: drawEntry(world, call.now) },
     digest: requestDigest(installation.key, canonicalJson({ kind: "score", ...request })),
     entryId: world.ulid(call.now),
     salts: { input: drawSalt(world), result: drawSalt(world) },
@@ -147,13 +170,14 @@ export function prepareScore(
 }
 
 /** The rows that planning a score reads. */
-export function needsOf(orgId: string, { request, tombstone }: PreparedScore): readonly Need[] {
+export function needsOf(orgId: string, { request, tombstone, probe }: PreparedScore): readonly Need[] {
   const session = [orgId, request.session_id] as const;
   const operator = [orgId, request.operator_id] as const;
   return [
     { kind: interactions, key: session },
     { kind: skippedInteractions, key: session },
     { kind: decisions, key: session },
+    ...probeNeeds(session, probe?.decided ?? null),
     ...operatorNeeds(operator),
     ...(request.mode_override === "incident_frozen" ? [{ kind: frozenOperators, key: operator }] : []),
     { kind: subjects, key: operator },
@@ -202,12 +226,14 @@ export interface PlannedScore {
 /** Plans the rows and the entry of a score; its session must be free. */
 export function planScore(
   unit: UnitOfWork,
-  dependencies: Needs,
+  dependencies: Planning,
   { caller, score }: { readonly caller: OrganizationCaller; readonly score: PreparedScore },
 ): PlannedScore {
-  const { request, call, salts } = score;
+  const { request, call, salts, probe } = score;
   const { orgId } = caller;
   const operator = [orgId, request.operator_id] as const;
+  if (probe === null) requireNoProbe(unit, [orgId, request.session_id]);
+  else requireOpen(unit, orgId, probe.decided, call.now);
   const subject = pseudonymOf(unit, operator, score.pseudonym);
   const isFrozen = request.mode_override === "incident_frozen";
   const before = isFrozen ? null : currentOperator(unit, operator);
@@ -223,6 +249,7 @@ export function planScore(
     parts: [makePart("input", salts.input, planned.input), makePart("result", salts.result, planned.result)],
   });
   const { position } = appended;
+  if (probe !== null) planOpening(unit, caller, { probe: probe.decided, now: call.now, drawn: probe.drawn });
   if (planned.scored === null) {
     const link = frozenLink(unit.get(frozenOperators, operator), { at: call.now, position });
     unit.put(frozenOperators, { org_id: orgId, operator_id: request.operator_id, ...lastFrozen(link) });
@@ -257,7 +284,7 @@ interface Planned {
 }
 
 /** The members of every input part that come from its request (evidence design, section 12). */
-function inputOf({ model }: Needs, { request, call }: PreparedScore) {
+function inputOf({ model }: Planning, { request, call }: PreparedScore) {
   return {
     ...inputHead(model, call.now),
     mode: request.mode,
@@ -270,7 +297,7 @@ function inputOf({ model }: Needs, { request, call }: PreparedScore) {
   };
 }
 
-function planSkipped(dependencies: Needs, score: PreparedScore): Planned {
+function planSkipped(dependencies: Planning, score: PreparedScore): Planned {
   const input = inputOf(dependencies, score);
   return {
     input: { ...input, prior: null, weights: null, state: null },
@@ -284,7 +311,7 @@ function planSkipped(dependencies: Needs, score: PreparedScore): Planned {
   };
 }
 
-function planScored(dependencies: Needs, score: PreparedScore, row: OperatorRow | null): Planned {
+function planScored(dependencies: Planning, score: PreparedScore, row: OperatorRow | null): Planned {
   const input = { ...inputOf(dependencies, score), ...priorOf(row) };
   const scored = computeScore(dependencies.model.document, input);
   return {

@@ -5,6 +5,7 @@
 import { equalBytes } from "../../evidence/crypto.ts";
 import { headOf, type HeadRow, headsQuery, placeOfHead } from "../../store/chains.ts";
 import type { CompiledQuery } from "../../store/database.ts";
+import type { Key, RecordKind } from "../../store/records.ts";
 import { AlteredRows, type Sealed, type SealedKind, setOf, shareOf } from "../../store/seals.ts";
 import type { Reading } from "./capabilities.ts";
 
@@ -24,6 +25,17 @@ export function requireSealed<Row extends Sealed & { readonly org_id: string }>(
     if (share !== null) return share;
     throw new AlteredRows(kind.sealing?.heldBy?.(row) ?? `org/${row.org_id}`, `a row of ${kind.name}`);
   });
+}
+
+/** Reads rows by their keys. @throws {AlteredRows} if one of them has no valid seal. */
+export async function readSealed<Row extends Sealed & { readonly org_id: string }>(
+  dependencies: Pick<Reading, "database" | "seals">,
+  kind: RecordKind<Row>,
+  keys: readonly Key[],
+): Promise<readonly Row[]> {
+  const rows = await dependencies.database.read(kind.load(JSON.stringify(keys)));
+  requireSealed(dependencies, kind, rows);
+  return rows;
 }
 
 /**

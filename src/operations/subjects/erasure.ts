@@ -11,10 +11,13 @@ import type { Expunged, Statement } from "../../store/database.ts";
 import { destroyParts } from "../../store/erased_parts.ts";
 import { operatorRecords } from "../../store/operator_records.ts";
 import { deleteEventsOf } from "../../store/outbox.ts";
+import { openProbes, probes } from "../../store/probes.ts";
 import { deleteRowsOfTables } from "../../store/record_rows.ts";
 import { frozenOperators, operators, subjects, tombstones } from "../../store/records.ts";
 import { deleteSubjects } from "../../store/subjects.ts";
 import type { Need, PlacedEntry, UnitOfWork } from "../../store/unit_of_work.ts";
+import { planRecall } from "../probes/close.ts";
+import { drawEntry, serviceOf } from "../probes/entries.ts";
 import { drawSalt, makePart } from "../shared/drafts.ts";
 import type { Call, Caller, OrganizationCaller } from "../shared/call.ts";
 import { adminChain, evidenceChain } from "../../evidence/chain_name.ts";
@@ -139,10 +142,13 @@ export async function prepareErasure(
   dependencies: ErasureDependencies,
   { caller, orgId, operatorId, now, basis, isAccepted = false }: ErasureRequest,
 ): Promise<PreparedErasure> {
-  const { world, installation, seals } = dependencies;
+  const { database, world, installation, seals } = dependencies;
   const operator = [orgId, operatorId] as const;
   const namedCaller = { ...caller, orgId };
   const proof = await proveOperator(dependencies, operator, { isAccepted });
+  const [open] = await database.read(openProbes.load(JSON.stringify([operator])));
+  const probeIds: readonly string[] = JSON.parse(open!.ids);
+  const recalls = probeIds.map(() => drawEntry(world, now));
   const ids = [world.ulid(now), world.ulid(now)] as const;
   const salts = [drawSalt(world), drawSalt(world)] as const;
   return {
@@ -152,11 +158,14 @@ export async function prepareErasure(
       { kind: operators, key: operator },
       { kind: frozenOperators, key: operator },
       operatorCallsNeed(operator),
+      { kind: openProbes, key: operator },
+      ...probeIds.map((id): Need => ({ kind: probes, key: [orgId, id] })),
       ...proof?.needs ?? [],
     ],
     isCurrent(unit) {
       const subject = unit.get(subjects, operator)?.pseudonym;
-      return subject === undefined || proof?.isOf(unit, subject) === true;
+      return subject === undefined ||
+        (proof?.isOf(unit, subject) === true && unit.get(openProbes, operator)?.ids === open!.ids);
     },
     plan(unit) {
       const subject = unit.get(subjects, operator)?.pseudonym;
@@ -167,6 +176,15 @@ export async function prepareErasure(
       const records = proof.recordsIn(unit);
       for (const kind of [operators, frozenOperators] as const) {
         if (unit.get<unknown>(kind, operator) !== null) unit.remove<unknown>(kind, operator);
+      }
+      for (const [index, id] of probeIds.entries()) {
+        planRecall(unit, dependencies, {
+          row: unit.get(probes, [orgId, id])!,
+          caller: serviceOf(orgId),
+          now,
+          drawn: recalls[index]!,
+          reason: "erasure",
+        });
       }
       const detail = { requested_at: new Date(now).toISOString(), basis, entries: records.entries };
       const draft = { prefix: namedCaller.prefix, orgId, subject, at: now };

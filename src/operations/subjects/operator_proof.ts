@@ -60,6 +60,7 @@ const EVENT_OF_TABLE: Readonly<Record<RecordTable, string>> = {
   outcome_label: "OUTCOME_LABELLED",
   score_commit: "SCORE_COMMITTED",
   score_batch: "SCORE_COMPUTED",
+  probe_draw: "PROBE_ASSIGNED",
 };
 
 /** Tables whose ids no other record of the organization may use again. */

@@ -67,6 +67,7 @@ const DUPLICATE_FAULTS: Readonly<Record<string, string>> = {
   DRS_COMPUTED: "two entries decide under one id",
   SCORE_COMMITTED: "two entries commit one score",
   OUTCOME_LABELLED: "two entries label one score",
+  PROBE_ASSIGNED: "two entries draw for one session",
 };
 
 /** By kind of following record, the column of the score's row that holds the position of that record. */

@@ -5,7 +5,7 @@
 import type { ErrorCode } from "../../domain/errors.ts";
 
 export interface ApiRequest {
-  readonly method?: "GET" | "HEAD" | "POST" | "DELETE";
+  readonly method?: "GET" | "HEAD" | "POST" | "PUT" | "DELETE";
   /** The path with its query. */
   readonly path: string;
   readonly key?: string;

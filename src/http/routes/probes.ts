@@ -1,0 +1,365 @@
+/**
+ * Sealed probes: cases with known truth that are put among live ones.
+ * Source: oversight loop, section 1; evidence-format.md, section 12.
+ */
+import * as z from "zod";
+import { PROBE_STAKES, PROBE_STATES } from "../../domain/enums.ts";
+import { isoTimestamp } from "../../domain/instant.ts";
+import { domainSchema, operatorIdSchema, sessionIdSchema } from "../../domain/interaction.ts";
+import {
+  BATCH_BODY_LIMIT_BYTES,
+  BODY_LIMIT_BYTES,
+  PROBES_BATCH_MAX,
+  PROBES_PAGE_DEFAULT,
+  PROBES_PAGE_MAX,
+} from "../../domain/limits.ts";
+import { envelopeFields } from "../../domain/score.ts";
+import { evidenceSchema } from "../../evidence/envelope.ts";
+import { HIGHEST_SHARE_MAX } from "../../evidence/probes.ts";
+import { recallProbe } from "../../operations/probes/close.ts";
+import { drawProbe } from "../../operations/probes/draw.ts";
+import { listProbes } from "../../operations/probes/list.ts";
+import { policyBody, readProgramme, setPolicy } from "../../operations/probes/programme.ts";
+import { sealProbe, sealProbes } from "../../operations/probes/seal.ts";
+import type { Route } from "../exchange.ts";
+import { parseParameters, parseWith, validationFailed } from "../parse.ts";
+import { integerParameter } from "./parameters.ts";
+import { KEYED_POST, KEYED_READ, selfServe } from "./shared.ts";
+
+const PROBE_ID = /^[A-Za-z0-9_-]{1,128}$/;
+const probeIdSchema = z.string().regex(PROBE_ID, "must be 1 to 128 letters, digits, hyphens or underscores")
+  .meta({ description: "The organization's name for the probe, used once.", examples: ["probe-0001"] });
+const stakesSchema = z.enum(PROBE_STAKES).meta({
+  description: "How much depends on the live cases among which it is shown.",
+});
+
+const probeSchema = z.object({
+  probe_id: probeIdSchema.optional(),
+  domain: domainSchema,
+  stakes: stakesSchema,
+  ai_correct: z.boolean().meta({
+    description:
+      "Whether the recommendation of the case is right. Seal right ones too: they show false alarms, and without them the reviewer could reject every probe.",
+  }),
+  reference: z.string().min(1).max(256).refine((text) => text.isWellFormed(), "must be well-formed Unicode")
+    .nullable().default(null).meta({
+      description: "What your application calls the case. It is revealed with the truth. No personal data.",
+    }),
+}).meta({ id: "Probe" });
+
+const sealedSchema = z.object({
+  probe_id: z.string(),
+  domain: domainSchema,
+  stakes: z.enum(PROBE_STAKES),
+  state: z.enum(PROBE_STATES),
+  sealed_at: isoTimestamp,
+  commitment: z.string().meta({ description: "The hash that the chain holds; nothing can be read from it." }),
+});
+
+const sealedResponseSchema = sealedSchema.extend({ evidence: evidenceSchema, ...envelopeFields }).meta({
+  id: "ProbeSealed",
+});
+
+const postProbe: Route = {
+  ...KEYED_POST,
+  honoursIdempotencyKey: false,
+  path: "/v1/probes",
+  operationId: "postProbe",
+  summary: "Seal a probe",
+  description:
+    "Commits to the truth of a case before anybody sees it. The same request under the same `probe_id` gets the same answer; a different one gets 409. A sealed probe cannot be changed.",
+  body: { schema: probeSchema, limitBytes: BODY_LIMIT_BYTES },
+  success: {
+    status: 201,
+    description: "The probe, and the evidence that it was sealed.",
+    schema: sealedResponseSchema,
+  },
+  errors: ["CONFLICT"],
+  examples: [{
+    summary: "A case with wrong advice",
+    body: {
+      probe_id: "probe-0001",
+      domain: "financial",
+      stakes: "standard",
+      ai_correct: false,
+      reference: "loan-library/17",
+    },
+  }],
+  async handler({ dependencies }, { exchange, json }) {
+    const sent = parseWith(probeSchema, json);
+    const { call } = exchange;
+    const body = await sealProbe(dependencies, exchange.caller!, {
+      sent: { ...sent, probe_id: sent.probe_id ?? dependencies.world.ulid(call.now) },
+      call,
+    });
+    return { status: 201, body: { ...body } };
+  },
+};
+
+const probeBatchSchema = z.object({
+  probes: z.array(probeSchema).min(1).max(PROBES_BATCH_MAX).meta({
+    description: "All of them or none are sealed. Each probe_id may occur only once.",
+  }),
+}).meta({ id: "ProbeBatch" });
+
+const postProbeBatch: Route = {
+  ...KEYED_POST,
+  honoursIdempotencyKey: false,
+  path: "/v1/probes/batch",
+  operationId: "postProbeBatch",
+  summary: "Seal a batch of probes",
+  description: "Seals 1 to 100 probes in the order of the array: all of them or none.",
+  body: { schema: probeBatchSchema, limitBytes: BATCH_BODY_LIMIT_BYTES },
+  success: {
+    status: 201,
+    description: "The probes. `GET /v1/audit/chain/proof/{seq}` proves each entry.",
+    schema: z.object({ probes: z.array(sealedSchema), count: z.int(), ...envelopeFields }).meta({
+      id: "ProbesSealed",
+    }),
+  },
+  errors: ["CONFLICT"],
+  examples: [{
+    summary: "One case with wrong advice, and one with right advice",
+    body: {
+      probes: [
+        { probe_id: "probe-0002", domain: "financial", stakes: "high_stakes", ai_correct: false },
+        { probe_id: "probe-0003", domain: "financial", stakes: "high_stakes", ai_correct: true },
+      ],
+    },
+  }],
+  async handler({ dependencies }, { exchange, json }) {
+    const { probes } = parseWith(probeBatchSchema, json);
+    const { call } = exchange;
+    const sent = probes.map((probe) => ({
+      ...probe,
+      probe_id: probe.probe_id ?? dependencies.world.ulid(call.now),
+    }));
+    refuseRepeated(sent.map(({ probe_id }) => probe_id));
+    const sealed = await sealProbes(dependencies, exchange.caller!, { sent, call });
+    return { status: 201, body: { probes: sealed, count: sealed.length } };
+  },
+};
+
+function refuseRepeated(ids: readonly string[]): void {
+  const details = ids.flatMap((id, index) =>
+    ids.indexOf(id) === index
+      ? []
+      : [{ path: `probes.${index}.probe_id`, message: "must occur only once in the batch" }]
+  );
+  if (details.length > 0) throw validationFailed(details);
+}
+
+const drawRequestSchema = z.object({
+  operator_id: operatorIdSchema,
+  session_id: sessionIdSchema,
+  domain: domainSchema,
+  stakes: stakesSchema,
+}).meta({ id: "ProbeDrawRequest" });
+
+const drawResponseSchema = z.object({
+  probe: z.object({
+    probe_id: z.string(),
+    session_id: sessionIdSchema.meta({ description: "The session under which the probe is scored." }),
+    ticket: z.string().meta({ description: "Send it as `probe_ticket` of the interaction." }),
+    expires_at: isoTimestamp,
+    reference: z.string().nullable(),
+    do_not_execute: z.literal(true).meta({
+      description: "Nothing may follow from the decision of this case but its score.",
+    }),
+  }).nullable(),
+  ...envelopeFields,
+}).meta({ id: "ProbeDraw" });
+
+const postProbeDraw: Route = {
+  ...KEYED_POST,
+  honoursIdempotencyKey: false,
+  path: "/v1/probes/draw",
+  operationId: "postProbeDraw",
+  summary: "Draw: is a probe shown before this case?",
+  description:
+    "Ask before each case is shown. If a probe is due, show it first, under its own session, and then the case. The same session always draws the same; once its probe is decided, the answer is null.",
+  body: { schema: drawRequestSchema, limitBytes: BODY_LIMIT_BYTES },
+  success: { status: 200, description: "The probe, or null.", schema: drawResponseSchema },
+  errors: ["CONFLICT"],
+  examples: [{
+    summary: "Before a case",
+    body: {
+      operator_id: "reviewer-ada",
+      session_id: "case-2026-000127",
+      domain: "financial",
+      stakes: "standard",
+    },
+  }],
+  async handler({ dependencies }, { exchange, json }) {
+    const probe = await drawProbe(dependencies, exchange.caller!, {
+      request: parseWith(drawRequestSchema, json),
+      call: exchange.call,
+    });
+    return { status: 200, body: { probe } };
+  },
+};
+
+const probePathSchema = z.object({ probe_id: probeIdSchema });
+
+const postProbeRecall: Route = {
+  ...KEYED_POST,
+  honoursIdempotencyKey: false,
+  path: "/v1/probes/{probe_id}/recall",
+  operationId: "postProbeRecall",
+  summary: "Recall a probe",
+  description:
+    "Withdraws a probe that nobody decided yet. Its seal is opened on the chain, so that nobody can hide which probes were withdrawn. A repeated call changes nothing.",
+  pathParameters: probePathSchema,
+  body: null,
+  success: {
+    status: 200,
+    description: "Recalled.",
+    schema: z.object({
+      probe_id: z.string(),
+      state: z.literal("recalled"),
+      recalled_at: isoTimestamp,
+      ...envelopeFields,
+    }).meta({ id: "ProbeRecalled" }),
+  },
+  errors: ["NOT_FOUND", "CONFLICT"],
+  examples: [{ summary: "A case that came out", path: { probe_id: "probe-0003" } }],
+  async handler({ dependencies }, { context, exchange }) {
+    const { probe_id } = parseWith(probePathSchema, context.req.param());
+    const body = await recallProbe(dependencies, selfServe(exchange), {
+      probeId: probe_id,
+      call: exchange.call,
+    });
+    return { status: 200, body };
+  },
+};
+
+const share = z.number().min(0).max(HIGHEST_SHARE_MAX);
+
+const policySchema = z.object({
+  enabled: z.boolean(),
+  rate: share.default(0.02).meta({ description: "Share of cases before which a probe is shown." }),
+  highest_share: share.default(HIGHEST_SHARE_MAX).meta({
+    description: "The share for an operator who has had fewer probes than `minimum`.",
+  }),
+  minimum: z.int().min(0).max(1000).default(10).meta({
+    description: "Decided probes for each operator in the 90 days before.",
+  }),
+  ticket_minutes: z.int().min(5).max(1440).default(240).meta({
+    description: "Minutes in which a probe must be decided; after them it is lost, which is an alert.",
+  }),
+}).refine(({ rate, highest_share }) => rate <= highest_share, {
+  path: ["rate"],
+  message: "must be at most highest_share",
+}).meta({ id: "ProbePolicy" });
+
+const policyResponseSchema = z.object({
+  policy: policySchema,
+  changed_at: isoTimestamp.nullable(),
+  day: z.object({ day: z.iso.date(), policy: policySchema, seed_opened: z.boolean() }).nullable().meta({
+    description: "The newest UTC day whose seed is on the chain, and the policy of that day.",
+  }),
+  ...envelopeFields,
+}).meta({ id: "ProbeProgramme" });
+
+const getProbePolicy: Route = {
+  ...KEYED_READ,
+  path: "/v1/probes/policy",
+  operationId: "getProbePolicy",
+  summary: "The policy of the programme",
+  description: "Returns the policy that was set last, and the one of the day. The programme is off until one is set.",
+  success: { status: 200, description: "The policy.", schema: policyResponseSchema },
+  examples: [{ summary: "Ask" }],
+  async handler({ dependencies }, { exchange }) {
+    const programme = await readProgramme(dependencies, exchange.caller!.orgId);
+    return { status: 200, body: policyBody(programme) };
+  },
+};
+
+const putProbePolicy: Route = {
+  ...KEYED_POST,
+  honoursIdempotencyKey: false,
+  method: "PUT",
+  path: "/v1/probes/policy",
+  operationId: "putProbePolicy",
+  summary: "Set the policy of the programme",
+  description:
+    "Switches the programme on or off and sets its shares. The change is audited. It counts from the next UTC day on, so that nobody can choose the share for a session; switching it off counts at once.",
+  body: { schema: policySchema, limitBytes: BODY_LIMIT_BYTES },
+  success: { status: 200, description: "The policy.", schema: policyResponseSchema },
+  examples: [{
+    summary: "Two probes in a hundred cases, at least twelve in 90 days",
+    body: { enabled: true, rate: 0.02, minimum: 12 },
+  }],
+  async handler({ dependencies }, { exchange, json }) {
+    const body = await setPolicy(dependencies, selfServe(exchange), {
+      policy: parseWith(policySchema, json),
+      call: exchange.call,
+    });
+    return { status: 200, body };
+  },
+};
+
+const listParametersSchema = z.object({
+  state: z.enum(PROBE_STATES).optional(),
+  limit: integerParameter({ min: 1, max: PROBES_PAGE_MAX, fallback: PROBES_PAGE_DEFAULT }),
+  cursor: z.string().regex(/^[0-9]{1,15}$/, "must be the next_cursor of a page, unchanged").optional(),
+});
+
+const listedProbeSchema = sealedSchema.extend({
+  reference: z.string().nullable(),
+  drawn_at: isoTimestamp.nullable(),
+  expires_at: isoTimestamp.nullable(),
+  closed_at: isoTimestamp.nullable(),
+  ai_correct: z.boolean().nullable().meta({
+    description: "Null until the probe is decided, recalled or lost: until then no answer tells it.",
+  }),
+  departed: z.boolean().nullable().meta({
+    description: "Whether the reviewer departed from the recommendation; null unless it was decided.",
+  }),
+  operator_id: operatorIdSchema.nullable(),
+  probe_session_id: sessionIdSchema.nullable(),
+  case_session_id: sessionIdSchema.nullable(),
+}).meta({ id: "ListedProbe" });
+
+const getProbes: Route = {
+  ...KEYED_READ,
+  path: "/v1/probes",
+  operationId: "getProbes",
+  summary: "The organization's probes",
+  description:
+    "Returns a page of the probes, the last sealed first. `next_cursor` gets the next page; it is null on the last page. Operator and sessions are null before the draw, and once the operator was erased.",
+  parameters: listParametersSchema,
+  success: {
+    status: 200,
+    description: "A page of probes.",
+    schema: z.object({
+      probes: z.array(listedProbeSchema),
+      count: z.int(),
+      next_cursor: z.string().nullable(),
+      ...envelopeFields,
+    }).meta({ id: "ProbesResponse" }),
+  },
+  examples: [{ summary: "The newest" }, { summary: "Probes that were lost", query: { state: "lost" } }],
+  async handler({ dependencies }, { context, exchange }) {
+    const { state = null, limit, cursor } = parseParameters(context.req.raw, listParametersSchema);
+    const { probes, next } = await listProbes(dependencies, exchange.caller!, {
+      state,
+      limit,
+      below: cursor === undefined ? null : Number(cursor),
+    });
+    return {
+      status: 200,
+      body: { probes, count: probes.length, next_cursor: next === null ? null : String(next) },
+    };
+  },
+};
+
+export const PROBE_ROUTES: readonly Route[] = [
+  getProbes,
+  postProbe,
+  postProbeBatch,
+  postProbeDraw,
+  getProbePolicy,
+  putProbePolicy,
+  postProbeRecall,
+];

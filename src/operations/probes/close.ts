@@ -1,0 +1,222 @@
+/**
+ * Ends probes that nobody decided: an organization recalls one, an operator with an open one is erased, or its time is
+ * over. A probe that was shown and never decided may have been taken for a live case. It must not happen unnoticed, so
+ * it is an entry and an alert.
+ */
+import type { Logging, Proving, Reading, Writing } from "../shared/capabilities.ts";
+import { errorFields } from "../../observability/log.ts";
+import { isUnavailable, ServiceError } from "../../domain/errors.ts";
+import { ALERT_SEVERITY, PROBE_LOST_ALERT, type ProbesLost } from "../../domain/alert.ts";
+import { DAY_MS } from "../../domain/time.ts";
+import { adminChain, evidenceChain } from "../../evidence/chain_name.ts";
+import { type ProbeRow, probes, probeStocks, readOverdueProbes } from "../../store/probes.ts";
+import { alertDays, type AlertRow, alerts } from "../../store/records.ts";
+import type { Need, UnitOfWork } from "../../store/unit_of_work.ts";
+import type { Call, OrganizationCaller } from "../shared/call.ts";
+import { makePart } from "../shared/drafts.ts";
+import { drawEntry, type DrawnEntry, probeEntry, serviceOf } from "./entries.ts";
+import { openSeal } from "./seal.ts";
+
+/** The dependencies of these operations. */
+type Needs = Reading & Proving & Writing;
+
+/** The probe of a call. @throws {ServiceError} NOT_FOUND. */
+export function requireProbe(unit: UnitOfWork, orgId: string, probeId: string): ProbeRow {
+  const row = unit.get(probes, [orgId, probeId]);
+  if (row !== null) return row;
+  throw new ServiceError("NOT_FOUND", `There is no probe ${probeId}: GET /v1/probes lists the probes.`);
+}
+
+/**
+ * Withdraws a probe that was not decided yet. A repeat changes nothing.
+ * @throws {ServiceError} NOT_FOUND; CONFLICT if it was decided or is lost.
+ */
+export async function recallProbe(
+  dependencies: Needs,
+  caller: OrganizationCaller,
+  { probeId, call: { now } }: { readonly probeId: string; readonly call: Call },
+): Promise<Record<string, unknown>> {
+  const { database, world, writer } = dependencies;
+  const { orgId } = caller;
+  const drawn = drawEntry(world, now);
+  const [found] = await database.read(probes.load(JSON.stringify([[orgId, probeId]])));
+  const stratum = found === undefined ? [] : [{ kind: probeStocks, key: stratumOf(found) }];
+  return await writer.submit({
+    needs: [{ kind: probes, key: [orgId, probeId] }, ...stratum],
+    chains: [evidenceChain(orgId)],
+    plan(unit) {
+      const row = requireProbe(unit, orgId, probeId);
+      const recalled = row.state === "recalled"
+        ? row
+        : planRecall(unit, dependencies, { row, caller, now, drawn, reason: "request" });
+      return () => ({
+        probe_id: probeId,
+        state: "recalled",
+        recalled_at: new Date(recalled.closed_at!).toISOString(),
+      });
+    },
+  });
+}
+
+function stratumOf({ org_id, domain, stakes }: ProbeRow): readonly [string, string, string] {
+  return [org_id, domain, stakes];
+}
+
+/** Opens a probe that nobody decided. @throws {ServiceError} CONFLICT if it is opened already. */
+export function planRecall(
+  unit: UnitOfWork,
+  dependencies: Pick<Proving, "crypto" | "installation">,
+  { row, caller, now, drawn, reason }: {
+    readonly row: ProbeRow;
+    readonly caller: OrganizationCaller;
+    readonly now: number;
+    readonly drawn: DrawnEntry;
+    readonly reason: "request" | "erasure";
+  },
+): ProbeRow {
+  const { org_id, probe_id, state } = row;
+  if (state !== "sealed" && state !== "drawn") {
+    throw new ServiceError(
+      "CONFLICT",
+      `Probe ${probe_id} is ${state}: only a probe that nobody decided can be recalled.`,
+    );
+  }
+  const seal = openSeal(dependencies, row);
+  const { position } = unit.append(
+    evidenceChain(org_id),
+    probeEntry(drawn, { event: "PROBE_RECALLED", caller, now, content: { probe_id, reason, ...seal } }),
+  );
+  const after: ProbeRow = {
+    ...row,
+    state: "recalled",
+    closed_position: position,
+    closed_at: now,
+    ai_correct: seal.ai_correct ? 1 : 0,
+  };
+  unit.put(probes, after);
+  if (state === "sealed") {
+    const stock = unit.get(probeStocks, stratumOf(row))!;
+    const ids: readonly string[] = JSON.parse(stock.ids);
+    unit.put(probeStocks, { ...stock, ids: JSON.stringify(ids.filter((id) => id !== probe_id)) });
+  }
+  return after;
+}
+
+/** Overdue probes that are read together. */
+const OVERDUE_TOGETHER = 100;
+
+/** Ends every probe whose time is over, each with its entry and its alert. */
+export async function endOverdueProbes(dependencies: Needs & Logging, now: number): Promise<void> {
+  const { database, log } = dependencies;
+  for (;;) {
+    const overdue = await readOverdueProbes(database, { now, limit: OVERDUE_TOGETHER });
+    let failed = false;
+    for (const { org_id, probe_id } of overdue) {
+      try {
+        await endOverdue(dependencies, { orgId: org_id, probeId: probe_id, now });
+      } catch (error) {
+        if (isUnavailable(error)) throw error;
+        failed = true;
+        log.error("a lost probe could not be recorded", { org_id, ...errorFields(error) });
+      }
+    }
+    if (failed || overdue.length < OVERDUE_TOGETHER) return;
+  }
+}
+
+async function endOverdue(
+  dependencies: Needs & Logging,
+  { orgId, probeId, now }: { readonly orgId: string; readonly probeId: string; readonly now: number },
+): Promise<void> {
+  const { log, world, writer } = dependencies;
+  const drawn = { entry: drawEntry(world, now), alert: drawEntry(world, now) };
+  const day = Math.floor(now / DAY_MS);
+  const told = alertDays.keyOf({ org_id: orgId, kind: PROBE_LOST_ALERT, day, alert_id: "" });
+  const [known] = await dependencies.database.read(alertDays.load(JSON.stringify([told])));
+  const alertId = known?.alert_id ?? world.ulid(now);
+  const caller = serviceOf(orgId);
+  const isLost = await writer.submit({
+    needs: [
+      { kind: probes, key: [orgId, probeId] },
+      { kind: alertDays, key: told },
+      { kind: alerts, key: [alertId] },
+    ] satisfies readonly Need[],
+    chains: [evidenceChain(orgId), adminChain(orgId)],
+    plan(unit) {
+      const row = unit.get(probes, [orgId, probeId]);
+      if (row?.state !== "drawn" || row.expires_at! > now) return () => false;
+      const day = unit.get(alertDays, told);
+      // Another commit raised the day's alert meanwhile: the next round finds it.
+      if (day !== null && day.alert_id !== alertId) return () => false;
+      const seal = openSeal(dependencies, row);
+      const { position } = unit.append(
+        evidenceChain(orgId),
+        probeEntry(drawn.entry, {
+          event: "PROBE_LOST",
+          caller,
+          now,
+          content: { probe_id: probeId, ...seal },
+        }),
+      );
+      unit.put(probes, {
+        ...row,
+        state: "lost",
+        closed_position: position,
+        closed_at: now,
+        ai_correct: seal.ai_correct ? 1 : 0,
+      });
+      planAlert(unit, { orgId, alertId, now, lost: { probe_id: probeId }, drawn: drawn.alert });
+      return () => true;
+    },
+  });
+  if (isLost) {
+    log.error("a probe was shown and never decided: make sure that nobody acts on its case", {
+      audit: true,
+      org_id: orgId,
+      alert_id: alertId,
+      probe_id: probeId,
+    });
+  }
+}
+
+/** Raises the day's alert about lost probes, or adds a probe to it and opens it again. */
+export function planAlert(
+  unit: UnitOfWork,
+  { orgId, alertId, now, lost, drawn }: {
+    readonly orgId: string;
+    readonly alertId: string;
+    readonly now: number;
+    readonly lost: { readonly probe_id: string };
+    readonly drawn: DrawnEntry;
+  },
+): void {
+  const before = unit.get(alerts, [alertId]);
+  const earlier: ProbesLost = before === null ? { probes: [] } : JSON.parse(before.detail);
+  const day = Math.floor(now / DAY_MS);
+  const row: AlertRow = {
+    ...(before ?? {
+      alert_id: alertId,
+      org_id: orgId,
+      severity: ALERT_SEVERITY,
+      kind: PROBE_LOST_ALERT,
+      day,
+      created_at: now,
+    }),
+    detail: JSON.stringify({ probes: [...earlier.probes, lost.probe_id] } satisfies ProbesLost),
+    acknowledged: 0,
+    acknowledged_at: null,
+  };
+  unit.put(alerts, row);
+  unit.put(alertDays, { alert_id: alertId, org_id: orgId, kind: PROBE_LOST_ALERT, day });
+  const { severity, kind } = row;
+  unit.append(adminChain(orgId), {
+    id: drawn.id,
+    actor: "system",
+    eventType: "ALERT_RAISED",
+    orgId,
+    prefix: null,
+    subject: null,
+    at: now,
+    parts: [makePart("detail", drawn.salt, { alert_id: alertId, severity, kind, probe_id: lost.probe_id })],
+  });
+}

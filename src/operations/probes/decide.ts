@@ -1,0 +1,165 @@
+/**
+ * The decision of a probe: it is scored as any other case is, with the truth that its seal holds in place of what the
+ * caller could say, and opened in the same commit.
+ */
+import type { Proving, Reading } from "../shared/capabilities.ts";
+import { type ErrorDetail, ServiceError } from "../../domain/errors.ts";
+import type { ScenarioType } from "../../domain/enums.ts";
+import type { Interaction } from "../../domain/interaction.ts";
+import type { ScoreRequest } from "../../domain/score.ts";
+import { evidenceChain } from "../../evidence/chain_name.ts";
+import { equalBytes, utf8 } from "../../evidence/crypto.ts";
+import { probeTicket } from "../../keys/probe_secrets.ts";
+import { probeDraws, type ProbeRow, probes, probeSessions } from "../../store/probes.ts";
+import type { Need, UnitOfWork } from "../../store/unit_of_work.ts";
+import type { OrganizationCaller } from "../shared/call.ts";
+import { readSealed } from "../shared/sealed_reads.ts";
+import { type DrawnEntry, probeEntry } from "./entries.ts";
+import { type OpenedSeal, openSeal } from "./seal.ts";
+
+/** A probe whose decision is to be scored. */
+export interface DecidedProbe {
+  readonly probeId: string;
+  readonly seal: OpenedSeal;
+  /** The interaction as it is scored and recorded. */
+  readonly interaction: Interaction;
+}
+
+/** A score whose session may be a probe's. */
+type SentScore = Omit<ScoreRequest, "mode" | "role_tier">;
+
+/**
+ * The probe of a score with a ticket.
+ * @throws {ServiceError} VALIDATION_FAILED if the ticket is not that of the session, or if something in the request
+ *   contradicts the probe.
+ */
+export async function findProbe(
+  dependencies: Pick<Reading, "database" | "seals"> & Pick<Proving, "crypto" | "installation">,
+  orgId: string,
+  { request, ticket }: { readonly request: SentScore; readonly ticket: string },
+): Promise<DecidedProbe> {
+  const { database, installation } = dependencies;
+  const { session_id, operator_id, domain, interaction, mode_override } = request;
+  const [named] = await database.read(probeSessions.load(JSON.stringify([[orgId, session_id]])));
+  const [draw] = await readSealed(dependencies, probeDraws, named === undefined ? [] : [[orgId, named.session_id]]);
+  const probeId = draw?.probe_id ?? null;
+  const expected = probeId === null ? "" : probeTicket(installation.key, orgId, { probeId, sessionId: session_id });
+  if (draw?.probe_session_id !== session_id || probeId === null || !equalBytes(utf8(expected), utf8(ticket))) {
+    throw contradiction("interaction.probe_ticket", "must be the ticket that the draw of this session gave");
+  }
+  const [probe] = await readSealed(dependencies, probes, [[orgId, probeId]]);
+  const seal = openSeal(dependencies, probe!);
+  if (draw.operator_id !== operator_id) {
+    throw contradiction("operator_id", "must be the operator for whom the probe was drawn");
+  }
+  if (draw.domain !== domain) throw contradiction("domain", "must be the domain of the probe");
+  if (mode_override === "incident_frozen") {
+    throw contradiction("interaction.probe_ticket", "cannot be sent with a frozen call: recall the probe");
+  }
+  return { probeId, seal, interaction: decidedInteraction(interaction, { ...probe!, seal }) };
+
+}
+
+/** The interaction with the truth of the seal. @throws {ServiceError} VALIDATION_FAILED if it says something else. */
+function decidedInteraction(
+  interaction: Interaction,
+  { stakes, seal: { ai_correct } }: Pick<ProbeRow, "stakes"> & { readonly seal: OpenedSeal },
+): Interaction {
+  if (!interaction.ai_recommendation_presented || !interaction.ai_available) {
+    throw contradiction("interaction.ai_recommendation_presented", "must be true for a probe");
+  }
+  if (interaction.scenario_type !== "standard" && interaction.scenario_type !== stakes) {
+    throw contradiction("interaction.scenario_type", `must be left out, or the stakes of the probe: ${stakes}`);
+  }
+  if (interaction.ai_correct !== undefined && interaction.ai_correct !== ai_correct) {
+    throw contradiction("interaction.ai_correct", "contradicts the truth that was sealed: leave it out");
+  }
+  const implied = outcomeOf(interaction.decision, ai_correct);
+  const { outcome_correct } = interaction;
+  if (implied !== null && outcome_correct !== null && outcome_correct !== implied) {
+    throw contradiction("interaction.outcome_correct", "contradicts the truth that was sealed: leave it out");
+  }
+  return {
+    ...interaction,
+    scenario_type: stakes as ScenarioType,
+    ai_correct,
+    outcome_correct: implied ?? outcome_correct,
+    sealed_probe: true,
+  };
+}
+
+/**
+ * The outcome that follows from the truth of the recommendation; null for a modification, which may have mended wrong
+ * advice or not.
+ */
+function outcomeOf(decision: Interaction["decision"], aiCorrect: boolean): boolean | null {
+  if (decision === "modified") return null;
+  return decision === "accepted" ? aiCorrect : !aiCorrect;
+}
+
+function contradiction(path: string, message: string): ServiceError {
+  const details: readonly ErrorDetail[] = [{ path, message }];
+  return new ServiceError("VALIDATION_FAILED", `Change ${path}: it ${message}.`, { details });
+}
+
+/** The rows that planning a score reads to know whether its session is a probe's. */
+export function probeNeeds(
+  [orgId, sessionId]: readonly [orgId: string, sessionId: string],
+  probe: DecidedProbe | null,
+): readonly Need[] {
+  return [
+    { kind: probeSessions, key: [orgId, sessionId] },
+    ...(probe === null ? [] : [{ kind: probes, key: [orgId, probe.probeId] }]),
+  ];
+}
+
+/** @throws {ServiceError} VALIDATION_FAILED if a session is a probe's, and its ticket is not sent. */
+export function requireNoProbe(
+  unit: UnitOfWork,
+  session: readonly [orgId: string, sessionId: string],
+  path = "interaction.probe_ticket",
+): void {
+  if (unit.get(probeSessions, session) === null) return;
+  throw contradiction(path, "is missing: the session is a probe's, and its draw gave a ticket");
+}
+
+/**
+ * Opens a probe beside its score, in the same commit; the score's entry must be the newest.
+ * @throws {ServiceError} CONFLICT if the probe does not wait for its decision any more.
+ */
+export function planOpening(
+  unit: UnitOfWork,
+  { orgId, prefix, actor }: OrganizationCaller,
+  { probe: { probeId, seal, interaction }, now, drawn }: {
+    readonly probe: DecidedProbe;
+    readonly now: number;
+    readonly drawn: DrawnEntry;
+  },
+): void {
+  const row = unit.get(probes, [orgId, probeId])!;
+  const { position } = unit.append(
+    evidenceChain(orgId),
+    probeEntry(drawn, {
+      event: "PROBE_OPENED",
+      caller: { orgId, prefix, actor },
+      now,
+      content: { probe_id: probeId, ...seal },
+    }),
+  );
+  unit.put(probes, {
+    ...row,
+    state: "decided",
+    closed_position: position,
+    closed_at: now,
+    ai_correct: seal.ai_correct ? 1 : 0,
+    departed: interaction.decision === "accepted" ? 0 : 1,
+  });
+}
+
+/** @throws {ServiceError} CONFLICT unless the probe waits for its decision. */
+export function requireOpen(unit: UnitOfWork, orgId: string, { probeId }: DecidedProbe, now: number): void {
+  const { state, expires_at } = unit.get(probes, [orgId, probeId])!;
+  if (state === "drawn" && now <= expires_at!) return;
+  const why = state === "drawn" || state === "lost" ? "its time is over" : `it is ${state}`;
+  throw new ServiceError("CONFLICT", `The probe of this session cannot be decided any more: ${why}.`);
+}

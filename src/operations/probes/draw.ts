@@ -1,0 +1,312 @@
+/**
+ * Draws: whether a probe is shown before a case, and which. A function of the operator and the session under the day's
+ * seed decides it, so that the same session always draws the same. A draw without a probe writes nothing.
+ * Source: evidence-format.md, section 12.
+ */
+import type { Proving, Reading, Writing } from "../shared/capabilities.ts";
+import type { Domain, ProbeStakes } from "../../domain/enums.ts";
+import { ServiceError, unavailable } from "../../domain/errors.ts";
+import { DAY_MS } from "../../domain/time.ts";
+import { evidenceChain } from "../../evidence/chain_name.ts";
+import {
+  type Draw,
+  drawOf,
+  PROBE_WINDOW_DAYS,
+  type ProbePolicy,
+  placeIn,
+  shareOf,
+} from "../../evidence/probes.ts";
+import { probeSeed, probeTicket } from "../../keys/probe_secrets.ts";
+import {
+  decidedProbes,
+  type ProbeDrawRow,
+  probeDraws,
+  probeProgrammes,
+  type ProbeRow,
+  probes,
+  probeStocks,
+} from "../../store/probes.ts";
+import { interactions, operators, subjects } from "../../store/records.ts";
+import type { Need, UnitOfWork } from "../../store/unit_of_work.ts";
+import type { Call, OrganizationCaller } from "../shared/call.ts";
+import { readSealed, requireSealed } from "../shared/sealed_reads.ts";
+import { drawPseudonym, pseudonymOf } from "../shared/subjects.ts";
+import { drawEntry, probeEntry } from "./entries.ts";
+import { drawDay, planDay, type Programme, programmeOf } from "./programme.ts";
+
+/** The dependencies of these operations. */
+type Needs = Reading & Proving & Writing;
+
+/** The case before which a probe may be shown. */
+export interface DrawRequest {
+  readonly operator_id: string;
+  readonly session_id: string;
+  readonly domain: Domain;
+  readonly stakes: ProbeStakes;
+}
+
+/** A probe to be shown before the case. */
+export interface DrawnProbe {
+  readonly probe_id: string;
+  /** The session under which the probe itself is scored. */
+  readonly session_id: string;
+  readonly ticket: string;
+  readonly expires_at: string;
+  readonly reference: string | null;
+  readonly do_not_execute: true;
+}
+
+
+/** How often a draw is planned anew because other draws changed what it was planned on. */
+const ATTEMPTS = 20;
+
+/**
+ * The probe that is due before a case; null if none is, or if the case's probe is decided already.
+ * @throws {ServiceError} CONFLICT if the session was drawn, or scored, for another operator; SERVICE_UNAVAILABLE.
+ */
+export async function drawProbe(
+  dependencies: Needs,
+  caller: OrganizationCaller,
+  { request, call }: { readonly request: DrawRequest; readonly call: Call },
+): Promise<DrawnProbe | null> {
+  const { orgId } = caller;
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+    const before = await readBefore(dependencies, orgId, request);
+    if (before.draw !== null) return await drawnAnswer(dependencies, request, before.draw);
+    const { policy, day } = before.programme;
+    if (!policy.enabled || before.isScored) return null;
+    // The day's seed is on the chain, and no share could be high enough: nothing is to be written.
+    if (day !== null && day.name === dayOfCall(call, day.name)) {
+      const draw = drawUnder(dependencies, orgId, { request, day: day.name });
+      if (draw.chance >= mostOf(day.policy)) return null;
+    }
+    const answer = await attemptDraw(dependencies, caller, { request, call });
+    if (answer !== "taken") return answer;
+  }
+  throw unavailable("Other draws kept coming first; send this again.");
+}
+
+interface Before {
+  readonly programme: Programme;
+  readonly draw: ProbeDrawRow | null;
+  readonly isScored: boolean;
+}
+
+async function readBefore(
+  dependencies: Needs,
+  orgId: string,
+  { session_id }: DrawRequest,
+): Promise<Before> {
+  const session = JSON.stringify([[orgId, session_id]]);
+  const [programme, draws, scores] = await dependencies.database.snapshot([
+    probeProgrammes.load(JSON.stringify([[orgId]])),
+    probeDraws.load(session),
+    interactions.load(session),
+  ]);
+  requireSealed(dependencies, probeProgrammes, programme);
+  requireSealed(dependencies, probeDraws, draws);
+  return {
+    programme: programmeOf(programme[0] ?? null),
+    draw: draws[0] ?? null,
+    isScored: scores.length > 0,
+  };
+}
+
+/** The day of a call; it never is before the newest day of the programme. */
+function dayOfCall({ now }: Call, newest: string): string {
+  const today = new Date(now).toISOString().slice(0, newest.length);
+  return today < newest ? newest : today;
+}
+
+function drawUnder(
+  { crypto, installation }: Pick<Proving, "crypto" | "installation">,
+  orgId: string,
+  { request: { operator_id, session_id }, day }: { readonly request: DrawRequest; readonly day: string },
+): Draw {
+  const seed = probeSeed(installation.key, orgId, day);
+  return drawOf(crypto, seed, { operatorId: operator_id, sessionId: session_id });
+}
+
+function mostOf({ rate, highest_share, minimum }: ProbePolicy): number {
+  return minimum > 0 ? Math.max(rate, highest_share) : rate;
+}
+
+/** The probe of an earlier draw of the same session, as long as it waits for its decision. */
+async function drawnAnswer(
+  dependencies: Needs,
+  { operator_id, session_id }: DrawRequest,
+  row: ProbeDrawRow,
+): Promise<DrawnProbe | null> {
+  if (row.operator_id !== operator_id) {
+    throw new ServiceError(
+      "CONFLICT",
+      `session_id ${session_id} was drawn for another operator: draw with the operator who decides the case.`,
+    );
+  }
+  if (row.probe_id === null) return null;
+  const [probe] = await readSealed(dependencies, probes, [[row.org_id, row.probe_id]]);
+  return probe?.state === "drawn" ? answerOf(dependencies, row, probe) : null;
+}
+
+function answerOf(
+  { installation }: Pick<Proving, "installation">,
+  { org_id, probe_id, probe_session_id }: ProbeDrawRow,
+  { expires_at, reference }: ProbeRow,
+): DrawnProbe {
+  const [probeId, sessionId] = [probe_id!, probe_session_id!];
+  return {
+    probe_id: probeId,
+    session_id: sessionId,
+    ticket: probeTicket(installation.key, org_id, { probeId, sessionId }),
+    expires_at: new Date(expires_at!).toISOString(),
+    reference,
+    do_not_execute: true,
+  };
+}
+
+/** One attempt in a commit; `taken` if another draw changed meanwhile what it was planned on. */
+async function attemptDraw(
+  dependencies: Needs,
+  caller: OrganizationCaller,
+  { request, call }: { readonly request: DrawRequest; readonly call: Call },
+): Promise<DrawnProbe | null | "taken"> {
+  const { database, world, writer } = dependencies;
+  const { orgId } = caller;
+  const { now } = call;
+  const { operator_id, session_id, domain, stakes } = request;
+  const stratum = [orgId, domain, stakes] as const;
+  const operator = [orgId, operator_id] as const;
+  const drawn = {
+    day: drawDay(world, now),
+    draw: drawEntry(world, now),
+    assignment: drawEntry(world, now),
+    session: world.ulid(now),
+    pseudonym: drawPseudonym(world),
+  };
+  // Which probe it is depends on the stock; the plan makes sure that it still does.
+  const [[stock], [programme]] = await database.snapshot([
+    probeStocks.load(JSON.stringify([stratum])),
+    probeProgrammes.load(JSON.stringify([[orgId]])),
+  ]);
+  const day = dayOfCall(call, programme?.day ?? "0000-00-00");
+  const draw = drawUnder(dependencies, orgId, { request, day });
+  const expected = probeAt(stock!.ids, draw);
+  const window = windowOf(day);
+  const decided = { kind: decidedProbes, key: [orgId, operator_id, ...window] } satisfies Need;
+  return await writer.submit<DrawnProbe | null | "taken">({
+    needs: [
+      { kind: probeProgrammes, key: [orgId] },
+      { kind: probeDraws, key: [orgId, session_id] },
+      { kind: interactions, key: [orgId, session_id] },
+      { kind: subjects, key: operator },
+      { kind: operators, key: operator },
+      { kind: probeStocks, key: stratum },
+      decided,
+      ...(expected === null ? [] : [{ kind: probes, key: [orgId, expected] }]),
+    ],
+    chains: [evidenceChain(orgId)],
+    plan(unit) {
+      const known = unit.get(probeDraws, [orgId, session_id]);
+      if (known !== null) return () => "taken";
+      const { policy, day: current } = planDay(unit, dependencies, { orgId, now, drawn: drawn.day });
+      const isOpen = policy.enabled && current !== null && unit.get(interactions, [orgId, session_id]) === null;
+      if (!isOpen) return () => null;
+      // Another process turned the day meanwhile.
+      if (current.name !== day) return () => "taken";
+      const share = shareOf(current.policy, unit.get(decidedProbes, decided.key)!.count);
+      if (draw.chance >= share) return () => null;
+      const before = unit.get(probeStocks, stratum)!;
+      const probeId = probeAt(before.ids, draw);
+      if (probeId !== expected) return () => "taken";
+      const rows = planDrawn(unit, { caller, request, call, drawn, current: current.policy, share, day, probeId });
+      return () => rows.probe === null ? null : answerOf(dependencies, rows.draw, rows.probe);
+    },
+  });
+}
+
+/** The first instant of the days before a draw's day in which decided probes count, and the first after them. */
+function windowOf(day: string): readonly [from: string, to: string] {
+  const to = Date.parse(`${day}T00:00:00.000Z`);
+  return [String(to - PROBE_WINDOW_DAYS * DAY_MS), String(to)];
+}
+
+function probeAt(ids: string, draw: Draw): string | null {
+  const stock: readonly string[] = JSON.parse(ids);
+  return stock[placeIn(stock.length, draw)] ?? null;
+}
+
+const MINUTE_MS = 60_000;
+
+/** Writes a draw whose probe was due. */
+function planDrawn(
+  unit: UnitOfWork,
+  { caller, request, call: { now }, drawn, current, share, day, probeId }: {
+    readonly caller: OrganizationCaller;
+    readonly request: DrawRequest;
+    readonly call: Call;
+    readonly drawn: {
+      readonly draw: ReturnType<typeof drawEntry>;
+      readonly assignment: ReturnType<typeof drawEntry>;
+      readonly session: string;
+      readonly pseudonym: string;
+    };
+    readonly current: ProbePolicy;
+    readonly share: number;
+    readonly day: string;
+    readonly probeId: string | null;
+  },
+): { readonly draw: ProbeDrawRow; readonly probe: ProbeRow | null } {
+  const { orgId } = caller;
+  const { operator_id, session_id, domain, stakes } = request;
+  const chain = evidenceChain(orgId);
+  const before = unit.get(probeStocks, [orgId, domain, stakes])!;
+  const ids: readonly string[] = JSON.parse(before.ids);
+  unit.append(
+    chain,
+    probeEntry(drawn.draw, {
+      event: "PROBE_DRAWN",
+      caller,
+      now,
+      content: { day, domain, stakes, share, stock: ids.length, probe_id: probeId },
+    }),
+  );
+  const expiresAt = probeId === null ? null : now + current.ticket_minutes * MINUTE_MS;
+  const probeSession = probeId === null ? null : drawn.session;
+  const { position } = unit.append(
+    chain,
+    probeEntry(drawn.assignment, {
+      event: "PROBE_ASSIGNED",
+      caller,
+      subject: pseudonymOf(unit, [orgId, operator_id], drawn.pseudonym),
+      now,
+      content: {
+        operator_id,
+        session_id,
+        probe_session_id: probeSession,
+        expires_at: expiresAt === null ? null : new Date(expiresAt).toISOString(),
+      },
+    }),
+  );
+  const draw: ProbeDrawRow = {
+    org_id: orgId,
+    session_id,
+    operator_id,
+    position,
+    at: now,
+    domain,
+    stakes,
+    probe_id: probeId,
+    probe_session_id: probeSession,
+  };
+  unit.put(probeDraws, draw);
+  if (probeId === null) return { draw, probe: null };
+  const probe: ProbeRow = {
+    ...unit.get(probes, [orgId, probeId])!,
+    state: "drawn",
+    drawn_at: now,
+    expires_at: expiresAt,
+  };
+  unit.put(probes, probe);
+  unit.put(probeStocks, { ...before, ids: JSON.stringify(ids.filter((id) => id !== probeId)) });
+  return { draw, probe };
+}

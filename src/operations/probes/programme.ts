@@ -1,0 +1,184 @@
+/**
+ * An organization's programme of probes: its policy, and the seed of each day. The seed is committed to before the
+ * first draw of a UTC day, and opened after the day, at the latest before the next one is committed to. A change of
+ * the policy counts from the next day on, so that nobody can choose the share for a session; switching the programme off
+ * counts at once.
+ */
+import type { Logging, Proving, Reading, Writing } from "../shared/capabilities.ts";
+import { errorFields } from "../../observability/log.ts";
+import { isUnavailable } from "../../domain/errors.ts";
+import { adminChain, evidenceChain } from "../../evidence/chain_name.ts";
+import { hex } from "../../evidence/crypto.ts";
+import { dayOf, type ProbePolicy, probePolicySchema, seedCommitment } from "../../evidence/probes.ts";
+import { canonicalJson } from "../../evidence/canonical.ts";
+import { probeSeed } from "../../keys/probe_secrets.ts";
+import { type ProbeProgrammeRow, probeProgrammes, probeProgrammesQuery } from "../../store/probes.ts";
+import { nextTurn } from "../../store/turn.ts";
+import type { UnitOfWork } from "../../store/unit_of_work.ts";
+import type { World } from "../../domain/world.ts";
+import type { Call, OrganizationCaller } from "../shared/call.ts";
+import { eventDraft } from "../shared/drafts.ts";
+import { readSealed } from "../shared/sealed_reads.ts";
+import { drawEntry, type DrawnEntry, probeEntry, serviceOf } from "./entries.ts";
+
+/** The dependencies of these operations. */
+type Needs = Pick<Reading, "database" | "seals"> & Proving & Writing;
+
+/** The policy of an organization that never set one. */
+export const NO_PROGRAMME: ProbePolicy = {
+  enabled: false,
+  rate: 0.02,
+  highest_share: 0.1,
+  minimum: 10,
+  ticket_minutes: 240,
+};
+
+/** A programme as its row says it. */
+export interface Programme {
+  readonly policy: ProbePolicy;
+  readonly changedAt: number | null;
+  /** The newest day whose seed is committed to, and the policy of that day; null before the first. */
+  readonly day: { readonly name: string; readonly policy: ProbePolicy; readonly isOpened: boolean } | null;
+}
+
+export function programmeOf(row: ProbeProgrammeRow | null): Programme {
+  if (row === null) return { policy: NO_PROGRAMME, changedAt: null, day: null };
+  const { day, day_policy } = row;
+  return {
+    policy: probePolicySchema.parse(JSON.parse(row.policy)),
+    changedAt: row.changed_at,
+    day: day === null || day_policy === null ? null : {
+      name: day,
+      policy: probePolicySchema.parse(JSON.parse(day_policy)),
+      isOpened: row.opened === 1,
+    },
+  };
+}
+
+/** @throws {AlteredRows} if the row is not what this installation wrote. */
+export async function readProgramme(
+  dependencies: Pick<Reading, "database" | "seals">,
+  orgId: string,
+): Promise<Programme> {
+  const [row = null] = await readSealed(dependencies, probeProgrammes, [[orgId]]);
+  return programmeOf(row);
+}
+
+/** The policy as an answer shows it. */
+export function policyBody({ policy, changedAt, day }: Programme): Record<string, unknown> {
+  return {
+    policy,
+    changed_at: changedAt === null ? null : new Date(changedAt).toISOString(),
+    day: day === null ? null : { day: day.name, policy: day.policy, seed_opened: day.isOpened },
+  };
+}
+
+/** Sets the policy. The change is on both chains; setting the same policy again changes nothing. */
+export async function setPolicy(
+  dependencies: Needs,
+  caller: OrganizationCaller,
+  { policy, call: { now } }: { readonly policy: ProbePolicy; readonly call: Call },
+): Promise<Record<string, unknown>> {
+  const { world, writer } = dependencies;
+  const { orgId } = caller;
+  const drawn = drawEntry(world, now);
+  const audit = eventDraft(world, { type: "PROBE_POLICY_CHANGED", caller, now, detail: { ...policy } });
+  return await writer.submit({
+    needs: [{ kind: probeProgrammes, key: [orgId] }],
+    chains: [evidenceChain(orgId), adminChain(orgId)],
+    plan(unit) {
+      const row = unit.get(probeProgrammes, [orgId]);
+      const before = programmeOf(row);
+      if (canonicalJson(before.policy) === canonicalJson(policy)) return () => policyBody(before);
+      const after: ProbeProgrammeRow = {
+        ...(row ?? { org_id: orgId, day: null, day_policy: null, opened: 1 }),
+        policy: canonicalJson(policy),
+        changed_at: now,
+      };
+      unit.put(probeProgrammes, after);
+      unit.append(
+        evidenceChain(orgId),
+        probeEntry(drawn, { event: "PROBE_POLICY_CHANGED", caller, now, content: policy }),
+      );
+      unit.append(adminChain(orgId), audit);
+      return () => policyBody(programmeOf(after));
+    },
+  });
+}
+
+/** The entries of a new day, drawn before the plan. */
+export interface DrawnDay {
+  readonly opening: DrawnEntry;
+  readonly commitment: DrawnEntry;
+}
+
+export function drawDay(world: World, now: number): DrawnDay {
+  return { opening: drawEntry(world, now), commitment: drawEntry(world, now) };
+}
+
+/**
+ * Brings the programme to the day of an instant: opens the seed of the day before, and commits to that of the new day
+ * if the programme is on. The day never goes back with the clock. The plan must have named the programme's row.
+ */
+export function planDay(
+  unit: UnitOfWork,
+  { crypto, installation }: Pick<Proving, "crypto" | "installation">,
+  { orgId, now, drawn }: { readonly orgId: string; readonly now: number; readonly drawn: DrawnDay },
+): Programme {
+  const row = unit.get(probeProgrammes, [orgId]);
+  const programme = programmeOf(row);
+  const today = dayOf(now);
+  const { day, policy } = programme;
+  if (row === null || (day !== null && day.name >= today)) return programme;
+  const caller = serviceOf(orgId);
+  let after = row;
+  if (day !== null && !day.isOpened) {
+    const seed = hex(probeSeed(installation.key, orgId, day.name));
+    const content = { day: day.name, seed };
+    unit.append(
+      evidenceChain(orgId),
+      probeEntry(drawn.opening, { event: "PROBE_SEED_OPENED", caller, now, content }),
+    );
+    after = { ...after, opened: 1 };
+  }
+  if (policy.enabled) {
+    const commitment = seedCommitment(crypto, today, probeSeed(installation.key, orgId, today));
+    const content = { day: today, commitment, policy };
+    unit.append(
+      evidenceChain(orgId),
+      probeEntry(drawn.commitment, { event: "PROBE_SEED_COMMITTED", caller, now, content }),
+    );
+    after = { ...after, day: today, day_policy: canonicalJson(policy), opened: 0 };
+  }
+  if (after !== row) unit.put(probeProgrammes, after);
+  return programmeOf(after);
+}
+
+/** Commits to the seeds of a new day and opens those of past days, for all organizations. */
+export async function turnProbeDays(dependencies: Needs & Logging, now: number): Promise<void> {
+  const { database, world, writer, log } = dependencies;
+  const today = dayOf(now);
+  for (const row of await database.read(probeProgrammesQuery())) {
+    const { day, policy } = programmeOf(row);
+    const isToTurn = day === null ? policy.enabled : day.name < today && (policy.enabled || !day.isOpened);
+    if (!isToTurn) continue;
+    const drawn = drawDay(world, now);
+    try {
+      await writer.submit({
+        needs: [{ kind: probeProgrammes, key: [row.org_id] }],
+        chains: [evidenceChain(row.org_id)],
+        plan(unit) {
+          planDay(unit, dependencies, { orgId: row.org_id, now, drawn });
+          return () => undefined;
+        },
+      });
+    } catch (error) {
+      if (isUnavailable(error)) throw error;
+      log.error("the day of a probe programme could not be turned", {
+        org_id: row.org_id,
+        ...errorFields(error),
+      });
+    }
+    await nextTurn();
+  }
+}

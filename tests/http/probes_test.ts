@@ -1,0 +1,203 @@
+/** Sealed probes, over HTTP: seal, draw, decision, opening, recall, loss. */
+import assert from "node:assert/strict";
+import { Upkeep } from "../../src/operations/installation/upkeep.ts";
+import { withHarness } from "../harness.ts";
+import { decide, draw, drawDue, POLICY, type Programme, sealStock, setPolicy } from "../probing.ts";
+
+type Test = (programme: Programme) => Promise<void>;
+
+/** A test with an organization whose programme is on, and forty probes. */
+function withProgramme(test: Test, options: Parameters<typeof withHarness>[1] = {}) {
+  return withHarness(async (harness) => {
+    const programme = { harness, key: await harness.organization("acme") };
+    await setPolicy(programme);
+    await sealStock(programme, 40);
+    await test(programme);
+  }, options);
+}
+
+const probeList = async ({ harness: { send }, key }: Programme, query = "") =>
+  (await send(`/v1/probes${query}`, { key })).body.probes;
+
+Deno.test(
+  "a sealed probe shows neither truth nor operator, in no answer",
+  withProgramme(async (programme) => {
+    const { harness: { send }, key } = programme;
+    const body = { probe_id: "one", domain: "legal", stakes: "critical", ai_correct: false, reference: "case 7" };
+    const sealed = await send("/v1/probes", { key, body });
+    assert.equal(sealed.status, 201, sealed.text);
+    assert.equal(sealed.body.state, "sealed");
+    assert.equal(sealed.body.evidence.entry.event_type, "PROBE_SEALED");
+    const again = await send("/v1/probes", { key, body });
+    assert.equal(again.status, 201);
+    assert.deepEqual(again.body.evidence.entry, sealed.body.evidence.entry);
+    const other = await send("/v1/probes", { key, body: { ...body, ai_correct: true } });
+    assert.equal(other.status, 409, other.text);
+    const [listed] = await probeList(programme, "?limit=1");
+    assert.equal(listed.probe_id, "one");
+    assert.deepEqual([listed.ai_correct, listed.operator_id, listed.departed], [null, null, null]);
+  }),
+);
+
+Deno.test(
+  "a probe is drawn, scored with the truth of its seal, and opened beside the score",
+  withProgramme(async (programme) => {
+    const { session, probe } = await drawDue(programme);
+    assert.equal(probe.do_not_execute, true);
+    assert.deepEqual(await draw(programme, session), probe, "the same session draws the same");
+    const answer = await decide(programme, probe);
+    assert.equal(answer.status, 200, answer.text);
+    assert.equal(answer.body.session_id, probe.session_id);
+    const repeated = await decide(programme, probe);
+    assert.equal(repeated.headers.get("Idempotency-Replayed"), "true", repeated.text);
+    assert.equal(await draw(programme, session), null, "a decided probe is not shown again");
+    const [decided] = await probeList(programme, "?state=decided");
+    assert.equal(decided.probe_id, probe.probe_id);
+    assert.equal(decided.departed, true);
+    assert.equal(decided.ai_correct, Number(probe.probe_id.slice(-1)) % 2 === 1);
+    const { harness: { send }, key } = programme;
+    const replay = await send(`/v1/decision/replay/${probe.session_id}`, { key });
+    assert.equal(replay.status, 200, replay.text);
+    const { interaction } = replay.body.input;
+    assert.deepEqual(
+      [interaction.ai_correct, interaction.outcome_correct, interaction.sealed_probe],
+      [decided.ai_correct, !decided.ai_correct, true],
+    );
+    assert.equal(replay.body.match, true, replay.text);
+  }),
+);
+
+Deno.test(
+  "what contradicts the seal, the draw or the ticket is refused with its place, and nothing is written",
+  withProgramme(async (programme) => {
+    const { harness: { send, rowCounts }, key } = programme;
+    const { probe } = await drawDue(programme);
+    const truth = Number(probe.probe_id.slice(-1)) % 2 === 1;
+    const before = await rowCounts();
+    const refusals: [Record<string, unknown>, Record<string, unknown>, string][] = [
+      [{ ai_correct: !truth }, {}, "interaction.ai_correct"],
+      [{ outcome_correct: truth }, {}, "interaction.outcome_correct"],
+      [{ scenario_type: "critical" }, {}, "interaction.scenario_type"],
+      [{ ai_recommendation_presented: false }, {}, "interaction.ai_recommendation_presented"],
+      [{ probe_ticket: "x".repeat(43) }, {}, "interaction.probe_ticket"],
+      [{ probe_ticket: undefined }, {}, "interaction.probe_ticket"],
+      [{}, { operator_id: "operator-2" }, "operator_id"],
+      [{}, { domain: "legal" }, "domain"],
+      [{}, { session_id: "another" }, "interaction.probe_ticket"],
+    ];
+    for (const [interaction, fields, path] of refusals) {
+      const answer = await decide(programme, probe, interaction, fields);
+      assert.equal(answer.status, 422, answer.text);
+      assert.equal(answer.body.error.details[0].path, path, answer.text);
+    }
+    const batch = await send("/v1/score/batch", {
+      key,
+      body: {
+        operator_id: "operator-1",
+        domain: "general",
+        interactions: [{ session_id: probe.session_id, time_to_decision_ms: 1, decision: "accepted" }],
+      },
+    });
+    assert.equal(batch.status, 422, batch.text);
+    assert.deepEqual(await rowCounts(), before);
+    assert.equal((await decide(programme, probe)).status, 200);
+  }),
+);
+
+Deno.test(
+  "a probe that nobody decided in its time is lost: an entry, an alert and a line of the log, within a minute",
+  withProgramme(async (programme) => {
+    const { harness } = programme;
+    const { probe } = await drawDue(programme);
+    const upkeep = new Upkeep(harness.dependencies);
+    harness.clock.advance(60 * 60_000 - 1);
+    await upkeep.run(harness.clock.now());
+    assert.equal((await probeList(programme, "?state=lost")).length, 0);
+    harness.clock.advance(60_000);
+    await upkeep.run(harness.clock.now());
+    const [lost] = await probeList(programme, "?state=lost");
+    assert.equal(lost.probe_id, probe.probe_id);
+    assert.notEqual(lost.ai_correct, null);
+    const late = await decide(programme, probe);
+    assert.equal(late.status, 409, late.text);
+    const alerts = await harness.database.read<{ kind: string; detail: string; acknowledged: number }>({
+      sql: "SELECT kind, detail, acknowledged FROM alert",
+      parameters: [],
+      query: {} as never,
+      queryId: {} as never,
+    });
+    assert.deepEqual(alerts.map((alert) => ({ ...alert })), [
+      { kind: "PROBE_LOST", detail: JSON.stringify({ probes: [probe.probe_id] }), acknowledged: 0 },
+    ]);
+    assert.ok(harness.log.some(({ probe_id }) => probe_id === probe.probe_id));
+    // A second one of the same day joins the alert.
+    const next = await drawDue(programme, { prefix: "later" });
+    harness.clock.advance(61 * 60_000);
+    await upkeep.run(harness.clock.now());
+    const ids = (await probeList(programme, "?state=lost")).map(({ probe_id }: { probe_id: string }) => probe_id);
+    assert.deepEqual(new Set(ids), new Set([probe.probe_id, next.probe.probe_id]));
+  }),
+);
+
+Deno.test(
+  "a recalled probe is never shown, and its seal is opened; one that was decided cannot be recalled",
+  withProgramme(async (programme) => {
+    const { harness: { send }, key } = programme;
+    const { session, probe } = await drawDue(programme);
+    const recall = (id: string) => send(`/v1/probes/${id}/recall`, { key, method: "POST" });
+    const answer = await recall(probe.probe_id);
+    assert.equal(answer.status, 200, answer.text);
+    assert.deepEqual((await recall(probe.probe_id)).body.recalled_at, answer.body.recalled_at);
+    assert.equal(await draw(programme, session), null);
+    assert.equal((await decide(programme, probe)).status, 409);
+    assert.equal((await recall("probe-9999")).status, 404);
+    const next = await drawDue(programme, { prefix: "next" });
+    assert.equal((await decide(programme, next.probe)).status, 200);
+    assert.equal((await recall(next.probe.probe_id)).status, 409);
+    const sealed = await probeList(programme, "?state=sealed&limit=1");
+    assert.equal((await recall(sealed[0].probe_id)).status, 200);
+    assert.equal((await probeList(programme, "?state=recalled")).length, 2);
+  }),
+);
+
+Deno.test(
+  "a policy counts from the next day on, and switching it off counts at once",
+  withProgramme(async (programme) => {
+    const { harness: { clock } } = programme;
+    await drawDue(programme);
+    const changed = await setPolicy(programme, { rate: 0, highest_share: 0 });
+    assert.equal(changed.day.policy.rate, POLICY.rate);
+    await drawDue(programme, { prefix: "still" });
+    clock.advance(86_400_000);
+    await draw(programme, "next-day");
+    assert.equal((await setPolicy(programme, { rate: 0, highest_share: 0 })).day.policy.rate, 0);
+    await setPolicy(programme, { enabled: false });
+    clock.advance(86_400_000);
+    for (let number = 0; number < 60; number += 1) assert.equal(await draw(programme, `off-${number}`), null);
+  }),
+);
+
+Deno.test(
+  "an erasure recalls the operator's open probe, and keeps no name",
+  withProgramme(async (programme) => {
+    const { harness: { send, database }, key } = programme;
+    const { probe } = await drawDue(programme);
+    const decided = await drawDue(programme, { prefix: "second" });
+    assert.equal((await decide(programme, decided.probe)).status, 200);
+    const erased = await send("/v1/operator/operator-1", { key, method: "DELETE" });
+    assert.equal(erased.status, 200, erased.text);
+    const [recalled] = await probeList(programme, "?state=recalled");
+    assert.equal(recalled.probe_id, probe.probe_id);
+    const [row] = await probeList(programme, "?state=decided");
+    assert.deepEqual([row.operator_id, row.probe_session_id, row.case_session_id], [null, null, null]);
+    const draws = await database.read<{ n: number }>({
+      sql: "SELECT count(*) AS n FROM probe_draw",
+      parameters: [],
+      query: {} as never,
+      queryId: {} as never,
+    });
+    assert.equal(draws[0]!.n, 0);
+    assert.equal((await decide(programme, probe)).status, 422);
+    assert.notEqual((await decide(programme, decided.probe)).status, 200);
+  }),
+);
