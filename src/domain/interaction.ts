@@ -129,7 +129,7 @@ export function contradictionOf(
 export const ticketedInteractionSchema = interactionSchema.extend({
   probe_ticket: z.string().min(1).max(128).optional().meta({
     description:
-      "The ticket of a probe's draw. Its truth then comes from the seal: leave out outcome_correct (but for a modification) and ai_correct.",
+      "The ticket of a probe's draw. Its truth then comes from the seal: leave out ai_correct and, unless the decision is modified, outcome_correct.",
   }),
 });
 

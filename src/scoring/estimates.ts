@@ -6,7 +6,7 @@
  */
 import { clamp, roundTo } from "./arithmetic.ts";
 import { Posterior, requireDiscrimination } from "./discrimination.ts";
-import { allLive, casesOf, NO_PARTS, type Part } from "./known_cases.ts";
+import { allLive, allWork, casesOf, NO_PARTS, type Part, unsealed } from "./known_cases.ts";
 import type { ModelDocument } from "./model.ts";
 import type { OperatorState } from "./state.ts";
 import { errorRate } from "./points.ts";
@@ -62,7 +62,7 @@ export function estimatesOf(model: ModelDocument, { ev }: OperatorState): Estima
   const { wrong_cases: least } = requireDiscrimination(model);
   const isComparable = live.part[4] >= least && announced.part[4] >= least;
   return {
-    error_rate: errorRate(model, parts.n),
+    error_rate: errorRate(model, unsealed(allWork(parts))),
     ...ratesOf(live),
     ...signalDetection(live.posterior),
     announced: parts.a[4] + parts.a[5] === 0 ? null : ratesOf(announced),

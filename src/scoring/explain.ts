@@ -12,7 +12,7 @@ import { causeOf, causeOfLabel, type Facts, fadingClause, withheld } from "./cau
 import type { FullDimensions } from "./dimensions.ts";
 import { Posterior } from "./discrimination.ts";
 import { isLabelled } from "./classify.ts";
-import { allLive, casesOf, keptShare, NO_PARTS, type Part } from "./known_cases.ts";
+import { allLive, allWork, casesOf, keptShare, NO_PARTS, type Part, unsealed } from "./known_cases.ts";
 import { applyLabel, isCountedBefore, type LateLabel } from "./label.ts";
 import type { BucketName, ModelDocument } from "./model.ts";
 import { readState } from "./reading.ts";
@@ -204,6 +204,8 @@ const ANNOUNCED =
 const INFERRED =
   "Whether the recommendation was right was not sent: it is inferred from the decision and its outcome.";
 
+const PROBE = "The case was a sealed probe: whether the recommendation was right comes from its seal.";
+
 /** Why the case of a score moves no score, if it moves none; or that the truth of the advice is inferred. */
 function knownCaseRemarks(
   { evidence, weights }: Advanced,
@@ -211,6 +213,7 @@ function knownCaseRemarks(
 ): readonly string[] {
   if (!weights.presented) return [UNAIDED];
   if (interaction.scenario_type === "calibration") return [ANNOUNCED];
+  if (interaction.sealed_probe === true) return [PROBE];
   if (!isLabelled(evidence)) {
     return [
       "It is not known whether the recommendation was right: the case moves nothing until a label says so.",
@@ -273,7 +276,7 @@ function movedEstimates(
       live,
       wrong: posterior.mean((h) => h),
       right: posterior.mean((_, f) => f),
-      errorRate: errorRate(model, ev.n),
+      errorRate: errorRate(model, unsealed(allWork(ev))),
     };
   }) as [KnownRates, KnownRates];
   const sentence = (advice: "wrong" | "right", count: number) =>

@@ -27,7 +27,7 @@ export type Part = z.infer<typeof partSchema>;
 
 /** The member `ev` of a state. */
 export const knownCasesSchema = z.strictObject({
-  /** Live cases whose truth came up by itself. */
+  /** Live cases whose truth came up by itself, and sealed probes. */
   n: partSchema,
   /** Live cases with an error that was planted without the reviewer's knowledge. */
   p: partSchema,
@@ -39,6 +39,11 @@ export const knownCasesSchema = z.strictObject({
   d: z.partialRecord(z.string(), partSchema),
   /** Cases of `p` in each domain that occurred. */
   q: z.partialRecord(z.string(), partSchema),
+  /**
+   * Of the cases of `n`, `s`, `c` and each domain of `d` those that were sealed probes, under the names `all`,
+   * `high_stakes`, `critical` and the domain; absent until one occurs. They fade as those do.
+   */
+  e: z.partialRecord(z.string(), partSchema).optional(),
   /** UTC day to which `s`, `c` and the two parts of each domain have faded, by name; absent if they never did. */
   u: z.partialRecord(z.string(), count),
   /** Cases that the reviewer knew to be tests. */
@@ -68,6 +73,8 @@ export const NO_PARTS: PartsOfWork = {
 export interface Decided {
   readonly domain: Domain;
   readonly scenario_type: ScenarioType;
+  /** Whether it was a sealed probe. */
+  readonly isProbe: boolean;
   /** Whether it is a decision that was not counted yet; false for a late label. */
   readonly isNew: boolean;
   /** Its evidence; null if its truth is not known. */
@@ -76,10 +83,36 @@ export interface Decided {
   readonly isUnclear: boolean;
 }
 
-/** The live cases of some of the work, those that came up by themselves and those with a planted error apart. */
+/** The live cases of some of the work. */
 export interface Work {
+  /** Those that nobody announced and that no reviewer could tell apart: live ones, and sealed probes. */
   readonly natural: Part;
+  /** Those of `natural` that were sealed probes: they say nothing of how often the AI is wrong. */
+  readonly sealed: Part;
+  /** Those with a planted error. */
   readonly planted: Part;
+}
+
+/** Some of the work without any case. */
+export const NO_WORK: Work = { natural: NO_PART, sealed: NO_PART, planted: NO_PART };
+
+/** The natural cases without the sealed probes. */
+export function unsealed({ natural, sealed }: Pick<Work, "natural" | "sealed">): Part {
+  return natural.map((value, index) => Math.max(0, q9(value - sealed[index]!))) as Part;
+}
+
+/** The work of several parts together. */
+export function workOf(works: readonly Work[]): Work {
+  return {
+    natural: sumOf(works.map(({ natural }) => natural)),
+    sealed: sumOf(works.map(({ sealed }) => sealed)),
+    planted: sumOf(works.map(({ planted }) => planted)),
+  };
+}
+
+/** The whole of the live cases. */
+export function allWork({ n, p, e }: PartsOfWork): Work {
+  return { natural: n, sealed: e?.all ?? NO_PART, planted: p };
 }
 
 /** The known cases of a part, without its counters. */
@@ -129,10 +162,11 @@ export function sumOf(parts: readonly Part[]): Part {
 export type PartName = "high_stakes" | "critical" | Domain;
 
 /** The live cases of a part as they were on the day of the latest one. */
-export function workAsOfLatest({ s, c, d, q }: PartsOfWork, name: PartName): Work {
-  if (name === "high_stakes") return { natural: s, planted: NO_PART };
-  if (name === "critical") return { natural: c, planted: NO_PART };
-  return { natural: d[name] ?? NO_PART, planted: q[name] ?? NO_PART };
+export function workAsOfLatest({ s, c, d, q, e }: PartsOfWork, name: PartName): Work {
+  const sealed = e?.[name] ?? NO_PART;
+  if (name === "high_stakes") return { natural: s, sealed, planted: NO_PART };
+  if (name === "critical") return { natural: c, sealed, planted: NO_PART };
+  return { natural: d[name] ?? NO_PART, sealed, planted: q[name] ?? NO_PART };
 }
 
 /** Days from a part's latest case to that to which the whole has faded; 0 if one of them has no day. */
@@ -142,9 +176,9 @@ export function daysSinceCase({ t, u }: PartsOfWork, name: PartName): number {
 
 /** The live cases of a part faded to the day to which the whole has faded. */
 export function workToday(model: ModelDocument, parts: PartsOfWork, name: PartName): Work {
-  const { natural, planted } = workAsOfLatest(parts, name);
+  const { natural, sealed, planted } = workAsOfLatest(parts, name);
   const kept = keptShare(model, daysSinceCase(parts, name));
-  return { natural: faded(natural, kept), planted: faded(planted, kept) };
+  return { natural: faded(natural, kept), sealed: faded(sealed, kept), planted: faded(planted, kept) };
 }
 
 /** Counts a decision in every part to which it belongs. */
@@ -170,10 +204,32 @@ export function withDecision(model: ModelDocument, parts: PartsOfWork, decided: 
     c: grave("critical", parts.c),
     d: { ...parts.d, [domain]: isPlanted ? natural : counted(natural) },
     q: { ...parts.q, [domain]: isPlanted ? counted(planted) : planted },
+    ...sealedWith(model, parts, { decided, names }),
     u: parts.t === null
       ? parts.u
       : { ...parts.u, ...Object.fromEntries(names.map((name) => [name, parts.t!])) },
   };
+}
+
+/** The sealed probes of each part with a decision more: a probe counts in them, and every natural case lets them fade. */
+function sealedWith(
+  model: ModelDocument,
+  parts: PartsOfWork,
+  { decided, names }: { readonly decided: Decided; readonly names: readonly PartName[] },
+): Pick<PartsOfWork, "e"> {
+  if (decided.scenario_type === "error_injected" || (parts.e === undefined && !decided.isProbe)) {
+    return parts.e === undefined ? {} : { e: parts.e };
+  }
+  const keep = 1 - 1 / requireDiscrimination(model).memory_cases;
+  const next = (part: Part) => {
+    if (decided.isProbe) return counting(part, decided, keep);
+    return decided.evidence === null ? part : faded(part, keep);
+  };
+  const today = (name: PartName | "all") =>
+    name === "all" ? parts.e?.all ?? NO_PART : workToday(model, parts, name).sealed;
+  const changed = (["all", ...names] as const).filter((name) => decided.isProbe || parts.e![name] !== undefined)
+    .map((name) => [name, next(today(name))] as const);
+  return { e: { ...parts.e, ...Object.fromEntries(changed) } };
 }
 
 function counting(part: Part, { isNew, isUnclear, evidence }: Decided, keep: number): Part {
@@ -233,5 +289,11 @@ export function fadedTo(model: ModelDocument, parts: PartsOfWork, now: number): 
     const t = dayOf(now);
     return { ...parts, t, u: Object.fromEntries(namesOf(parts).map((name) => [name, t])) };
   }
-  return { ...parts, n: faded(parts.n, kept), p: faded(parts.p, kept), t: parts.t + days };
+  return {
+    ...parts,
+    n: faded(parts.n, kept),
+    p: faded(parts.p, kept),
+    ...(parts.e?.all === undefined ? {} : { e: { ...parts.e, all: faded(parts.e.all, kept) } }),
+    t: parts.t + days,
+  };
 }

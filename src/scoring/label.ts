@@ -77,6 +77,8 @@ export function applyLabel(
       draft.state.ev = withDecision(model, draft.state.ev!, {
         domain,
         scenario_type,
+        // A probe's truth is known at its score: it takes no label.
+        isProbe: false,
         isNew: false,
         evidence,
         isUnclear: isUnclear(labelled),

@@ -10,7 +10,7 @@
 import { type Dimension, DIMENSIONS, type Mode } from "../domain/enums.ts";
 import { clamp, roundTo, toDimension } from "./arithmetic.ts";
 import { gridSize, type KnownCases, Posterior, rateAt, requireDiscrimination } from "./discrimination.ts";
-import { borneOut, casesOf, lacking, type Part, sumOf, type Work } from "./known_cases.ts";
+import { borneOut, casesOf, lacking, type Part, sumOf, unsealed, type Work } from "./known_cases.ts";
 import type { ModelDocument } from "./model.ts";
 
 /** Tenths of a point from 0 to 100: the steps in which an interval is read. */
@@ -160,17 +160,18 @@ export class Reading {
   ) {
     this.part = sumOf([work.natural, work.planted]);
     const section = requireDiscrimination(model);
+    const own = unsealed(work);
     const read = (cases: KnownCases, natural: KnownCases) => {
-      const rate = errorRate(model, work.natural, natural);
+      const rate = errorRate(model, own, natural);
       const tables = tablesOf(model, rate);
       const posterior = new Posterior(model, cases);
       const { low, high } = intervalOf(model, tables[mode], posterior);
       return { rate, tables, posterior, low, high, mean: meanOf(tables[mode].points, posterior) };
     };
     const [cases, least] = [casesOf(this.part), borneOut(this.part)];
-    const asCounted = read(cases, casesOf(work.natural));
-    const asBorneOut = least.hit < cases.hit ? read(least, borneOut(work.natural)) : asCounted;
-    const isRateKnown = lacking(work.natural, section).right === 0;
+    const asCounted = read(cases, casesOf(own));
+    const asBorneOut = least.hit < cases.hit ? read(least, borneOut(own)) : asCounted;
+    const isRateKnown = lacking(own, section).right === 0;
     this.errorRate = asCounted.rate;
     this.#tables = asCounted.tables;
     this.#tablesAtMost = isRateKnown ? asCounted.tables : tablesOf(model, section.error_rate.most);

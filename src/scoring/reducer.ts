@@ -374,6 +374,7 @@ function withInteraction(
   return withDecision(model, measured, {
     domain: context.weights.domain,
     scenario_type: context.scenario_type,
+    isProbe: interaction.sealed_probe === true,
     isNew: true,
     evidence: isLabelled(context.evidence) ? context.evidence : null,
     isUnclear: isUnclear(context),

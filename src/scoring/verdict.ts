@@ -14,15 +14,18 @@ import {
 import { computedDimensions } from "./dimensions.ts";
 import { requireDiscrimination } from "./discrimination.ts";
 import {
+  allWork,
   daysSinceCase,
   lacking,
-  NO_PART,
+  NO_WORK,
   type Part,
   type PartName,
   type PartsOfWork,
   sumOf,
+  unsealed,
   type Work,
   workAsOfLatest,
+  workOf,
   workToday,
 } from "./known_cases.ts";
 import type { ModelDocument } from "./model.ts";
@@ -68,7 +71,7 @@ export interface Judgment extends Interval {
 
 /** Reads the posterior of all live cases, and the verdict of the worst part. */
 export function judge(model: ModelDocument, parts: PartsOfWork, mode: Mode): Judgment {
-  const all = new Reading(model, { natural: parts.n, planted: parts.p }, mode);
+  const all = new Reading(model, allWork(parts), mode);
   return {
     ...all.interval,
     dimensions: all.dimensions(),
@@ -162,10 +165,7 @@ function togetherToJudge(
   domains: readonly { readonly name: PartName; readonly work: Work }[],
 ): PartToJudge | null {
   const section = requireDiscrimination(model);
-  const work = {
-    natural: sumOf(domains.map(({ work }) => work.natural)),
-    planted: sumOf(domains.map(({ work }) => work.planted)),
-  };
+  const work = workOf(domains.map(({ work }) => work));
   const part = sumOf([work.natural, work.planted]);
   const present = domains.filter(({ name }) => daysSinceCase(parts, name) <= section.half_life_days);
   const decisions = present.reduce((sum, { work }) => sum + work.natural[6] + work.planted[6], 0);
@@ -247,10 +247,11 @@ function doubtOf(model: ModelDocument, reading: Reading): ReturnType<typeof doub
   return wrong > 0 ? doubted("too_few_natural_wrong_cases", wrongNeeded(wrong)) : null;
 }
 
-/** The natural cases of work with planted ones, if there are enough; null if not, or if they are the whole. */
+/** The live cases of work with planted ones or probes, if there are enough; null if not, or if they are the whole. */
 function naturalOf(model: ModelDocument, { work, mode }: Reading): Reading | null {
-  return work.planted[4] > 0 && lacking(work.natural, requireDiscrimination(model)).wrong === 0
-    ? new Reading(model, { ...work, planted: NO_PART }, mode)
+  const live = unsealed(work);
+  return work.planted[4] + work.sealed[4] > 0 && lacking(live, requireDiscrimination(model)).wrong === 0
+    ? new Reading(model, { ...NO_WORK, natural: live }, mode)
     : null;
 }
 

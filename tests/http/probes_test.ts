@@ -58,7 +58,7 @@ Deno.test(
     const { harness: { send }, key } = programme;
     const replay = await send(`/v1/decision/replay/${probe.session_id}`, { key });
     assert.equal(replay.status, 200, replay.text);
-    const { interaction } = replay.body.input;
+    const { interaction } = replay.body.inputs_used;
     assert.deepEqual(
       [interaction.ai_correct, interaction.outcome_correct, interaction.sealed_probe],
       [decided.ai_correct, !decided.ai_correct, true],

@@ -76,6 +76,9 @@ function decidedInteraction(
   }
   const implied = outcomeOf(interaction.decision, ai_correct);
   const { outcome_correct } = interaction;
+  if (implied === null && outcome_correct === null) {
+    throw contradiction("interaction.outcome_correct", "is needed if a probe is modified: no label can follow");
+  }
   if (implied !== null && outcome_correct !== null && outcome_correct !== implied) {
     throw contradiction("interaction.outcome_correct", "contradicts the truth that was sealed: leave it out");
   }
