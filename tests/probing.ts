@@ -45,7 +45,13 @@ export async function draw(
   session: string,
   fields: Record<string, unknown> = {},
 ) {
-  const body = { operator_id: "operator-1", session_id: session, domain: "general", stakes: "standard", ...fields };
+  const body = {
+    operator_id: "operator-1",
+    session_id: session,
+    domain: "general",
+    stakes: "standard",
+    ...fields,
+  };
   const answer = await send("/v1/probes/draw", { key, body });
   assert.equal(answer.status, 200, answer.text);
   return answer.body.probe;

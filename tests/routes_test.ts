@@ -80,6 +80,9 @@ const ORGANIZATION_TABLES = [
   "interaction",
   "skipped_interaction",
   "frozen_operator",
+  "probe_programme",
+  "probe",
+  "probe_draw",
   "decision",
   "score_batch",
   "score_commit",
@@ -479,6 +482,8 @@ Deno.test("the wire names of the requests are those of the specification", () =>
     "hover_events",
     "scroll_depth",
     "alternative_views_checked",
+    // Not in the specification, and optional.
+    "probe_ticket",
   ];
   assert.deepEqual(Object.keys(resolved(ScoreRequest.properties.interaction).properties), interaction);
   assert.deepEqual(

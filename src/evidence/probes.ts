@@ -23,7 +23,7 @@ export const HIGHEST_SHARE_MAX = 0.1;
 /** An organization's rule for its probes. */
 export const probePolicySchema = z.strictObject({
   enabled: z.boolean(),
-  /** Share of cases before which a probe is shown, 0 to `highest_share`. */
+  /** Share of cases before which a probe is shown. */
   rate: z.number().min(0).max(HIGHEST_SHARE_MAX),
   /** The share while an operator has had fewer probes than `minimum`. */
   highest_share: z.number().min(0).max(HIGHEST_SHARE_MAX),
@@ -158,12 +158,9 @@ function hmac(crypto: Crypto, key: Uint8Array, text: Uint8Array): Uint8Array {
   return crypto.sha256(concat(block.map((byte) => byte ^ 0x5c), inner));
 }
 
-/** The share of an operator on a day: the rate, or the highest share while too few probes were decided. */
-export function shareOf(
-  { rate, highest_share, minimum }: ProbePolicy,
-  decided: number,
-): number {
-  return decided < minimum ? highest_share : rate;
+/** The share of an operator on a day: the rate, or the highest share if that is more and too few probes were decided. */
+export function shareOf({ rate, highest_share, minimum }: ProbePolicy, decided: number): number {
+  return decided < minimum ? Math.max(rate, highest_share) : rate;
 }
 
 /** Which of so many probes a draw takes, in the order in which they were sealed: 0 to `stock` - 1. */

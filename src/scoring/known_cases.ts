@@ -227,7 +227,9 @@ function sealedWith(
   };
   const today = (name: PartName | "all") =>
     name === "all" ? parts.e?.all ?? NO_PART : workToday(model, parts, name).sealed;
-  const changed = (["all", ...names] as const).filter((name) => decided.isProbe || parts.e![name] !== undefined)
+  const changed = (["all", ...names] as const).filter((name) =>
+    decided.isProbe || parts.e![name] !== undefined
+  )
     .map((name) => [name, next(today(name))] as const);
   return { e: { ...parts.e, ...Object.fromEntries(changed) } };
 }

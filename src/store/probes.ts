@@ -123,7 +123,8 @@ export const probeSessions: RecordKind<ProbeSession> = {
   name: "probe_session",
   load: loadOnce((keys) =>
     query.selectFrom("probe_draw").select(["org_id", "probe_session_id", "session_id"])
-      .$narrowType<{ probe_session_id: string }>().where(keyIn(["org_id", "probe_session_id"], keys)).compile()
+      .$narrowType<{ probe_session_id: string }>().where(keyIn(["org_id", "probe_session_id"], keys))
+      .compile()
   ),
   keyOf: (row) => [row.org_id, row.probe_session_id],
 };

@@ -63,7 +63,9 @@ export function keyIn(columns: readonly string[], keys: string) {
 }
 
 /** The `load` of a kind, from the query for a JSON array of keys. */
-export function loadOnce<Row>(build: (keys: string) => CompiledQuery<Row>): (keys: string) => CompiledQuery<Row> {
+export function loadOnce<Row>(
+  build: (keys: string) => CompiledQuery<Row>,
+): (keys: string) => CompiledQuery<Row> {
   const bind = compileOnce(({ keys }: { readonly keys: string }) => build(keys));
   return (keys) => bind({ keys });
 }

@@ -74,6 +74,8 @@ const READS: readonly Read[] = [
     question: own("/v1/organization/operators?limit=200&sort=-jis&include=sparkline"),
   },
   { operation: "getDashboard", name: "dashboard", question: own("/v1/organization/dashboard") },
+  { operation: "getProbes", name: "probes", question: own("/v1/probes") },
+  { operation: "getProbePolicy", name: "policy of probes", question: own("/v1/probes/policy") },
   { operation: "getDecisions", name: "decisions, newest", question: own("/v1/organization/decisions") },
   {
     operation: "getDecisions",

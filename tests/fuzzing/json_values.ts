@@ -114,7 +114,7 @@ export function valuesOf(schema: Schema, options: ValuesOptions): fc.Arbitrary<u
     case "integer":
       return integersOf(found);
     case "number":
-      return fc.oneof(integersOf(found), fc.double(boundsOf(found)));
+      return fc.oneof(...(hasInteger(found) ? [integersOf(found)] : []), fc.double(boundsOf(found)));
     case "boolean":
       return fc.boolean();
     case "null":
@@ -128,10 +128,16 @@ function boundsOf({ minimum = -1e308, maximum = 1e308 }: Schema): fc.DoubleConst
   return { min: minimum, max: maximum, noNaN: true };
 }
 
+function hasInteger(
+  { minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER }: Schema,
+): boolean {
+  return Math.ceil(minimum) <= Math.floor(maximum);
+}
+
 function integersOf({ minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER }: Schema) {
   return fc.integer({
-    min: Math.max(minimum, -(2 ** 31)),
-    max: Math.min(maximum, 2 ** 31 - 1),
+    min: Math.ceil(Math.max(minimum, -(2 ** 31))),
+    max: Math.floor(Math.min(maximum, 2 ** 31 - 1)),
   });
 }
 

@@ -23,7 +23,13 @@ Deno.test(
   "a sealed probe shows neither truth nor operator, in no answer",
   withProgramme(async (programme) => {
     const { harness: { send }, key } = programme;
-    const body = { probe_id: "one", domain: "legal", stakes: "critical", ai_correct: false, reference: "case 7" };
+    const body = {
+      probe_id: "one",
+      domain: "legal",
+      stakes: "critical",
+      ai_correct: false,
+      reference: "case 7",
+    };
     const sealed = await send("/v1/probes", { key, body });
     assert.equal(sealed.status, 201, sealed.text);
     assert.equal(sealed.body.state, "sealed");
@@ -58,12 +64,24 @@ Deno.test(
     const { harness: { send }, key } = programme;
     const replay = await send(`/v1/decision/replay/${probe.session_id}`, { key });
     assert.equal(replay.status, 200, replay.text);
-    const { interaction } = replay.body.inputs_used;
+    assert.equal(replay.body.match, true, replay.text);
+    const bundle = await send("/v1/audit/chain/export", { key });
+    const lines: Record<string, any>[] = bundle.text.trim().split("\n").map((line) => JSON.parse(line));
+    const partsOf = (event: string) => {
+      const seqs = lines.filter(({ event_type }) => event_type === event).map(({ seq }) => seq);
+      return lines.filter(({ kind, seq }) => kind === "jis.part/1" && seqs.includes(seq)).map(({ data }) => data);
+    };
+    const { interaction } = partsOf("SCORE_COMPUTED").find(({ interaction }) => interaction !== undefined);
     assert.deepEqual(
       [interaction.ai_correct, interaction.outcome_correct, interaction.sealed_probe],
       [decided.ai_correct, !decided.ai_correct, true],
     );
-    assert.equal(replay.body.match, true, replay.text);
+    const [opened] = partsOf("PROBE_OPENED");
+    assert.deepEqual(
+      [opened.probe_id, opened.ai_correct, opened.reference],
+      [probe.probe_id, decided.ai_correct, probe.reference],
+    );
+    assert.equal(bundle.text.includes(probe.ticket), false, "no ticket is on the chain");
   }),
 );
 
@@ -134,7 +152,9 @@ Deno.test(
     const next = await drawDue(programme, { prefix: "later" });
     harness.clock.advance(61 * 60_000);
     await upkeep.run(harness.clock.now());
-    const ids = (await probeList(programme, "?state=lost")).map(({ probe_id }: { probe_id: string }) => probe_id);
+    const ids = (await probeList(programme, "?state=lost")).map(({ probe_id }: { probe_id: string }) =>
+      probe_id
+    );
     assert.deepEqual(new Set(ids), new Set([probe.probe_id, next.probe.probe_id]));
   }),
 );

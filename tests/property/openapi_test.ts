@@ -68,7 +68,10 @@ const MEMBERS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
 for (const route of ROUTES.filter(({ body }) => body !== null)) {
   const operation = operationOf(route.operationId);
   const { schema } = route.body!;
-  const drawn = valuesOf(operation.body!.schema, { resolve, members: MEMBERS }).map(asJson).filter(
+  const members = route.operationId.startsWith("postProbe")
+    ? { ...MEMBERS, ai_correct: fc.boolean() }
+    : MEMBERS;
+  const drawn = valuesOf(operation.body!.schema, { resolve, members }).map(asJson).filter(
     isWellFormed,
   );
 

@@ -483,6 +483,7 @@ Deno.test("migrating applies every step, and migrating again does nothing", asyn
     "keyed_calls",
     "erased_subjects",
     "verdicts",
+    "probes",
   ]);
   const schema = await select(database, "SELECT type, name, sql FROM sqlite_schema ORDER BY name");
   assert.deepEqual(await migrate(database, { migrations: MIGRATIONS, now: EPOCH + 1 }), []);
@@ -502,6 +503,7 @@ Deno.test("migrating applies every step, and migrating again does nothing", asyn
     { version: 11, name: "keyed_calls", applied_at: EPOCH },
     { version: 12, name: "erased_subjects", applied_at: EPOCH },
     { version: 13, name: "verdicts", applied_at: EPOCH },
+    { version: 14, name: "probes", applied_at: EPOCH },
   ]);
   await database.close();
 });
@@ -569,7 +571,7 @@ Deno.test(
   withStore(async ({ database }) => {
     const tables = await select(database, "SELECT name, strict FROM pragma_table_list WHERE schema = 'main'");
     const own = tables.filter(({ name }) => !String(name).startsWith("sqlite_"));
-    assert.equal(own.length, 33);
+    assert.equal(own.length, 36);
     assert.deepEqual(own.filter(({ strict }) => strict !== 1), []);
   }),
 );
@@ -860,6 +862,7 @@ Deno.test(
         ["skipped_interaction", "COVERING INDEX"],
         ["decision", "INDEX"],
         ["score_batch", "INDEX"],
+        ["probe_draw", "INDEX"],
         // Labels and commits, by their sessions.
         ["i", "COVERING INDEX"],
         ["i", "COVERING INDEX"],

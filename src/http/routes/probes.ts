@@ -239,7 +239,7 @@ const policySchema = z.object({
   enabled: z.boolean(),
   rate: share.default(0.02).meta({ description: "Share of cases before which a probe is shown." }),
   highest_share: share.default(HIGHEST_SHARE_MAX).meta({
-    description: "The share for an operator who has had fewer probes than `minimum`.",
+    description: "The share for an operator who has had fewer probes than `minimum`, if it is above `rate`.",
   }),
   minimum: z.int().min(0).max(1000).default(10).meta({
     description: "Decided probes for each operator in the 90 days before.",
@@ -247,9 +247,6 @@ const policySchema = z.object({
   ticket_minutes: z.int().min(5).max(1440).default(240).meta({
     description: "Minutes in which a probe must be decided; after them it is lost, which is an alert.",
   }),
-}).refine(({ rate, highest_share }) => rate <= highest_share, {
-  path: ["rate"],
-  message: "must be at most highest_share",
 }).meta({ id: "ProbePolicy" });
 
 const policyResponseSchema = z.object({
@@ -266,7 +263,8 @@ const getProbePolicy: Route = {
   path: "/v1/probes/policy",
   operationId: "getProbePolicy",
   summary: "The policy of the programme",
-  description: "Returns the policy that was set last, and the one of the day. The programme is off until one is set.",
+  description:
+    "Returns the policy that was set last, and the one of the day. The programme is off until one is set.",
   success: { status: 200, description: "The policy.", schema: policyResponseSchema },
   examples: [{ summary: "Ask" }],
   async handler({ dependencies }, { exchange }) {

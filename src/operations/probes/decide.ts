@@ -41,10 +41,18 @@ export async function findProbe(
   const { database, installation } = dependencies;
   const { session_id, operator_id, domain, interaction, mode_override } = request;
   const [named] = await database.read(probeSessions.load(JSON.stringify([[orgId, session_id]])));
-  const [draw] = await readSealed(dependencies, probeDraws, named === undefined ? [] : [[orgId, named.session_id]]);
+  const [draw] = await readSealed(
+    dependencies,
+    probeDraws,
+    named === undefined ? [] : [[orgId, named.session_id]],
+  );
   const probeId = draw?.probe_id ?? null;
-  const expected = probeId === null ? "" : probeTicket(installation.key, orgId, { probeId, sessionId: session_id });
-  if (draw?.probe_session_id !== session_id || probeId === null || !equalBytes(utf8(expected), utf8(ticket))) {
+  const expected = probeId === null
+    ? ""
+    : probeTicket(installation.key, orgId, { probeId, sessionId: session_id });
+  if (
+    draw?.probe_session_id !== session_id || probeId === null || !equalBytes(utf8(expected), utf8(ticket))
+  ) {
     throw contradiction("interaction.probe_ticket", "must be the ticket that the draw of this session gave");
   }
   const [probe] = await readSealed(dependencies, probes, [[orgId, probeId]]);
@@ -57,7 +65,6 @@ export async function findProbe(
     throw contradiction("interaction.probe_ticket", "cannot be sent with a frozen call: recall the probe");
   }
   return { probeId, seal, interaction: decidedInteraction(interaction, { ...probe!, seal }) };
-
 }
 
 /** The interaction with the truth of the seal. @throws {ServiceError} VALIDATION_FAILED if it says something else. */
@@ -69,7 +76,10 @@ function decidedInteraction(
     throw contradiction("interaction.ai_recommendation_presented", "must be true for a probe");
   }
   if (interaction.scenario_type !== "standard" && interaction.scenario_type !== stakes) {
-    throw contradiction("interaction.scenario_type", `must be left out, or the stakes of the probe: ${stakes}`);
+    throw contradiction(
+      "interaction.scenario_type",
+      `must be left out, or the stakes of the probe: ${stakes}`,
+    );
   }
   if (interaction.ai_correct !== undefined && interaction.ai_correct !== ai_correct) {
     throw contradiction("interaction.ai_correct", "contradicts the truth that was sealed: leave it out");
@@ -77,7 +87,10 @@ function decidedInteraction(
   const implied = outcomeOf(interaction.decision, ai_correct);
   const { outcome_correct } = interaction;
   if (implied === null && outcome_correct === null) {
-    throw contradiction("interaction.outcome_correct", "is needed if a probe is modified: no label can follow");
+    throw contradiction(
+      "interaction.outcome_correct",
+      "is needed if a probe is modified: no label can follow",
+    );
   }
   if (implied !== null && outcome_correct !== null && outcome_correct !== implied) {
     throw contradiction("interaction.outcome_correct", "contradicts the truth that was sealed: leave it out");

@@ -11,9 +11,9 @@ import { evidenceChain } from "../../evidence/chain_name.ts";
 import {
   type Draw,
   drawOf,
+  placeIn,
   PROBE_WINDOW_DAYS,
   type ProbePolicy,
-  placeIn,
   shareOf,
 } from "../../evidence/probes.ts";
 import { probeSeed, probeTicket } from "../../keys/probe_secrets.ts";
@@ -55,7 +55,6 @@ export interface DrawnProbe {
   readonly reference: string | null;
   readonly do_not_execute: true;
 }
-
 
 /** How often a draw is planned anew because other draws changed what it was planned on. */
 const ATTEMPTS = 20;
@@ -127,8 +126,9 @@ function drawUnder(
   return drawOf(crypto, seed, { operatorId: operator_id, sessionId: session_id });
 }
 
-function mostOf({ rate, highest_share, minimum }: ProbePolicy): number {
-  return minimum > 0 ? Math.max(rate, highest_share) : rate;
+/** The highest share that an operator can have on a day. */
+function mostOf(policy: ProbePolicy): number {
+  return shareOf(policy, 0);
 }
 
 /** The probe of an earlier draw of the same session, as long as it waits for its decision. */
@@ -209,7 +209,8 @@ async function attemptDraw(
       const known = unit.get(probeDraws, [orgId, session_id]);
       if (known !== null) return () => "taken";
       const { policy, day: current } = planDay(unit, dependencies, { orgId, now, drawn: drawn.day });
-      const isOpen = policy.enabled && current !== null && unit.get(interactions, [orgId, session_id]) === null;
+      const isOpen = policy.enabled && current !== null &&
+        unit.get(interactions, [orgId, session_id]) === null;
       if (!isOpen) return () => null;
       // Another process turned the day meanwhile.
       if (current.name !== day) return () => "taken";
@@ -218,7 +219,16 @@ async function attemptDraw(
       const before = unit.get(probeStocks, stratum)!;
       const probeId = probeAt(before.ids, draw);
       if (probeId !== expected) return () => "taken";
-      const rows = planDrawn(unit, { caller, request, call, drawn, current: current.policy, share, day, probeId });
+      const rows = planDrawn(unit, {
+        caller,
+        request,
+        call,
+        drawn,
+        current: current.policy,
+        share,
+        day,
+        probeId,
+      });
       return () => rows.probe === null ? null : answerOf(dependencies, rows.draw, rows.probe);
     },
   });

@@ -1,7 +1,14 @@
 /** The list of an organization's probes. What a seal hides is shown only once it is opened on the chain. */
 import type { Reading } from "../shared/capabilities.ts";
 import type { ProbeState } from "../../domain/enums.ts";
-import { probeDrawsQuery, type ProbeDrawRow, probeDraws, probePageQuery, type ProbeRow, probes } from "../../store/probes.ts";
+import {
+  type ProbeDrawRow,
+  probeDraws,
+  probeDrawsQuery,
+  probePageQuery,
+  type ProbeRow,
+  probes,
+} from "../../store/probes.ts";
 import type { OrganizationCaller } from "../shared/call.ts";
 import { requireSealed } from "../shared/sealed_reads.ts";
 

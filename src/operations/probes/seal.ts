@@ -180,7 +180,10 @@ export function openSeal(
     probeCommitment(crypto, salt, { probe_id, ai_correct, reference }) === commitment
   );
   if (ai_correct === undefined) {
-    throw new AlteredError(evidenceChain(org_id), `the seal of a probe of ${evidenceChain(org_id)} does not open`);
+    throw new AlteredError(
+      evidenceChain(org_id),
+      `the seal of a probe of ${evidenceChain(org_id)} does not open`,
+    );
   }
   return { salt: hex(salt), ai_correct, reference };
 }
