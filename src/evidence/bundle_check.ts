@@ -191,13 +191,14 @@ export class BundleCheck {
   }
 
   #finish(): void {
-    const { chain, commits, header, models, options, retention, states } = this.#checks;
+    const { chain, commits, header, models, options, probes, retention, states } = this.#checks;
     this.#preamble.end();
     this.#isOver = true;
     retention.finish({ requireRecord: options.requirePruneRecord && !this.#isIncomplete });
     models.finish();
     states.finish();
     commits.finish();
+    probes.finish();
     const { next: size, root, isUnbroken } = chain;
     options.family.end({ origin: header.origin, size, root, isUnbroken });
   }

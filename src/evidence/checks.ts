@@ -20,6 +20,7 @@ import type { SignatureMemory } from "./key_index.ts";
 import { ModelCheck } from "./model_check.ts";
 import { PartCheck } from "./part_check.ts";
 import { baseFrontier, provePrefix } from "./prefix_check.ts";
+import { ProbeCheck } from "./probe_check.ts";
 import type { ReadLine } from "./read_line.ts";
 import { RepeatCheck } from "./repeat_check.ts";
 import { ReplayCheck } from "./replay_check.ts";
@@ -88,6 +89,7 @@ interface RecordChecks {
   readonly models: ModelCheck;
   readonly states: StateCheck;
   readonly commits: CommitCheck;
+  readonly probes: ProbeCheck;
   /** null if repeated records are not looked for. */
   readonly repeats: RepeatCheck | null;
   /** null if scores, decisions and labels are not computed anew. */
@@ -215,6 +217,7 @@ function recordChecks(
     models,
     states,
     commits,
+    probes: new ProbeCheck(crypto, log, { parts, family: options.family }),
     repeats: options.repeats ? new RepeatCheck(log, { parts, names }) : null,
     replay: options.replay ? new ReplayCheck(log, { parts, models, states, commits }) : null,
   };

@@ -71,13 +71,14 @@ export class EntryLines {
 
   /** Checks the open entry, if there is one: all its parts are read. */
   close(): void {
-    const { parts, repeats, replay, structure } = this.#checks;
+    const { parts, probes, repeats, replay, structure } = this.#checks;
     const { entry: entry } = parts;
     if (entry === null) return;
     parts.close();
     structure.checkEntry(entry);
     this.#continueFamily(entry);
     this.#compareScore(entry);
+    probes.checkEntry(entry);
     repeats?.checkEntry(entry);
     replay?.checkEntry(entry, this.#hash);
   }
@@ -96,7 +97,8 @@ export class EntryLines {
 
   /** Ends the checks that need every entry before the one at hand. */
   #stopFollowing(): void {
-    const { commits, repeats, states } = this.#checks;
+    const { commits, probes, repeats, states } = this.#checks;
+    probes.stopFollowing();
     repeats?.stopFollowing();
     states.stopFollowing();
     commits.stopFollowing();

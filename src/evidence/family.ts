@@ -4,6 +4,7 @@
  */
 import { type Crypto, hex } from "./crypto.ts";
 import type { HashSeed } from "./keyed_hash.ts";
+import { ProbeMemory } from "./probe_memory.ts";
 import { RecordNames } from "./record_names.ts";
 import type { Restored } from "./restored.ts";
 import { AwaitedRemovals } from "./retention_check.ts";
@@ -23,6 +24,7 @@ export class Family {
   /** Sessions and decisions that have records. */
   readonly names: RecordNames;
   readonly removals = new AwaitedRemovals();
+  readonly probes = new ProbeMemory();
   #beginsOpen = false;
   #last: ChainEnd | null = null;
 
@@ -40,6 +42,7 @@ export class Family {
   begin({ isOpen }: { readonly isOpen: boolean }): void {
     this.subjects.forgetStates();
     this.names.forget();
+    this.probes.begin({ isOpen });
     this.#beginsOpen = isOpen;
   }
 

@@ -196,6 +196,12 @@ const TABLE = {
     () => "A scoring model in the file was changed: its fingerprint is not the one that entries name.",
   ],
 
+  PROBE_MISMATCH: [
+    EXACT,
+    ({ seq }) =>
+      `The record of a probe in entry ${seq} is false: it was not sealed, drawn or opened as the entries around it and the day's seed say.`,
+  ],
+
   // Information: nothing is wrong.
   PRUNED_PREFIX: [
     INFO,
@@ -225,6 +231,16 @@ const TABLE = {
     INFO,
     (finding) =>
       `From entry ${finding.seq} on, some final scores cannot be compared: the scores to which they refer are too far back, or not in the file.`,
+  ],
+  PROBE_LEFT_OUT: [
+    INFO,
+    ({ seq }) =>
+      `From entry ${seq} on, cases were decided before which a probe was due, and the review application did not ask for it.`,
+  ],
+  PROBE_UNCOMPARED: [
+    INFO,
+    ({ seq }) =>
+      `From entry ${seq} on, some records of probes cannot be compared: the seed of their day is not opened yet, or what they refer to is not in the file.`,
   ],
   ANCHOR_AHEAD: [
     INFO,

@@ -39,3 +39,6 @@ export const ANCHOR_LIMIT = 262_144;
  * each from its beginning, reach this limit.
  */
 export const AGREEMENT_LIMIT = 1_048_576;
+
+/** The most scores of one day that wait for the seed of its probes: about 200 bytes each. */
+export const PROBE_DAY_LIMIT = 262_144;

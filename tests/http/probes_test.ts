@@ -69,7 +69,9 @@ Deno.test(
     const lines: Record<string, any>[] = bundle.text.trim().split("\n").map((line) => JSON.parse(line));
     const partsOf = (event: string) => {
       const seqs = lines.filter(({ event_type }) => event_type === event).map(({ seq }) => seq);
-      return lines.filter(({ kind, seq }) => kind === "jis.part/1" && seqs.includes(seq)).map(({ data }) => data);
+      return lines.filter(({ kind, seq }) => kind === "jis.part/1" && seqs.includes(seq)).map(({ data }) =>
+        data
+      );
     };
     const { interaction } = partsOf("SCORE_COMPUTED").find(({ interaction }) => interaction !== undefined);
     assert.deepEqual(

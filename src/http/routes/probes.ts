@@ -24,7 +24,7 @@ import { sealProbe, sealProbes } from "../../operations/probes/seal.ts";
 import type { Route } from "../exchange.ts";
 import { parseParameters, parseWith, validationFailed } from "../parse.ts";
 import { integerParameter } from "./parameters.ts";
-import { KEYED_POST, KEYED_READ, selfServe } from "./shared.ts";
+import { KEYED_POST, KEYED_READ } from "./shared.ts";
 
 const PROBE_ID = /^[A-Za-z0-9_-]{1,128}$/;
 const probeIdSchema = z.string().regex(PROBE_ID, "must be 1 to 128 letters, digits, hyphens or underscores")
@@ -225,7 +225,7 @@ const postProbeRecall: Route = {
   examples: [{ summary: "A case that came out", path: { probe_id: "probe-0003" } }],
   async handler({ dependencies }, { context, exchange }) {
     const { probe_id } = parseWith(probePathSchema, context.req.param());
-    const body = await recallProbe(dependencies, selfServe(exchange), {
+    const body = await recallProbe(dependencies, exchange.caller!, {
       probeId: probe_id,
       call: exchange.call,
     });
@@ -289,7 +289,7 @@ const putProbePolicy: Route = {
     body: { enabled: true, rate: 0.02, minimum: 12 },
   }],
   async handler({ dependencies }, { exchange, json }) {
-    const body = await setPolicy(dependencies, selfServe(exchange), {
+    const body = await setPolicy(dependencies, exchange.caller!, {
       policy: parseWith(policySchema, json),
       call: exchange.call,
     });

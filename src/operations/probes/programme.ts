@@ -82,7 +82,12 @@ export async function setPolicy(
   const { world, writer } = dependencies;
   const { orgId } = caller;
   const drawn = drawEntry(world, now);
-  const audit = eventDraft(world, { type: "PROBE_POLICY_CHANGED", caller, now, detail: { ...policy } });
+  const audit = eventDraft(world, {
+    type: "PROBE_POLICY_CHANGED",
+    caller: { ...caller, actor: "self_serve" },
+    now,
+    detail: { ...policy },
+  });
   return await writer.submit({
     needs: [{ kind: probeProgrammes, key: [orgId] }],
     chains: [evidenceChain(orgId), adminChain(orgId)],
