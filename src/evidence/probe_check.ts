@@ -3,7 +3,7 @@
  * sealed; and no case before which one was due was left out.
  *
  * Draws are computed anew once the seed of their day is opened. A case without a draw is no tampering, since the review
- * application may not have asked; it is counted. Source: evidence-format.md, section 12.
+ * application may not have asked; it is counted. Source: evidence-format.md, section 11.
  */
 import { type Crypto, fromHex } from "./crypto.ts";
 import { DAY_MS } from "../domain/time.ts";
@@ -32,7 +32,6 @@ const STRADDLING_HOURS = 4;
 /** A score with the entry that must follow it. */
 interface ProbeScore {
   readonly seq: number;
-  readonly subject: string | null;
   readonly sessionId: string;
   readonly aiCorrect: unknown;
   readonly scenario: unknown;
@@ -53,8 +52,8 @@ export class ProbeCheck {
   #scored: ProbeScore | null = null;
   /** The draw whose assignment the next entry must be. */
   #drawn: PendingDraw | null = null;
-  /** The subject of the entry before. */
-  #subject: string | null = null;
+  /** The operator of the score before, unless its input says that it is not of a probe; null if there is none. */
+  #scorer: string | null = null;
   #leftOut = { count: 0, first: 0, straddling: 0 };
   #uncompared = { count: 0, first: 0 };
 
@@ -89,9 +88,9 @@ export class ProbeCheck {
     if (drawn !== null && event !== "PROBE_ASSIGNED") {
       this.#mismatch(drawn.seq, "a draw whose next entry does not say for whom");
     }
+    if (event !== null) this.#checkEvent(entry, event, { scored, drawn });
+    this.#scorer = null;
     if (entry.event_type === "SCORE_COMPUTED") this.#checkScore(entry);
-    else if (event !== null) this.#checkEvent(entry, event, { scored, drawn });
-    this.#subject = entry.subject;
   }
 
   #checkEvent(
@@ -135,18 +134,23 @@ export class ProbeCheck {
   #skip(event: ProbeEvent, seq: number): void {
     if (event === "PROBE_ASSIGNED") return;
     this.#memory.isWhole = false;
+    if (event === "PROBE_POLICY_CHANGED") this.#memory.policy = null;
     this.#countUncompared(seq);
   }
 
   #checkScore({ seq, subject, timestamp }: Entry): void {
+    this.#scorer = subject;
     const input = this.#parts.dataOf("input");
     if (!isMembers(input) || !isMembers(input.interaction)) return;
     const { operator_id: operatorId, session_id: sessionId, interaction } = input;
     if (typeof operatorId !== "string" || typeof sessionId !== "string" || subject === null) return;
     if (interaction.sealed_probe === true) {
       const { ai_correct: aiCorrect, scenario_type: scenario } = interaction;
-      this.#scored = { seq, subject, sessionId, aiCorrect, scenario };
-    } else if (interaction.ai_recommendation_presented === true && interaction.ai_available === true) {
+      this.#scored = { seq, sessionId, aiCorrect, scenario };
+      return;
+    }
+    this.#scorer = null;
+    if (interaction.ai_recommendation_presented === true && interaction.ai_available === true) {
       this.#memory.addScore({ seq, operatorId, sessionId, subject, timestamp });
     }
   }
@@ -213,8 +217,7 @@ export class ProbeCheck {
     if (domain !== detail.domain || stakes !== detail.stakes) {
       this.#mismatch(seq, "a probe of another domain, or of other stakes");
     } else if (place === -1) this.#mismatch(seq, "a probe that was drawn or recalled before");
-    this.#memory.take(probe);
-    probe.state = "drawn";
+    this.#memory.markDrawn(probe, { seq, log: this.#log });
   }
 
   #assign(
@@ -222,12 +225,13 @@ export class ProbeCheck {
     drawn: PendingDraw,
     assignment: ProbeDetail<"PROBE_ASSIGNED">,
   ): void {
-    const { day, probes } = this.#memory;
+    const { assigned, day, probes } = this.#memory;
     drawn.assignment = assignment;
     drawn.subject = subject;
-    if (day?.drawn.has(assignment.session_id)) this.#mismatch(seq, "a second draw of its session");
-    if (day?.scored.has(assignment.session_id)) this.#mismatch(seq, "a draw after its case was scored");
-    day?.drawn.add(assignment.session_id);
+    const { session_id } = assignment;
+    if (assigned.has(session_id)) this.#mismatch(seq, "a second draw of its session");
+    if (day?.scored.has(session_id)) this.#mismatch(seq, "a draw after its case was scored");
+    assigned.add(session_id);
     const { probe_id } = drawn.detail;
     if ((probe_id === null) !== (assignment.probe_session_id === null)) {
       this.#mismatch(seq, "a session for no probe, or a probe without its session");
@@ -242,8 +246,8 @@ export class ProbeCheck {
     content: ProbeDetail<"PROBE_OPENED">,
   ): void {
     const probe = this.#opened(seq, content, ["drawn"]);
-    if (this.#subject === null) this.#mismatch(seq, "opened without the score of its decision before it");
-    else this.#memory.addDecided(this.#subject, timestamp);
+    if (this.#scorer === null) this.#mismatch(seq, "opened without the score of its decision before it");
+    else this.#memory.addDecided(this.#scorer, timestamp);
     if (probe === null || scored === null) return;
     const { assignment, seal } = probe;
     if (scored.aiCorrect !== content.ai_correct) {
@@ -281,15 +285,16 @@ export class ProbeCheck {
   ): KnownProbe | null {
     const probe = this.#probeOf(seq, probe_id);
     if (probe === null) return null;
-    if (!states.includes(probe.state)) {
-      this.#mismatch(seq, probe.state === "closed" ? "opened a second time" : "opened without a draw");
+    if (probe.state === "closed") this.#mismatch(seq, "opened a second time");
+    else if (!states.includes(probe.state)) {
+      if (this.#memory.isWhole) this.#mismatch(seq, "opened without a draw");
+      else this.#countUncompared(seq);
     }
     const commitment = probeCommitment(this.#crypto, fromHex(salt), { probe_id, ai_correct, reference });
     if (commitment !== probe.seal.commitment) {
       this.#mismatch(seq, "another truth than the one that was sealed");
     }
-    this.#memory.take(probe);
-    probe.state = "closed";
+    this.#memory.markClosed(probe);
     return probe;
   }
 
@@ -312,6 +317,13 @@ export class ProbeCheck {
       return;
     }
     day.isOpened = true;
+    const end = new Date(Date.parse(`${name}T00:00:00.000Z`) + DAY_MS).toISOString();
+    for (const { drawnAt } of memory.overdueAt(end)) {
+      drawnAt!.log.add("PROBE_MISMATCH", {
+        seq: drawnAt!.seq,
+        detail: "shown, and by the end of its time neither decided nor recorded as lost",
+      });
+    }
     const seed = fromHex(text);
     if (seedCommitment(this.#crypto, name, seed) !== day.commitment) {
       return this.#mismatch(seq, "another seed than the one that was committed to");
@@ -352,7 +364,7 @@ export class ProbeCheck {
     score: PendingScore,
     draw: (operatorId: string, sessionId: string) => Draw,
   ): void {
-    if (day.drawn.has(score.sessionId)) return;
+    if (this.#memory.assigned.has(score.sessionId)) return;
     const { chance } = draw(score.operatorId, score.sessionId);
     const share = this.#shareOf(day, score.subject) ?? day.policy.rate;
     if (chance >= share) return;

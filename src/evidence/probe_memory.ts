@@ -12,6 +12,8 @@ import { DAY_MS } from "../domain/time.ts";
 export interface KnownProbe {
   readonly seal: ProbeDetail<"PROBE_SEALED">;
   state: "sealed" | "drawn" | "closed";
+  /** The seq of its draw, and the findings of the bundle that has it; null before. */
+  drawnAt: { readonly seq: number; readonly log: FindingLog } | null;
   /** To whom and until when it was shown; null before, and if the operator was erased. */
   assignment: ProbeDetail<"PROBE_ASSIGNED"> | null;
 }
@@ -43,8 +45,7 @@ export interface ProbeDay {
   readonly policy: ProbePolicy;
   readonly draws: PendingDraw[];
   readonly scores: PendingScore[];
-  /** Sessions that were drawn on this day with an entry, and those that were scored on it. */
-  readonly drawn: Set<string>;
+  /** Sessions that were scored on it. */
   readonly scored: Set<string>;
   /** Scores beyond the limit: they are not looked at. */
   skipped: number;
@@ -56,7 +57,11 @@ export type PastDraw = (score: PendingScore) => { readonly draw: Draw; readonly 
 
 export class ProbeMemory {
   readonly probes = new Map<string, KnownProbe>();
+  /** Sessions of cases before which a probe was due. */
+  readonly assigned = new Set<string>();
   readonly #stock = new Map<string, string[]>();
+  /** The probes that were shown and not opened. */
+  readonly #open = new Set<KnownProbe>();
   /** By subject, the UTC days on which probes were decided, counted from the epoch, ascending. */
   readonly #decided = new Map<string, number[]>();
   /** The policy that was set last; null if none is known. */
@@ -70,7 +75,9 @@ export class ProbeMemory {
   /** Begins with a bundle that continues no other. */
   begin({ isOpen }: { readonly isOpen: boolean }): void {
     this.probes.clear();
+    this.assigned.clear();
     this.#stock.clear();
+    this.#open.clear();
     this.#decided.clear();
     this.policy = null;
     this.day = null;
@@ -79,7 +86,7 @@ export class ProbeMemory {
   }
 
   seal(seal: ProbeDetail<"PROBE_SEALED">): void {
-    this.probes.set(seal.probe_id, { seal, state: "sealed", assignment: null });
+    this.probes.set(seal.probe_id, { seal, state: "sealed", drawnAt: null, assignment: null });
     this.stockOf(seal).push(seal.probe_id);
   }
 
@@ -92,10 +99,30 @@ export class ProbeMemory {
   }
 
   /** Takes a probe out of its stratum. */
-  take({ seal }: KnownProbe): void {
+  #take({ seal }: KnownProbe): void {
     const stock = this.stockOf(seal);
     const at = stock.indexOf(seal.probe_id);
     if (at !== -1) stock.splice(at, 1);
+  }
+
+  /** The probes that were shown, not closed, and over by an instant, ISO 8601. */
+  overdueAt(instant: string): readonly KnownProbe[] {
+    return [...this.#open].filter(({ assignment }) => (assignment?.expires_at ?? instant) < instant);
+  }
+
+  /** Marks a probe as shown. */
+  markDrawn(probe: KnownProbe, drawnAt: NonNullable<KnownProbe["drawnAt"]>): void {
+    this.#take(probe);
+    probe.state = "drawn";
+    probe.drawnAt = drawnAt;
+    this.#open.add(probe);
+  }
+
+  /** Marks a probe as opened. */
+  markClosed(probe: KnownProbe): void {
+    this.#take(probe);
+    probe.state = "closed";
+    this.#open.delete(probe);
   }
 
   startDay({ day: name, commitment, policy }: ProbeDetail<"PROBE_SEED_COMMITTED">): void {
@@ -105,7 +132,6 @@ export class ProbeMemory {
       policy,
       draws: [],
       scores: [],
-      drawn: new Set(),
       scored: new Set(),
       skipped: 0,
       isOpened: false,

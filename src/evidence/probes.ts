@@ -4,7 +4,7 @@
  *
  * The seed is committed to at the start of a UTC day and opened after it. A draw is a pseudorandom function of
  * the operator and the session under it: nobody can draw until it suits, draws without a probe need no entry,
- * and afterwards an auditor computes every one of them anew. Source: evidence-format.md, section 12.
+ * and afterwards an auditor computes every one of them anew. Source: evidence-format.md, section 11.
  */
 import * as z from "zod";
 import { DOMAINS, PROBE_STAKES } from "../domain/enums.ts";

@@ -208,15 +208,14 @@ export interface OverdueProbe {
   readonly probe_id: string;
 }
 
-/** The drawn probes that expired by an instant, epoch milliseconds, the oldest first. */
+/** The drawn probes that expired by an instant, epoch milliseconds, the oldest first; of all organizations if null. */
 export async function readOverdueProbes(
   database: Database,
-  { now, limit }: { readonly now: number; readonly limit: number },
+  { orgId, now, limit }: { readonly orgId: string | null; readonly now: number; readonly limit: number },
 ): Promise<readonly OverdueProbe[]> {
-  return await database.read(
-    query.selectFrom("probe").select(["org_id", "probe_id"]).where("state", "=", "drawn")
-      .where("expires_at", "<=", now).orderBy("expires_at").limit(limit).compile(),
-  );
+  const overdue = query.selectFrom("probe").select(["org_id", "probe_id"]).where("state", "=", "drawn")
+    .where("expires_at", "<=", now).orderBy("expires_at").limit(limit);
+  return await database.read((orgId === null ? overdue : overdue.where("org_id", "=", orgId)).compile());
 }
 
 /** How many probes of an organization are sealed and not drawn. */

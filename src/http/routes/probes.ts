@@ -1,6 +1,6 @@
 /**
  * Sealed probes: cases with known truth that are put among live ones.
- * Source: oversight loop, section 1; evidence-format.md, section 12.
+ * Source: oversight loop, section 1; evidence-format.md, section 11.
  */
 import * as z from "zod";
 import { PROBE_STAKES, PROBE_STATES } from "../../domain/enums.ts";
@@ -180,7 +180,7 @@ const postProbeDraw: Route = {
     "Ask before each case is shown. If a probe is due, show it first, under its own session, and then the case. The same session always draws the same; once its probe is decided, the answer is null.",
   body: { schema: drawRequestSchema, limitBytes: BODY_LIMIT_BYTES },
   success: { status: 200, description: "The probe, or null.", schema: drawResponseSchema },
-  errors: ["CONFLICT"],
+  errors: ["CONFLICT", "GONE"],
   examples: [{
     summary: "Before a case",
     body: {

@@ -82,7 +82,7 @@ export function planRecall(
     );
   }
   const seal = openSeal(dependencies, row);
-  const { position } = unit.append(
+  const { position, entry } = unit.append(
     evidenceChain(org_id),
     probeEntry(drawn, { event: "PROBE_RECALLED", caller, now, content: { probe_id, reason, ...seal } }),
   );
@@ -90,7 +90,7 @@ export function planRecall(
     ...row,
     state: "recalled",
     closed_position: position,
-    closed_at: now,
+    closed_at: Date.parse(entry.timestamp),
     ai_correct: seal.ai_correct ? 1 : 0,
   };
   unit.put(probes, after);
@@ -105,22 +105,31 @@ export function planRecall(
 /** Overdue probes that are read together. */
 const OVERDUE_TOGETHER = 100;
 
-/** Ends every probe whose time is over, each with its entry and its alert. */
-export async function endOverdueProbes(dependencies: Needs & Logging, now: number): Promise<void> {
+/**
+ * Ends every probe whose time is over, each with its entry and its alert.
+ * @param options.orgId only those of one organization. Default: of all.
+ * @throws if one could not be ended; the others are.
+ */
+export async function endOverdueProbes(
+  dependencies: Needs & Logging,
+  now: number,
+  { orgId = null }: { readonly orgId?: string | null } = {},
+): Promise<void> {
   const { database, log } = dependencies;
   for (;;) {
-    const overdue = await readOverdueProbes(database, { now, limit: OVERDUE_TOGETHER });
-    let failed = false;
+    const overdue = await readOverdueProbes(database, { orgId, now, limit: OVERDUE_TOGETHER });
+    let failed = 0;
     for (const { org_id, probe_id } of overdue) {
       try {
         await endOverdue(dependencies, { orgId: org_id, probeId: probe_id, now });
       } catch (error) {
         if (isUnavailable(error)) throw error;
-        failed = true;
+        failed += 1;
         log.error("a lost probe could not be recorded", { org_id, ...errorFields(error) });
       }
     }
-    if (failed || overdue.length < OVERDUE_TOGETHER) return;
+    if (failed > 0) throw new Error(`${failed} lost probes could not be recorded`);
+    if (overdue.length < OVERDUE_TOGETHER) return;
   }
 }
 
@@ -149,7 +158,7 @@ async function endOverdue(
       // Another commit raised the day's alert meanwhile: the next round finds it.
       if (day !== null && day.alert_id !== alertId) return () => false;
       const seal = openSeal(dependencies, row);
-      const { position } = unit.append(
+      const { position, entry } = unit.append(
         evidenceChain(orgId),
         probeEntry(drawn.entry, {
           event: "PROBE_LOST",
@@ -162,7 +171,7 @@ async function endOverdue(
         ...row,
         state: "lost",
         closed_position: position,
-        closed_at: now,
+        closed_at: Date.parse(entry.timestamp),
         ai_correct: seal.ai_correct ? 1 : 0,
       });
       planAlert(unit, { orgId, alertId, now, lost: { probe_id: probeId }, drawn: drawn.alert });

@@ -153,7 +153,7 @@ export function planOpening(
   },
 ): void {
   const row = unit.get(probes, [orgId, probeId])!;
-  const { position } = unit.append(
+  const { position, entry } = unit.append(
     evidenceChain(orgId),
     probeEntry(drawn, {
       event: "PROBE_OPENED",
@@ -166,7 +166,7 @@ export function planOpening(
     ...row,
     state: "decided",
     closed_position: position,
-    closed_at: now,
+    closed_at: Date.parse(entry.timestamp),
     ai_correct: seal.ai_correct ? 1 : 0,
     departed: interaction.decision === "accepted" ? 0 : 1,
   });
@@ -175,7 +175,9 @@ export function planOpening(
 /** @throws {ServiceError} CONFLICT unless the probe waits for its decision. */
 export function requireOpen(unit: UnitOfWork, orgId: string, { probeId }: DecidedProbe, now: number): void {
   const { state, expires_at } = unit.get(probes, [orgId, probeId])!;
-  if (state === "drawn" && now <= expires_at!) return;
+  // The entry's own instant counts: it is never before that of the entry before it.
+  const at = Math.max(now, Date.parse(unit.head(evidenceChain(orgId))!.lastTimestamp));
+  if (state === "drawn" && at <= expires_at!) return;
   const why = state === "drawn" || state === "lost" ? "its time is over" : `it is ${state}`;
   throw new ServiceError("CONFLICT", `The probe of this session cannot be decided any more: ${why}.`);
 }

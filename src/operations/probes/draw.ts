@@ -1,9 +1,9 @@
 /**
  * Draws: whether a probe is shown before a case, and which. A function of the operator and the session under the day's
  * seed decides it, so that the same session always draws the same. A draw without a probe writes nothing.
- * Source: evidence-format.md, section 12.
+ * Source: evidence-format.md, section 11.
  */
-import type { Proving, Reading, Writing } from "../shared/capabilities.ts";
+import type { Logging, Proving, Reading, Writing } from "../shared/capabilities.ts";
 import type { Domain, ProbeStakes } from "../../domain/enums.ts";
 import { ServiceError, unavailable } from "../../domain/errors.ts";
 import { DAY_MS } from "../../domain/time.ts";
@@ -29,13 +29,15 @@ import {
 import { interactions, operators, subjects } from "../../store/records.ts";
 import type { Need, UnitOfWork } from "../../store/unit_of_work.ts";
 import type { Call, OrganizationCaller } from "../shared/call.ts";
+import { refuseGone, tombstoneNeed } from "../shared/gone.ts";
 import { readSealed, requireSealed } from "../shared/sealed_reads.ts";
 import { drawPseudonym, pseudonymOf } from "../shared/subjects.ts";
+import { endOverdueProbes } from "./close.ts";
 import { drawEntry, probeEntry } from "./entries.ts";
 import { drawDay, planDay, type Programme, programmeOf } from "./programme.ts";
 
 /** The dependencies of these operations. */
-type Needs = Reading & Proving & Writing;
+type Needs = Reading & Proving & Writing & Logging;
 
 /** The case before which a probe may be shown. */
 export interface DrawRequest {
@@ -61,7 +63,7 @@ const ATTEMPTS = 20;
 
 /**
  * The probe that is due before a case; null if none is, or if the case's probe is decided already.
- * @throws {ServiceError} CONFLICT if the session was drawn, or scored, for another operator; SERVICE_UNAVAILABLE.
+ * @throws {ServiceError} CONFLICT if the session was drawn for another operator; GONE; SERVICE_UNAVAILABLE.
  */
 export async function drawProbe(
   dependencies: Needs,
@@ -74,6 +76,10 @@ export async function drawProbe(
     if (before.draw !== null) return await drawnAnswer(dependencies, request, before.draw);
     const { policy, day } = before.programme;
     if (!policy.enabled || before.isScored) return null;
+    // The seed of a day is opened once all probes of that day are closed.
+    if (day !== null && day.name < dayOfCall(call, day.name)) {
+      await endOverdueProbes(dependencies, call.now, { orgId });
+    }
     // The day's seed is on the chain, and no share could be high enough: nothing is to be written.
     if (day !== null && day.name === dayOfCall(call, day.name)) {
       const draw = drawUnder(dependencies, orgId, { request, day: day.name });
@@ -191,6 +197,7 @@ async function attemptDraw(
   const day = dayOfCall(call, programme?.day ?? "0000-00-00");
   const draw = drawUnder(dependencies, orgId, { request, day });
   const expected = probeAt(stock!.ids, draw);
+  const tombstone = tombstoneNeed(dependencies, { kind: "record", orgId, name: session_id });
   const window = windowOf(day);
   const decided = { kind: decidedProbes, key: [orgId, operator_id, ...window] } satisfies Need;
   return await writer.submit<DrawnProbe | null | "taken">({
@@ -202,10 +209,12 @@ async function attemptDraw(
       { kind: operators, key: operator },
       { kind: probeStocks, key: stratum },
       decided,
+      tombstone,
       ...(expected === null ? [] : [{ kind: probes, key: [orgId, expected] }]),
     ],
     chains: [evidenceChain(orgId)],
     plan(unit) {
+      refuseGone(unit, tombstone);
       const known = unit.get(probeDraws, [orgId, session_id]);
       if (known !== null) return () => "taken";
       const { policy, day: current } = planDay(unit, dependencies, { orgId, now, drawn: drawn.day });

@@ -1,6 +1,6 @@
 /**
  * Seals probes: the truth of each is committed to before any reviewer can see the case, and nothing can be read from
- * the commitment. Source: evidence-format.md, section 12.
+ * the commitment. Source: evidence-format.md, section 11.
  */
 import type { Proving, Reading, Writing } from "../shared/capabilities.ts";
 import type { Domain, ProbeStakes, ProbeState } from "../../domain/enums.ts";
