@@ -154,12 +154,12 @@ const PARTS: readonly Part[] = [
     measure: certainty,
   },
   ...([
-    { section: "verdicts by share of probes", cost: 30, measure: detection },
-    { section: "probes until a verdict", cost: 8, measure: probesToSettle },
-    { section: "what a probe counts as", cost: 10, measure: countings },
-    { section: "stakes of the probes", cost: 10, measure: stakesOfProbes },
-    { section: "a minimum for each operator", cost: 4, measure: minimums },
-    { section: "reviewers who defeat probes", cost: 25, measure: evasion },
+    { section: "verdicts by share of probes", cost: 11, measure: detection },
+    { section: "probes until a verdict", cost: 4, measure: probesToSettle },
+    { section: "what a probe counts as", cost: 5, measure: countings },
+    { section: "stakes of the probes", cost: 5, measure: stakesOfProbes },
+    { section: "a minimum for each operator", cost: 2, measure: minimums },
+    { section: "reviewers who defeat probes", cost: 10, measure: evasion },
   ] as const).map((part) => ({
     ...part,
     section: `Probe programmes: ${part.section}`,
