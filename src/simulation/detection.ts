@@ -27,6 +27,7 @@ import type { Measured, Run } from "./samples.ts";
 import { quantile, shareOf } from "./statistics.ts";
 import { statusName } from "./verdicts.ts";
 
+/** Shares of live cases before which a probe comes, 0..0.1, and numbers of live cases after which is looked. */
 export const PROBE_SHARES = [0, 0.005, 0.01, 0.02, 0.05, 0.1] as const;
 export const PROGRAMME_LENGTHS = [100, 250, 500, LONGEST] as const;
 

@@ -16,12 +16,14 @@ const SAMPLED = 1 / 4;
 /** Live cases of the longest look. */
 export const LONGEST = 1_000;
 
+/** How often the AI is wrong by itself, and the shares of live outcomes that become known, 0..1. */
 export const NATURAL_RATES = [0.02, 0.05, 0.15] as const;
 export const KNOWN_SHARES = [0, 0.1, 0.5] as const;
 /** Where one natural rate, one share of probes or one policy is looked at. */
 export const USUAL_RATE = 0.05;
 export const USUAL_SHARE = 0.05;
 
+/** The two kinds of reviewers that a programme is to tell apart, each as a population. */
 export const KINDS = { blind: "rubber_stamper", careful: "independent" } as const satisfies Record<
   string,
   PopulationName
