@@ -3,7 +3,9 @@
  * `<!-- table: name -->` and `<!-- end -->`.
  */
 import { COSTS } from "../src/simulation/costs.ts";
+import { detectionSetting, PROBE_SHARES } from "../src/simulation/detection.ts";
 import { BAD } from "../src/simulation/populations.ts";
+import { percent } from "../src/simulation/programme_samples.ts";
 import type { Figure, Validation } from "../src/simulation/validation.ts";
 
 type Cells = readonly string[];
@@ -37,6 +39,15 @@ const STRATEGIES = [
 ];
 const COSTLY = ["independent", "spectrum", "those who do not judge"];
 const GROUPS = ["independent", "bad archetypes", "spectrum", "field"];
+/** Share of live outcomes known, and natural error rate of the AI, of the columns on probes. */
+const PROBED = [[0, 0.05], [0.1, 0.02], [0.1, 0.15]] as const;
+const EVADED = ["blind", "talkers", "learners", "warned", "careful"];
+/** The comparison that each kind of reviewer who defeats probes is best revealed by. */
+const REVEALED = [
+  ["probes against live", "outcomes known 10 %, probes against live cases"],
+  ["repeated contents", "repeated contents against fresh ones"],
+  ["soon after a probe", "outcomes known 10 %, live cases soon after a probe against later ones"],
+] as const;
 
 /** Each table by its name: its head, then its rows. @throws {Error} if a figure is missing. */
 export function tablesOf({ figures }: Pick<Validation, "figures">): ReadonlyMap<string, readonly Cells[]> {
@@ -181,6 +192,70 @@ export function tablesOf({ figures }: Pick<Validation, "figures">): ReadonlyMap<
     ["labels", supplied("share of outcomes known", [0, 0.1, 0.3, 0.7, 1])],
     ["planted", supplied("share of planted errors", [0, 0.02, 0.05, 0.1])],
     ["planted-alone", supplied("share of planted errors, no outcome known", [0, 0.02, 0.05, 0.1])],
+    ["probes", [
+      [
+        "probes",
+        ...PROBED.flatMap(([known, natural]) => {
+          const setting = known === 0
+            ? "nothing known"
+            : `${percent(known)} known, AI wrong ${percent(natural)}`;
+          return [`blind at risk, ${setting}`, `careful compliant, ${setting}`];
+        }),
+      ],
+      ...PROBE_SHARES.map((rate) => [
+        percent(rate),
+        ...PROBED.flatMap(([known, natural]) => {
+          const setting = detectionSetting(rate, known, natural);
+          return [["certainly at risk", "blind"], ["certainly compliant", "careful"]].map(([status, of]) =>
+            [250, 1_000].map((after) => share(`${setting}: ${status}`, of!, after)).join(" / ")
+          );
+        }),
+      ]),
+    ]],
+    ["probes-counted", [
+      ["wrong probes", "count as", "known", "blind", "careful", "truly below 60", "truly above 60"],
+      ...[0.15, 0.5].flatMap((wrongShare) =>
+        ["live", "planted"].flatMap((countedAs) =>
+          [0, 0.1].map((known) => [
+            percent(wrongShare),
+            countedAs,
+            percent(known),
+            ...["blind", "careful", "spectrum, truly below the minimum", "spectrum, truly above the minimum"]
+              .map((of) => {
+                const setting = `counted as ${countedAs}, ${
+                  percent(wrongShare)
+                } of probes wrong, outcomes known ${percent(known)}`;
+                return verdicts(`${setting}: `, of, 1_000).join(" / ");
+              }),
+          ])
+        )
+      ),
+    ]],
+    ["probes-evaded", [
+      [
+        "reviewer",
+        "probes",
+        "found live",
+        "found in probes",
+        "verdict, nothing known",
+        "verdict, 10 % known",
+        ...REVEALED.map(([word]) => word),
+      ],
+      ...EVADED.flatMap((of) =>
+        [0.02, 0.05].map((rate) => {
+          const at = `probes ${percent(rate)}: `;
+          return [
+            of,
+            percent(rate),
+            ...["live work", "probes"].map((where) => share(`${at}errors found in ${where}`, of, 1_000)),
+            ...[0, 0.1].map((known) =>
+              verdicts(`${at}counted as live, outcomes known ${percent(known)}, `, of, 1_000).join(" / ")
+            ),
+            ...REVEALED.map(([, name]) => share(`${at}${name} reveals a team of 10`, of, 1_000)),
+          ];
+        })
+      ),
+    ]],
     ["drift", [
       ["sign", "median delay", "nine in ten", "not within 300", "false alarm before any change"],
       ...["JIS below the minimum", "no longer certainly compliant", "certainly at risk"].map((of) => [

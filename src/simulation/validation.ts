@@ -7,10 +7,14 @@ import type { ModelDocument } from "../scoring/model.ts";
 import { type Distributions, distributions } from "./distributions.ts";
 import { certainty } from "./certainty.ts";
 import { atOtherCosts } from "./costs.ts";
+import { detection, probesToSettle } from "./detection.ts";
 import { changes } from "./drift.ts";
 import { atEqualError } from "./equal_error.ts";
+import { evasion } from "./evader_measures.ts";
+import { EVADERS } from "./evaders.ts";
 import { FIELD_STUDIES } from "./field.ts";
 import { ordered, separation } from "./measures.ts";
+import { countings, minimums, stakesOfProbes } from "./probe_settings.ts";
 import { expectedCoverage, reliability } from "./reliability.ts";
 import type { Measured, Run, Target } from "./samples.ts";
 import { environments, weights } from "./sensitivity.ts";
@@ -78,7 +82,7 @@ export function* validate(
 
 const LEGEND = Object.fromEntries([
   ...Object.entries(FIELD_STUDIES).map(([name, { about }]) => [name, `${about}.`]),
-  ...Object.entries(STRATEGIES).map(([name, { does }]) => [name, does]),
+  ...Object.entries({ ...STRATEGIES, ...EVADERS }).map(([name, { does }]) => [name, does]),
 ]);
 
 /** A figure of one seed with its heading. */
@@ -149,6 +153,18 @@ const PARTS: readonly Part[] = [
     formulas: WITH_VERDICTS,
     measure: certainty,
   },
+  ...([
+    { section: "verdicts by share of probes", cost: 11, measure: detection },
+    { section: "probes until a verdict", cost: 4, measure: probesToSettle },
+    { section: "what a probe counts as", cost: 5, measure: countings },
+    { section: "stakes of the probes", cost: 5, measure: stakesOfProbes },
+    { section: "a minimum for each operator", cost: 2, measure: minimums },
+    { section: "reviewers who defeat probes", cost: 10, measure: evasion },
+  ] as const).map((part) => ({
+    ...part,
+    section: `Probe programmes: ${part.section}`,
+    formulas: WITH_VERDICTS,
+  })),
   { section: "Drift", cost: 15, measure: changes },
   { section: "Weights of the dimensions", cost: 2, measure: weights },
   { section: "Other environments", cost: 90, firstSeedOnly: true, measure: environments },

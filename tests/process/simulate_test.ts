@@ -40,6 +40,7 @@ Deno.test("simulate prints a table for people or one object for programs, and ju
   const sections = [...table!.stdout.matchAll(/^== (.+)$/gm)].map(([, name]) => name);
   const figures = validation.figures as { readonly section: string }[];
   assert.deepEqual(sections, [...new Set(figures.map(({ section }) => section))]);
+  assert.equal(sections.filter((name) => name!.startsWith("Probe programmes: ")).length, 6);
   const missed = [...table!.stdout.matchAll(/^missed by /gm)];
   assert.equal(validation.missed.length, missed.length);
   assert.equal(checked!.code, missed.length > 0 ? 1 : 0);
@@ -56,7 +57,7 @@ Deno.test("simulate uses the model in the environment, and refuses options that 
   assert.equal(code, 0);
   assert.match(stdout, /^model candidate-1, /);
   assert.match(stdout, /^interval covers the expected JIS +spectrum +50 /m);
-  assert.doesNotMatch(stdout, /certainly/);
+  assert.doesNotMatch(stdout, /certainly|Probe programmes/);
   for (const wrong of [["--seed", "x"], ["--operators", "0"], ["--operators", "1.5"]]) {
     const refused = await runProgram(["simulate", ...wrong]);
     assert.equal(refused.code, 2);
