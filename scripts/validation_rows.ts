@@ -215,7 +215,7 @@ export function tablesOf({ figures }: Pick<Validation, "figures">): ReadonlyMap<
     ["probes-counted", [
       ["wrong probes", "count as", "known", "blind", "careful", "truly below 60", "truly above 60"],
       ...[0.15, 0.5].flatMap((wrongShare) =>
-        ["live", "planted"].flatMap((countedAs) =>
+        ["probe", "live", "planted"].flatMap((countedAs) =>
           [0, 0.1].map((known) => [
             percent(wrongShare),
             countedAs,
@@ -249,7 +249,7 @@ export function tablesOf({ figures }: Pick<Validation, "figures">): ReadonlyMap<
             percent(rate),
             ...["live work", "probes"].map((where) => share(`${at}errors found in ${where}`, of, 1_000)),
             ...[0, 0.1].map((known) =>
-              verdicts(`${at}counted as live, outcomes known ${percent(known)}, `, of, 1_000).join(" / ")
+              verdicts(`${at}counted as probe, outcomes known ${percent(known)}, `, of, 1_000).join(" / ")
             ),
             ...REVEALED.map(([, name]) => share(`${at}${name} reveals a team of 10`, of, 1_000)),
           ];

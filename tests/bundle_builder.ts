@@ -272,6 +272,11 @@ export class ChainWriter {
     return appended.entry.seq;
   }
 
+  /** The pseudonym of an operator. */
+  pseudonymOf(operatorId: string): string {
+    return this.#operator(operatorId).pseudonym;
+  }
+
   /** Scores an interaction of an operator; its seq. */
   score(
     operatorId: string,

@@ -54,6 +54,8 @@ export class ProbeCheck {
   #drawn: PendingDraw | null = null;
   /** The operator of the score before, unless its input says that it is not of a probe; null if there is none. */
   #scorer: string | null = null;
+  /** The entry with the newest fault. */
+  #faulty = -1;
   #leftOut = { count: 0, first: 0, straddling: 0 };
   #uncompared = { count: 0, first: 0 };
 
@@ -349,12 +351,14 @@ export class ProbeCheck {
   ): void {
     const found = (what: string) => log.add("PROBE_MISMATCH", { seq, detail: what });
     const share = subject === null ? null : this.#shareOf(day, subject);
-    if (share !== null && share !== detail.share) found(`a share of ${detail.share}, and it was ${share}`);
+    if (share !== null && share !== detail.share) {
+      return found(`a share of ${detail.share}, and it was ${share}`);
+    }
     // The operator was erased: nobody can compute the draw any more.
     if (assignment === null) return;
-    const { chance, ...rest } = draw(assignment.operator_id, assignment.session_id);
-    if (chance >= detail.share) found("a draw for a session before which no probe was due");
-    if (place !== null && place !== -1 && place !== placeIn(detail.stock, { chance, ...rest })) {
+    const drawn = draw(assignment.operator_id, assignment.session_id);
+    if (drawn.chance >= detail.share) return found("a draw for a session before which no probe was due");
+    if (place !== null && place !== -1 && place !== placeIn(detail.stock, drawn)) {
       found("another probe than the one that the seed draws");
     }
   }
@@ -421,7 +425,10 @@ export class ProbeCheck {
     this.#uncompared.count += count;
   }
 
+  /** Reports the first fault of an entry only: those after it mostly have the same cause. */
   #mismatch(seq: number, detail: string): void {
+    if (seq === this.#faulty) return;
+    this.#faulty = seq;
     this.#log.add("PROBE_MISMATCH", { seq, detail });
   }
 }

@@ -67,7 +67,7 @@ const COMPARISON_NAMES = Object.keys(COMPARISONS) as readonly ComparisonName[];
 /** Shares of live outcomes known with which comparisons are made that need any. */
 const SOME_KNOWN = KNOWN_SHARES.filter((known) => known > 0);
 /** The records that are kept of each reviewer. */
-const RECORDS: readonly Required<Terms>[] = (["live", "planted"] as const satisfies CountedAs[]).flatMap(
+const RECORDS: readonly Required<Terms>[] = (["probe", "planted"] as const satisfies CountedAs[]).flatMap(
   (countedAs) => KNOWN_SHARES.map((known) => ({ known, countedAs })),
 );
 

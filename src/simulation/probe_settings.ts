@@ -44,7 +44,7 @@ export function countings(run: Run): readonly Measured[] {
       "spectrum, truly below the minimum": spectrum.filter((one) => !isAbove(one)),
       "spectrum, truly above the minimum": spectrum.filter(isAbove),
     };
-    return (["live", "planted"] as const).flatMap((countedAs) =>
+    return (["probe", "live", "planted"] as const).flatMap((countedAs) =>
       KNOWN_SHARES.flatMap((known) =>
         Object.entries(groups).filter(([, members]) => members.length > 0).flatMap(([of, members]) => {
           const name = `counted as ${countedAs}, ${percent(wrongShare)} of probes wrong, outcomes known ${

@@ -160,14 +160,17 @@ export function* programme(
   }
 }
 
-/** How the model counts a probe: as a live case of known truth, or, if its advice is wrong, as a planted error. */
-export type CountedAs = "live" | "planted";
+/**
+ * How a probe is counted: as the model does; as a live case of known truth, which also says how often the AI is wrong; or,
+ * if its advice is wrong, as a planted error.
+ */
+export type CountedAs = "probe" | "live" | "planted";
 
 /** What becomes known of a programme, and how it is counted. */
 export interface Terms {
   /** Share of live cases whose truth becomes known, 0..1. */
   readonly known: number;
-  /** `live` if absent. */
+  /** `probe` if absent. */
   readonly countedAs?: CountedAs;
 }
 
@@ -181,7 +184,7 @@ export function recorded(
   model: ModelDocument,
   parts: PartsOfWork,
   { worked: { isProbe, isWrong, label, domain, interaction }, now }: Step,
-  { known, countedAs = "live" }: Terms,
+  { known, countedAs = "probe" }: Terms,
 ): PartsOfWork {
   const isPlanted = isProbe && isWrong && countedAs === "planted";
   const scenario_type = isPlanted ? "error_injected" : interaction.scenario_type;
@@ -192,6 +195,7 @@ export function recorded(
   return withDecision(model, fadedToday(model, parts, now), {
     domain,
     scenario_type,
+    isProbe: isProbe && countedAs === "probe",
     isNew: true,
     evidence: isKnown && isLabelled(evidence) ? evidence : null,
     isUnclear: isUnclear(decided),

@@ -19,6 +19,7 @@ import {
   type Question,
 } from "../independent_verifier.ts";
 import { MODEL_ROWS } from "../model_rows.ts";
+import { PROBE_ROWS } from "../probe_rows.ts";
 import { REMOVED_EPOCH_ROWS } from "../removed_epoch_rows.ts";
 import { REPEAT_ROWS, RESTORED_REPEAT_ROWS } from "../repeat_rows.ts";
 import { SIDESTEP_ROWS } from "../sidestep_rows.ts";
@@ -36,7 +37,7 @@ interface Case {
 }
 
 const CASES: readonly Case[] = [
-  ...[...TAMPER_ROWS, ...CHAIN_ROWS, ...REPEAT_ROWS, ...MODEL_ROWS].map((
+  ...[...TAMPER_ROWS, ...CHAIN_ROWS, ...REPEAT_ROWS, ...MODEL_ROWS, ...PROBE_ROWS].map((
     { name, text, pins, known, expected, replay },
   ) => ({
     name,

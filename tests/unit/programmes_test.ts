@@ -138,7 +138,7 @@ Deno.test("a verdict is that of the engine over the same cases, with the truths 
   const statuses = new Set<string>();
   for (const population of ["independent", "rubber_stamper"] as const) {
     for (const known of [0, 0.3]) {
-      for (const countedAs of ["live", "planted"] as const satisfies CountedAs[]) {
+      for (const countedAs of ["probe", "live", "planted"] as const satisfies CountedAs[]) {
         let state: OperatorState | null = null;
         let parts = NO_PARTS;
         for (const step of stepsOf(600, { policy, population, name: population })) {
@@ -148,8 +148,9 @@ Deno.test("a verdict is that of the engine over the same cases, with the truths 
             ? "error_injected" as const
             : interaction.scenario_type;
           const { ai_correct: _, ...untold } = interaction;
+          const seal = isProbe && countedAs === "probe" ? { sealed_probe: true as const } : {};
           const sent: Interaction = isKnown
-            ? { ...interaction, scenario_type }
+            ? { ...interaction, scenario_type, ...seal }
             : { ...untold, outcome_correct: null };
           const next: OperatorState = advance(model, state, { interaction: sent, domain, now }).state;
           state = next;
@@ -208,7 +209,7 @@ Deno.test("a learner's gap between probes and live work is visible, and the verd
     isNear(gapOf(honest), 0, 0.1);
     assert.ok(figure(revealed, honest) < 0.3);
   }
-  assert.equal(figure("probes 5 %: counted as live, outcomes known 0 %, certainly at risk", "learners"), 0);
+  assert.equal(figure("probes 5 %: counted as probe, outcomes known 0 %, certainly at risk", "learners"), 0);
 });
 
 Deno.test("talkers are revealed by repeated contents, and warned reviewers by the cases after a probe", () => {
