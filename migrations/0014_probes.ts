@@ -55,9 +55,6 @@ export const probes: Migration = {
       session_id TEXT NOT NULL,
       operator_id TEXT NOT NULL,
       position INTEGER NOT NULL,
-      at INTEGER NOT NULL,
-      domain TEXT NOT NULL,
-      stakes TEXT NOT NULL,
       -- NULL, with the next, if no probe was left
       probe_id TEXT,
       probe_session_id TEXT,
@@ -67,6 +64,6 @@ export const probes: Migration = {
     ) STRICT`,
     `CREATE UNIQUE INDEX probe_draw_session ON probe_draw (org_id, probe_session_id) WHERE probe_session_id IS NOT NULL`,
     `CREATE UNIQUE INDEX probe_draw_probe ON probe_draw (org_id, probe_id) WHERE probe_id IS NOT NULL`,
-    `CREATE INDEX probe_draw_operator ON probe_draw (org_id, operator_id, at)`,
+    `CREATE INDEX probe_draw_operator ON probe_draw (org_id, operator_id, position)`,
   ],
 };

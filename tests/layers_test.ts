@@ -20,7 +20,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   reporting: ["scoring", "shared"],
   subjects: ["probes", "reporting", "scoring", "shared"],
   verification: ["chains", "organizations", "reporting", "scoring", "shared"],
-  restoring: ["chains", "organizations", "scoring", "shared", "subjects", "verification"],
+  restoring: ["chains", "organizations", "probes", "scoring", "shared", "subjects", "verification"],
   webhooks: ["organizations", "shared"],
   installation: [
     "chains",

@@ -137,6 +137,7 @@ class Programme {
     this.append("PROBE_ASSIGNED", {
       operator_id: operator,
       session_id: session,
+      probe_id: probeId,
       probe_session_id: probeId === null ? null : probeSession,
       expires_at: probeId === null ? null : expiresAt,
     }, { subject: this.chain.pseudonymOf(operator) });

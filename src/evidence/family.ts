@@ -51,6 +51,7 @@ export class Family {
    * restore says.
    */
   continueFrom(restored: Restored | null): void {
+    this.probes.endAll();
     const last = this.#last;
     const isNext = restored !== null && last?.origin === restored.previousOrigin && last.isUnbroken;
     if (!isNext || !endsAsRestored(last, restored)) this.begin({ isOpen: true });

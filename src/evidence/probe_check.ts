@@ -235,8 +235,9 @@ export class ProbeCheck {
     if (day?.scored.has(session_id)) this.#mismatch(seq, "a draw after its case was scored");
     assigned.add(session_id);
     const { probe_id } = drawn.detail;
-    if ((probe_id === null) !== (assignment.probe_session_id === null)) {
-      this.#mismatch(seq, "a session for no probe, or a probe without its session");
+    const isOfDraw = probe_id === assignment.probe_id;
+    if (!isOfDraw || (probe_id === null) !== (assignment.probe_session_id === null)) {
+      this.#mismatch(seq, "another probe than its draw says, or a session for none");
     }
     const probe = probe_id === null ? undefined : probes.get(probe_id);
     if (probe !== undefined) probe.assignment = assignment;
@@ -287,8 +288,11 @@ export class ProbeCheck {
   ): KnownProbe | null {
     const probe = this.#probeOf(seq, probe_id);
     if (probe === null) return null;
+    const isEnded = probe.state === "ended" && states.includes("sealed");
     if (probe.state === "closed") this.#mismatch(seq, "opened a second time");
-    else if (!states.includes(probe.state)) {
+    else if (isEnded) {
+      // A restore ended it: it can only be recalled.
+    } else if (!states.includes(probe.state)) {
       if (this.#memory.isWhole) this.#mismatch(seq, "opened without a draw");
       else this.#countUncompared(seq);
     }

@@ -11,7 +11,8 @@ import { DAY_MS } from "../domain/time.ts";
 /** A probe that was sealed. */
 export interface KnownProbe {
   readonly seal: ProbeDetail<"PROBE_SEALED">;
-  state: "sealed" | "drawn" | "closed";
+  /** `ended`: it was sealed, or drawn and not opened, before a restore. */
+  state: "sealed" | "drawn" | "ended" | "closed";
   /** The seq of its draw, and the findings of the bundle that has it; null before. */
   drawnAt: { readonly seq: number; readonly log: FindingLog } | null;
   /** To whom and until when it was shown; null before, and if the operator was erased. */
@@ -116,6 +117,13 @@ export class ProbeMemory {
     probe.state = "drawn";
     probe.drawnAt = drawnAt;
     this.#open.add(probe);
+  }
+
+  /** Ends every probe that is not opened: after a restore nobody knows who has seen it. */
+  endAll(): void {
+    for (const probe of this.probes.values()) if (probe.state !== "closed") probe.state = "ended";
+    this.#stock.clear();
+    this.#open.clear();
   }
 
   /** Marks a probe as opened. */

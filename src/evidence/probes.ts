@@ -58,6 +58,7 @@ export const PROBE_DETAILS = {
     operator_id: z.string(),
     /** The case before which the probe is shown. */
     session_id: z.string(),
+    probe_id: probeId.nullable(),
     /** The session under which the probe itself is scored; null if no probe was left. */
     probe_session_id: z.string().nullable(),
     expires_at: timestampSchema.nullable(),
@@ -72,7 +73,7 @@ export const PROBE_DETAILS = {
   /** A probe that nobody decided: withdrawn, or shown and never decided. */
   PROBE_RECALLED: z.strictObject({
     probe_id: probeId,
-    reason: z.enum(["request", "erasure"]),
+    reason: z.enum(["request", "erasure", "restore"]),
     salt: hash32,
     ai_correct: z.boolean(),
     reference: z.string().nullable(),

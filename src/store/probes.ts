@@ -1,7 +1,8 @@
 /** Rows of sealed probes: the kinds that a plan reads and replaces by key, and the queries over them. */
 import { type CompiledQuery, type Insertable, type Selectable, sql } from "kysely";
 import { compileOnce } from "./compile_once.ts";
-import { type Database, query } from "./database.ts";
+import { type Database, query, type Statement } from "./database.ts";
+import { readPages } from "./paging.ts";
 import { keyIn, loadOnce, type RecordKind } from "./records.ts";
 import { listed } from "./value_list.ts";
 import type { ProbeDrawTable, ProbeProgrammeTable, ProbeTable } from "./schema.ts";
@@ -102,9 +103,6 @@ export const probeDraws: RecordKind<ProbeDrawRow> = {
       row.session_id,
       row.operator_id,
       row.position,
-      row.at,
-      row.domain,
-      row.stakes,
       row.probe_id,
       row.probe_session_id,
     ],
@@ -202,8 +200,8 @@ export function probeProgrammesQuery(): CompiledQuery<ProbeProgrammeRow> {
   return query.selectFrom("probe_programme").selectAll().orderBy("org_id").compile();
 }
 
-/** A probe that was drawn, and whose time is over. */
-export interface OverdueProbe {
+/** The name of a probe. */
+export interface ProbeName {
   readonly org_id: string;
   readonly probe_id: string;
 }
@@ -212,10 +210,54 @@ export interface OverdueProbe {
 export async function readOverdueProbes(
   database: Database,
   { orgId, now, limit }: { readonly orgId: string | null; readonly now: number; readonly limit: number },
-): Promise<readonly OverdueProbe[]> {
+): Promise<readonly ProbeName[]> {
   const overdue = query.selectFrom("probe").select(["org_id", "probe_id"]).where("state", "=", "drawn")
     .where("expires_at", "<=", now).orderBy("expires_at").limit(limit);
   return await database.read((orgId === null ? overdue : overdue.where("org_id", "=", orgId)).compile());
+}
+
+/** The probes of all organizations that are not opened, page by page. */
+export function readUnopenedProbes(database: Database): AsyncGenerator<readonly ProbeName[]> {
+  const rows = query.selectFrom("probe").select(["org_id", "probe_id"]).where("state", "in", [
+    "sealed",
+    "drawn",
+  ])
+    .orderBy("org_id").orderBy("probe_id");
+  return readPages<ProbeName>(
+    database,
+    (after, limit) =>
+      (after === null
+        ? rows
+        : rows.where(sql<boolean>`(org_id, probe_id) > (${after.org_id}, ${after.probe_id})`))
+        .limit(limit).compile(),
+  );
+}
+
+/** Deletes rows of probes and programmes of an organization. */
+export function deleteProbeRows(orgId: string, { probeIds, isProgramme }: {
+  readonly probeIds: readonly string[];
+  /** Whether the row of the programme goes, too. */
+  readonly isProgramme: boolean;
+}): readonly Statement[] {
+  const statements: Statement[] = [];
+  if (probeIds.length > 0) {
+    statements.push(
+      query.deleteFrom("probe").where("org_id", "=", orgId).where("probe_id", "in", listed<string>(probeIds))
+        .compile(),
+    );
+  }
+  if (isProgramme) statements.push(query.deleteFrom("probe_programme").where("org_id", "=", orgId).compile());
+  return statements;
+}
+
+/** The probes of an organization, page by page. */
+export function readProbes(database: Database, orgId: string): AsyncGenerator<readonly ProbeRow[]> {
+  const rows = query.selectFrom("probe").selectAll().where("org_id", "=", orgId).orderBy("probe_id");
+  return readPages<ProbeRow>(
+    database,
+    (after, limit) =>
+      (after === null ? rows : rows.where("probe_id", ">", after.probe_id)).limit(limit).compile(),
+  );
 }
 
 /** How many probes of an organization are sealed and not drawn. */

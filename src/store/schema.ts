@@ -285,9 +285,6 @@ export interface ProbeDrawTable {
   session_id: string;
   operator_id: string;
   position: number;
-  at: number;
-  domain: string;
-  stakes: string;
   /** null if no probe was left. */
   probe_id: string | null;
   probe_session_id: string | null;

@@ -9,7 +9,14 @@ import { isUnavailable, ServiceError } from "../../domain/errors.ts";
 import { ALERT_SEVERITY, PROBE_LOST_ALERT, type ProbesLost } from "../../domain/alert.ts";
 import { DAY_MS } from "../../domain/time.ts";
 import { adminChain, evidenceChain } from "../../evidence/chain_name.ts";
-import { type ProbeRow, probes, probeStocks, readOverdueProbes } from "../../store/probes.ts";
+import type { ProbeDetail } from "../../evidence/probes.ts";
+import {
+  type ProbeRow,
+  probes,
+  probeStocks,
+  readOverdueProbes,
+  readUnopenedProbes,
+} from "../../store/probes.ts";
 import { alertDays, type AlertRow, alerts } from "../../store/records.ts";
 import type { Need, UnitOfWork } from "../../store/unit_of_work.ts";
 import type { Call, OrganizationCaller } from "../shared/call.ts";
@@ -71,7 +78,7 @@ export function planRecall(
     readonly caller: OrganizationCaller;
     readonly now: number;
     readonly drawn: DrawnEntry;
-    readonly reason: "request" | "erasure";
+    readonly reason: ProbeDetail<"PROBE_RECALLED">["reason"];
   },
 ): ProbeRow {
   const { org_id, probe_id, state } = row;
@@ -94,12 +101,46 @@ export function planRecall(
     ai_correct: seal.ai_correct ? 1 : 0,
   };
   unit.put(probes, after);
-  if (state === "sealed") {
+  // After a restore all of a stratum are recalled, and nothing is drawn in the same commit.
+  if (state === "sealed" && reason !== "restore") {
     const stock = unit.get(probeStocks, stratumOf(row))!;
     const ids: readonly string[] = JSON.parse(stock.ids);
     unit.put(probeStocks, { ...stock, ids: JSON.stringify(ids.filter((id) => id !== probe_id)) });
   }
   return after;
+}
+
+/** Recalls of all probes of all organizations that are not opened. */
+export interface PreparedRecalls {
+  readonly needs: readonly Need[];
+  plan(unit: UnitOfWork): void;
+}
+
+/**
+ * Prepares the end of every probe that is not opened: after a restore nobody knows who has seen it.
+ * Source: evidence-format.md, section 11.
+ */
+export async function prepareRecalls(dependencies: Needs, now: number): Promise<PreparedRecalls> {
+  const { database, world } = dependencies;
+  const keys: (readonly [orgId: string, probeId: string])[] = [];
+  for await (const page of readUnopenedProbes(database)) {
+    keys.push(...page.map(({ org_id, probe_id }) => [org_id, probe_id] as const));
+  }
+  const drawn = keys.map(() => drawEntry(world, now));
+  return {
+    needs: keys.map((key) => ({ kind: probes, key })),
+    plan(unit) {
+      for (const [index, key] of keys.entries()) {
+        planRecall(unit, dependencies, {
+          row: unit.get(probes, key)!,
+          caller: serviceOf(key[0]),
+          now,
+          drawn: drawn[index]!,
+          reason: "restore",
+        });
+      }
+    },
+  };
 }
 
 /** Overdue probes that are read together. */

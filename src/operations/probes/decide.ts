@@ -60,7 +60,7 @@ export async function findProbe(
   if (draw.operator_id !== operator_id) {
     throw contradiction("operator_id", "must be the operator for whom the probe was drawn");
   }
-  if (draw.domain !== domain) throw contradiction("domain", "must be the domain of the probe");
+  if (probe!.domain !== domain) throw contradiction("domain", "must be the domain of the probe");
   if (mode_override === "incident_frozen") {
     throw contradiction("interaction.probe_ticket", "cannot be sent with a frozen call: recall the probe");
   }

@@ -301,6 +301,7 @@ function planDrawn(
       content: {
         operator_id,
         session_id,
+        probe_id: probeId,
         probe_session_id: probeSession,
         expires_at: expiresAt === null ? null : new Date(expiresAt).toISOString(),
       },
@@ -311,9 +312,6 @@ function planDrawn(
     session_id,
     operator_id,
     position,
-    at: now,
-    domain,
-    stakes,
     probe_id: probeId,
     probe_session_id: probeSession,
   };

@@ -13,6 +13,7 @@ import { isEvidenceChain, organizationOf, SYSTEM_CHAIN } from "../../evidence/ch
 import { entrySchema } from "../../evidence/entry.ts";
 import { entryHash } from "../../evidence/hashes.ts";
 import { orNull } from "../../evidence/or_null.ts";
+import { PROBE_DETAILS } from "../../evidence/probes.ts";
 import { computeLabel, computeScore, labelInputSchema, scoreInputSchema } from "../../evidence/record.ts";
 import { requestDigest } from "../../keys/secrets.ts";
 import type { OperatorState } from "../../scoring/state.ts";
@@ -21,6 +22,7 @@ import type { Database, Statement } from "../../store/database.ts";
 import { readInstallation } from "../../store/installation.ts";
 import { readModelDocument, replaceModelDocument } from "../../store/model_documents.ts";
 import { organizationQuery } from "../../store/organizations.ts";
+import { type ProbeDrawRow, probeDraws } from "../../store/probes.ts";
 import { readHeld, updateRecordRow } from "../../store/record_rows.ts";
 import { readInputs, type RecordedInput } from "../../store/recorded_inputs.ts";
 import {
@@ -37,7 +39,7 @@ import {
 } from "../../store/records.ts";
 import { sealed, type Seals, setOf, shareOf } from "../../store/seals.ts";
 import { setWebhookSeal, webhooksQuery } from "../../store/webhooks.ts";
-import { AcceptedChain, destroyErased, removeStrayRows } from "./accepted_records.ts";
+import { AcceptedChain, destroyErased, removeAlteredProbes, removeStrayRows } from "./accepted_records.ts";
 import { frozenLink, lastFrozen } from "../scoring/frozen_calls.ts";
 import { NO_KEY } from "../organizations/key_issue.ts";
 import { heldKeys, pinOf, readOwnKeys } from "../chains/own_keys.ts";
@@ -197,7 +199,10 @@ async function sealRecords(
       if (statements.length > 0) await database.batch(statements);
     }
   }
-  if (!isUpgrade) await removeStrayRows(dependencies, family);
+  if (!isUpgrade) {
+    await removeStrayRows(dependencies, family);
+    await removeAlteredProbes(dependencies, orgId);
+  }
   await sealFollowing(dependencies, family, { isUpgrade });
   await sealOperators(dependencies, { orgId, isUpgrade, known, erased });
   await sealFrozenOperators(dependencies, orgId, known);
@@ -209,13 +214,19 @@ async function readRows(
   page: readonly RecordedInput[],
 ): Promise<PageRows> {
   const keys = JSON.stringify(page.map(({ data }) => [orgId, parseNames(data)?.id ?? ""]));
-  const [scores, skipped, decided] = await database.snapshot<
-    [InteractionRow, SkippedInteractionRow, DecisionRow]
-  >([interactions.load(keys), skippedInteractions.load(keys), decisions.load(keys)]);
+  const [scores, skipped, decided, drawn] = await database.snapshot<
+    [InteractionRow, SkippedInteractionRow, DecisionRow, ProbeDrawRow]
+  >([
+    interactions.load(keys),
+    skippedInteractions.load(keys),
+    decisions.load(keys),
+    probeDraws.load(keys),
+  ]);
   return {
     interaction: new Map(scores.map((row) => [row.session_id, row])),
     skipped: new Map(skipped.map((row) => [row.session_id, row])),
     decision: new Map(decided.map((row) => [row.decision_id, row])),
+    draw: new Map(drawn.map((row) => [row.session_id, row])),
   };
 }
 
@@ -224,6 +235,7 @@ interface PageRows {
   readonly interaction: ReadonlyMap<string, InteractionRow>;
   readonly skipped: ReadonlyMap<string, SkippedInteractionRow>;
   readonly decision: ReadonlyMap<string, DecisionRow>;
+  readonly draw: ReadonlyMap<string, ProbeDrawRow>;
 }
 
 /** The record and the operator that an input names; null if it is no input. */
@@ -315,6 +327,7 @@ const SEALINGS: Readonly<
   SCORE_SKIPPED: sealSkipped,
   DRS_COMPUTED: sealDecision,
   OUTCOME_LABELLED: sealLabel,
+  PROBE_ASSIGNED: sealDraw,
 };
 
 /** @returns the statement that seals the row of a record, or makes it anew; null if the record has no row. */
@@ -410,6 +423,16 @@ function sealDecision(dependencies: SealingDependencies, record: SealedRecord): 
     after: before,
     statement: sealingOf(dependencies.seals, row, decisions, columns, fresh && { ...fresh, decision_id }),
   };
+}
+
+function sealDraw({ seals }: SealingDependencies, record: SealedRecord): Sealing {
+  const { before, position, rows, fresh } = record;
+  const { operator_id, session_id, probe_id, probe_session_id } = PROBE_DETAILS.PROBE_ASSIGNED.parse(
+    record.input,
+  );
+  const columns = { operator_id, position, probe_id, probe_session_id };
+  const row = fresh && { ...columns, org_id: fresh.org_id, session_id };
+  return { after: before, statement: sealingOf(seals, rows.draw.get(session_id), probeDraws, columns, row) };
 }
 
 /** The record's columns for a row that exists. */

@@ -23,6 +23,7 @@ import { readAllSubjects } from "../../store/subjects.ts";
 import { readGoneSince } from "../../store/tombstones.ts";
 import { nextTurn } from "../../store/turn.ts";
 import { draftGenesis, type Genesis } from "../chains/chains.ts";
+import { prepareRecalls } from "../probes/close.ts";
 import { type RetentionDays, retentionOf } from "../shared/deployment.ts";
 import { type PreparedErasure, prepareErasure, submitErasure } from "../subjects/erasure.ts";
 import { tombstoneName } from "../shared/gone.ts";
@@ -251,6 +252,7 @@ export async function acknowledgeRestore(
     const request = { caller, orgId, operatorId, now, basis: "restore", isAccepted: true } as const;
     erasures.push(await prepareErasure(dependencies, request));
   }
+  const recalls = await prepareRecalls(dependencies, now);
   const erased = forgotten.map(({ pseudonym }) => pseudonym);
   const record = { erased, lost: lost.map(({ origin, note }) => ({ origin, checkpoint: note })) };
   const geneses: Genesis[] = [];
@@ -268,7 +270,7 @@ export async function acknowledgeRestore(
     );
   }
   await writer.submit({
-    needs: erasures.flatMap(({ needs }) => needs),
+    needs: [...erasures.flatMap(({ needs }) => needs), ...recalls.needs],
     chains: families,
     restores: true,
     plan(unit) {
@@ -279,6 +281,7 @@ export async function acknowledgeRestore(
       }
       if (!erasures.every((erasure) => erasure.isCurrent(unit))) throw writtenMeanwhileError();
       for (const genesis of geneses) genesis.open(unit);
+      recalls.plan(unit);
       for (const erasure of erasures) erasure.plan(unit);
       return () => undefined;
     },
