@@ -195,6 +195,18 @@ export const decidedProbes: RecordKind<DecidedProbes> = {
   keyOf: (row) => [row.org_id, row.operator_id, row.from, row.to],
 };
 
+/** The positions of the assignments of an operator's probes that wait for their decision. */
+export function openAssignmentsQuery(
+  orgId: string,
+  operatorId: string,
+): CompiledQuery<{ readonly position: number }> {
+  return query.selectFrom("probe_draw as d").innerJoin(
+    "probe as p",
+    (join) => join.onRef("p.org_id", "=", "d.org_id").onRef("p.probe_id", "=", "d.probe_id"),
+  ).select("d.position").where("d.org_id", "=", orgId).where("d.operator_id", "=", operatorId)
+    .where("p.state", "=", "drawn").compile();
+}
+
 /** The programmes of all organizations of which a seed is still to be opened, or whose probes are drawn. */
 export function probeProgrammesQuery(): CompiledQuery<ProbeProgrammeRow> {
   return query.selectFrom("probe_programme").selectAll().orderBy("org_id").compile();

@@ -1,7 +1,7 @@
 /** Sealed probes, over HTTP: seal, draw, decision, opening, recall, loss. */
 import assert from "node:assert/strict";
 import { Upkeep } from "../../src/operations/installation/upkeep.ts";
-import { withHarness } from "../harness.ts";
+import { withAlterations, withHarness } from "../harness.ts";
 import { decide, draw, drawDue, POLICY, type Programme, sealStock, setPolicy } from "../probing.ts";
 
 type Test = (programme: Programme) => Promise<void>;
@@ -221,5 +221,61 @@ Deno.test(
     assert.equal(draws[0]!.n, 0);
     assert.equal((await decide(programme, probe)).status, 422);
     assert.notEqual((await decide(programme, decided.probe)).status, 200);
+  }),
+);
+
+Deno.test(
+  "a reviewer's copy names decided probes, and never shows which one waits for its decision",
+  withProgramme(async (programme) => {
+    const { harness: { send }, key } = programme;
+    const open = await drawDue(programme);
+    const decided = await drawDue(programme, { prefix: "second" });
+    assert.equal((await decide(programme, decided.probe)).status, 200);
+    const copy = await send("/v1/operator/operator-1/export", { key });
+    assert.equal(copy.status, 200, copy.text);
+    const assigned = copy.body.records.filter(({ event_type }: { event_type: string }) =>
+      event_type === "PROBE_ASSIGNED"
+    );
+    assert.deepEqual(assigned.map(({ session_id }: { session_id: string }) => session_id), [decided.session]);
+    assert.equal(copy.body.records.length, copy.body.record_count);
+    for (const name of [open.session, open.probe.probe_id, open.probe.session_id]) {
+      assert.equal(copy.text.includes(`"${name}"`), false, name);
+    }
+    assert.ok(copy.body.records.every(({ altered }: { altered: boolean }) => !altered));
+    assert.match(copy.body.notice.recorded, /probes/);
+  }),
+);
+
+Deno.test(
+  "a row of a probe that somebody altered is found by the verification, and nothing is drawn or answered from it",
+  withAlterations(async (harness) => {
+    const programme = { harness, key: await harness.organization("acme") };
+    await setPolicy(programme);
+    await sealStock(programme, 1);
+    await harness.database.batch([{
+      sql: "UPDATE probe SET reference = 'another case'",
+      parameters: [],
+      query: {} as never,
+      queryId: {} as never,
+    }]);
+    const { send } = harness;
+    const { key } = programme;
+    const verified = await send("/v1/audit/chain/verify", { key });
+    assert.equal(verified.body.valid, false, verified.text);
+    assert.match(verified.text, /a row of probe was altered/);
+    assert.equal((await send("/v1/probes", { key })).status, 503);
+    let refused = 0;
+    for (let number = 0; number < 100; number += 1) {
+      const body = {
+        operator_id: "ada",
+        session_id: `case-${number}`,
+        domain: "general",
+        stakes: "standard",
+      };
+      const { status } = await send("/v1/probes/draw", { key, body });
+      if (status === 503) refused += 1;
+      else assert.equal(status, 200);
+    }
+    assert.ok(refused > 0);
   }),
 );

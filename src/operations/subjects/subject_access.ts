@@ -24,6 +24,7 @@ import {
   type WebhookRow,
   webhooks,
 } from "../../store/records.ts";
+import { openAssignmentsQuery } from "../../store/probes.ts";
 import { shareOf } from "../../store/seals.ts";
 import {
   readSubjectEntries,
@@ -75,13 +76,13 @@ export async function openSubjectAccess(
   const name = { orgId: caller.orgId, operatorId };
   await recordAccess(dependencies, caller, access);
   const rows = await readRows(dependencies, name);
-  const { subject: { pseudonym }, chains } = rows;
+  const { subject: { pseudonym }, chains, hidden } = rows;
   const profile = rows.operator === null
     ? null
     : await operatorProfile(dependencies, caller, { operatorId, projection: false, now: call.now });
   return {
     head: headOf(dependencies, rows, { operatorId, profile: profile?.profile ?? null, call }),
-    records: recordsOf(dependencies, { ...name, pseudonym, chains }, call.now),
+    records: recordsOf(dependencies, { ...name, pseudonym, chains, hidden }, call.now),
     requestId: call.requestId,
     madeAt: new Date(call.now).toISOString(),
   };
@@ -96,13 +97,15 @@ interface Rows {
   readonly webhooks: readonly WebhookRow[];
   readonly scores: readonly InteractionRow[];
   readonly chains: readonly SubjectChain[];
+  /** Positions of the assignments of probes that wait for their decision: the copy must not show which they are. */
+  readonly hidden: ReadonlySet<number>;
 }
 
 /** @throws {ServiceError} NOT_FOUND; {AlteredError}, {AlteredRows} if a row was altered. */
 async function readRows(dependencies: Needs, name: SubjectName): Promise<Rows> {
   const { orgId, operatorId } = name;
   const families = [evidenceChain(orgId), adminChain(orgId)];
-  const { head, found: [known, organizationRows, rows, newest, chains, receivers, scores] } =
+  const { head, found: [known, organizationRows, rows, newest, chains, receivers, scores, open] } =
     await snapshotWithHead(
       dependencies,
       adminChain(orgId),
@@ -114,6 +117,7 @@ async function readRows(dependencies: Needs, name: SubjectName): Promise<Rows> {
         subjectChainsQuery(name, families),
         webhooksQuery(orgId),
         newestRowsQuery(orgId, { operatorId, limit: HISTORY_POINTS }),
+        openAssignmentsQuery(orgId, operatorId),
       ] as const,
     );
   requireSealed(dependencies, subjects, known);
@@ -137,12 +141,14 @@ async function readRows(dependencies: Needs, name: SubjectName): Promise<Rows> {
     webhooks: receivers,
     scores,
     chains,
+    hidden: new Set(open.map(({ position }) => position)),
   };
 }
 
 function headOf(
   dependencies: Needs,
-  { subject: { pseudonym }, organization: { org_id, name }, operator, webhooks, scores, chains }: Rows,
+  { subject: { pseudonym }, organization: { org_id, name }, operator, webhooks, scores, chains, hidden }:
+    Rows,
   { operatorId, profile, call }: {
     readonly operatorId: string;
     readonly profile: SubjectHead["profile"];
@@ -163,7 +169,7 @@ function headOf(
     jis_history: scores.filter((row) => shareOf(dependencies.seals, interactions, row) !== null)
       .map(({ t1, jis }) => ({ timestamp: new Date(t1).toISOString(), jis })).toReversed(),
     state: operator === null ? null : JSON.parse(operator.state),
-    record_count: chains.reduce((sum, { entries }) => sum + entries, 0),
+    record_count: chains.reduce((sum, { entries }) => sum + entries, 0) - hidden.size,
   };
 }
 
@@ -193,6 +199,7 @@ async function recordAccess(
 interface Subject extends SubjectName {
   readonly pseudonym: string;
   readonly chains: readonly SubjectChain[];
+  readonly hidden: ReadonlySet<number>;
 }
 
 async function* recordsOf(
@@ -207,6 +214,8 @@ async function* recordsOf(
       const records = await readPage(dependencies, subject, { chain, firstPosition, after, last });
       for (const [index, record] of records.entries()) {
         if (index % RECORDS_IN_SLICE === 0) await nextTurn();
+        const { eventType, seq } = record.record.entry;
+        if (eventType === "PROBE_ASSIGNED" && subject.hidden.has(firstPosition + seq)) continue;
         const shown = await toSubjectRecord(record, documents);
         // One copy raises one alert, even if several of its records were altered.
         if (shown.altered && !isReported) {

@@ -27,7 +27,7 @@ export function subjectNotice(
     purpose:
       "The score says how independently you judge when an AI gives you a recommendation: whether you look at the case yourself, notice when the AI is wrong, and follow it when it is right. The service gives it to the organization to see that human review is real, to offer practice, and to send risky decisions to another pair of eyes.",
     recorded:
-      "For each case: what you decided about the AI's recommendation, how long it took, what kind of case it was, and, if the organization measures it, how much of the evidence was looked at; later, if it becomes known, whether the decision proved right. From these come scores. What a case was about is not recorded, and neither is your name: only the id under which the organization sends your cases.",
+      "For each case: what you decided about the AI's recommendation, how long it took, what kind of case it was, and, if the organization measures it, how much of the evidence was looked at; later, if it becomes known, whether the decision proved right. From these come scores. What a case was about is not recorded, and neither is your name: only the id under which the organization sends your cases. Among your cases may be probes: made-up or closed cases whose truth was fixed beforehand, which are shown like any other and have no effect but on the score. Each is named here once it is decided; one that still waits for its decision is not.",
     source: `${organization} sent every record, from the program in which you review cases.`,
     logic: [...logicOf(model.document)],
     limits: [

@@ -35,6 +35,7 @@ import {
   scoreCommits,
   skippedInteractions,
 } from "../../store/records.ts";
+import { probeDraws } from "../../store/probes.ts";
 import { type Sealed, shareOf } from "../../store/seals.ts";
 import {
   pseudonymQuery,
@@ -118,7 +119,8 @@ const NO_ROW: Row = { session_id: null, decision_id: null, request_id: null, ful
 
 interface KeptRow extends Sealed {
   readonly position: number;
-  readonly request_id: string;
+  /** Absent in a draw's row. */
+  readonly request_id?: string;
   /** Absent if the row does not name the operator. */
   readonly operator_id?: string;
   readonly session_id?: string;
@@ -139,6 +141,7 @@ const ROW_KINDS: ReadonlyMap<string, RowKind> = new Map<string, RowKind>([
   ["SCORE_COMMITTED", { kind: scoreCommits, part: "result", id: "session_id" }],
   ["OUTCOME_LABELLED", { kind: outcomeLabels, part: "input", id: "session_id" }],
   ["DRS_COMPUTED", { kind: decisions, part: "result", id: "decision_id" }],
+  ["PROBE_ASSIGNED", { kind: probeDraws, part: "input", id: "session_id" }],
 ]);
 
 /** A record with the row beside it. */
@@ -214,7 +217,7 @@ function rowFields(eventType: string, row: KeptRow): Row {
   return {
     session_id: row.session_id ?? null,
     decision_id: row.decision_id ?? null,
-    request_id: row.request_id,
+    request_id: row.request_id ?? null,
     full_mode: eventType === "SCORE_COMPUTED" ? fullMode(row as InteractionRow) : null,
   };
 }
