@@ -17,7 +17,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   probes: ["shared"],
   scoring: ["probes", "shared"],
   organizations: ["chains", "shared"],
-  reporting: ["scoring", "shared"],
+  reporting: ["probes", "scoring", "shared"],
   subjects: ["probes", "reporting", "scoring", "shared"],
   verification: ["chains", "organizations", "reporting", "scoring", "shared"],
   restoring: ["chains", "organizations", "probes", "scoring", "shared", "subjects", "verification"],

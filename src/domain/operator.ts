@@ -7,6 +7,7 @@ import { BANDS, DIMENSIONS, DOMAINS, TIERS } from "./enums.ts";
 import { isoTimestamp as instant } from "./instant.ts";
 import { operatorIdSchema } from "./interaction.ts";
 import { LIST_SPARKLINE_DAYS } from "./limits.ts";
+import { probeFiguresSchema } from "./probe.ts";
 import { organizationVerdictSchema, verdictCountsSchema } from "./report.ts";
 import {
   complianceSchema,
@@ -57,6 +58,12 @@ const estimatesSchema = z.object({
   }),
   exam_effect: quantity(
     "How much better the operator tells wrong from right advice in announced tests than in live work; null if either has too few known cases of wrong advice.",
+  ).nullable(),
+  probes: z.object(ratePair).nullable().meta({
+    description: "Both rates in sealed probes; null if none was decided.",
+  }),
+  probe_effect: quantity(
+    "How much better the operator tells wrong from right advice in sealed probes than in other live work: above 0, probes are recognised. Null if either has too few known cases of wrong advice.",
   ).nullable(),
 }).meta({ id: "Estimates" });
 
@@ -180,6 +187,9 @@ export const dashboardResponseSchema = z.object({
       description: "The verdict by the organization rule, in three kinds, with its reasons.",
     }),
     verdicts: verdictCountsSchema.meta({ description: "The same operators by their own verdict." }),
+    probes: probeFiguresSchema.nullable().meta({
+      description: "What sealed probes of the same days say; null if none was opened.",
+    }),
     compliance_status: z.enum(["compliant", "non_compliant"]).meta({
       description:
         "The rule by the scores alone, as if each were exact; `verdict` says whether it is certain.",

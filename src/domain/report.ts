@@ -7,6 +7,7 @@ import * as z from "zod";
 import { DIMENSIONS, DOMAINS, VERDICT_STATUSES } from "./enums.ts";
 import { isoTimestamp } from "./instant.ts";
 import { orgIdSchema } from "./organization.ts";
+import { probeFiguresSchema } from "./probe.ts";
 import { envelopeFields, modelReferenceSchema } from "./score.ts";
 
 /** Epoch milliseconds: the start is included, the end excluded. */
@@ -189,6 +190,9 @@ export const reportSchema = z.object({
     incident_freezes: count,
   }),
   figures: reportFiguresSchema,
+  probes: probeFiguresSchema.optional().meta({
+    description: "What the sealed probes say that were opened in the period; absent if there was none.",
+  }),
   thresholds: thresholdsSchema,
   rules_version: z.string(),
   model: modelReferenceSchema,
@@ -245,6 +249,9 @@ export const article14Schema = z.object({
       description:
         "Operators with a long enough record by their verdict; one without a verdict counts as undetermined.",
     }),
+  }),
+  probes: probeFiguresSchema.nullable().meta({
+    description: "What the sealed probes say that were opened in the period; null if there was none.",
   }),
   thresholds: thresholdsSchema,
   rules_version: z.string(),

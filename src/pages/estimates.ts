@@ -11,10 +11,18 @@ export interface EstimateRow {
   readonly meaning: string;
 }
 
-/** A row for each quantity that is known; announced tests and the exam effect only if there are any. */
+/** A row for each quantity that is known; announced tests, probes and their effects only if there are any. */
 export function estimateRows(estimates: Estimates): readonly EstimateRow[] {
-  const { departs_when_wrong, departs_when_right, sensitivity, criterion, announced, exam_effect } =
-    estimates;
+  const {
+    departs_when_wrong,
+    departs_when_right,
+    sensitivity,
+    criterion,
+    announced,
+    exam_effect,
+    probes,
+    probe_effect,
+  } = estimates;
   return [
     rateRow("Departs from wrong advice", departs_when_wrong, "wrong"),
     rateRow("Departs from right advice", departs_when_right, "right"),
@@ -37,6 +45,17 @@ export function estimateRows(estimates: Estimates): readonly EstimateRow[] {
         above: "The operator judges better in announced tests than in live work.",
         below: "The operator judges worse in announced tests than in live work.",
         open: "No difference between announced tests and live work is certain.",
+      }),
+    ]),
+    ...(probes === null ? [] : [
+      rateRow("Departs from wrong advice in sealed probes", probes.departs_when_wrong, "wrong"),
+      rateRow("Departs from right advice in sealed probes", probes.departs_when_right, "right"),
+    ]),
+    ...(probe_effect === null ? [] : [
+      row("Probe effect", probe_effect, {
+        above: "The operator judges better in probes than in other live work: probes may be recognised.",
+        below: "The operator judges worse in probes than in other live work: probes may be harder.",
+        open: "No difference between probes and other live work is certain.",
       }),
     ]),
   ];

@@ -2,6 +2,7 @@
  * A compliance report in words: its header and sections, with the same findings, figures and hashes as its
  * JSON. Source: contract, section 4, Compliance report.
  */
+import type { ProbeRates } from "../domain/probe.ts";
 import type { VerdictStatus } from "../domain/enums.ts";
 import type { Finding, FindingStatus, Report } from "../domain/report.ts";
 import {
@@ -30,10 +31,12 @@ import {
   countInWords,
   instantInWords,
   nameInWords,
+  percentInWords,
   pointsInWords,
   shareInWords,
   STATUS_WORDS,
 } from "./wording.ts";
+import type { TableRow } from "./tables.ts";
 
 /** A report as it was issued, with the evidence for it. */
 export interface SignedReport {
@@ -82,6 +85,7 @@ export function reportDocument(page: ReportPage): ReportDocument {
       findings(report),
       organizationRule(report),
       population(report),
+      probes(report),
       plots(page),
       caveats(report),
       evidence(signed),
@@ -330,6 +334,32 @@ function population(report: Report): Section {
         note: "JIS: Judgment Independence Score, 0 to 100.",
       }),
     )],
+  };
+}
+
+function probes({ probes }: Report): Section | null {
+  if (probes === undefined) return null;
+  const row = (what: string, { probes, count, share, low, high }: ProbeRates["wrong"]): TableRow => [
+    what,
+    probes,
+    count,
+    share === null ? "–" : percentInWords(share),
+    low === null || high === null ? "–" : `${percentInWords(low)} to ${percentInWords(high)}`,
+  ];
+  return {
+    id: "probes",
+    title: "Sealed probes",
+    blocks: [
+      table({
+        columns: ["Opened in the period", "Probes", "Departures", "Share", "Exact interval, 95 %"],
+        rows: [
+          row("Wrong advice: errors found", probes.wrong),
+          row("Right advice: false alarms", probes.right),
+        ],
+        note:
+          `Probes are cases whose truth was sealed before anybody saw them, shown among live ones. Lost: ${probes.lost}. Recalled: ${probes.recalled}.`,
+      }),
+    ],
   };
 }
 

@@ -2,7 +2,7 @@
 import { type Markup, markup } from "./markup.ts";
 
 /** A row; its first cell is its head. */
-type TableRow = readonly [head: string, ...cells: readonly (string | number)[]];
+export type TableRow = readonly [head: string, ...cells: readonly (string | number)[]];
 
 export interface DataTable {
   readonly columns: readonly string[];

@@ -47,6 +47,13 @@ export interface Estimates extends RatePair {
    * as a verdict needs.
    */
   readonly exam_effect: Estimate | null;
+  /** Both rates in sealed probes; null if none was decided. */
+  readonly probes: RatePair | null;
+  /**
+   * How much better the operator tells wrong from right advice in sealed probes than in other live work, as
+   * {@link Estimates.exam_effect}: above 0, probes are recognised.
+   */
+  readonly probe_effect: Estimate | null;
 }
 
 /** Share of the posterior on each side of an interval, and the normal quantile that leaves it. */
@@ -60,13 +67,20 @@ export function estimatesOf(model: ModelDocument, { ev }: OperatorState): Estima
   const live = partPosterior(model, allLive(parts));
   const announced = partPosterior(model, parts.a);
   const { wrong_cases: least } = requireDiscrimination(model);
-  const isComparable = live.part[4] >= least && announced.part[4] >= least;
+  const work = allWork(parts);
+  const probes = partPosterior(model, work.sealed);
+  const labelled = partPosterior(model, unsealed(work));
+  const effectOf = (of: PartPosterior, beside: PartPosterior) =>
+    of.part[4] >= least && beside.part[4] >= least ? differenceOf(of.posterior, beside.posterior) : null;
+  const isNone = ({ part }: PartPosterior) => part[4] + part[5] === 0;
   return {
-    error_rate: errorRate(model, unsealed(allWork(parts))),
+    error_rate: errorRate(model, unsealed(work)),
     ...ratesOf(live),
     ...signalDetection(live.posterior),
-    announced: parts.a[4] + parts.a[5] === 0 ? null : ratesOf(announced),
-    exam_effect: isComparable ? examEffect(live.posterior, announced.posterior) : null,
+    announced: isNone(announced) ? null : ratesOf(announced),
+    exam_effect: effectOf(announced, live),
+    probes: isNone(probes) ? null : ratesOf(probes),
+    probe_effect: effectOf(probes, labelled),
   };
 }
 
@@ -114,9 +128,9 @@ function signalDetection(
   };
 }
 
-/** The difference of two independent posteriors; its interval is normal. */
-function examEffect(live: Posterior, announced: Posterior): Estimate {
-  const [of, from] = [announced, live].map((posterior) => {
+/** The difference of two independent posteriors in h − f; its interval is normal. */
+function differenceOf(one: Posterior, other: Posterior): Estimate {
+  const [of, from] = [one, other].map((posterior) => {
     const mean = posterior.mean((h, f) => h - f);
     return { mean, variance: posterior.mean((h, f) => (h - f - mean) * (h - f - mean)) };
   }) as [Moments, Moments];

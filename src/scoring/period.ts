@@ -2,6 +2,7 @@
  * A period and its records: the last record of each operator inside it. The period's report reads no other
  * record. Source: scoring model, section 10.
  */
+import type { ProbeFigures } from "../domain/probe.ts";
 import type { Domain, VerdictStatus } from "../domain/enums.ts";
 import type { Period } from "../domain/report.ts";
 import type { FullDimensions } from "./dimensions.ts";
@@ -62,6 +63,8 @@ export interface PeriodData {
   readonly records: readonly PeriodRecord[];
   /** Calls of the period that an incident froze: recorded, not scored. */
   readonly incidentFreezes: number;
+  /** What sealed probes of the period say; null or absent if there was none. */
+  readonly probes?: ProbeFigures | null;
 }
 
 /** The sum of one count over all these operators in the period. */

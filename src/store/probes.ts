@@ -245,6 +245,23 @@ export function readUnopenedProbes(database: Database): AsyncGenerator<readonly 
   );
 }
 
+/** The probes of an organization that were opened in a span of time, epoch milliseconds; the end is excluded. */
+export function closedProbesQuery(
+  orgId: string,
+  { from, to }: { readonly from: number; readonly to: number },
+): CompiledQuery<ProbeRow> {
+  return query.selectFrom("probe").selectAll().where("org_id", "=", orgId)
+    .where("closed_at", ">=", from).where("closed_at", "<", to).orderBy("closed_position").compile();
+}
+
+/** How many probes of an organization are in each state. */
+export function probeStatesQuery(
+  orgId: string,
+): CompiledQuery<{ readonly state: string; readonly count: number }> {
+  return query.selectFrom("probe").select((row) => ["state", row.fn.countAll<number>().as("count")])
+    .where("org_id", "=", orgId).groupBy("state").compile();
+}
+
 /** Deletes rows of probes and programmes of an organization. */
 export function deleteProbeRows(orgId: string, { probeIds, isProgramme }: {
   readonly probeIds: readonly string[];

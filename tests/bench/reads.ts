@@ -75,6 +75,7 @@ const READS: readonly Read[] = [
   },
   { operation: "getDashboard", name: "dashboard", question: own("/v1/organization/dashboard") },
   { operation: "getProbes", name: "probes", question: own("/v1/probes") },
+  { operation: "getProbeSummary", name: "summary of probes", question: own("/v1/probes/summary") },
   { operation: "getProbePolicy", name: "policy of probes", question: own("/v1/probes/policy") },
   { operation: "getDecisions", name: "decisions, newest", question: own("/v1/organization/decisions") },
   {

@@ -279,3 +279,45 @@ Deno.test(
     assert.ok(refused > 0);
   }),
 );
+
+Deno.test(
+  "the summary counts errors found and false alarms with exact intervals, and dashboard, report and Article 14 agree with it",
+  withProgramme(async (programme) => {
+    const { harness: { send, clock }, key } = programme;
+    const counts = { wrong: [0, 0], right: [0, 0] };
+    for (let number = 0; number < 8; number += 1) {
+      const { probe } = await drawDue(programme, { prefix: `round-${number}` });
+      const isRight = Number(probe.probe_id.slice(-1)) % 2 === 1;
+      const decision = number % 3 === 0 ? "accepted" : "rejected";
+      assert.equal((await decide(programme, probe, { decision })).status, 200);
+      const own = counts[isRight ? "right" : "wrong"];
+      own[0]! += 1;
+      if (decision === "rejected") own[1]! += 1;
+    }
+    const open = await drawDue(programme, { prefix: "lost" });
+    clock.advance(2 * 3_600_000);
+    await new Upkeep(programme.harness.dependencies).run(clock.now());
+    assert.equal((await probeList(programme, "?state=lost"))[0].probe_id, open.probe.probe_id);
+
+    const { body, status } = await send("/v1/probes/summary", { key });
+    assert.equal(status, 200);
+    assert.deepEqual([body.whole.wrong.probes, body.whole.wrong.count], counts.wrong);
+    assert.deepEqual([body.whole.right.probes, body.whole.right.count], counts.right);
+    assert.deepEqual(body.states, { sealed: 31, drawn: 0, decided: 8, recalled: 0, lost: 1 });
+    const [operator] = body.by_operator;
+    assert.deepEqual(operator, { operator_id: "operator-1", ...body.whole });
+    const { low, share, high } = body.whole.wrong;
+    assert.ok(low <= share && share <= high);
+    const figures = { ...body.whole, lost: 1, recalled: 0 };
+    const { body: dashboard } = await send("/v1/organization/dashboard", { key });
+    assert.deepEqual(dashboard.dashboard.probes, figures);
+    const { body: article14 } = await send("/v1/compliance/article14", { key });
+    assert.deepEqual(article14.probes, figures);
+    const period = "period_start=2026-11-01&period_end=2026-12-01";
+    const { body: report } = await send(`/v1/compliance/report?${period}`, { key });
+    assert.deepEqual(report.report.probes, figures);
+    const page = await send(`/v1/compliance/report?${period}&format=html`, { key });
+    assert.match(page.text, /Sealed probes/);
+    assert.match(page.text, /Lost: 1\./);
+  }),
+);

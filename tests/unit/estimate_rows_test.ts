@@ -11,6 +11,8 @@ const ESTIMATES: Estimates = {
   criterion: { mean: -0.3, low: -0.7, high: 0.1 },
   announced: null,
   exam_effect: null,
+  probes: null,
+  probe_effect: null,
 };
 
 Deno.test("each estimate is said with its interval, its cases and its meaning", () => {
@@ -39,6 +41,23 @@ Deno.test("the meaning follows the interval, not the mean", () => {
     /judges worse in announced tests/,
   );
   assert.match(meaning({ exam_effect: around(-0.1, 0.5) }, "Exam effect"), /^No difference .* is certain\.$/);
+});
+
+Deno.test("sealed probes have rows of their own, and a gap to other live work is said", () => {
+  const probes = {
+    departs_when_wrong: { mean: 0.9, low: 0.8, high: 0.97, cases: 12 },
+    departs_when_right: { mean: 0.2, low: 0.02, high: 0.5, cases: 9 },
+  };
+  const probe_effect = { mean: 0.4, low: 0.1, high: 0.7 };
+  const rows = estimateRows({ ...ESTIMATES, probes, probe_effect });
+  assert.deepEqual(rows.slice(4).map(({ name, meaning }) => [name, meaning]), [
+    ["Departs from wrong advice in sealed probes", "From 12 known cases of wrong advice."],
+    ["Departs from right advice in sealed probes", "From 9 known cases of right advice."],
+    [
+      "Probe effect",
+      "The operator judges better in probes than in other live work: probes may be recognised.",
+    ],
+  ]);
 });
 
 Deno.test("announced tests have rows of their own, and a rate without a case says so", () => {

@@ -13,11 +13,14 @@ import {
   PROBES_PAGE_DEFAULT,
   PROBES_PAGE_MAX,
 } from "../../domain/limits.ts";
+import { probeSummarySchema } from "../../domain/probe.ts";
 import { envelopeFields } from "../../domain/score.ts";
+import { DAY_MS } from "../../domain/time.ts";
 import { evidenceSchema } from "../../evidence/envelope.ts";
 import { HIGHEST_SHARE_MAX } from "../../evidence/probes.ts";
 import { recallProbe } from "../../operations/probes/close.ts";
 import { drawProbe } from "../../operations/probes/draw.ts";
+import { probeSummary } from "../../operations/probes/figures.ts";
 import { listProbes } from "../../operations/probes/list.ts";
 import { policyBody, readProgramme, setPolicy } from "../../operations/probes/programme.ts";
 import { sealProbe, sealProbes } from "../../operations/probes/seal.ts";
@@ -352,8 +355,47 @@ const getProbes: Route = {
   },
 };
 
+const summaryParametersSchema = z.object({
+  days: integerParameter({ min: 1, max: 366, fallback: 90 }),
+});
+
+const getProbeSummary: Route = {
+  ...KEYED_READ,
+  path: "/v1/probes/summary",
+  operationId: "getProbeSummary",
+  summary: "What probes say",
+  description:
+    "Counts, over the probes that were decided in the last days, the errors found and the false alarms, by operator, domain and stakes, with exact intervals of 95 %.",
+  parameters: summaryParametersSchema,
+  success: {
+    status: 200,
+    description: "The counts.",
+    schema: probeSummarySchema.extend({
+      period: z.object({ start: isoTimestamp, end: isoTimestamp }),
+      states: z.object(
+        Object.fromEntries(PROBE_STATES.map((state) => [state, z.int().min(0)])) as Record<
+          (typeof PROBE_STATES)[number],
+          z.ZodInt
+        >,
+      ).meta({ description: "All probes by their state, whenever they were sealed." }),
+      ...envelopeFields,
+    }).meta({ id: "ProbeSummary" }),
+  },
+  examples: [{ summary: "Of the last 90 days" }, { summary: "Of the last week", query: { days: "7" } }],
+  async handler({ dependencies }, { context, exchange }) {
+    const { days } = parseParameters(context.req.raw, summaryParametersSchema);
+    const { now } = exchange.call;
+    const body = await probeSummary(dependencies, exchange.caller!, {
+      start: now - days * DAY_MS,
+      end: now + 1,
+    });
+    return { status: 200, body };
+  },
+};
+
 export const PROBE_ROUTES: readonly Route[] = [
   getProbes,
+  getProbeSummary,
   postProbe,
   postProbeBatch,
   postProbeDraw,

@@ -3,6 +3,7 @@
  * Source: specification, Organization dashboard; contract, sections 4 and 6; scoring model, section 9.
  */
 import type { Reading, Scoring } from "../shared/capabilities.ts";
+import { DAY_MS } from "../../domain/time.ts";
 import { activeVerdicts, organizationFigures } from "../../scoring/organization.ts";
 import { frozenOperatorsQuery } from "../../store/interactions.ts";
 import { operatorFiguresQuery } from "../../store/operators.ts";
@@ -11,6 +12,7 @@ import { frozenOperators, operatorFigures, organizations } from "../../store/rec
 import type { OrganizationCaller } from "../shared/call.ts";
 import { evidenceChain } from "../../evidence/chain_name.ts";
 import { ruleRow } from "./operators.ts";
+import { probeFigures } from "../probes/figures.ts";
 import { requireSealed, requireWholeSet, snapshotWithHead } from "../shared/sealed_reads.ts";
 
 /** The dependencies of these operations. */
@@ -42,6 +44,10 @@ export async function organizationDashboard(
     dashboard: {
       ...activeVerdicts(document, rows, now),
       ...organizationFigures(document, rows, now),
+      probes: await probeFigures(dependencies, orgId, {
+        start: now - document.organization.active_days * DAY_MS,
+        end: now + 1,
+      }),
     },
   };
 }

@@ -1,0 +1,103 @@
+/** What probes say of people: counts with exact intervals. Source: oversight loop, section 1. */
+import * as z from "zod";
+import { DOMAINS, PROBE_STAKES } from "./enums.ts";
+import { operatorIdSchema } from "./interaction.ts";
+import { exactProportion } from "./proportion.ts";
+
+const count = z.int().min(0);
+const share = z.number().min(0).max(1);
+
+const countedShare = (what: string) =>
+  z.object({
+    probes: count,
+    count: count.meta({ description: what }),
+    share: share.nullable(),
+    low: share.nullable(),
+    high: share.nullable(),
+  });
+
+/** The decisions on decided probes. Intervals are exact (Clopper and Pearson), of 95 %; null without a probe. */
+const rates = {
+  wrong: countedShare("Probes with wrong advice in which the reviewer departed from it: errors found."),
+  right: countedShare("Probes with right advice in which the reviewer departed from it: false alarms."),
+};
+
+export const probeRatesSchema = z.object(rates).meta({
+  id: "ProbeRates",
+  description:
+    "What reviewers made of probes. Each share has its exact interval of 95 %; null without a probe.",
+});
+export type ProbeRates = z.infer<typeof probeRatesSchema>;
+
+/** The figures of a span of time, as dashboard, report and Article 14 show them. */
+export const probeFiguresSchema = z.object({
+  ...rates,
+  lost: count.meta({ description: "Probes that were shown and not decided in their time." }),
+  recalled: count.meta({ description: "Probes that were withdrawn." }),
+}).meta({ id: "ProbeFigures" });
+export type ProbeFigures = z.infer<typeof probeFiguresSchema>;
+
+export const probeSummarySchema = z.object({
+  whole: probeRatesSchema,
+  by_stakes: z.array(z.object({ stakes: z.enum(PROBE_STAKES), ...rates })),
+  by_domain: z.array(z.object({ domain: z.enum(DOMAINS), ...rates })),
+  by_operator: z.array(z.object({ operator_id: operatorIdSchema, ...rates })).meta({
+    description:
+      "Operators with a decided probe, those with the most errors let pass first. `estimates` of a profile has the same beside live cases and announced tests.",
+  }),
+});
+export type ProbeSummary = z.infer<typeof probeSummarySchema>;
+
+/** A decided probe. */
+export interface ProbeDecision {
+  readonly domain: string;
+  readonly stakes: string;
+  /** Null if the operator was erased. */
+  readonly operatorId: string | null;
+  readonly aiCorrect: boolean;
+  readonly departed: boolean;
+}
+
+export function probeRates(decisions: readonly ProbeDecision[]): ProbeRates {
+  const counted = (isRight: boolean) => {
+    const own = decisions.filter(({ aiCorrect }) => aiCorrect === isRight);
+    const departed = own.filter(({ departed }) => departed).length;
+    const { share = null, low = null, high = null } = exactProportion(departed, own.length) ?? {};
+    return {
+      probes: own.length,
+      count: departed,
+      share: rounded(share),
+      low: rounded(low),
+      high: rounded(high),
+    };
+  };
+  return { wrong: counted(false), right: counted(true) };
+}
+
+/** To four decimals. */
+function rounded(value: number | null): number | null {
+  return value === null ? null : Math.round(1e4 * value) / 1e4;
+}
+
+/** Groups without a probe are left out. */
+export function summaryOf(decisions: readonly ProbeDecision[]): ProbeSummary {
+  const grouped = <Name extends string>(
+    names: readonly Name[],
+    of: (decision: ProbeDecision) => string | null,
+  ) =>
+    names.map((name) => ({ name, ...probeRates(decisions.filter((decision) => of(decision) === name)) }))
+      .filter(({ wrong, right }) => wrong.probes + right.probes > 0);
+  const operators = [...new Set(decisions.flatMap(({ operatorId }) => operatorId ?? []))].sort();
+  const missed = ({ wrong }: ProbeRates) => wrong.probes - wrong.count;
+  return {
+    whole: probeRates(decisions),
+    by_stakes: grouped(PROBE_STAKES, ({ stakes }) => stakes).map(({ name, ...own }) => ({
+      stakes: name,
+      ...own,
+    })),
+    by_domain: grouped(DOMAINS, ({ domain }) => domain).map(({ name, ...own }) => ({ domain: name, ...own })),
+    by_operator: grouped(operators, ({ operatorId }) => operatorId)
+      .map(({ name, ...own }) => ({ operator_id: name, ...own }))
+      .sort((one, other) => missed(other) - missed(one)),
+  };
+}
