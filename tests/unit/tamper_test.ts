@@ -198,6 +198,12 @@ Deno.test("every code has a sentence for a reader who does not program", () => {
     MODEL_MISSING: "Entry 5 was scored by a model that is not in the file, so it cannot be computed anew.",
     MODEL_MISMATCH:
       "A scoring model in the file was changed: its fingerprint is not the one that entries name.",
+    PROBE_LEFT_OUT:
+      "From entry 5 on, cases were decided before which a probe was due, and the review application did not ask for it.",
+    PROBE_MISMATCH:
+      "The record of a probe in entry 5 is false: it was not sealed, drawn or opened as the entries around it and the day's seed say.",
+    PROBE_UNCOMPARED:
+      "From entry 5 on, some records of probes cannot be compared: the seed of their day is not opened yet, or what they refer to is not in the file.",
     PRUNED_PREFIX: "Entry 5 was removed by the retention rule; a signed record says so.",
     STATE_UNANCHORED:
       "From entry 5 on, the file has operators whose earlier entries are not in the file, or cannot be read.",
@@ -234,6 +240,8 @@ Deno.test("the table says which findings are fatal, and which need a trusted sig
     "KNOWN_EPOCH_UNLINKED",
     "KNOWN_DEPLOYMENT_OTHER",
     "COMMIT_UNCOMPARED",
+    "PROBE_LEFT_OUT",
+    "PROBE_UNCOMPARED",
     "ANCHOR_AHEAD",
     "RESTORED",
   ]);

@@ -65,6 +65,7 @@ const sealedResponseSchema = sealedSchema.extend({ evidence: evidenceSchema, ...
 
 const postProbe: Route = {
   ...KEYED_POST,
+  headerKeyOnly: true,
   honoursIdempotencyKey: false,
   path: "/v1/probes",
   operationId: "postProbe",
@@ -107,6 +108,7 @@ const probeBatchSchema = z.object({
 
 const postProbeBatch: Route = {
   ...KEYED_POST,
+  headerKeyOnly: true,
   honoursIdempotencyKey: false,
   path: "/v1/probes/batch",
   operationId: "postProbeBatch",
@@ -175,6 +177,7 @@ const drawResponseSchema = z.object({
 
 const postProbeDraw: Route = {
   ...KEYED_POST,
+  headerKeyOnly: true,
   honoursIdempotencyKey: false,
   path: "/v1/probes/draw",
   operationId: "postProbeDraw",
@@ -206,6 +209,7 @@ const probePathSchema = z.object({ probe_id: probeIdSchema });
 
 const postProbeRecall: Route = {
   ...KEYED_POST,
+  headerKeyOnly: true,
   honoursIdempotencyKey: false,
   path: "/v1/probes/{probe_id}/recall",
   operationId: "postProbeRecall",
@@ -278,6 +282,7 @@ const getProbePolicy: Route = {
 
 const putProbePolicy: Route = {
   ...KEYED_POST,
+  headerKeyOnly: true,
   honoursIdempotencyKey: false,
   method: "PUT",
   path: "/v1/probes/policy",
