@@ -25,9 +25,8 @@ import { mean } from "./statistics.ts";
 import { trueScore } from "./truth.ts";
 
 /**
- * Measures the verdicts where a probe of wrong advice counts as a live case, so that it also counts for how often the
- * AI is wrong, beside those where it counts as a planted error, which does not. The people of `spectrum` are parted by
- * their true value at the natural rate.
+ * Measures the verdicts by how a probe is counted: as the model does, and in two other ways (see `CountedAs`). The people
+ * of `spectrum` are parted by their true value at the natural rate.
  */
 export function countings(run: Run): readonly Measured[] {
   const environment = liveEnvironment(USUAL_RATE);

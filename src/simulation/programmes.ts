@@ -161,8 +161,9 @@ export function* programme(
 }
 
 /**
- * How a probe is counted: as the model does; as a live case of known truth, which also says how often the AI is wrong; or,
- * if its advice is wrong, as a planted error.
+ * How a probe is counted. `probe`: as the model does, in every part of the work, and not for how often the AI is wrong.
+ * `live`: as a live case of known truth, which says how often the AI is wrong, too. `planted`: as a planted error if its
+ * advice is wrong, and as a live case otherwise.
  */
 export type CountedAs = "probe" | "live" | "planted";
 
@@ -176,9 +177,8 @@ export interface Terms {
 
 /**
  * The known cases with one case more, as the engine counts it. The truth of a live case is known where the share of
- * known ones is above its label; that of a probe is always known. A right decoy counts as a live case. A live case of
- * standard stakes whose truth is not known is left out: in work of one domain no verdict depends on it but by the day,
- * which {@link statusAt} adds. @throws {TypeError} if the model is not of `jis-3`.
+ * known ones is above its label; that of a probe is always known. A live case of standard stakes whose truth is not known
+ * is left out: in work of one domain no verdict depends on it but by the day, which {@link statusAt} adds. @throws {TypeError} if the model is not of `jis-3`.
  */
 export function recorded(
   model: ModelDocument,
