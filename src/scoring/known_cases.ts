@@ -217,8 +217,14 @@ function sealedWith(
   parts: PartsOfWork,
   { decided, names }: { readonly decided: Decided; readonly names: readonly PartName[] },
 ): Pick<PartsOfWork, "e"> {
-  if (decided.scenario_type === "error_injected" || (parts.e === undefined && !decided.isProbe)) {
-    return parts.e === undefined ? {} : { e: parts.e };
+  if (parts.e === undefined && !decided.isProbe) return {};
+  if (decided.scenario_type === "error_injected") {
+    // It counts in none of them, but its domain fades to today.
+    const { domain } = decided;
+    const own = parts.e![domain];
+    return {
+      e: own === undefined ? parts.e : { ...parts.e, [domain]: workToday(model, parts, domain).sealed },
+    };
   }
   const keep = 1 - 1 / requireDiscrimination(model).memory_cases;
   const next = (part: Part) => {
