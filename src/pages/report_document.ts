@@ -2,7 +2,7 @@
  * A compliance report in words: its header and sections, with the same findings, figures and hashes as its
  * JSON. Source: contract, section 4, Compliance report.
  */
-import type { ProbeRates } from "../domain/probe.ts";
+import type { ProbeFigures, ProbeRates } from "../domain/probe.ts";
 import type { VerdictStatus } from "../domain/enums.ts";
 import type { Finding, FindingStatus, Report } from "../domain/report.ts";
 import {
@@ -85,7 +85,8 @@ export function reportDocument(page: ReportPage): ReportDocument {
       findings(report),
       organizationRule(report),
       population(report),
-      probes(report),
+      // A section that is left out leaves an empty line, and pages of earlier reports have none here.
+      ...(report.probes === undefined ? [] : [probes(report.probes)]),
       plots(page),
       caveats(report),
       evidence(signed),
@@ -337,8 +338,7 @@ function population(report: Report): Section {
   };
 }
 
-function probes({ probes }: Report): Section | null {
-  if (probes === undefined) return null;
+function probes(probes: ProbeFigures): Section {
   const row = (what: string, { probes, count, share, low, high }: ProbeRates["wrong"]): TableRow => [
     what,
     probes,

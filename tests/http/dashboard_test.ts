@@ -131,6 +131,7 @@ Deno.test(
           ],
         },
         verdicts: { compliant: 0, undetermined: 0, non_compliant: 0 },
+        probes: null,
         compliance_status: "compliant",
         organization_rule: {
           high_risk_operators: 0,
@@ -163,6 +164,7 @@ Deno.test(
         at_risk_count: 1,
         band_distribution: { exemplary: 0, proficient: 0, adequate: 1, at_risk: 1 },
         verdicts: { compliant: 0, undetermined: 2, non_compliant: 0 },
+        probes: null,
         compliance_status: "compliant",
       },
     });

@@ -1112,6 +1112,7 @@ Deno.test(
       "operators",
       "overall_status",
       "overall_verdict",
+      "probes",
       "request_id",
       "rules_version",
       "statement",
