@@ -66,6 +66,7 @@ Deno.test(
     assert.equal(replay.status, 200, replay.text);
     assert.equal(replay.body.match, true, replay.text);
     const bundle = await send("/v1/audit/chain/export", { key });
+    // deno-lint-ignore no-explicit-any -- lines of every kind
     const lines: Record<string, any>[] = bundle.text.trim().split("\n").map((line) => JSON.parse(line));
     const partsOf = (event: string) => {
       const seqs = lines.filter(({ event_type }) => event_type === event).map(({ seq }) => seq);
