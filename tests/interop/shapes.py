@@ -41,6 +41,18 @@ def closed(**members):
     return holds
 
 
+def having(may_have, **members):
+    """An object with exactly these members, and any of those that it may have besides."""
+
+    def holds(value):
+        if not isinstance(value, dict):
+            return False
+        more = {name: schema for name, schema in may_have.items() if name in value}
+        return closed(**members, **more)(value)
+
+    return holds
+
+
 def either(*schemas):
     """A value of one of these schemas."""
     return lambda value: any(schema(value) for schema in schemas)
@@ -259,6 +271,13 @@ def _by_domain(value):
     )
 
 
+def _sealed_by_part(value):
+    names = ("all", "high_stakes", "critical", *DOMAINS)
+    return isinstance(value, dict) and all(
+        name in names and _known_cases_of_part(part) for name, part in value.items()
+    )
+
+
 def _days_by_part(value):
     names = (*DOMAINS, "high_stakes", "critical")
     return isinstance(value, dict) and all(name in names and whole()(day) for name, day in value.items())
@@ -300,7 +319,8 @@ _STATE_MEMBERS = {
     "tcrit": optional(whole()),
     "share": closed(hs=number(0, 1), crit=number(0, 1)),
 }
-_KNOWN_CASES = closed(
+_KNOWN_CASES = having(
+    {"e": _sealed_by_part},
     **dict.fromkeys(("n", "p", "s", "c", "a"), _known_cases_of_part),
     **dict.fromkeys(("d", "q"), _by_domain),
     u=_days_by_part,
@@ -330,7 +350,7 @@ _INTERACTION_MEMBERS = dict(
     scroll_depth=optional(number(0, 1)),
     alternative_views_checked=optional(whole(0, 100_000)),
 )
-_INTERACTION = either(closed(**_INTERACTION_MEMBERS), closed(**_INTERACTION_MEMBERS, ai_correct=flag))
+_INTERACTION = having({"ai_correct": flag, "sealed_probe": true}, **_INTERACTION_MEMBERS)
 _PRIOR = closed(seq=whole(), entry_hash=hash_text)
 _COMMON = {
     "v": only("jis.input/1"),
