@@ -251,6 +251,38 @@ STRUCTURAL = {
 }
 
 
+# ---- probes (section 11) ----------------------------------------------------------------------------------
+
+
+def _day(value):
+    """A UTC day that the calendar has."""
+    return isinstance(value, str) and instant(f"{value}T00:00:00.000Z")
+
+
+_POLICY = closed(
+    enabled=flag, rate=number(0, 1), highest_share=number(0, 1), minimum=whole(), ticket_minutes=whole()
+)
+_STRATUM = {"domain": only(*DOMAINS), "stakes": only("standard", "high_stakes", "critical")}
+_OPENING = {"probe_id": identifier, "ai_correct": flag, "reference": optional(text), "salt": hash_text}
+_ASSIGNMENT = {"operator_id": identifier, "session_id": identifier}
+PROBES = {
+    "PROBE_POLICY_CHANGED": _POLICY,
+    "PROBE_SEED_COMMITTED": closed(day=_day, commitment=hash_text, policy=_POLICY),
+    "PROBE_SEED_OPENED": closed(day=_day, seed=hash_text),
+    "PROBE_SEALED": closed(probe_id=identifier, **_STRATUM, commitment=hash_text),
+    "PROBE_DRAWN": closed(
+        day=_day, **_STRATUM, share=number(0, 1), stock=whole(), probe_id=optional(identifier)
+    ),
+    "PROBE_ASSIGNED": either(
+        closed(**_ASSIGNMENT, probe_session_id=identifier, expires_at=instant),
+        closed(**_ASSIGNMENT, probe_session_id=null, expires_at=null),
+    ),
+    "PROBE_OPENED": closed(**_OPENING),
+    "PROBE_RECALLED": closed(**_OPENING, reason=only("request", "erasure")),
+    "PROBE_LOST": closed(**_OPENING),
+}
+
+
 # ---- inputs (section 4; the state is formulas.md section 2) -----------------------------------------------
 
 _PAIR = lambda value: isinstance(value, list) and len(value) == 2 and all(map(number(0), value))  # noqa: E731
