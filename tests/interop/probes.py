@@ -25,10 +25,15 @@ class Probe:
     commitment: Optional[str] = None
     is_drawn: bool = False
     is_closed: bool = False
-    # The seq of its draw, None in a chain before; of its assignment, if that is given.
+    # The seq of its draw, None in a chain before.
     drawn_at: Optional[int] = None
-    session: Optional[str] = None
-    expires_at: Optional[str] = None
+    # The content of its assignment, if that is given.
+    assignment: Optional[dict] = None
+
+    @property
+    def expires_at(self):
+        """Until when it can be decided, if that is known."""
+        return None if self.assignment is None else self.assignment["expires_at"]
 
 
 class Memory:
@@ -262,10 +267,10 @@ class Probes:
         stratum = (content["domain"], content["stakes"])
         stock = list(memory.stock(stratum))
         rank = stock.index(probe_id) if probe_id in stock else None
-        holds = day is not None and (not memory.is_whole or content["stock"] == len(stock))
-        if probe_id is None:
-            holds = holds and content["stock"] == 0
-        else:
+        holds = day is not None
+        if memory.is_whole:
+            holds = holds and content["stock"] == len(stock) and (probe_id is not None or stock == [])
+        if probe_id is not None:
             holds = self._draw_probe(entry["seq"], probe_id, stratum) and holds
         told = (entry["seq"], probe_id, content["share"], content["stock"], rank)
         step.draw = Draw(*told, is_compared=memory.is_whole)
@@ -282,7 +287,7 @@ class Probes:
         holds = holds and probe.stratum in (None, stratum)
         probe.stratum = probe.stratum or stratum
         probe.is_drawn, probe.drawn_at = True, seq
-        probe.session = probe.expires_at = None
+        probe.assignment = None
         memory.stock(probe.stratum).pop(probe_id, None)
         return holds
 
@@ -295,9 +300,8 @@ class Probes:
         if draw is None:
             return holds
         draw.subject, draw.case = entry["subject"], (content["operator_id"], session)
-        if draw.probe_id is not None and content["probe_session_id"] is not None:
-            probe = memory.probes[draw.probe_id]
-            probe.session, probe.expires_at = content["probe_session_id"], content["expires_at"]
+        if draw.probe_id is not None:
+            memory.probes[draw.probe_id].assignment = content
         return holds and (draw.probe_id is None) == (content["probe_session_id"] is None)
 
     def _take_erased(self, entry):
@@ -338,16 +342,17 @@ class Probes:
         told = score.interaction
         holds = told.get("sealed_probe") is True and told.get("ai_correct") is opening["ai_correct"]
         holds = holds and (probe.stratum is None or told.get("scenario_type") == probe.stratum[1])
-        if probe.session is None:
+        if probe.assignment is None:
             return holds
-        return holds and score.session == probe.session and timestamp <= probe.expires_at
+        holds = holds and score.session == probe.assignment["probe_session_id"]
+        return holds and probe.expires_at is not None and timestamp <= probe.expires_at
 
     def _take_recalled(self, _entry, opening, _step):
         return self._close(opening, is_shown=False)[1]
 
     def _take_lost(self, entry, opening, _step):
         probe, holds = self._close(opening, is_shown=True)
-        return holds and (probe.expires_at is None or probe.expires_at < entry["timestamp"])
+        return holds and (probe.expires_at is None or probe.expires_at <= entry["timestamp"])
 
     # ---- scores ---------------------------------------------------------------------------------------------
 
@@ -374,4 +379,4 @@ class Probes:
         policy = self.memory.policy
         is_on = self.memory.is_whole and policy is not None and policy["enabled"]
         is_shown = interaction.get("ai_available") is True and interaction.get("ai_recommendation_presented") is True
-        return is_on and is_shown and "sealed_probe" not in interaction
+        return is_on and is_shown and interaction.get("sealed_probe") is not True
