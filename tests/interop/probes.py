@@ -25,7 +25,9 @@ class Probe:
     commitment: Optional[str] = None
     is_drawn: bool = False
     is_closed: bool = False
-    # The seq of its draw, None in a chain before.
+    # Whether a restore ended it: it can only be recalled.
+    is_ended: bool = False
+    # The seq of its draw.
     drawn_at: Optional[int] = None
     # The content of its assignment, if that is given.
     assignment: Optional[dict] = None
@@ -57,7 +59,8 @@ class Memory:
         own = copy.deepcopy(self)
         own.policy = _UNKNOWN if self.policy is _UNKNOWN else own.policy
         for probe in own.probes.values():
-            probe.drawn_at = None
+            probe.is_ended = True
+        own.stocks = {}
         for one in [] if own.day is None else [*own.day.draws, *own.day.scores]:
             one.seq = None
         return own
@@ -215,7 +218,7 @@ class Probes:
         day = self._day_of(content)
         if day is None:
             return False
-        self._check_overdue(entry, day)
+        self._check_overdue(day)
         day.is_opened = True
         if day.commitment not in (None, seed_commitment(day.day, content["seed"])):
             return False
@@ -227,14 +230,14 @@ class Probes:
         day.draws, day.scores = [], []
         return True
 
-    def _check_overdue(self, entry, day):
+    def _check_overdue(self, day):
         """Checks that each probe whose time ended on this day, or before, was closed."""
         if self.memory.hidden & _CLOSING:
             return
         for probe in self.memory.probes.values():
             is_over = probe.expires_at is not None and probe.expires_at[:10] <= day.day
-            if probe.is_drawn and not probe.is_closed and is_over:
-                self._mismatch(self._own_place(probe.drawn_at, entry))
+            if probe.is_drawn and not (probe.is_closed or probe.is_ended) and is_over:
+                self._mismatch(probe.drawn_at)
 
     @staticmethod
     def _own_place(seq, entry):
@@ -279,30 +282,46 @@ class Probes:
         return holds
 
     def _draw_probe(self, seq, probe_id, stratum):
-        """Draws a probe; False if it is none that could be drawn."""
-        memory = self.memory
-        is_unseen = probe_id not in memory.probes
-        probe = memory.probes.setdefault(probe_id, Probe(probe_id, stratum))
-        holds = not (is_unseen and memory.is_whole) and not probe.is_drawn and not probe.is_closed
-        holds = holds and probe.stratum in (None, stratum)
+        """Draws a probe, whose stratum is None if the draw does not give it; False if it is none that could be drawn."""
+        probe = self._probe(probe_id)
+        if probe is None:
+            return False
+        holds = not (probe.is_drawn or probe.is_closed or probe.is_ended)
+        holds = holds and (None in (probe.stratum, stratum) or probe.stratum == stratum)
         probe.stratum = probe.stratum or stratum
         probe.is_drawn, probe.drawn_at = True, seq
         probe.assignment = None
-        memory.stock(probe.stratum).pop(probe_id, None)
+        self.memory.stock(probe.stratum).pop(probe_id, None)
         return holds
+
+    def _probe(self, probe_id):
+        """What is known of a probe; None if it is known that nobody sealed it."""
+        memory = self.memory
+        if probe_id not in memory.probes and not memory.is_whole:
+            memory.probes[probe_id] = Probe(probe_id)
+        return memory.probes.get(probe_id)
 
     def _take_assigned(self, entry, content, _step):
         memory, before, session = self.memory, self.before, content["session_id"]
-        holds = before is not None and before.is_draw and session not in memory.assigned
-        holds = holds and (memory.day is None or session not in memory.day.scored)
+        holds = session not in memory.assigned and (memory.day is None or session not in memory.day.scored)
+        holds = holds and (content["probe_id"] is None) == (content["probe_session_id"] is None)
         memory.assigned.add(session)
-        draw = before.draw if before is not None else None
+        if before is None or not before.is_draw:
+            return False
+        return self._join(before, entry, content) and holds
+
+    def _join(self, before, entry, content):
+        """Joins an assignment to its draw; False if it is of another probe."""
+        draw, probe_id = before.draw, content["probe_id"]
         if draw is None:
-            return holds
-        draw.subject, draw.case = entry["subject"], (content["operator_id"], session)
-        if draw.probe_id is not None:
-            memory.probes[draw.probe_id].assignment = content
-        return holds and (draw.probe_id is None) == (content["probe_session_id"] is None)
+            # The draw's own content is not given.
+            holds = probe_id is None or self._draw_probe(before.seq, probe_id, None)
+        else:
+            draw.subject, draw.case = entry["subject"], (content["operator_id"], content["session_id"])
+            holds = draw.probe_id == probe_id
+        if holds and probe_id in self.memory.probes:
+            self.memory.probes[probe_id].assignment = content
+        return holds
 
     def _take_erased(self, entry):
         """Takes the assignment of an erased operator: what the draw gives is not known, but whose share it was."""
@@ -315,17 +334,15 @@ class Probes:
 
     def _close(self, opening, is_shown):
         """Closes a probe, which was shown if `is_shown`: the probe, and whether that could be done."""
-        memory, probe_id = self.memory, opening["probe_id"]
-        is_unseen = probe_id not in memory.probes
-        probe = memory.probes.setdefault(probe_id, Probe(probe_id))
-        holds = not (is_unseen and memory.is_whole) and not probe.is_closed
+        memory, probe = self.memory, self._probe(opening["probe_id"])
+        if probe is None:
+            return None, False
         # One that was not seen to be sealed may have been drawn unseen, too.
         may_be_drawn = probe.is_drawn or probe.commitment is None or "PROBE_DRAWN" in memory.hidden
-        holds = holds and (may_be_drawn or not is_shown)
+        holds = not probe.is_closed and (not is_shown or (may_be_drawn and not probe.is_ended))
         holds = holds and probe.commitment in (None, truth_commitment(opening))
         probe.is_closed = True
-        if probe.stratum is not None:
-            memory.stock(probe.stratum).pop(probe_id, None)
+        memory.stock(probe.stratum).pop(probe.probe_id, None)
         return probe, holds
 
     def _take_opened(self, entry, opening, _step):

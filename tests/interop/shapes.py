@@ -264,7 +264,7 @@ _POLICY = closed(
 )
 _STRATUM = {"domain": only(*DOMAINS), "stakes": only("standard", "high_stakes", "critical")}
 _OPENING = {"probe_id": identifier, "ai_correct": flag, "reference": optional(text), "salt": hash_text}
-_ASSIGNMENT = {"operator_id": identifier, "session_id": identifier}
+_ASSIGNMENT = {"operator_id": identifier, "session_id": identifier, "probe_id": optional(identifier)}
 PROBES = {
     "PROBE_POLICY_CHANGED": _POLICY,
     "PROBE_SEED_COMMITTED": closed(day=_day, commitment=hash_text, policy=_POLICY),
@@ -278,7 +278,7 @@ PROBES = {
         closed(**_ASSIGNMENT, probe_session_id=null, expires_at=null),
     ),
     "PROBE_OPENED": closed(**_OPENING),
-    "PROBE_RECALLED": closed(**_OPENING, reason=only("request", "erasure")),
+    "PROBE_RECALLED": closed(**_OPENING, reason=only("request", "erasure", "restore")),
     "PROBE_LOST": closed(**_OPENING),
 }
 
