@@ -10,6 +10,7 @@ from tree import sha256
 
 _STEPS = 2**48
 _WINDOW_DAYS = 90
+_DAYS_OF_A_CYCLE = 146_097
 # Draws up to this hour of a day may have been made on the day before.
 _GRACE = "04"
 
@@ -35,8 +36,9 @@ def draw_of(seed, operator_id, session_id):
 def day_number(day):
     """The number of a UTC day such as 2026-11-26, counted without gaps."""
     year, month, of_month = map(int, day.split("-"))
-    # The calendar repeats after 400 years; Python's begins with the year 1.
-    return date(year + 400, month, of_month).toordinal()
+    # The calendar repeats after 400 years; Python's knows neither the year 0 nor 10000.
+    cycles, year = divmod(year, 400)
+    return cycles * _DAYS_OF_A_CYCLE + date(year + 400, month, of_month).toordinal()
 
 
 class Decided:
