@@ -11,6 +11,7 @@ from findings import CONTRADICTIONS, NOT_COMPARED, Findings, first_bad
 from kept import KeptOfChain
 from lines import LONGEST_LINE
 from notes import Malformed, Pin, parse_certificate, parse_checkpoint, parse_vkey
+from probes import Probes
 from repeats import Repeats
 from shapes import BEGINNING, CHECKPOINT, ENTRY, HEADER, LADDER, MODEL, PART, TRAILER, whole
 from states import States
@@ -40,6 +41,7 @@ class Bundle:
         self.leaf = None
         self.is_in_step = False
         self.parts = {}
+        self.parts_erased = set()
         self.parts_due = []
         self.parts_passed = []
         self.skips_parts = False
@@ -147,6 +149,7 @@ class Bundle:
         self.structure = Structure(self)
         self.states = States(name, value["base"]["size"], self.findings)
         self.repeats = Repeats(self.findings)
+        self.probes = Probes(name, value["base"]["size"], self.findings)
         self.erasures = self.inputs.erasures_of(name.prefix + name.family)
         self.kept = KeptOfChain(self.inputs.kept_of(name.origin), self.inputs.entries_of(name.origin))
         self._take_base(value["base"])
@@ -244,6 +247,7 @@ class Bundle:
         self._close_entry(seq)
         self.entry, self.leaf = value, entry_hash(raw)
         self.parts, self.parts_due, self.parts_passed = {}, sorted(value["commit"]), []
+        self.parts_erased = set()
         self.skips_parts = False
         self._check_owner(value)
         self.is_in_step = self._place(seq)
@@ -252,7 +256,7 @@ class Bundle:
             self._check_link(value)
             self._append(value)
         else:
-            self.repeats.lose_track()
+            self._lose_records()
         return True
 
     def _place(self, seq):
@@ -289,7 +293,11 @@ class Bundle:
 
     def _lose_track(self):
         self.states.lose_track()
+        self._lose_records()
+
+    def _lose_records(self):
         self.repeats.lose_track()
+        self.probes.lose_track()
 
     def _check_link(self, value):
         seq = value["seq"]
@@ -328,6 +336,7 @@ class Bundle:
             self._take_data(value)
         elif "erased" in value:
             self.erased += 1
+            self.parts_erased.add(name)
             self.erasures.need(self.entry["subject"], self.findings, value["seq"])
         elif "pruned" in value:
             self.structure.need_cut(value["seq"])
@@ -359,6 +368,7 @@ class Bundle:
         if self.is_in_step:
             self.structure.take(entry, self.parts)
             self.repeats.take(entry, self.parts)
+            self.probes.take(entry, self.parts, self.parts_erased)
             if self.inputs.replays:
                 self.states.take(entry, self.leaf, self.parts)
 
@@ -426,7 +436,7 @@ class Bundle:
             elif not self.findings.has("ROOT_MISMATCH"):
                 first = self.good_sizes[-1] if self.good_sizes else self.base_size
                 self.findings.add("ROOT_MISMATCH", span=(min(first, size - 1), size - 1))
-                self.repeats.lose_track()
+                self._lose_records()
         return code
 
     # ---- the end of the bundle ----------------------------------------------------------------------------
@@ -444,8 +454,10 @@ class Bundle:
         self._check_end()
         if self.gaps or self.findings.has("TRUNCATED"):
             self.erasures.give_up()
+            self.probes.lose_track()
         self.structure.settle()
         self.states.settle()
+        self.probes.settle()
         self.kept.compare(self)
 
     def _check_end(self):
@@ -512,11 +524,12 @@ class Bundle:
             self.findings.add("GENESIS_MISMATCH", 0)
 
     def inherit(self, told):
-        """Takes over the operators' states and the names, if the chain before was read in the same input."""
+        """Takes over the operators' states, the names and the probes, if the chain before was read in the same input."""
         for earlier in reversed(self.inputs.bundles):
             if earlier.name.origin == told.origin and earlier.ends_at(told) and not earlier.findings.is_fatal():
                 self.states.inherit(earlier.states)
                 self.repeats.inherit(earlier.repeats)
+                self.probes.inherit(earlier.probes)
                 return
 
     def ends_at(self, told):

@@ -48,14 +48,29 @@ def fade(document, known, now_ms):
     days = 0 if known["t"] is None else max(0, today - known["t"])
     kept = kept_share(document, days)
     known["n"], known["p"] = faded(known["n"], kept), faded(known["p"], kept)
+    if "all" in known.get("e", {}):
+        known["e"]["all"] = faded(known["e"]["all"], kept)
     known["t"] = today if known["t"] is None else known["t"] + days
 
 
 def as_of_latest(known, name):
-    """Section 12.1: the natural and the planted cases of a part as they were on the day of the latest one."""
-    if name in ("high_stakes", "critical"):
-        return known["s" if name == "high_stakes" else "c"], [0] * 8
-    return known["d"].get(name, [0] * 8), known["q"].get(name, [0] * 8)
+    """Section 12.1: the natural and the planted cases of a part as they were on the day of the latest one, and those of
+    the natural ones that were sealed probes.
+    """
+    sealed = sealed_of(known, name)
+    if name in _GRAVE:
+        return known["s" if name == "high_stakes" else "c"], [0] * 8, sealed
+    return known["d"].get(name, [0] * 8), known["q"].get(name, [0] * 8), sealed
+
+
+def sealed_of(known, name):
+    """Section 12.1: the sealed probes of a part; `all` is the whole."""
+    return known.get("e", {}).get(name, [0] * 8)
+
+
+def without_sealed(natural, sealed):
+    """Section 12.4: the natural cases of a part that were no probes."""
+    return [max(0, quantised(value - probes)) for value, probes in zip(natural, sealed)]
 
 
 def as_of_today(document, known, name):
@@ -89,7 +104,8 @@ def count_interaction(document, state, reading, domain, now_ms):
     if reading.presented:
         case = (domain, scenario_type)
         told = (reading.interaction.get(name) for name in ("decision", "scenario_type", "outcome_correct", "ai_correct"))
-        count_case(document, known, case, (reading.cells, is_unclear(*told)), is_new=True)
+        is_probe = reading.interaction.get("sealed_probe", False)
+        count_case(document, known, case, (reading.cells, is_unclear(*told)), is_new=True, is_probe=is_probe)
 
 
 def is_unclear(decision, scenario_type, outcome, ai_correct):
@@ -100,7 +116,7 @@ def is_unclear(decision, scenario_type, outcome, ai_correct):
     return decision in ("deferred", "escalated") and not known_wrong
 
 
-def count_case(document, known, case, evidence, is_new):
+def count_case(document, known, case, evidence, is_new, is_probe=False):
     """Section 12.1; `case` is its domain and scenario type, `evidence` its cells and whether a hit is unclear."""
     domain, scenario_type = case
     cells, unclear_hit = evidence
@@ -121,21 +137,43 @@ def count_case(document, known, case, evidence, is_new):
     if scenario_type == "calibration":
         known["a"] = counted(known["a"])
         return
-    natural, planted = as_of_today(document, known, domain)
+    natural, planted, _ = as_of_today(document, known, domain)
+    names = _parts_of(case)
+    if scenario_type != "error_injected":
+        _count_sealed(document, known, names, counted if is_probe else None, cells.labelled())
     if scenario_type == "error_injected":
         known["p"], planted = counted(known["p"]), counted(planted)
     else:
         known["n"], natural = counted(known["n"]), counted(natural)
     known["d"][domain], known["q"][domain] = natural, planted
-    names = [domain]
-    if scenario_type in _GRAVE:
-        names.append("high_stakes")
-        known["s"] = counted(as_of_today(document, known, "high_stakes")[0])
-    if scenario_type == "critical":
-        names.append("critical")
-        known["c"] = counted(as_of_today(document, known, "critical")[0])
+    for name, member in (("high_stakes", "s"), ("critical", "c")):
+        if name in names:
+            known[member] = counted(as_of_today(document, known, name)[0])
     if known["t"] is not None:
         known["u"].update(dict.fromkeys(names, known["t"]))
+
+
+def _parts_of(case):
+    """The names of the parts that a live case belongs to, but for the whole."""
+    domain, scenario_type = case
+    graves = {"high_stakes": _GRAVE[:1], "critical": _GRAVE}
+    return [domain, *graves.get(scenario_type, ())]
+
+
+def _count_sealed(document, known, names, counted, is_known):
+    """Section 12.1, `e`: what a natural case does to the sealed probes of its parts; `counted` counts it if it is one of
+    them, None if not. It comes before the parts themselves have faded.
+    """
+    keep = 1 - 1 / document["discrimination"]["memory_cases"]
+    for name in ("all", *names):
+        if counted is None and name not in known.get("e", {}):
+            continue
+        sealed = sealed_of(known, name) if name == "all" else as_of_today(document, known, name)[2]
+        if counted is not None:
+            sealed = counted(sealed)
+        elif is_known:
+            sealed = faded(sealed, keep)
+        known.setdefault("e", {})[name] = sealed
 
 
 def cells_of(cells, rules, decision, scenario_type, outcome, departure, ai_correct):

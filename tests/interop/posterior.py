@@ -4,7 +4,7 @@ import math
 from functools import lru_cache
 
 from arithmetic import clamp, exponential, natural_logarithm, round_to, to_dimension
-from parts_of_work import as_of_latest, as_of_today, lacking
+from parts_of_work import as_of_latest, as_of_today, lacking, sealed_of, without_sealed
 from shapes import DOMAINS
 
 _DIMENSIONS = (
@@ -130,11 +130,15 @@ def _interval(table, posterior, tail):
 
 
 class Work:
-    """Some of the work: its natural and its planted cases, and both together."""
+    """Some of the work: its natural and its planted cases, and both together; `unsealed` are the natural ones that were
+    no probes.
+    """
 
-    def __init__(self, natural, planted=None):
+    def __init__(self, natural, planted=None, sealed=None):
         self.natural = natural
         self.planted = planted or [0] * 8
+        self.sealed = sealed or [0] * 8
+        self.unsealed = without_sealed(natural, self.sealed)
         self.part = [one + other for one, other in zip(natural, self.planted)]
 
 
@@ -154,7 +158,7 @@ class Reading:
         self.work = work
         self.part = work.part
         self.lacks = lacking(judgment.rules, work.part)
-        rate = judgment.error_rate(work.natural, work.natural)
+        rate = judgment.error_rate(work.unsealed, work.unsealed)
         self.points = judgment.points(rate)
         self.table = self.points.modes[judgment.mode]
         self.posterior = judgment.grid.weights(self.part)
@@ -164,11 +168,11 @@ class Reading:
         self.table_at_most = self.table
         least = _borne_out(self.part)
         if least[0] < self.part[0]:
-            table = judgment.points(judgment.error_rate(work.natural, _borne_out(work.natural))).modes[judgment.mode]
+            table = judgment.points(judgment.error_rate(work.unsealed, _borne_out(work.unsealed))).modes[judgment.mode]
             posterior = judgment.grid.weights(least)
             self.low = min(self.low, _interval(table, posterior, judgment.tail)[0])
             self.least_mean = min(self.mean, _mean(table, posterior))
-        if lacking(judgment.rules, work.natural)[1] > 0:
+        if lacking(judgment.rules, work.unsealed)[1] > 0:
             self.table_at_most = judgment.points(judgment.rules["error_rate"]["most"]).modes[judgment.mode]
             self.high = _interval(self.table_at_most, self.posterior, judgment.tail)[1]
 
@@ -184,7 +188,7 @@ class Judgment:
         self.tail = (1 - document["uncertainty"]["level"]) / 2
         self.grid = _grid_of(json.dumps(self.rules, sort_keys=True))
         self.mode = mode
-        self.all = Reading(self, Work(known["n"], known["p"]))
+        self.all = Reading(self, Work(known["n"], known["p"], sealed_of(known, "all")))
         self.dimensions = {
             name: to_dimension(_mean(table, self.all.posterior) / 100)
             for name, table in self.all.points.dimensions.items()
@@ -273,9 +277,9 @@ class Judgment:
 
     def _natural(self, reading):
         work = reading.work
-        if work.planted[4] == 0 or lacking(self.rules, work.natural)[0] > 0:
+        if work.planted[4] + work.sealed[4] == 0 or lacking(self.rules, work.unsealed)[0] > 0:
             return None
-        return Reading(self, Work(work.natural))
+        return Reading(self, Work(work.unsealed))
 
     def _on_natural(self):
         reading = self._natural(self.all)
@@ -301,7 +305,8 @@ class Judgment:
         return (name, work, is_often) if is_judged else None
 
     def _together(self, domains):
-        work = Work(_sum_of(one.natural for _, one in domains), _sum_of(one.planted for _, one in domains))
+        works = [work for _, work in domains]
+        work = Work(*(_sum_of(getattr(one, kind) for one in works) for kind in ("natural", "planted", "sealed")))
         today = self.known["t"]
         decisions = sum(
             one.part[6]

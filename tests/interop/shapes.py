@@ -41,6 +41,18 @@ def closed(**members):
     return holds
 
 
+def having(may_have, **members):
+    """An object with exactly these members, and any of those that it may have besides."""
+
+    def holds(value):
+        if not isinstance(value, dict):
+            return False
+        more = {name: schema for name, schema in may_have.items() if name in value}
+        return closed(**members, **more)(value)
+
+    return holds
+
+
 def either(*schemas):
     """A value of one of these schemas."""
     return lambda value: any(schema(value) for schema in schemas)
@@ -239,6 +251,38 @@ STRUCTURAL = {
 }
 
 
+# ---- probes (section 11) ----------------------------------------------------------------------------------
+
+
+def _day(value):
+    """A UTC day that the calendar has."""
+    return isinstance(value, str) and instant(f"{value}T00:00:00.000Z")
+
+
+_POLICY = closed(
+    enabled=flag, rate=number(0, 1), highest_share=number(0, 1), minimum=whole(), ticket_minutes=whole()
+)
+_STRATUM = {"domain": only(*DOMAINS), "stakes": only("standard", "high_stakes", "critical")}
+_OPENING = {"probe_id": identifier, "ai_correct": flag, "reference": optional(text), "salt": hash_text}
+_ASSIGNMENT = {"operator_id": identifier, "session_id": identifier, "probe_id": optional(identifier)}
+PROBES = {
+    "PROBE_POLICY_CHANGED": _POLICY,
+    "PROBE_SEED_COMMITTED": closed(day=_day, commitment=hash_text, policy=_POLICY),
+    "PROBE_SEED_OPENED": closed(day=_day, seed=hash_text),
+    "PROBE_SEALED": closed(probe_id=identifier, **_STRATUM, commitment=hash_text),
+    "PROBE_DRAWN": closed(
+        day=_day, **_STRATUM, share=number(0, 1), stock=whole(), probe_id=optional(identifier)
+    ),
+    "PROBE_ASSIGNED": either(
+        closed(**_ASSIGNMENT, probe_session_id=identifier, expires_at=instant),
+        closed(**_ASSIGNMENT, probe_session_id=null, expires_at=null),
+    ),
+    "PROBE_OPENED": closed(**_OPENING),
+    "PROBE_RECALLED": closed(**_OPENING, reason=only("request", "erasure", "restore")),
+    "PROBE_LOST": closed(**_OPENING),
+}
+
+
 # ---- inputs (section 4; the state is formulas.md section 2) -----------------------------------------------
 
 _PAIR = lambda value: isinstance(value, list) and len(value) == 2 and all(map(number(0), value))  # noqa: E731
@@ -256,6 +300,13 @@ def _known_cases_of_part(value):
 def _by_domain(value):
     return isinstance(value, dict) and all(
         name in DOMAINS and _known_cases_of_part(part) for name, part in value.items()
+    )
+
+
+def _sealed_by_part(value):
+    names = ("all", "high_stakes", "critical", *DOMAINS)
+    return isinstance(value, dict) and all(
+        name in names and _known_cases_of_part(part) for name, part in value.items()
     )
 
 
@@ -300,7 +351,8 @@ _STATE_MEMBERS = {
     "tcrit": optional(whole()),
     "share": closed(hs=number(0, 1), crit=number(0, 1)),
 }
-_KNOWN_CASES = closed(
+_KNOWN_CASES = having(
+    {"e": _sealed_by_part},
     **dict.fromkeys(("n", "p", "s", "c", "a"), _known_cases_of_part),
     **dict.fromkeys(("d", "q"), _by_domain),
     u=_days_by_part,
@@ -330,7 +382,7 @@ _INTERACTION_MEMBERS = dict(
     scroll_depth=optional(number(0, 1)),
     alternative_views_checked=optional(whole(0, 100_000)),
 )
-_INTERACTION = either(closed(**_INTERACTION_MEMBERS), closed(**_INTERACTION_MEMBERS, ai_correct=flag))
+_INTERACTION = having({"ai_correct": flag, "sealed_probe": true}, **_INTERACTION_MEMBERS)
 _PRIOR = closed(seq=whole(), entry_hash=hash_text)
 _COMMON = {
     "v": only("jis.input/1"),
