@@ -142,6 +142,7 @@ function posteriorOf(model: ModelDocument, decisions: readonly Decision[]): Post
     const decided = {
       domain: "general",
       scenario_type: "standard",
+      isProbe: false,
       isNew: true,
       evidence,
       isUnclear: false,

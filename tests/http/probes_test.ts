@@ -253,12 +253,7 @@ Deno.test(
     const programme = { harness, key: await harness.organization("acme") };
     await setPolicy(programme);
     await sealStock(programme, 1);
-    await harness.database.batch([{
-      sql: "UPDATE probe SET reference = 'another case'",
-      parameters: [],
-      query: {} as never,
-      queryId: {} as never,
-    }]);
+    await harness.database.batch([{ sql: "UPDATE probe SET reference = 'another case'", parameters: [] }]);
     const { send } = harness;
     const { key } = programme;
     const verified = await send("/v1/audit/chain/verify", { key });

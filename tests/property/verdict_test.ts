@@ -159,6 +159,7 @@ Deno.test("no acceptance without truth makes a verdict better, however long ago 
         const after = withDecision(model, before, {
           domain,
           scenario_type,
+          isProbe: false,
           isNew: true,
           evidence: null,
           isUnclear: false,
@@ -224,6 +225,7 @@ function withCase(
   return withDecision(model, of, {
     domain,
     scenario_type,
+    isProbe: false,
     isNew: true,
     evidence: { ...NOTHING, ...evidence },
     isUnclear: false,

@@ -321,7 +321,14 @@ Deno.test("an unlabelled case in a part that was left ends nothing: what is know
     t: 1_300,
     d: { general: good, legal: old },
     u: { general: 1_300, legal: 1_000 },
-  }, { domain: "legal", scenario_type: "standard", isNew: true, evidence: null, isUnclear: false });
+  }, {
+    domain: "legal",
+    scenario_type: "standard",
+    isProbe: false,
+    isNew: true,
+    evidence: null,
+    isUnclear: false,
+  });
   assert.equal(again.u.legal, 1_300);
   assert.deepEqual(brief(judge(model, again, "full").verdict).slice(0, 3), [
     "undetermined",
@@ -342,7 +349,7 @@ Deno.test("small domains are read together as of today, so that no case in one o
   };
   const before = judge(model, parts, "full").verdict;
   assert.deepEqual(brief(before).slice(0, 3), ["undetermined", "other_domains", "interval_spans_minimum"]);
-  const decided = { scenario_type: "standard", isNew: true, isUnclear: false } as const;
+  const decided = { scenario_type: "standard", isProbe: false, isNew: true, isUnclear: false } as const;
   const accepted = withDecision(model, parts, { ...decided, domain: "general", evidence: null });
   assert.deepEqual(judge(model, accepted, "full").verdict, before);
   const evidence = { hit: 0, miss: 1, correctAcceptance: 0, falseAlarm: 0 };
