@@ -74,12 +74,40 @@ async function write(service: RunningService, key: string): Promise<string> {
     interaction: { time_to_decision_ms: 9000, decision: "accepted" },
   });
   await ask(service, key, "/v1/score/labelled-1/commit", { outcome_correct: false });
+  await decideProbe(service, key);
   const { report } = await ask(
     service,
     key,
     "/v1/compliance/report?period_start=2026-01-01&period_end=2027-01-01",
   );
   return report.report_id;
+}
+
+/** Begins a programme of probes, and decides the first one that is drawn. */
+async function decideProbe(service: RunningService, key: string): Promise<void> {
+  const policy = { enabled: true, rate: 0.1 };
+  assert.equal(
+    (await service.send("/v1/probes/policy", { key, method: "PUT", body: policy })).status,
+    200,
+  );
+  const stratum = { domain: "financial", stakes: "standard" };
+  await ask(service, key, "/v1/probes", { probe_id: "probe-1", ...stratum, ai_correct: false });
+  for (let number = 0; number < 500; number += 1) {
+    const { probe } = await ask(service, key, "/v1/probes/draw", {
+      operator_id: "reviewer-ada",
+      session_id: `probed-${number}`,
+      ...stratum,
+    });
+    if (probe === null) continue;
+    await ask(service, key, "/v1/score", {
+      session_id: probe.session_id,
+      operator_id: "reviewer-ada",
+      domain: "financial",
+      interaction: { time_to_decision_ms: 9000, decision: "rejected", probe_ticket: probe.ticket },
+    });
+    return;
+  }
+  throw new Error("no probe was drawn");
 }
 
 /** The first score of an operator. */
@@ -102,7 +130,7 @@ Deno.test({
       const operator = "/v1/operator/reviewer-ada/profile?include=projection";
       const views:
         readonly (readonly [view: string, heading: string, least: number, asked: readonly string[]])[] = [
-          ["", "Demo organization", 20, [
+          ["", "Demo organization", 25, [
             "/v1/organization/dashboard",
             "/v1/organization/operators?sort=jis&limit=5&include=sparkline",
             "/v1/compliance/article14",

@@ -1,7 +1,7 @@
 /** The organization's verdict with its reasons, its figures, and the operators to look at first. */
 import { VERDICT_STATUSES } from "../../../domain/enums.ts";
 import { bandsFigure } from "../../../pages/operator_plots.ts";
-import { nameInWords } from "../../../pages/wording.ts";
+import { nameInWords, percentInWords } from "../../../pages/wording.ts";
 import { VERDICT_WORDS } from "../../../scoring/verdict_words.ts";
 import { Drawing } from "../../shared/drawing.tsx";
 import { OperatorRows } from "../operator_rows.tsx";
@@ -76,6 +76,7 @@ function OrganizationSummary({ dashboard, domain, tier }: Dashboard) {
           </Tile>
         ))}
       </ul>
+      {dashboard.probes !== null && <Probes probes={dashboard.probes} />}
       <h2>Scores alone</h2>
       <ul class="tiles">
         <Tile name="Operators">
@@ -105,6 +106,37 @@ function OrganizationSummary({ dashboard, domain, tier }: Dashboard) {
       <Drawing of={bandsFigure(dashboard.band_distribution)} />
     </>
   );
+}
+
+function Probes({ probes }: { readonly probes: NonNullable<Dashboard["dashboard"]["probes"]> }) {
+  const { wrong, right, lost } = probes;
+  const counted = (name: "wrong" | "right", { count, probes: all }: typeof wrong) => (
+    <>
+      <Figure of={`dashboard.probes.${name}.count`} value={count} /> of{" "}
+      <Figure of={`dashboard.probes.${name}.probes`} value={all} />
+    </>
+  );
+  return (
+    <>
+      <h2>Sealed probes</h2>
+      <ul class="tiles">
+        <Tile name="Errors found" more={intervalInWords(wrong)}>{counted("wrong", wrong)}</Tile>
+        <Tile name="False alarms" more={intervalInWords(right)}>{counted("right", right)}</Tile>
+        <Tile name="Lost">
+          <Figure of="dashboard.probes.lost" value={lost} />
+        </Tile>
+      </ul>
+    </>
+  );
+}
+
+/** The exact interval of a share, in percent. */
+function intervalInWords(
+  { low, high }: { readonly low: number | null; readonly high: number | null },
+): string {
+  return low === null || high === null
+    ? "none yet"
+    : `${percentInWords(low)} to ${percentInWords(high)}, with 95 %`;
 }
 
 const VERDICT_LINKS: Readonly<Record<(typeof VERDICT_STATUSES)[number], string>> = {
