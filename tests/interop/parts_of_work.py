@@ -137,13 +137,14 @@ def count_case(document, known, case, evidence, is_new, is_probe=False):
     if scenario_type == "calibration":
         known["a"] = counted(known["a"])
         return
-    natural, planted, _ = as_of_today(document, known, domain)
+    natural, planted, sealed = as_of_today(document, known, domain)
     names = _parts_of(case)
-    if scenario_type != "error_injected":
-        _count_sealed(document, known, names, counted if is_probe else None, cells.labelled())
     if scenario_type == "error_injected":
+        if domain in known.get("e", {}):
+            known["e"][domain] = sealed
         known["p"], planted = counted(known["p"]), counted(planted)
     else:
+        _count_sealed(document, known, names, counted if is_probe else None, cells.labelled())
         known["n"], natural = counted(known["n"]), counted(natural)
     known["d"][domain], known["q"][domain] = natural, planted
     for name, member in (("high_stakes", "s"), ("critical", "c")):
