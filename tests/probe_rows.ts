@@ -12,6 +12,7 @@ import {
   type Draw,
   drawOf,
   placeIn,
+  PROBE_DETAILS,
   probeCommitment,
   type ProbeDetail,
   type ProbeEvent,
@@ -19,7 +20,7 @@ import {
   seedCommitment,
 } from "../src/evidence/probes.ts";
 import { buildWorld, type ChainWriter, type World } from "./bundle_builder.ts";
-import { forged, type Json, type OpenBundle } from "./bundle_tampering.ts";
+import { forged, type Json, type OpenBundle, prunedTo, putTogether, takeApart } from "./bundle_tampering.ts";
 import { type Expectation, INTACT, type Row, tampered } from "./verification.ts";
 
 const DAY_MS = 86_400_000;
@@ -116,6 +117,7 @@ class Programme {
     operator = "ada",
     session = this.session(operator),
     changes: Partial<ProbeDetail<"PROBE_DRAWN">> = {},
+    assignment: Partial<ProbeDetail<"PROBE_ASSIGNED">> = {},
   ): Open {
     const { stock } = this;
     const drawn = stock[placeIn(stock.length, this.drawOf(operator, session))] ?? null;
@@ -140,6 +142,7 @@ class Programme {
       probe_id: probeId,
       probe_session_id: probeId === null ? null : probeSession,
       expires_at: probeId === null ? null : expiresAt,
+      ...assignment,
     }, { subject: this.chain.pseudonymOf(operator) });
     return { probeId: probeId ?? "", operator, session: probeSession, expiresAt };
   }
@@ -164,6 +167,16 @@ class Programme {
   decide(open: Open, changes: Partial<ProbeDetail<"PROBE_OPENED">> = {}): number {
     this.score(open);
     return this.append("PROBE_OPENED", { ...this.opening(open.probeId), ...changes });
+  }
+
+  /** Scores a case that the operator knows to be an exercise; its seq. */
+  announced(operator: string, session: string): number {
+    const interaction = {
+      decision: "rejected",
+      scenario_type: "calibration",
+      outcome_correct: true,
+    } as const;
+    return this.chain.score(operator, { session, interaction });
   }
 
   /** Scores a live case; its seq. */
@@ -219,24 +232,92 @@ function without(text: string, isDropped: (entry: Json, index: number) => boolea
   }, { commitments: true, links: true, priors: true, signers: buildWorld().signers });
 }
 
+/** Two days of probes, of which one is recalled and one is lost. */
+export const TWO_DAYS = played((programme) => {
+  honest(programme);
+  const lost = programme.draw("ben", programme.session("ben", true, "other"));
+  programme.append("PROBE_RECALLED", { ...programme.opening(programme.stock[0]!), reason: "request" });
+  programme.stock.shift();
+  programme.world.now += 3_600_000;
+  programme.append("PROBE_LOST", programme.opening(lost.probeId), { actor: "system" });
+  programme.endDay();
+  programme.startDay();
+  programme.decide(programme.draw("ada", programme.session("ada", true, "next")));
+  programme.live("ada", programme.session("ada", false, "plain"));
+  programme.endDay();
+});
+
+const FIRST_OF_EACH_EVENT = Object.keys(PROBE_DETAILS).map((event) =>
+  [event, takeApart(TWO_DAYS).groups.findIndex(({ entry }) => entry.event_type === event)] as const
+);
+
+/** The same bundle, with the content of some entries withheld. */
+export function withheld(text: string, isWithheld: (seq: number) => boolean): string {
+  return forged(text, ({ groups }) => {
+    for (const group of groups.filter(({ entry }) => isWithheld(entry.seq))) {
+      group.parts = group.parts.map(({ kind, seq, name }) => ({ kind, seq, name, withheld: true }));
+    }
+  });
+}
+
+/** The same chain without its first entries, and without a record of their removal. */
+export function cut(text: string, size: number): string {
+  return putTogether(prunedTo(text, size, buildWorld().signers));
+}
+
+const NOT_CLOSED = played((programme) => {
+  const session = programme.session("ada");
+  programme.draw("ada", session);
+  programme.live("ada", session);
+  programme.endDay();
+});
+
+const NOT_DUE = played((programme) => {
+  programme.decide(programme.draw("ada", programme.session("ada", false)));
+  programme.endDay();
+});
+
+const TWICE_DRAWN = played((programme) => {
+  const open = programme.draw("ada", programme.session("ada"));
+  programme.decide(open);
+  const again = programme.session("ben", true, "again");
+  programme.decide(programme.draw("ben", again, { probe_id: open.probeId }));
+  programme.endDay();
+});
+
 export const PROBE_ROWS: readonly Row[] = [
   { name: "a day of probes, sealed, drawn, decided and opened, is intact", text: HONEST, ...INTACT },
   {
     name: "two days of probes, with a recalled and a lost one, are intact",
-    text: played((programme) => {
-      honest(programme);
-      const lost = programme.draw("ben", programme.session("ben", true, "other"));
-      programme.append("PROBE_RECALLED", { ...programme.opening(programme.stock[0]!), reason: "request" });
-      programme.stock.shift();
-      programme.world.now += 3_600_000;
-      programme.append("PROBE_LOST", programme.opening(lost.probeId), { actor: "system" });
-      programme.endDay();
-      programme.startDay();
-      programme.decide(programme.draw("ada", programme.session("ada", true, "next")));
-      programme.live("ada", programme.session("ada", false, "plain"));
-      programme.endDay();
-    }),
+    text: TWO_DAYS,
     ...INTACT,
+  },
+  ...FIRST_OF_EACH_EVENT.map(([event, seq]): Row => ({
+    name: `a withheld ${event} is counted, and nothing that follows from it is held against anybody`,
+    text: withheld(TWO_DAYS, (at) => at === seq),
+    ...said([`PROBE_UNCOMPARED@${seq}`]),
+    exit: 2,
+  })),
+  {
+    name: "a bundle without any content says nothing of probes but that they are not compared",
+    text: withheld(TWO_DAYS, () => true),
+    ...said(["PROBE_UNCOMPARED@1"]),
+    exit: 2,
+  },
+  {
+    name: "a cut bundle still has faults of its own: a probe that was drawn twice",
+    text: cut(TWICE_DRAWN, 12),
+    ...tampered(["PROBE_MISMATCH@17", "PROBE_UNCOMPARED@12", "PRUNED_PREFIX_UNPROVEN[0,11]"], 17),
+  },
+  {
+    name: "a cut bundle still has faults of its own: a drawn probe that was not closed",
+    text: cut(NOT_CLOSED, 12),
+    ...tampered(["PROBE_MISMATCH@13", "PROBE_UNCOMPARED@12", "PRUNED_PREFIX_UNPROVEN[0,11]"], 13),
+  },
+  {
+    name: "a cut bundle still has faults of its own: a draw that was not due",
+    text: cut(NOT_DUE, 12),
+    ...tampered(["PROBE_MISMATCH@13", "PROBE_UNCOMPARED@12", "PRUNED_PREFIX_UNPROVEN[0,11]"], 13),
   },
   {
     name: "draws of a day whose seed is not opened yet are counted",
@@ -264,12 +345,7 @@ export const PROBE_ROWS: readonly Row[] = [
   },
   {
     name: "a drawn probe that is neither decided nor recorded as lost is found once the day is over",
-    text: played((programme) => {
-      const session = programme.session("ada");
-      programme.draw("ada", session);
-      programme.live("ada", session);
-      programme.endDay();
-    }),
+    text: NOT_CLOSED,
     ...mismatch(13),
   },
   {
@@ -319,10 +395,7 @@ export const PROBE_ROWS: readonly Row[] = [
   },
   {
     name: "a draw for a session before which no probe was due is found",
-    text: played((programme) => {
-      programme.decide(programme.draw("ada", programme.session("ada", false)));
-      programme.endDay();
-    }),
+    text: NOT_DUE,
     ...mismatch(13),
   },
   {
@@ -504,6 +577,65 @@ export const PROBE_ROWS: readonly Row[] = [
     }),
     ...said(["PROBE_UNCOMPARED@4"]),
     exit: 2,
+  },
+  {
+    name: "a probe that another operator decides than it was drawn for is found",
+    text: played((programme) => {
+      programme.decide({ ...programme.draw("ada"), operator: "ben" });
+      programme.endDay();
+    }),
+    ...mismatch(16),
+  },
+  {
+    name: "a score of another domain than the probe's is found",
+    text: played((programme) => {
+      programme.stock.splice(0);
+      programme.seal("loan", false, { domain: "financial" });
+      programme.decide(programme.draw("ada", programme.session("ada"), { domain: "financial" }));
+      programme.endDay();
+    }),
+    ...mismatch(17),
+  },
+  {
+    name: "a seed before any policy was set is found",
+    text: without(HONEST, (_, index) => index === 1),
+    ...mismatch(1),
+  },
+  {
+    name: "a case that is planted, or announced, itself is not left out",
+    text: played((programme) => {
+      programme.announced("ada", programme.session("ada"));
+      programme.endDay();
+    }),
+    ...INTACT,
+  },
+  {
+    name: "an assignment of a probe without an end is not of its form",
+    text: played((programme) => {
+      programme.draw("ada", programme.session("ada"), {}, { expires_at: null });
+    }),
+    ...tampered(["RECORD_MALFORMED@14"], 14),
+  },
+  {
+    name: "an assignment that gives a probe more time than the policy is found",
+    text: played((programme) => {
+      const expires_at = new Date(programme.world.now + 2 * 3_600_000).toISOString();
+      programme.decide(programme.draw("ada", programme.session("ada"), {}, { expires_at }));
+      programme.endDay();
+    }),
+    ...mismatch(14),
+  },
+  {
+    name: "a sealed probe that names somebody is not of its form",
+    text: played((programme) => {
+      programme.append("PROBE_SEALED", {
+        probe_id: "new",
+        domain: "general",
+        stakes: "standard",
+        commitment: "00".repeat(32),
+      }, { subject: programme.chain.pseudonymOf("ada") });
+    }),
+    ...tampered(["RECORD_MALFORMED@13"], 13),
   },
   {
     name: "an entry about a probe that is not of its form is found",

@@ -6,7 +6,7 @@
  * application may not have asked; it is counted. Source: evidence-format.md, section 11.
  */
 import { type Crypto, fromHex } from "./crypto.ts";
-import { DAY_MS } from "../domain/time.ts";
+import { DAY_MS, MINUTE_MS } from "../domain/time.ts";
 import type { Entry } from "./entry.ts";
 import type { Family } from "./family.ts";
 import type { FindingLog } from "./finding_log.ts";
@@ -24,18 +24,37 @@ import {
   type ProbePolicy,
   seedCommitment,
   shareOf,
+  type Stratum,
 } from "./probes.ts";
 
 /** Hours after midnight in which a case may have been drawn on the day before. */
 const STRADDLING_HOURS = 4;
 
-/** A score with the entry that must follow it. */
+/** The events after which a drawn probe is open no more. */
+const CLOSING_EVENTS: readonly ProbeEvent[] = ["PROBE_OPENED", "PROBE_RECALLED", "PROBE_LOST"];
+
+/** The score before, as far as its input is given. */
 interface ProbeScore {
   readonly seq: number;
+  readonly operatorId: string;
   readonly sessionId: string;
-  readonly aiCorrect: unknown;
-  readonly scenario: unknown;
+  readonly domain: unknown;
+  readonly interaction: Readonly<Record<string, unknown>>;
 }
+
+/** What the entry before was, if this one is held against it. */
+interface Before {
+  /** The subject of a score; null if there is none. */
+  readonly scorer: string | null;
+  readonly score: ProbeScore | null;
+  /** A draw; its content is null if it is not given. */
+  readonly drawn: { readonly seq: number; readonly draw: PendingDraw | null } | null;
+}
+
+const NOTHING: Before = { scorer: null, score: null, drawn: null };
+
+/** Scenarios of cases before which no probe is drawn: they were planted, or announced, themselves. */
+const UNDRAWN_SCENARIOS: readonly unknown[] = ["error_injected", "calibration"];
 
 export interface ProbeCheckOptions {
   readonly parts: PartCheck;
@@ -48,12 +67,8 @@ export class ProbeCheck {
   readonly #parts: PartCheck;
   readonly #family: Family;
   #isFollowing = true;
-  /** The probe's score that the next entry must open. */
-  #scored: ProbeScore | null = null;
-  /** The draw whose assignment the next entry must be. */
-  #drawn: PendingDraw | null = null;
-  /** The operator of the score before, unless its input says that it is not of a probe; null if there is none. */
-  #scorer: string | null = null;
+  /** null at the first entry of the bundle: what came before it is not known. */
+  #before: Before | null = null;
   /** The entry with the newest fault. */
   #faulty = -1;
   #leftOut = { count: 0, first: 0, straddling: 0 };
@@ -78,37 +93,57 @@ export class ProbeCheck {
   /** Checks an entry whose parts are all read. */
   checkEntry(entry: Entry): void {
     if (!this.#isFollowing) return;
-    const [scored, drawn] = [this.#scored, this.#drawn];
-    [this.#scored, this.#drawn] = [null, null];
     const isOwn = entry.actor === "api" || entry.actor === "system";
     const event = isOwn && Object.hasOwn(PROBE_DETAILS, entry.event_type)
       ? entry.event_type as ProbeEvent
       : null;
-    if (scored !== null && event !== "PROBE_OPENED") {
-      this.#mismatch(scored.seq, "the score of a probe that the next entry does not open");
+    const before = this.#before;
+    this.#checkNext(event);
+    this.#before = NOTHING;
+    if (event !== null) this.#checkEvent(entry, event, before);
+    else if (entry.event_type === "SCORE_COMPUTED") this.#checkScore(entry);
+  }
+
+  /** Checks that an event, null at the end or if it is of another kind, may follow the entry before. */
+  #checkNext(event: ProbeEvent | null): void {
+    const { score, drawn } = this.#before ?? NOTHING;
+    if (score?.interaction.sealed_probe === true && event !== "PROBE_OPENED") {
+      this.#mismatch(score.seq, "the score of a probe that the next entry does not open");
     }
     if (drawn !== null && event !== "PROBE_ASSIGNED") {
       this.#mismatch(drawn.seq, "a draw whose next entry does not say for whom");
     }
-    if (event !== null) this.#checkEvent(entry, event, { scored, drawn });
-    this.#scorer = null;
-    if (entry.event_type === "SCORE_COMPUTED") this.#checkScore(entry);
   }
 
-  #checkEvent(
+  #checkEvent(entry: Entry, event: ProbeEvent, before: Before | null): void {
+    const { seq, subject, commit } = entry;
+    const part = event === "PROBE_ASSIGNED" ? "input" : "detail";
+    if (!this.#memory.isWhole) this.#countUncompared(seq);
+    if (event === "PROBE_DRAWN") this.#before = { ...NOTHING, drawn: { seq, draw: null } };
+    if (event === "PROBE_ASSIGNED" && before?.drawn === null) {
+      this.#mismatch(seq, "an assignment without its draw before it");
+    }
+    const state = this.#parts.stateOf(part);
+    const isOfForm = Object.keys(commit).join() === part && (subject !== null) === (part === "input");
+    const parsed = state === "given" ? PROBE_DETAILS[event].safeParse(this.#parts.dataOf(part)) : null;
+    if (!isOfForm || parsed?.success === false) {
+      this.#log.add("RECORD_MALFORMED", { seq, part });
+      this.#memory.hide(event);
+    } else if (parsed !== null) this.#checkContent(entry, event, { before, content: parsed.data as never });
+    else if (event === "PROBE_ASSIGNED" && state === "erased") {
+      this.#assignErased(before?.drawn?.draw ?? null, subject);
+    } else {
+      if (this.#memory.isWhole) this.#countUncompared(seq);
+      this.#memory.hide(event);
+    }
+  }
+
+  #checkContent(
     entry: Entry,
     event: ProbeEvent,
-    { scored, drawn }: { readonly scored: ProbeScore | null; readonly drawn: PendingDraw | null },
+    { before, content }: { readonly before: Before | null; readonly content: never },
   ): void {
     const { seq } = entry;
-    const part = event === "PROBE_ASSIGNED" ? "input" : "detail";
-    if (event === "PROBE_ASSIGNED" && drawn === null) {
-      return this.#mismatch(seq, "an assignment without its draw before it");
-    }
-    if (this.#parts.stateOf(part) !== "given") return this.#skip(event, seq);
-    const parsed = PROBE_DETAILS[event].safeParse(this.#parts.dataOf(part));
-    if (!parsed.success) return this.#log.add("RECORD_MALFORMED", { seq, part });
-    const content = parsed.data as never;
     switch (event) {
       case "PROBE_POLICY_CHANGED":
         this.#memory.policy = content;
@@ -122,247 +157,266 @@ export class ProbeCheck {
       case "PROBE_DRAWN":
         return this.#draw(seq, content);
       case "PROBE_ASSIGNED":
-        return this.#assign(entry, drawn!, content);
+        return this.#assign(entry, before?.drawn ?? null, content);
       case "PROBE_OPENED":
-        return this.#open(entry, scored, content);
+        return this.#open(entry, before, content);
       case "PROBE_RECALLED":
-        return this.#close(entry, content, ["sealed", "drawn"]);
+        this.#close(seq, content, { needsDraw: false });
+        return;
       case "PROBE_LOST":
         return this.#closeLost(entry, content);
     }
   }
 
-  /** An event whose content is not given: what it changed is not known any more. */
-  #skip(event: ProbeEvent, seq: number): void {
-    if (event === "PROBE_ASSIGNED") return;
-    this.#memory.isWhole = false;
-    if (event === "PROBE_POLICY_CHANGED") this.#memory.policy = null;
-    this.#countUncompared(seq);
-  }
-
   #checkScore({ seq, subject, timestamp }: Entry): void {
-    this.#scorer = subject;
-    const input = this.#parts.dataOf("input");
-    if (!isMembers(input) || !isMembers(input.interaction)) return;
-    const { operator_id: operatorId, session_id: sessionId, interaction } = input;
-    if (typeof operatorId !== "string" || typeof sessionId !== "string" || subject === null) return;
-    if (interaction.sealed_probe === true) {
-      const { ai_correct: aiCorrect, scenario_type: scenario } = interaction;
-      this.#scored = { seq, sessionId, aiCorrect, scenario };
-      return;
-    }
-    this.#scorer = null;
-    if (interaction.ai_recommendation_presented === true && interaction.ai_available === true) {
-      this.#memory.addScore({ seq, operatorId, sessionId, subject, timestamp });
-    }
+    const [input, result] = [this.#parts.dataOf("input"), this.#parts.dataOf("result")];
+    const sessionId = isMembers(input) ? input.session_id : isMembers(result) ? result.session_id : null;
+    if (typeof sessionId === "string") this.#memory.addScored(sessionId);
+    const before = { ...NOTHING, scorer: subject };
+    this.#before = before;
+    if (!isMembers(input) || !isMembers(input.interaction) || typeof sessionId !== "string") return;
+    const { operator_id: operatorId, domain, interaction } = input;
+    if (typeof operatorId !== "string" || subject === null) return;
+    this.#before = { ...before, score: { seq, operatorId, sessionId, domain, interaction } };
+    const isShown = interaction.ai_recommendation_presented === true && interaction.ai_available === true;
+    const isDrawn = interaction.sealed_probe === true ||
+      UNDRAWN_SCENARIOS.includes(interaction.scenario_type);
+    if (isShown && !isDrawn) this.#memory.addScore({ seq, operatorId, sessionId, subject, timestamp });
   }
 
   #seal(seq: number, seal: ProbeDetail<"PROBE_SEALED">): void {
     if (this.#memory.probes.has(seal.probe_id)) {
-      return this.#mismatch(seq, "a probe that was sealed before");
+      return this.#mismatch(seq, "a probe that was sealed or drawn before");
     }
     this.#memory.seal(seal);
   }
 
-  #startDay(seq: number, content: ProbeDetail<"PROBE_SEED_COMMITTED">): void {
+  #startDay(seq: number, { day: name, commitment, policy }: ProbeDetail<"PROBE_SEED_COMMITTED">): void {
     const memory = this.#memory;
-    const { day, policy } = memory;
+    const { day } = memory;
     if (day !== null && !day.isOpened) {
       this.#mismatch(seq, `a new seed, and that of ${day.name} was not opened`);
+      this.#countUnopened(day);
     }
-    if (day !== null && content.day <= day.name) this.#mismatch(seq, `a second seed of ${content.day}`);
-    if (policy !== null && !isSamePolicy(policy, content.policy)) {
+    if (day !== null && name <= day.name) this.#mismatch(seq, `a second seed of ${name}`);
+    const isKnown = memory.isWhole || memory.policy !== null;
+    if (isKnown && (memory.policy === null || !isSamePolicy(memory.policy, policy))) {
       this.#mismatch(seq, "a policy that is not the one that was set last");
     }
-    if (day === null || !day.isOpened || !isNextDay(day.name, content.day)) memory.past = null;
-    memory.startDay(content);
+    if (day === null || !day.isOpened || !isNextDay(day.name, name)) memory.past = null;
+    memory.startDay(name, { commitment, policy });
   }
 
   #draw(seq: number, detail: ProbeDetail<"PROBE_DRAWN">): void {
     const memory = this.#memory;
-    const { day } = memory;
+    const day = memory.openDay(detail.day);
     const stock = memory.stockOf(detail);
-    const place = detail.probe_id === null ? -1 : stock.indexOf(detail.probe_id);
+    const place = stock.findIndex(({ id }) => id === detail.probe_id);
     const draw: PendingDraw = {
       seq,
       log: this.#log,
       detail,
-      place: memory.isWhole ? place : null,
-      assignment: null,
-      subject: null,
+      place: place === -1 ? null : place,
+      isCompared: memory.isWhole,
+      assigned: null,
     };
-    this.#drawn = draw;
-    if (day === null || day.isOpened || day.name !== detail.day) {
-      if (memory.isWhole) this.#mismatch(seq, "a draw under a seed that was not committed to, or is opened");
-      else this.#countUncompared(seq);
-    } else day.draws.push(draw);
-    if (detail.probe_id !== null) this.#takeDrawn(seq, { id: detail.probe_id, detail, place });
+    this.#before = { ...NOTHING, drawn: { seq, draw } };
+    if (day === null) this.#mismatch(seq, "a draw under a seed that was not committed to, or is opened");
+    else day.draws.push(draw);
+    if (memory.isWhole && detail.stock !== stock.length) {
+      this.#mismatch(seq, `of ${detail.stock} probes, and there were ${stock.length}`);
+    }
+    if (detail.probe_id !== null) this.#take(seq, detail.probe_id, detail);
     else if (memory.isWhole && stock.length > 0) {
       this.#mismatch(seq, "a draw without a probe, and there were some");
     }
-    if (memory.isWhole && detail.probe_id !== null && place !== -1 && detail.stock !== stock.length + 1) {
-      this.#mismatch(seq, `of ${detail.stock} probes, and there were ${stock.length + 1}`);
-    }
   }
 
-  #takeDrawn(
-    seq: number,
-    { id, detail, place }: {
-      readonly id: string;
-      readonly detail: ProbeDetail<"PROBE_DRAWN">;
-      readonly place: number;
-    },
-  ): void {
+  /** Takes a drawn probe out of its stratum, which is null if the draw is not given. */
+  #take(seq: number, id: string, stratum: Stratum | null): void {
     const probe = this.#probeOf(seq, id);
     if (probe === null) return;
-    const { domain, stakes } = probe.seal;
-    if (domain !== detail.domain || stakes !== detail.stakes) {
-      this.#mismatch(seq, "a probe of another domain, or of other stakes");
-    } else if (place === -1) this.#mismatch(seq, "a probe that was drawn or recalled before");
+    const isOther = stratum !== null && probe.stratum !== null &&
+      (probe.stratum.domain !== stratum.domain || probe.stratum.stakes !== stratum.stakes);
+    if (isOther) this.#mismatch(seq, "a probe of another domain, or of other stakes");
+    if (probe.state !== "sealed") this.#mismatch(seq, "a probe that was drawn or recalled before");
+    probe.stratum ??= stratum;
     this.#memory.markDrawn(probe, { seq, log: this.#log });
   }
 
   #assign(
-    { seq, subject }: Entry,
-    drawn: PendingDraw,
-    assignment: ProbeDetail<"PROBE_ASSIGNED">,
+    { seq, subject, timestamp }: Entry,
+    drawn: Before["drawn"],
+    content: ProbeDetail<"PROBE_ASSIGNED">,
   ): void {
     const { assigned, day, probes } = this.#memory;
-    drawn.assignment = assignment;
-    drawn.subject = subject;
-    const { session_id } = assignment;
+    const { session_id, probe_id } = content;
     if (assigned.has(session_id)) this.#mismatch(seq, "a second draw of its session");
     if (day?.scored.has(session_id)) this.#mismatch(seq, "a draw after its case was scored");
     assigned.add(session_id);
-    const { probe_id } = drawn.detail;
-    const isOfDraw = probe_id === assignment.probe_id;
-    if (!isOfDraw || (probe_id === null) !== (assignment.probe_session_id === null)) {
-      this.#mismatch(seq, "another probe than its draw says, or a session for none");
+    if ((probe_id === null) !== (content.probe_session_id === null)) {
+      this.#mismatch(seq, "a session for no probe, or none for one");
     }
+    if (drawn === null) return;
+    const { draw } = drawn;
+    if (draw === null && probe_id !== null) this.#take(drawn.seq, probe_id, null);
+    if (draw !== null) {
+      draw.assigned = { subject, content };
+      if (draw.detail.probe_id !== probe_id) this.#mismatch(seq, "another probe than its draw says");
+    }
+    this.#checkTime({ seq, timestamp }, content);
     const probe = probe_id === null ? undefined : probes.get(probe_id);
-    if (probe !== undefined) probe.assignment = assignment;
+    if (probe !== undefined) probe.assigned = { subject, content };
   }
 
-  #open(
-    { seq, timestamp }: Entry,
-    scored: ProbeScore | null,
-    content: ProbeDetail<"PROBE_OPENED">,
+  /** Checks that a probe is given no more time than the policy of its day allows. */
+  #checkTime(
+    { seq, timestamp }: Pick<Entry, "seq" | "timestamp">,
+    { expires_at }: ProbeDetail<"PROBE_ASSIGNED">,
   ): void {
-    const probe = this.#opened(seq, content, ["drawn"]);
-    if (this.#scorer === null) this.#mismatch(seq, "opened without the score of its decision before it");
-    else this.#memory.addDecided(this.#scorer, timestamp);
-    if (probe === null || scored === null) return;
-    const { assignment, seal } = probe;
-    if (scored.aiCorrect !== content.ai_correct) {
+    const minutes = this.#memory.day?.committed?.policy.ticket_minutes;
+    if (minutes === undefined || expires_at === null) return;
+    if (Date.parse(expires_at) > Date.parse(timestamp) + minutes * MINUTE_MS) {
+      this.#mismatch(seq, "more time than the policy gives");
+    }
+  }
+
+  /** Takes the assignment of an erased operator: nobody can compute its draw any more. */
+  #assignErased(draw: PendingDraw | null, subject: string | null): void {
+    if (draw === null) return;
+    draw.assigned = { subject, content: null };
+    const probe = this.#memory.probes.get(draw.detail.probe_id ?? "");
+    if (probe !== undefined) probe.assigned = draw.assigned;
+  }
+
+  #open({ seq, timestamp }: Entry, before: Before | null, opening: ProbeDetail<"PROBE_OPENED">): void {
+    const probe = this.#close(seq, opening, { needsDraw: true });
+    if (before === null) return;
+    const { scorer, score } = before;
+    if (scorer === null) this.#mismatch(seq, "opened without the score of its decision before it");
+    else this.#memory.addDecided(scorer, timestamp);
+    if (probe === null) return;
+    const { assigned, stratum } = probe;
+    if (scorer !== null && assigned !== null && assigned.subject !== scorer) {
+      this.#mismatch(seq, "decided by another operator than it was drawn for");
+    }
+    if (score === null) return;
+    const { interaction } = score;
+    if (interaction.sealed_probe !== true) {
+      this.#mismatch(seq, "opened without the score of its decision before it");
+    }
+    if (interaction.ai_correct !== opening.ai_correct) {
       this.#mismatch(seq, "the score was made with another truth than the one that was sealed");
     }
-    if (scored.scenario !== seal.stakes) this.#mismatch(seq, "the score was made with other stakes");
-    if (assignment === null) return;
-    if (assignment.probe_session_id !== scored.sessionId) {
+    if (
+      stratum !== null && (interaction.scenario_type !== stratum.stakes || score.domain !== stratum.domain)
+    ) {
+      this.#mismatch(seq, "the score was made with another domain, or with other stakes");
+    }
+    const content = assigned?.content ?? null;
+    if (content === null) return;
+    if (content.probe_session_id !== score.sessionId) {
       this.#mismatch(seq, "the score is of another session than the one that was drawn");
     }
-    if (assignment.expires_at !== null && timestamp > assignment.expires_at) {
+    if (content.operator_id !== score.operatorId) {
+      this.#mismatch(seq, "decided by another operator than it was drawn for");
+    }
+    if (content.expires_at === null || timestamp > content.expires_at) {
       this.#mismatch(seq, "decided after its time");
     }
   }
 
-  #closeLost({ seq, timestamp }: Entry, content: ProbeDetail<"PROBE_LOST">): void {
-    const probe = this.#opened(seq, content, ["drawn"]);
-    const expires = probe?.assignment?.expires_at ?? null;
+  #closeLost({ seq, timestamp }: Entry, opening: ProbeDetail<"PROBE_LOST">): void {
+    const probe = this.#close(seq, opening, { needsDraw: true });
+    const expires = probe?.assigned?.content?.expires_at ?? null;
     if (expires !== null && timestamp < expires) this.#mismatch(seq, "lost before its time was over");
   }
 
+  /** Closes a probe whose seal an entry opens; null if it is known that nobody sealed it. */
   #close(
-    { seq }: Entry,
-    content: ProbeDetail<"PROBE_RECALLED">,
-    states: readonly KnownProbe["state"][],
-  ): void {
-    this.#opened(seq, content, states);
-  }
-
-  /** Closes a probe whose seal an entry opens; null if it is not known. */
-  #opened(
     seq: number,
     { probe_id, salt, ai_correct, reference }: ProbeDetail<"PROBE_LOST">,
-    states: readonly KnownProbe["state"][],
+    { needsDraw }: { readonly needsDraw: boolean },
   ): KnownProbe | null {
+    const memory = this.#memory;
     const probe = this.#probeOf(seq, probe_id);
     if (probe === null) return null;
-    const isEnded = probe.state === "ended" && states.includes("sealed");
+    // A probe whose seal was not seen may have been drawn unseen, too.
+    const mayBeDrawn = probe.commitment === null || memory.hidden.has("PROBE_DRAWN");
     if (probe.state === "closed") this.#mismatch(seq, "opened a second time");
-    else if (isEnded) {
-      // A restore ended it: it can only be recalled.
-    } else if (!states.includes(probe.state)) {
-      if (this.#memory.isWhole) this.#mismatch(seq, "opened without a draw");
-      else this.#countUncompared(seq);
+    else if (needsDraw && (probe.state === "ended" || (probe.state === "sealed" && !mayBeDrawn))) {
+      this.#mismatch(seq, "opened without a draw");
     }
     const commitment = probeCommitment(this.#crypto, fromHex(salt), { probe_id, ai_correct, reference });
-    if (commitment !== probe.seal.commitment) {
+    if (probe.commitment !== null && commitment !== probe.commitment) {
       this.#mismatch(seq, "another truth than the one that was sealed");
     }
-    this.#memory.markClosed(probe);
+    memory.markClosed(probe);
     return probe;
   }
 
-  /** A sealed probe; null, with a finding or counted, if no seal of it is known. */
+  /** A probe; null, with a finding, if it is known that nobody sealed it. */
   #probeOf(seq: number, id: string): KnownProbe | null {
-    const probe = this.#memory.probes.get(id);
-    if (probe !== undefined) return probe;
-    if (this.#memory.isWhole) this.#mismatch(seq, "a probe that was not sealed before");
-    else this.#countUncompared(seq);
-    return null;
+    const probe = this.#memory.probeOf(id);
+    if (probe === null) this.#mismatch(seq, "a probe that was not sealed before");
+    return probe;
   }
 
   /** Opens the seed of the day, and computes its draws anew. */
   #openDay(seq: number, { day: name, seed: text }: ProbeDetail<"PROBE_SEED_OPENED">): void {
     const memory = this.#memory;
-    const { day } = memory;
-    if (day === null || day.name !== name || day.isOpened) {
-      if (memory.isWhole) this.#mismatch(seq, "a seed that was not committed to, or was opened before");
-      else this.#countUncompared(seq);
-      return;
-    }
+    const day = memory.openDay(name);
+    if (day === null) return this.#mismatch(seq, "a seed that was not committed to, or was opened before");
     day.isOpened = true;
-    const end = new Date(Date.parse(`${name}T00:00:00.000Z`) + DAY_MS).toISOString();
-    for (const { drawnAt } of memory.overdueAt(end)) {
-      drawnAt!.log.add("PROBE_MISMATCH", {
-        seq: drawnAt!.seq,
-        detail: "shown, and by the end of its time neither decided nor recorded as lost",
-      });
-    }
+    this.#checkOverdue(name);
     const seed = fromHex(text);
-    if (seedCommitment(this.#crypto, name, seed) !== day.commitment) {
+    const { committed } = day;
+    if (committed !== null && seedCommitment(this.#crypto, name, seed) !== committed.commitment) {
       return this.#mismatch(seq, "another seed than the one that was committed to");
     }
     const draw = (operatorId: string, sessionId: string) =>
       drawOf(this.#crypto, seed, { operatorId, sessionId });
     for (const pending of day.draws) this.#compareDraw(day, pending, draw);
     for (const score of day.scores) this.#compareScore(day, score, draw);
-    if (day.skipped > 0) this.#countUncompared(day.draws[0]?.seq ?? seq, day.skipped);
-    const { policy } = day;
-    memory.past = {
+    memory.past = committed === null ? null : {
       name,
-      drawOf: ({ operatorId, sessionId }) => ({ draw: draw(operatorId, sessionId), policy }),
+      drawOf: ({ operatorId, sessionId }) => ({
+        draw: draw(operatorId, sessionId),
+        policy: committed.policy,
+      }),
     };
     day.draws.length = 0;
     day.scores.length = 0;
   }
 
+  /** Checks that every probe whose time ended on a day, or before, was closed. */
+  #checkOverdue(day: string): void {
+    const { hidden } = this.#memory;
+    if (CLOSING_EVENTS.some((event) => hidden.has(event))) return;
+    const end = new Date(Date.parse(`${day}T00:00:00.000Z`) + DAY_MS).toISOString();
+    for (const { drawnAt } of this.#memory.overdueAt(end)) {
+      drawnAt!.log.add("PROBE_MISMATCH", {
+        seq: drawnAt!.seq,
+        detail: "shown, and by the end of its time neither decided nor recorded as lost",
+      });
+    }
+  }
+
   #compareDraw(
     day: ProbeDay,
-    { seq, log, detail, place, assignment, subject }: PendingDraw,
+    { seq, log, detail, place, isCompared, assigned }: PendingDraw,
     draw: (operatorId: string, sessionId: string) => Draw,
   ): void {
     const found = (what: string) => log.add("PROBE_MISMATCH", { seq, detail: what });
-    const share = subject === null ? null : this.#shareOf(day, subject);
-    if (share !== null && share !== detail.share) {
-      return found(`a share of ${detail.share}, and it was ${share}`);
+    if (isCompared && assigned !== null && assigned.subject !== null) {
+      const share = this.#shareOf(day, assigned.subject);
+      if (share !== detail.share) return found(`a share of ${detail.share}, and it was ${share}`);
     }
-    // The operator was erased: nobody can compute the draw any more.
-    if (assignment === null) return;
-    const drawn = draw(assignment.operator_id, assignment.session_id);
+    const content = assigned?.content ?? null;
+    if (content === null) return;
+    const drawn = draw(content.operator_id, content.session_id);
     if (drawn.chance >= detail.share) return found("a draw for a session before which no probe was due");
-    if (place !== null && place !== -1 && place !== placeIn(detail.stock, drawn)) {
+    if (isCompared && place !== null && place !== placeIn(detail.stock, drawn)) {
       found("another probe than the one that the seed draws");
     }
   }
@@ -374,8 +428,7 @@ export class ProbeCheck {
   ): void {
     if (this.#memory.assigned.has(score.sessionId)) return;
     const { chance } = draw(score.operatorId, score.sessionId);
-    const share = this.#shareOf(day, score.subject) ?? day.policy.rate;
-    if (chance >= share) return;
+    if (chance >= this.#shareOf(day, score.subject)) return;
     if (this.#isStraddling(day, score)) this.#leftOut.straddling += 1;
     else {
       if (this.#leftOut.count === 0) this.#leftOut.first = score.seq;
@@ -393,22 +446,17 @@ export class ProbeCheck {
     return draw.chance >= shareOf(policy, decided);
   }
 
-  /** The share of a subject on a day; null if too little of the history is known. */
-  #shareOf({ name, policy }: ProbeDay, subject: string): number | null {
-    return this.#memory.isWhole ? shareOf(policy, this.#memory.decidedBefore(subject, name)) : null;
+  /** The share of a subject on a day whose seed was seen to be committed to. */
+  #shareOf({ name, committed }: ProbeDay, subject: string): number {
+    return shareOf(committed!.policy, this.#memory.decidedBefore(subject, name));
   }
 
   /** Ends the bundle. */
   finish(): void {
     if (!this.#isFollowing) return;
+    this.#checkNext(null);
     const { day } = this.#memory;
-    if (this.#scored !== null) {
-      this.#mismatch(this.#scored.seq, "the score of a probe that the next entry does not open");
-    }
-    if (this.#drawn !== null) {
-      this.#mismatch(this.#drawn.seq, "a draw whose next entry does not say for whom");
-    }
-    for (const { seq } of day?.isOpened === false ? day.draws : []) this.#countUncompared(seq);
+    if (day?.isOpened === false) this.#countUnopened(day);
     const { leftOut, uncompared } = { leftOut: this.#leftOut, uncompared: this.#uncompared };
     if (leftOut.count > 0) {
       const straddling = leftOut.straddling === 0 ? "" : `, and ${leftOut.straddling} just after midnight`;
@@ -424,9 +472,15 @@ export class ProbeCheck {
     }
   }
 
-  #countUncompared(seq: number, count = 1): void {
+  /** Counts the draws of this bundle that cannot be computed, since the seed of their day is not opened. */
+  #countUnopened({ draws }: ProbeDay): void {
+    if (!this.#memory.isWhole) return;
+    for (const { seq, log } of draws) if (log === this.#log) this.#countUncompared(seq);
+  }
+
+  #countUncompared(seq: number): void {
     if (this.#uncompared.count === 0) this.#uncompared.first = seq;
-    this.#uncompared.count += count;
+    this.#uncompared.count += 1;
   }
 
   /** Reports the first fault of an entry only: those after it mostly have the same cause. */

@@ -4,19 +4,37 @@
  * limit, with the scores of one day.
  */
 import { PROBE_DAY_LIMIT } from "./limits.ts";
-import { type Draw, PROBE_WINDOW_DAYS, type ProbeDetail, type ProbePolicy } from "./probes.ts";
+import {
+  type Draw,
+  PROBE_WINDOW_DAYS,
+  type ProbeDetail,
+  type ProbeEvent,
+  type ProbePolicy,
+  type Stratum,
+} from "./probes.ts";
 import type { FindingLog } from "./finding_log.ts";
 import { DAY_MS } from "../domain/time.ts";
 
-/** A probe that was sealed. */
+/** A probe. */
 export interface KnownProbe {
-  readonly seal: ProbeDetail<"PROBE_SEALED">;
+  readonly id: string;
+  /** null if its seal was not seen, which is a fault only if everything was. */
+  readonly commitment: string | null;
+  /** null if neither its seal nor its draw was seen. */
+  stratum: Stratum | null;
   /** `ended`: it was sealed, or drawn and not opened, before a restore. */
   state: "sealed" | "drawn" | "ended" | "closed";
   /** The seq of its draw, and the findings of the bundle that has it; null before. */
   drawnAt: { readonly seq: number; readonly log: FindingLog } | null;
-  /** To whom and until when it was shown; null before, and if the operator was erased. */
-  assignment: ProbeDetail<"PROBE_ASSIGNED"> | null;
+  /** For whom, and until when, it was drawn; null before. */
+  assigned: Assigned | null;
+}
+
+/** What is known of the assignment of a draw. */
+export interface Assigned {
+  readonly subject: string | null;
+  /** null if it is not given, such as that of an erased operator. */
+  readonly content: ProbeDetail<"PROBE_ASSIGNED"> | null;
 }
 
 /** A draw of the day, until the seed is opened. */
@@ -24,10 +42,12 @@ export interface PendingDraw {
   readonly seq: number;
   readonly log: FindingLog;
   readonly detail: ProbeDetail<"PROBE_DRAWN">;
-  /** The place of the drawn probe among those of its stratum; null if it cannot be known. */
+  /** The place of the drawn probe among those of its stratum; null if it was not among them. */
   readonly place: number | null;
-  assignment: ProbeDetail<"PROBE_ASSIGNED"> | null;
-  subject: string | null;
+  /** Whether stock and share of the draw are known. */
+  readonly isCompared: boolean;
+  /** null until its assignment comes. */
+  assigned: Assigned | null;
 }
 
 /** A score of the day, until the seed is opened. */
@@ -42,14 +62,12 @@ export interface PendingScore {
 /** A day whose seed was committed to. */
 export interface ProbeDay {
   readonly name: string;
-  readonly commitment: string;
-  readonly policy: ProbePolicy;
+  /** What its seed was committed to with, and the policy of the day; null if that was not seen. */
+  readonly committed: { readonly commitment: string; readonly policy: ProbePolicy } | null;
   readonly draws: PendingDraw[];
   readonly scores: PendingScore[];
   /** Sessions that were scored on it. */
   readonly scored: Set<string>;
-  /** Scores beyond the limit: they are not looked at. */
-  skipped: number;
   isOpened: boolean;
 }
 
@@ -60,7 +78,7 @@ export class ProbeMemory {
   readonly probes = new Map<string, KnownProbe>();
   /** Sessions of cases before which a probe was due. */
   readonly assigned = new Set<string>();
-  readonly #stock = new Map<string, string[]>();
+  readonly #stock = new Map<string, KnownProbe[]>();
   /** The probes that were shown and not opened. */
   readonly #open = new Set<KnownProbe>();
   /** By subject, the UTC days on which probes were decided, counted from the epoch, ascending. */
@@ -70,8 +88,14 @@ export class ProbeMemory {
   day: ProbeDay | null = null;
   /** The day before, for cases that were drawn on it and scored after midnight. */
   past: { readonly name: string; readonly drawOf: PastDraw } | null = null;
+  /** The events of which one at least was not given. */
+  readonly hidden = new Set<ProbeEvent>();
+  #beginsOpen = true;
+
   /** Whether the history from the chain's first entry on is known. */
-  isWhole = false;
+  get isWhole(): boolean {
+    return !this.#beginsOpen && this.hidden.size === 0;
+  }
 
   /** Begins with a bundle that continues no other. */
   begin({ isOpen }: { readonly isOpen: boolean }): void {
@@ -83,16 +107,30 @@ export class ProbeMemory {
     this.policy = null;
     this.day = null;
     this.past = null;
-    this.isWhole = !isOpen;
+    this.hidden.clear();
+    this.#beginsOpen = isOpen;
   }
 
-  seal(seal: ProbeDetail<"PROBE_SEALED">): void {
-    this.probes.set(seal.probe_id, { seal, state: "sealed", drawnAt: null, assignment: null });
-    this.stockOf(seal).push(seal.probe_id);
+  seal({ probe_id, domain, stakes, commitment }: ProbeDetail<"PROBE_SEALED">): void {
+    const probe = this.#add(probe_id, { commitment, stratum: { domain, stakes } });
+    this.stockOf({ domain, stakes }).push(probe);
+  }
+
+  /** A probe; null if it is known that nobody sealed it. */
+  probeOf(id: string): KnownProbe | null {
+    const probe = this.probes.get(id);
+    if (probe !== undefined) return probe;
+    return this.isWhole ? null : this.#add(id, { commitment: null, stratum: null });
+  }
+
+  #add(id: string, seal: Pick<KnownProbe, "commitment" | "stratum">): KnownProbe {
+    const probe: KnownProbe = { id, ...seal, state: "sealed", drawnAt: null, assigned: null };
+    this.probes.set(id, probe);
+    return probe;
   }
 
   /** The probes of a stratum that can be drawn, in the order in which they were sealed. */
-  stockOf({ domain, stakes }: { readonly domain: string; readonly stakes: string }): string[] {
+  stockOf({ domain, stakes }: Stratum): KnownProbe[] {
     const name = `${domain} ${stakes}`;
     const stock = this.#stock.get(name) ?? [];
     this.#stock.set(name, stock);
@@ -100,15 +138,16 @@ export class ProbeMemory {
   }
 
   /** Takes a probe out of its stratum. */
-  #take({ seal }: KnownProbe): void {
-    const stock = this.stockOf(seal);
-    const at = stock.indexOf(seal.probe_id);
+  #take(probe: KnownProbe): void {
+    if (probe.stratum === null) return;
+    const stock = this.stockOf(probe.stratum);
+    const at = stock.indexOf(probe);
     if (at !== -1) stock.splice(at, 1);
   }
 
   /** The probes that were shown, not closed, and over by an instant, ISO 8601. */
   overdueAt(instant: string): readonly KnownProbe[] {
-    return [...this.#open].filter(({ assignment }) => (assignment?.expires_at ?? instant) < instant);
+    return [...this.#open].filter(({ assigned }) => (assigned?.content?.expires_at ?? instant) < instant);
   }
 
   /** Marks a probe as shown. */
@@ -133,29 +172,36 @@ export class ProbeMemory {
     this.#open.delete(probe);
   }
 
-  startDay({ day: name, commitment, policy }: ProbeDetail<"PROBE_SEED_COMMITTED">): void {
-    this.day = {
-      name,
-      commitment,
-      policy,
-      draws: [],
-      scores: [],
-      scored: new Set(),
-      skipped: 0,
-      isOpened: false,
-    };
+  startDay(name: string, committed: ProbeDay["committed"]): void {
+    this.day = { name, committed, draws: [], scores: [], scored: new Set(), isOpened: false };
   }
 
-  /** Remembers a score of the day. */
+  /** The day of an event, if its seed can still be opened; null if it cannot. */
+  openDay(name: string): ProbeDay | null {
+    if (this.day === null && !this.isWhole) this.startDay(name, null);
+    const { day } = this;
+    return day?.name === name && !day.isOpened ? day : null;
+  }
+
+  /** Remembers the session of a score of the day. */
+  addScored(sessionId: string): void {
+    const { day } = this;
+    if (day?.isOpened === false && day.scored.size < PROBE_DAY_LIMIT) day.scored.add(sessionId);
+  }
+
+  /** Remembers a score before which a probe may have been due, if it can be known whether it was left out. */
   addScore(score: PendingScore): void {
     const { day } = this;
-    if (day === null || day.isOpened || this.policy?.enabled === false) return;
-    if (day.scores.length >= PROBE_DAY_LIMIT) {
-      day.skipped += 1;
-      return;
-    }
-    day.scored.add(score.sessionId);
-    day.scores.push(score);
+    if (!this.isWhole || day === null || day.isOpened || this.policy?.enabled !== true) return;
+    if (day.scores.length < PROBE_DAY_LIMIT) day.scores.push(score);
+  }
+
+  /** Notes that the content of an event is not known, and with it all that it may have said. */
+  hide(event: ProbeEvent): void {
+    this.hidden.add(event);
+    if (event === "PROBE_POLICY_CHANGED") this.policy = null;
+    if (event === "PROBE_SEED_COMMITTED") [this.day, this.past] = [null, null];
+    if (event === "PROBE_SEED_OPENED" && this.day !== null) this.day.isOpened = true;
   }
 
   addDecided(subject: string, timestamp: string): void {

@@ -62,7 +62,7 @@ export const PROBE_DETAILS = {
     /** The session under which the probe itself is scored; null if no probe was left. */
     probe_session_id: z.string().nullable(),
     expires_at: timestampSchema.nullable(),
-  }),
+  }).refine(({ probe_session_id, expires_at }) => (probe_session_id === null) === (expires_at === null)),
   /** Follows the score of the probe. */
   PROBE_OPENED: z.strictObject({
     probe_id: probeId,
@@ -87,6 +87,9 @@ export const PROBE_DETAILS = {
 } as const;
 export type ProbeEvent = keyof typeof PROBE_DETAILS;
 export type ProbeDetail<Event extends ProbeEvent> = z.infer<(typeof PROBE_DETAILS)[Event]>;
+
+/** What a probe is drawn by: its domain and its stakes. */
+export type Stratum = Pick<ProbeDetail<"PROBE_SEALED">, "domain" | "stakes">;
 
 /** The part of a probe that stays hidden until it is decided, recalled or lost. */
 export interface ProbeTruth {

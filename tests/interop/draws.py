@@ -41,6 +41,12 @@ def day_number(day):
     return cycles * _DAYS_OF_A_CYCLE + date(year + 400, month, of_month).toordinal()
 
 
+def instant_number(text):
+    """The milliseconds of an instant such as 2026-11-26T09:30:00.000Z, counted as days are."""
+    hours, minutes, seconds = text[11:13], text[14:16], text[17:23]
+    return (day_number(text[:10]) * 1440 + int(hours) * 60 + int(minutes)) * 60_000 + int(seconds.replace(".", ""))
+
+
 class Decided:
     """How many probes each operator's decisions opened, by day."""
 

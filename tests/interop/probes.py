@@ -7,12 +7,14 @@ import copy
 from dataclasses import dataclass
 from typing import Optional
 
-from draws import Day, Decided, Draw, Score, seed_commitment, truth_commitment
+from draws import Day, Decided, Draw, Score, instant_number, seed_commitment, truth_commitment
 from shapes import PROBES
 
 _ACTORS = ("api", "system")
 _SCORES_OF_A_DAY = 262_144
 _CLOSING = {"PROBE_OPENED", "PROBE_RECALLED", "PROBE_LOST"}
+# Cases that are planted, or announced, themselves.
+_UNDRAWN_SCENARIOS = ("error_injected", "calibration")
 _UNKNOWN = object()
 
 
@@ -29,7 +31,8 @@ class Probe:
     is_ended: bool = False
     # The seq of its draw.
     drawn_at: Optional[int] = None
-    # The content of its assignment, if that is given.
+    # For whom it was drawn, and the content of its assignment, as far as they are given.
+    subject: Optional[str] = None
     assignment: Optional[dict] = None
 
     @property
@@ -80,6 +83,8 @@ class Step:
     # What a score's input says, if it is given; a draw that is given.
     interaction: Optional[dict] = None
     session: Optional[str] = None
+    operator: Optional[str] = None
+    domain: Optional[str] = None
     draw: Optional[Draw] = None
     is_draw: bool = False
 
@@ -99,6 +104,7 @@ class Probes:
         self.is_off_track = not name.family.startswith("org/") or name.is_admin
         self.memory = Memory()
         self.memory.is_whole = name.epoch == 1 and base_size == 0
+        # None at the first entry: what came before it is not known.
         self.before = None
         self.mismatches = set()
         self.uncompared = None
@@ -116,14 +122,19 @@ class Probes:
         """Ends the bundle."""
         if not self.is_off_track:
             self._check_next(None)
-            day = self.memory.day
-            if day is not None and not day.is_opened and day.draws:
-                self._pass_over(day.draws[0].seq)
+            self._pass_over_unopened()
         if self.uncompared is not None:
             self.findings.add("PROBE_UNCOMPARED", self.uncompared[0])
 
+    def _pass_over_unopened(self):
+        """Notes draws of this chain whose seed is not opened."""
+        day = self.memory.day
+        own = [] if day is None or day.is_opened else [draw.seq for draw in day.draws if draw.seq is not None]
+        if own:
+            self._pass_over(own[0])
+
     def _pass_over(self, seq):
-        """Notes that something cannot be compared; the first place is told, none if it lies in a chain before."""
+        """Notes that something cannot be compared; the first place is told."""
         if self.uncompared is None:
             self.uncompared = (seq,)
 
@@ -200,8 +211,7 @@ class Probes:
         holds = day is None or (day.is_opened and day.day < content["day"])
         if memory.policy is not _UNKNOWN and (memory.is_whole or memory.policy is not None):
             holds = holds and memory.policy == content["policy"]
-        if day is not None and not day.is_opened and day.draws:
-            self._pass_over(day.draws[0].seq)
+        self._pass_over_unopened()
         memory.day_before = day
         memory.day = Day(content["day"], content["commitment"], content["policy"])
         return holds
@@ -305,10 +315,18 @@ class Probes:
         memory, before, session = self.memory, self.before, content["session_id"]
         holds = session not in memory.assigned and (memory.day is None or session not in memory.day.scored)
         holds = holds and (content["probe_id"] is None) == (content["probe_session_id"] is None)
+        holds = holds and self._is_in_time(entry["timestamp"], content["expires_at"])
         memory.assigned.add(session)
-        if before is None or not before.is_draw:
-            return False
-        return self._join(before, entry, content) and holds
+        if before is None:
+            return holds
+        return before.is_draw and self._join(before, entry, content) and holds
+
+    def _is_in_time(self, timestamp, expires_at):
+        """Whether a probe is given no more time than the policy of its day allows."""
+        day = self.memory.day
+        if expires_at is None or day is None or day.policy is None:
+            return True
+        return instant_number(expires_at) <= instant_number(timestamp) + day.policy["ticket_minutes"] * 60_000
 
     def _join(self, before, entry, content):
         """Joins an assignment to its draw; False if it is of another probe."""
@@ -321,14 +339,20 @@ class Probes:
             holds = draw.probe_id == probe_id
         if holds and probe_id in self.memory.probes:
             self.memory.probes[probe_id].assignment = content
+            self.memory.probes[probe_id].subject = entry["subject"]
         return holds
 
     def _take_erased(self, entry):
         """Takes the assignment of an erased operator: what the draw gives is not known, but whose share it was."""
-        if self.before is None or not self.before.is_draw:
+        if self.before is None:
+            return
+        if not self.before.is_draw:
             self._mismatch(entry["seq"])
         elif self.before.draw is not None:
             self.before.draw.subject = entry["subject"]
+            probe = self.memory.probes.get(self.before.draw.probe_id)
+            if probe is not None:
+                probe.subject = entry["subject"]
 
     # ---- ends -----------------------------------------------------------------------------------------------
 
@@ -348,9 +372,13 @@ class Probes:
     def _take_opened(self, entry, opening, _step):
         before, day = self.before, entry["timestamp"][:10]
         probe, holds = self._close(opening, is_shown=True)
-        if before is None or before.event_type != "SCORE_COMPUTED":
+        if before is None:
+            return holds
+        if before.event_type != "SCORE_COMPUTED":
             return False
         self.memory.decided.count(before.subject, day)
+        if probe is not None and probe.subject not in (None, before.subject):
+            return False
         return holds and (before.interaction is None or self._is_of(before, probe, opening, entry["timestamp"]))
 
     @staticmethod
@@ -358,10 +386,11 @@ class Probes:
         """Whether a score whose input is given is that of the probe."""
         told = score.interaction
         holds = told.get("sealed_probe") is True and told.get("ai_correct") is opening["ai_correct"]
-        holds = holds and (probe.stratum is None or told.get("scenario_type") == probe.stratum[1])
+        holds = holds and (probe.stratum is None or (score.domain, told.get("scenario_type")) == probe.stratum)
         if probe.assignment is None:
             return holds
         holds = holds and score.session == probe.assignment["probe_session_id"]
+        holds = holds and score.operator == probe.assignment["operator_id"]
         return holds and probe.expires_at is not None and timestamp <= probe.expires_at
 
     def _take_recalled(self, _entry, opening, _step):
@@ -381,11 +410,13 @@ class Probes:
         step.session = session if isinstance(session, str) else None
         interaction = given.get("interaction") if isinstance(given, dict) else None
         step.interaction = interaction if isinstance(interaction, dict) else None
+        if step.interaction is not None:
+            step.operator, step.domain = given.get("operator_id"), given.get("domain")
         day = self.memory.day
         if day is None or day.is_opened or step.session is None:
             return
         day.scored.add(step.session)
-        operator = given.get("operator_id") if step.interaction is not None else None
+        operator = step.operator
         if not isinstance(operator, str) or not self._may_be_left_out(step.interaction):
             return
         if entry["subject"] is not None and len(day.scores) < _SCORES_OF_A_DAY:
@@ -396,4 +427,5 @@ class Probes:
         policy = self.memory.policy
         is_on = self.memory.is_whole and policy is not None and policy["enabled"]
         is_shown = interaction.get("ai_available") is True and interaction.get("ai_recommendation_presented") is True
-        return is_on and is_shown and interaction.get("sealed_probe") is not True
+        is_drawn = interaction.get("sealed_probe") is True or interaction.get("scenario_type") in _UNDRAWN_SCENARIOS
+        return is_on and is_shown and not is_drawn

@@ -6,7 +6,7 @@
 import type { Logging, Proving, Reading, Writing } from "../shared/capabilities.ts";
 import type { Domain, ProbeStakes } from "../../domain/enums.ts";
 import { ServiceError, unavailable } from "../../domain/errors.ts";
-import { DAY_MS } from "../../domain/time.ts";
+import { DAY_MS, MINUTE_MS } from "../../domain/time.ts";
 import { evidenceChain } from "../../evidence/chain_name.ts";
 import {
   type Draw,
@@ -254,7 +254,7 @@ function probeAt(ids: string, draw: Draw): string | null {
   return stock[placeIn(stock.length, draw)] ?? null;
 }
 
-const MINUTE_MS = 60_000;
+
 
 /** Writes a draw whose probe was due. */
 function planDrawn(
