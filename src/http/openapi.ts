@@ -138,11 +138,32 @@ function securitySchemes() {
 
 const json = (schema: z.ZodType) => ({ "application/json": { schema } });
 
-const RETRY_AFTER = z.object({
-  "Retry-After": z.string().regex(/^[1-9][0-9]*$/).meta({
-    description: "Seconds to wait before the next try; a whole number, at least 1.",
-  }),
-});
+/** A header of answers, which the document describes once. */
+function answerHeader<Schema extends z.ZodType>(name: string, schema: Schema, description: string) {
+  return { [name]: schema.meta({ header: { id: name, description } }) };
+}
+
+const digits = z.string().regex(/^[0-9]+$/);
+
+const RETRY_AFTER = answerHeader(
+  "Retry-After",
+  z.string().regex(/^[1-9][0-9]*$/),
+  "Seconds to wait before the next try; a whole number, at least 1.",
+);
+const RATE_LIMIT = {
+  ...answerHeader(
+    "X-RateLimit-Limit",
+    digits,
+    "Maximum number of requests with this key in any 60 seconds.",
+  ),
+  ...answerHeader("X-RateLimit-Remaining", digits, "Number of requests left in the present window."),
+  ...answerHeader("X-RateLimit-Reset", digits, "Whole seconds until another request is allowed, at least 1."),
+};
+const REPLAYED = answerHeader(
+  "Idempotency-Replayed",
+  z.literal("true").optional(),
+  "Present if the answer is a stored one.",
+);
 
 /** The answer of a negotiated route to a client that prefers a page. */
 const PAGE = { "text/html; charset=utf-8": { schema: z.string() } };
@@ -155,24 +176,12 @@ function errorResponse(
   const description = codes.map((code) => `\`${code}\`: ${ERROR_MEANINGS[code].meaning}`).join(" ");
   const retries = status === 429 || status === 503;
   const content = { ...json(errorSchema), ...(negotiated ? PAGE : {}) };
-  return { description, content, ...(retries ? { headers: RETRY_AFTER } : {}) };
+  return { description, content, ...(retries ? { headers: z.object(RETRY_AFTER) } : {}) };
 }
-
-const digits = (description: string) => z.string().regex(/^[0-9]+$/).meta({ description });
 
 /** Headers that a successful answer may carry. */
 function headersOf({ auth, method }: Route) {
-  const rate = auth.kind !== "key" ? {} : {
-    "X-RateLimit-Limit": digits("Maximum number of requests with this key in any 60 seconds."),
-    "X-RateLimit-Remaining": digits("Number of requests left in the present window."),
-    "X-RateLimit-Reset": digits("Whole seconds until another request is allowed, at least 1."),
-  };
-  const replayed = method !== "POST" ? {} : {
-    "Idempotency-Replayed": z.literal("true").optional().meta({
-      description: "Present if the answer is a stored one.",
-    }),
-  };
-  const headers = { ...rate, ...replayed };
+  const headers = { ...(auth.kind === "key" ? RATE_LIMIT : {}), ...(method === "POST" ? REPLAYED : {}) };
   return Object.keys(headers).length === 0 ? {} : { headers: z.object(headers) };
 }
 

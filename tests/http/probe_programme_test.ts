@@ -17,8 +17,11 @@ async function nextDay({ harness }: Programme): Promise<void> {
 }
 
 /** What an auditor's verifier says of the organization's chain. */
-async function audited({ harness: { send, verifierKey }, key }: Programme): Promise<BundleReport> {
-  const { text } = await send("/v1/audit/chain/export", { key });
+async function audited(
+  { harness: { send, verifierKey }, key }: Programme,
+  query = "",
+): Promise<BundleReport> {
+  const { text } = await send(`/v1/audit/chain/export${query}`, { key });
   const { publicKey } = verifierKey("jiss.test");
   const verifier = new BundleVerifier(nodeCrypto, {
     pins: [{ publicKey, prefix: null, from: null, until: null }],
@@ -69,6 +72,11 @@ Deno.test(
     const honest = await audited(programme);
     assert.equal(honest.verdict, "INTACT, UNANCHORED");
     assert.deepEqual(codesOf(honest), []);
+    for (const parts of ["structural", "none"]) {
+      const withheld = await audited(programme, `?parts=${parts}`);
+      assert.equal(withheld.verdict, "INTACT, UNANCHORED");
+      assert.ok(!codesOf(withheld).some(([code]) => code === "PROBE_MISMATCH" || code === "PROBE_LEFT_OUT"));
+    }
 
     for (let number = 0; number < 80; number += 1) {
       await scoreCase(programme, "operator-0", `unasked-${number}`);
