@@ -451,6 +451,11 @@ const ESTIMATES: Estimates = {
     departs_when_right: { mean: 0.2, low: 0.1, high: 0.3, cases: 20 },
   },
   exam_effect: { mean: 0.21, low: 0.04, high: 0.38 },
+  probes: {
+    departs_when_wrong: { mean: 0.5, low: 0.3, high: 0.7, cases: 9 },
+    departs_when_right: { mean: 0.1, low: 0.05, high: 0.2, cases: 8 },
+  },
+  probe_effect: { mean: -0.05, low: -0.2, high: 0.1 },
 };
 
 Deno.test({

@@ -42,13 +42,16 @@ Deno.test({
     await withDemo(async ({ service }) => {
       await withBrowser(service.url, async (visit) => {
         const { page } = await visit({ width: 360 });
+        const headings: string[] = [];
         for (const path of DOCUMENTS) {
           await page.goto(path);
           const links = await page.locator("main a").evaluateAll((all) =>
             all.map((link) => link.getAttribute("href")!)
           );
           for (const link of new Set(links.filter((link) => link.startsWith("/docs/")))) {
-            assert.ok(DOCUMENTS.includes(link), link);
+            const [document, fragment] = link.split("#") as [string, string?];
+            assert.ok(DOCUMENTS.includes(document), link);
+            if (fragment !== undefined) headings.push(link);
           }
           for (const fragment of links.filter((link) => link.startsWith("#"))) {
             assert.equal(await page.locator(`[id="${fragment.slice(1)}"]`).count(), 1, `${path}${fragment}`);
@@ -69,6 +72,10 @@ Deno.test({
             assert.ok(await isScrolled(), path);
           }
           assert.ok(scrolled > 0, path);
+        }
+        for (const link of new Set(headings)) {
+          await page.goto(link);
+          assert.equal(await page.locator(`[id="${link.split("#")[1]}"]`).count(), 1, link);
         }
         await page.goto("/docs/verify-offline");
         await page.getByRole("link", { name: "evidence-format.md" }).first().click();

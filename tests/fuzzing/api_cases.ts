@@ -41,6 +41,7 @@ const REFERENCES: Readonly<Record<string, readonly string[]>> = {
   alert_id: ["$alert"],
   sessionId: ["$assessment"],
   seq: ["0", "1", "2"],
+  probe_id: ["$probe"],
 };
 
 /**
@@ -58,6 +59,9 @@ const RECEIVERS = ["$receiver", "$receiver", "https://10.0.0.1/", "http://127.0.
 const MEMBERS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   session_id: fc.constant("$fresh"),
   decision_id: fc.constant("$fresh"),
+  probe_id: fc.constant("$fresh"),
+  // Only a draw gives one.
+  probe_ticket: fc.constant(undefined),
   sessionId: fc.constant("$fresh"),
   operator_id: fc.constantFrom("$operator", "$mature", "$fresh"),
   org_id: fc.constant("$fresh"),
@@ -88,8 +92,12 @@ const ODD_MEMBERS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   }),
 };
 
-/** Exercises need an operator with enough cases. */
-const MATURE = fc.constant("$mature");
+/** By operation: exercises need an operator with enough cases, and a probe its truth. */
+const OWN_MEMBERS: Readonly<Record<string, Readonly<Record<string, fc.Arbitrary<unknown>>>>> = {
+  postMaintenance: { operator_id: fc.constant("$mature") },
+  postProbe: { ai_correct: fc.boolean() },
+  postProbeBatch: { ai_correct: fc.boolean() },
+};
 
 const DATES = ["2025-01-01", "2026-01-01", "2026-06-30T12:00:00Z", "2026-10-01T00:00:00+02:00"];
 const LATER_DATES = ["2027-01-01", "2028-02-29", "2030-12-31T23:59:59.999Z"];
@@ -274,8 +282,7 @@ function bodiesOf(
   members: Readonly<Record<string, fc.Arbitrary<unknown>>>,
 ): fc.Arbitrary<unknown> {
   if (body === null) return fc.constant(undefined);
-  const own: Readonly<Record<string, fc.Arbitrary<unknown>>> =
-    id === "postMaintenance" && "operator_id" in members ? { operator_id: MATURE } : {};
+  const own = "operator_id" in members ? OWN_MEMBERS[id] ?? {} : {};
   const given = valuesOf(body.schema, {
     resolve: (schema: Schema) => document.resolve(schema),
     members: { ...members, ...own },

@@ -156,6 +156,9 @@ export class Lane {
     if (mature.length === 0) await this.#grow();
     if (sessions.size === 0) await this.#ask("postScore", { body: this.#scoreOf(this.#here.mature[0]!) });
     if (operators.length === 0) await this.#ask("postScore", { body: this.#scoreOf(this.#fresh()) });
+    if (id === "postProbeRecall" && this.#here.probes.length === 0) {
+      await this.#ask("postProbe", { body: { domain: "general", stakes: "standard", ai_correct: false } });
+    }
     if (id === "deleteWebhook" && webhooks.length === 0) {
       await this.#ask("postWebhook", {
         body: { url: this.target.receiver, secret: SECRET, events: ["drs.escalation"] },
@@ -324,6 +327,7 @@ const NAMES: Readonly<Record<string, (state: State, id: string) => readonly stri
   "$webhook": ({ primary, webhooks }, id) => id === "deleteWebhook" ? webhooks : [primary],
   "$delivery": ({ deliveries }) => deliveries,
   "$assessment": ({ assessments }) => assessments,
+  "$probe": ({ probes }) => probes,
   "$cursor": ({ cursors }, id) => [cursors.get(id) ?? "1"],
 };
 

@@ -25,6 +25,8 @@ export interface State {
   primary: string;
   deliveries: string[];
   assessments: string[];
+  /** Probes that nobody was shown. */
+  probes: string[];
   /** Cursors of next pages, by operation. */
   readonly cursors: Map<string, string>;
 }
@@ -42,6 +44,7 @@ export function emptyState(main: Organization, victim: Organization): State {
     primary: "",
     deliveries: [],
     assessments: [],
+    probes: [],
     cursors: new Map(),
   };
 }
@@ -99,7 +102,17 @@ export const LESSONS: Readonly<Record<string, Learning>> = {
   postAssessment(state, { body: { sessionId } }) {
     state.assessments = [...state.assessments.slice(-9), sessionId];
   },
+  postProbe(state, { body: { probe_id } }) {
+    state.probes.push(probe_id);
+  },
+  postProbeDraw(state, { body: { probe } }) {
+    if (probe !== null) state.probes = state.probes.filter((one) => one !== probe.probe_id);
+  },
+  postProbeRecall(state, { path: { probe_id } }) {
+    state.probes = state.probes.filter((one) => one !== probe_id);
+  },
   getOperators: nextPage("getOperators"),
+  getProbes: nextPage("getProbes"),
   getDecisions: nextPage("getDecisions"),
   getReports: nextPage("getReports"),
   postWebhook(state, { body: { id } }) {
