@@ -381,7 +381,7 @@ export const PROBE_ROWS: readonly Row[] = [
       programme.decide(programme.draw("ada", session));
       programme.endDay();
     }),
-    ...mismatch(17),
+    ...tampered(["PROBE_MISMATCH@17", "PROBE_SELECTION@15"], 17),
   },
   {
     name: "a draw after its case was scored is found",
@@ -577,6 +577,47 @@ export const PROBE_ROWS: readonly Row[] = [
     }),
     ...said(["PROBE_UNCOMPARED@4"]),
     exit: 2,
+  },
+  ...(["request", "erasure", "restore"] as const).map((reason): Row => ({
+    name: `a probe that is recalled after it was drawn is told, whatever reason it gives: ${reason}`,
+    text: played((programme) => {
+      const session = programme.session("ada");
+      const { probeId } = programme.draw("ada", session);
+      programme.live("ada", session);
+      programme.append("PROBE_RECALLED", { ...programme.opening(probeId), reason });
+      programme.endDay();
+    }),
+    ...said(["PROBE_SELECTION@16"]),
+  })),
+  {
+    name: "draws for cases that were never scored are told after seven days",
+    text: played((programme) => {
+      programme.decide(programme.draw("ada", programme.session("ada", true, "invented")));
+      programme.endDay();
+      for (let days = 0; days < 7; days += 1) {
+        programme.startDay();
+        programme.endDay();
+      }
+    }),
+    ...said(["PROBE_SELECTION@13"]),
+  },
+  {
+    name: "a draw for other stakes than those of its case is told",
+    text: played((programme) => {
+      const session = programme.session("ada");
+      programme.draw("ada", session, { stakes: "critical", stock: 0, probe_id: null });
+      programme.live("ada", session);
+      programme.endDay();
+    }),
+    ...said(["PROBE_SELECTION@15"]),
+  },
+  {
+    name: "draws of later days under a seed that is not opened are found",
+    text: played((programme) => {
+      programme.world.now += 2 * DAY_MS;
+      programme.decide(programme.draw("ada", programme.session("ada")));
+    }),
+    ...tampered(["PROBE_MISMATCH@13", "PROBE_UNCOMPARED@13"], 13),
   },
   {
     name: "a probe that another operator decides than it was drawn for is found",

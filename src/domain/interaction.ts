@@ -131,7 +131,7 @@ export const ticketedInteractionSchema = interactionSchema.extend({
     description:
       "The ticket of a probe's draw. Its truth then comes from the seal: leave out ai_correct and, unless the decision is modified, outcome_correct.",
   }),
-});
+}).meta({ id: "ScoreInteraction" });
 
 /** The part of a request that a person's or program's interaction is read from. */
 type SentInteraction = z.ZodType<

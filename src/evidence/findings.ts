@@ -235,7 +235,12 @@ const TABLE = {
   PROBE_LEFT_OUT: [
     INFO,
     ({ seq }) =>
-      `From entry ${seq} on, cases were decided before which a probe was due, and the review application did not ask for it.`,
+      `From entry ${seq} on, cases were decided before which a probe was due on that day, and none was drawn: the review application did not ask, or asked on an earlier day.`,
+  ],
+  PROBE_SELECTION: [
+    INFO,
+    ({ seq }) =>
+      `From entry ${seq} on, the organization can have chosen among draws of probes: drawn ones were recalled, or their cases were never scored, or were scored as others than was said.`,
   ],
   PROBE_UNCOMPARED: [
     INFO,

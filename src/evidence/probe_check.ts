@@ -30,6 +30,12 @@ import {
 /** Hours after midnight in which a case may have been drawn on the day before. */
 const STRADDLING_HOURS = 4;
 
+/** Milliseconds after a day in which a draw of it may still come onto the chain. */
+const LATE_MS = 3_600_000;
+
+/** Milliseconds in which a case that was drawn for is expected to be scored. */
+const PATIENCE_MS = 7 * DAY_MS;
+
 /** The events after which a drawn probe is open no more. */
 const CLOSING_EVENTS: readonly ProbeEvent[] = ["PROBE_OPENED", "PROBE_RECALLED", "PROBE_LOST"];
 
@@ -72,6 +78,9 @@ export class ProbeCheck {
   /** The entry with the newest fault. */
   #faulty = -1;
   #leftOut = { count: 0, first: 0, straddling: 0 };
+  #selection = { recalled: 0, unscored: 0, other: 0, first: Infinity };
+  /** Whether a score may be of any session, since neither its input nor its result is given. */
+  #hidesSessions = false;
   #uncompared = { count: 0, first: 0 };
 
   constructor(crypto: Crypto, log: FindingLog, { parts, family }: ProbeCheckOptions) {
@@ -155,14 +164,13 @@ export class ProbeCheck {
       case "PROBE_SEALED":
         return this.#seal(seq, content);
       case "PROBE_DRAWN":
-        return this.#draw(seq, content);
+        return this.#draw(entry, content);
       case "PROBE_ASSIGNED":
         return this.#assign(entry, before?.drawn ?? null, content);
       case "PROBE_OPENED":
         return this.#open(entry, before, content);
       case "PROBE_RECALLED":
-        this.#close(seq, content, { needsDraw: false });
-        return;
+        return this.#recall(seq, content);
       case "PROBE_LOST":
         return this.#closeLost(entry, content);
     }
@@ -172,12 +180,19 @@ export class ProbeCheck {
     const [input, result] = [this.#parts.dataOf("input"), this.#parts.dataOf("result")];
     const sessionId = isMembers(input) ? input.session_id : isMembers(result) ? result.session_id : null;
     if (typeof sessionId === "string") this.#memory.addScored(sessionId);
+    else if (this.#parts.stateOf("input") !== "erased") this.#hidesSessions = true;
     const before = { ...NOTHING, scorer: subject };
     this.#before = before;
-    if (!isMembers(input) || !isMembers(input.interaction) || typeof sessionId !== "string") return;
+    if (typeof sessionId !== "string") return;
+    const drawn = this.#memory.cases.get(sessionId);
+    this.#memory.cases.delete(sessionId);
+    if (!isMembers(input) || !isMembers(input.interaction)) return;
     const { operator_id: operatorId, domain, interaction } = input;
     if (typeof operatorId !== "string" || subject === null) return;
     this.#before = { ...before, score: { seq, operatorId, sessionId, domain, interaction } };
+    const isOther = drawn !== undefined &&
+      (drawn.stratum.domain !== domain || drawn.stratum.stakes !== interaction.scenario_type);
+    if (isOther) this.#select("other", seq);
     const isShown = interaction.ai_recommendation_presented === true && interaction.ai_available === true;
     const isDrawn = interaction.sealed_probe === true ||
       UNDRAWN_SCENARIOS.includes(interaction.scenario_type);
@@ -207,27 +222,30 @@ export class ProbeCheck {
     memory.startDay(name, { commitment, policy });
   }
 
-  #draw(seq: number, detail: ProbeDetail<"PROBE_DRAWN">): void {
+  #draw({ seq, timestamp }: Entry, detail: ProbeDetail<"PROBE_DRAWN">): void {
     const memory = this.#memory;
     const day = memory.openDay(detail.day);
     const stock = memory.stockOf(detail);
-    const place = stock.findIndex(({ id }) => id === detail.probe_id);
+    const probe = detail.probe_id === null ? undefined : memory.probes.get(detail.probe_id);
     const draw: PendingDraw = {
       seq,
       log: this.#log,
       detail,
-      place: place === -1 ? null : place,
+      place: probe === undefined ? null : stock.placeOf(probe),
       isCompared: memory.isWhole,
       assigned: null,
     };
     this.#before = { ...NOTHING, drawn: { seq, draw } };
     if (day === null) this.#mismatch(seq, "a draw under a seed that was not committed to, or is opened");
     else day.draws.push(draw);
-    if (memory.isWhole && detail.stock !== stock.length) {
-      this.#mismatch(seq, `of ${detail.stock} probes, and there were ${stock.length}`);
+    if (Date.parse(timestamp) >= endOf(detail.day) + LATE_MS) {
+      this.#mismatch(seq, "a draw under the seed of a day that was over");
+    }
+    if (memory.isWhole && detail.stock !== stock.size) {
+      this.#mismatch(seq, `of ${detail.stock} probes, and there were ${stock.size}`);
     }
     if (detail.probe_id !== null) this.#take(seq, detail.probe_id, detail);
-    else if (memory.isWhole && stock.length > 0) {
+    else if (memory.isWhole && stock.size > 0) {
       this.#mismatch(seq, "a draw without a probe, and there were some");
     }
   }
@@ -262,6 +280,13 @@ export class ProbeCheck {
     if (draw === null && probe_id !== null) this.#take(drawn.seq, probe_id, null);
     if (draw !== null) {
       draw.assigned = { subject, content };
+      const { domain, stakes, day } = draw.detail;
+      this.#memory.cases.set(session_id, {
+        seq: draw.seq,
+        day,
+        probeId: probe_id,
+        stratum: { domain, stakes },
+      });
       if (draw.detail.probe_id !== probe_id) this.#mismatch(seq, "another probe than its draw says");
     }
     this.#checkTime({ seq, timestamp }, content);
@@ -324,6 +349,13 @@ export class ProbeCheck {
     if (content.expires_at === null || timestamp > content.expires_at) {
       this.#mismatch(seq, "decided after its time");
     }
+  }
+
+  #recall(seq: number, opening: ProbeDetail<"PROBE_RECALLED">): void {
+    const { state, assigned } = this.#memory.probeOf(opening.probe_id) ?? { state: "sealed", assigned: null };
+    const isErased = opening.reason === "erasure" && assigned?.content === null;
+    if (state === "drawn" && !isErased) this.#select("recalled", seq);
+    this.#close(seq, opening, { needsDraw: false });
   }
 
   #closeLost({ seq, timestamp }: Entry, opening: ProbeDetail<"PROBE_LOST">): void {
@@ -393,8 +425,7 @@ export class ProbeCheck {
   #checkOverdue(day: string): void {
     const { hidden } = this.#memory;
     if (CLOSING_EVENTS.some((event) => hidden.has(event))) return;
-    const end = new Date(Date.parse(`${day}T00:00:00.000Z`) + DAY_MS).toISOString();
-    for (const { drawnAt } of this.#memory.overdueAt(end)) {
+    for (const { drawnAt } of this.#memory.overdueAt(new Date(endOf(day)).toISOString())) {
       drawnAt!.log.add("PROBE_MISMATCH", {
         seq: drawnAt!.seq,
         detail: "shown, and by the end of its time neither decided nor recorded as lost",
@@ -457,6 +488,7 @@ export class ProbeCheck {
     this.#checkNext(null);
     const { day } = this.#memory;
     if (day?.isOpened === false) this.#countUnopened(day);
+    this.#reportSelection();
     const { leftOut, uncompared } = { leftOut: this.#leftOut, uncompared: this.#uncompared };
     if (leftOut.count > 0) {
       const straddling = leftOut.straddling === 0 ? "" : `, and ${leftOut.straddling} just after midnight`;
@@ -470,6 +502,25 @@ export class ProbeCheck {
       const records = uncompared.count === 1 ? "record" : "records";
       this.#log.add("PROBE_UNCOMPARED", { seq: uncompared.first, detail: `${uncompared.count} ${records}` });
     }
+  }
+
+  /** Counts something by which the organization can have chosen among draws. */
+  #select(kind: "recalled" | "unscored" | "other", seq: number): void {
+    this.#selection[kind] += 1;
+    this.#selection.first = Math.min(this.#selection.first, seq);
+  }
+
+  #reportSelection(): void {
+    const { day, cases } = this.#memory;
+    const until = day === null || this.#hidesSessions ? -Infinity : endOf(day.name) - PATIENCE_MS;
+    for (const { seq, day: drawnOn, probeId } of cases.values()) {
+      if (probeId !== null && endOf(drawnOn) <= until) this.#select("unscored", seq);
+    }
+    const { recalled, unscored, other, first } = this.#selection;
+    if (recalled + unscored + other === 0) return;
+    const detail =
+      `${recalled} recalled after they were drawn, ${unscored} for cases that were not scored, ${other} for cases of other stakes or another domain`;
+    this.#log.add("PROBE_SELECTION", { seq: first, detail });
   }
 
   /** Counts the draws of this bundle that cannot be computed, since the seed of their day is not opened. */
@@ -493,6 +544,11 @@ export class ProbeCheck {
 
 function isSamePolicy(first: ProbePolicy, second: ProbePolicy): boolean {
   return (Object.keys(first) as (keyof ProbePolicy)[]).every((name) => first[name] === second[name]);
+}
+
+/** The end of a UTC day, milliseconds since the epoch. */
+function endOf(day: string): number {
+  return Date.parse(`${day}T00:00:00.000Z`) + DAY_MS;
 }
 
 function isNextDay(day: string, next: string): boolean {

@@ -13,6 +13,7 @@ import {
   type Stratum,
 } from "./probes.ts";
 import type { FindingLog } from "./finding_log.ts";
+import { Stock } from "./stock.ts";
 import { DAY_MS } from "../domain/time.ts";
 
 /** A probe. */
@@ -71,6 +72,15 @@ export interface ProbeDay {
   isOpened: boolean;
 }
 
+/** A case for which a probe was due, until it is scored. */
+export interface PendingCase {
+  readonly seq: number;
+  readonly day: string;
+  /** null if it was drawn and none of its stratum was left. */
+  readonly probeId: string | null;
+  readonly stratum: Stratum;
+}
+
 /** How a session would have been drawn on a day that is over. */
 export type PastDraw = (score: PendingScore) => { readonly draw: Draw; readonly policy: ProbePolicy };
 
@@ -78,11 +88,13 @@ export class ProbeMemory {
   readonly probes = new Map<string, KnownProbe>();
   /** Sessions of cases before which a probe was due. */
   readonly assigned = new Set<string>();
-  readonly #stock = new Map<string, KnownProbe[]>();
+  /** Those of this bundle that are not scored yet. */
+  readonly cases = new Map<string, PendingCase>();
+  readonly #stock = new Map<string, Stock<KnownProbe>>();
   /** The probes that were shown and not opened. */
   readonly #open = new Set<KnownProbe>();
-  /** By subject, the UTC days on which probes were decided, counted from the epoch, ascending. */
-  readonly #decided = new Map<string, number[]>();
+  /** By subject, how many probes were decided on each UTC day, counted from the epoch. */
+  readonly #decided = new Map<string, Map<number, number>>();
   /** The policy that was set last; null if none is known. */
   policy: ProbePolicy | null = null;
   day: ProbeDay | null = null;
@@ -101,6 +113,7 @@ export class ProbeMemory {
   begin({ isOpen }: { readonly isOpen: boolean }): void {
     this.probes.clear();
     this.assigned.clear();
+    this.cases.clear();
     this.#stock.clear();
     this.#open.clear();
     this.#decided.clear();
@@ -113,7 +126,7 @@ export class ProbeMemory {
 
   seal({ probe_id, domain, stakes, commitment }: ProbeDetail<"PROBE_SEALED">): void {
     const probe = this.#add(probe_id, { commitment, stratum: { domain, stakes } });
-    this.stockOf({ domain, stakes }).push(probe);
+    this.stockOf({ domain, stakes }).add(probe);
   }
 
   /** A probe; null if it is known that nobody sealed it. */
@@ -130,19 +143,16 @@ export class ProbeMemory {
   }
 
   /** The probes of a stratum that can be drawn, in the order in which they were sealed. */
-  stockOf({ domain, stakes }: Stratum): KnownProbe[] {
+  stockOf({ domain, stakes }: Stratum): Stock<KnownProbe> {
     const name = `${domain} ${stakes}`;
-    const stock = this.#stock.get(name) ?? [];
+    const stock = this.#stock.get(name) ?? new Stock<KnownProbe>();
     this.#stock.set(name, stock);
     return stock;
   }
 
   /** Takes a probe out of its stratum. */
   #take(probe: KnownProbe): void {
-    if (probe.stratum === null) return;
-    const stock = this.stockOf(probe.stratum);
-    const at = stock.indexOf(probe);
-    if (at !== -1) stock.splice(at, 1);
+    if (probe.stratum !== null) this.stockOf(probe.stratum).take(probe);
   }
 
   /** The probes that were shown, not closed, and over by an instant, ISO 8601. */
@@ -163,6 +173,7 @@ export class ProbeMemory {
     for (const probe of this.probes.values()) if (probe.state !== "closed") probe.state = "ended";
     this.#stock.clear();
     this.#open.clear();
+    this.cases.clear();
   }
 
   /** Marks a probe as opened. */
@@ -205,16 +216,19 @@ export class ProbeMemory {
   }
 
   addDecided(subject: string, timestamp: string): void {
-    const days = this.#decided.get(subject);
+    const days = this.#decided.get(subject) ?? new Map<number, number>();
+    this.#decided.set(subject, days);
     const day = Math.floor(Date.parse(timestamp) / DAY_MS);
-    if (days === undefined) this.#decided.set(subject, [day]);
-    else days.push(day);
+    days.set(day, (days.get(day) ?? 0) + 1);
   }
 
   /** How many probes a subject decided in the days before a day. */
   decidedBefore(subject: string, day: string): number {
+    const days = this.#decided.get(subject);
+    if (days === undefined) return 0;
     const end = Math.floor(Date.parse(`${day}T00:00:00.000Z`) / DAY_MS);
-    const days = this.#decided.get(subject) ?? [];
-    return days.filter((at) => at >= end - PROBE_WINDOW_DAYS && at < end).length;
+    let decided = 0;
+    for (let at = end - PROBE_WINDOW_DAYS; at < end; at += 1) decided += days.get(at) ?? 0;
+    return decided;
   }
 }

@@ -4,7 +4,7 @@ from typing import List, Optional, Tuple
 
 NOT_FATAL = {
     *("PRUNED_PREFIX", "STATE_UNANCHORED", "COMMIT_UNCOMPARED", "RESTORED"),
-    *("PROBE_LEFT_OUT", "PROBE_UNCOMPARED"),
+    *("PROBE_LEFT_OUT", "PROBE_SELECTION", "PROBE_UNCOMPARED"),
     *("KNOWN_CHECKPOINT_UNLINKABLE", "KNOWN_EPOCH_UNLINKED", "KNOWN_DEPLOYMENT_OTHER", "ANCHOR_AHEAD"),
 }
 # Reported only if some checkpoint of the bundle is signed by a trusted key.

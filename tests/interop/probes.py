@@ -7,7 +7,7 @@ import copy
 from dataclasses import dataclass
 from typing import Optional
 
-from draws import Day, Decided, Draw, Score, instant_number, seed_commitment, truth_commitment
+from draws import Day, Decided, Draw, Score, day_number, instant_number, seed_commitment, truth_commitment
 from shapes import PROBES
 
 _ACTORS = ("api", "system")
@@ -16,6 +16,8 @@ _CLOSING = {"PROBE_OPENED", "PROBE_RECALLED", "PROBE_LOST"}
 # Cases that are planted, or announced, themselves.
 _UNDRAWN_SCENARIOS = ("error_injected", "calibration")
 _UNKNOWN = object()
+# Milliseconds from the beginning of a day in which a draw of it may come onto the chain.
+_LATE = 25 * 3_600_000
 
 
 @dataclass
@@ -109,6 +111,10 @@ class Probes:
         self.mismatches = set()
         self.uncompared = None
         self.has_left_out = False
+        # Entries by which the organization can have chosen among draws; cases drawn for and not scored: their draws.
+        self.selected = []
+        self.cases = {}
+        self.hides_sessions = False
 
     def lose_track(self):
         """Notes that entries are missing or altered: nothing more is said."""
@@ -123,8 +129,18 @@ class Probes:
         if not self.is_off_track:
             self._check_next(None)
             self._pass_over_unopened()
+            self._report_selection()
         if self.uncompared is not None:
             self.findings.add("PROBE_UNCOMPARED", self.uncompared[0])
+
+    def _report_selection(self):
+        """Tells of choices among draws, and of cases that were not scored within seven days."""
+        day = self.memory.day
+        for seq, drawn_on, probe_id, _ in [] if day is None or self.hides_sessions else self.cases.values():
+            if probe_id is not None and day_number(drawn_on) + 7 <= day_number(day.day):
+                self.selected.append(seq)
+        if self.selected:
+            self.findings.add("PROBE_SELECTION", min(self.selected))
 
     def _pass_over_unopened(self):
         """Notes draws of this chain whose seed is not opened."""
@@ -154,7 +170,7 @@ class Probes:
         self._check_next(event_type if is_told else "")
         step = Step(entry["seq"], event_type, entry["subject"])
         if event_type == "SCORE_COMPUTED":
-            self._take_score(entry, parts, step)
+            self._take_score(entry, parts, erased, step)
         elif is_told:
             step.is_draw = event_type == "PROBE_DRAWN"
             self._take_event(entry, parts, erased, step)
@@ -285,6 +301,9 @@ class Probes:
             holds = holds and content["stock"] == len(stock) and (probe_id is not None or stock == [])
         if probe_id is not None:
             holds = self._draw_probe(entry["seq"], probe_id, stratum) and holds
+        if instant_number(entry["timestamp"]) >= day_number(content["day"]) * 86_400_000 + _LATE:
+            holds = False
+        self.drawn_for = (entry["seq"], content["day"], probe_id, stratum)
         told = (entry["seq"], probe_id, content["share"], content["stock"], rank)
         step.draw = Draw(*told, is_compared=memory.is_whole)
         if day is not None:
@@ -292,7 +311,7 @@ class Probes:
         return holds
 
     def _draw_probe(self, seq, probe_id, stratum):
-        """Draws a probe, whose stratum is None if the draw does not give it; False if it is none that could be drawn."""
+        """Draws a probe; its stratum is None if the draw does not give it. False if it could not be drawn."""
         probe = self._probe(probe_id)
         if probe is None:
             return False
@@ -336,6 +355,8 @@ class Probes:
             holds = probe_id is None or self._draw_probe(before.seq, probe_id, None)
         else:
             draw.subject, draw.case = entry["subject"], (content["operator_id"], content["session_id"])
+            seq, day, _, stratum = self.drawn_for
+            self.cases[content["session_id"]] = (seq, day, probe_id, stratum)
             holds = draw.probe_id == probe_id
         if holds and probe_id in self.memory.probes:
             self.memory.probes[probe_id].assignment = content
@@ -393,7 +414,11 @@ class Probes:
         holds = holds and score.operator == probe.assignment["operator_id"]
         return holds and probe.expires_at is not None and timestamp <= probe.expires_at
 
-    def _take_recalled(self, _entry, opening, _step):
+    def _take_recalled(self, entry, opening, _step):
+        probe = self._probe(opening["probe_id"])
+        if probe is not None and probe.is_drawn and not probe.is_closed and not probe.is_ended:
+            if opening["reason"] != "erasure" or probe.assignment is not None or probe.subject is None:
+                self.selected.append(entry["seq"])
         return self._close(opening, is_shown=False)[1]
 
     def _take_lost(self, entry, opening, _step):
@@ -402,16 +427,21 @@ class Probes:
 
     # ---- scores ---------------------------------------------------------------------------------------------
 
-    def _take_score(self, entry, parts, step):
+    def _take_score(self, entry, parts, erased, step):
         """Takes a score; what its parts do not give of it is not looked at."""
         given = parts.get("input")
         named = given if isinstance(given, dict) else parts.get("result")
         session = named.get("session_id") if isinstance(named, dict) else None
         step.session = session if isinstance(session, str) else None
+        drawn_for = self.cases.pop(step.session, None)
+        if step.session is None and "input" not in erased:
+            self.hides_sessions = True
         interaction = given.get("interaction") if isinstance(given, dict) else None
         step.interaction = interaction if isinstance(interaction, dict) else None
         if step.interaction is not None:
             step.operator, step.domain = given.get("operator_id"), given.get("domain")
+            if drawn_for is not None and drawn_for[3] != (step.domain, step.interaction.get("scenario_type")):
+                self.selected.append(entry["seq"])
         day = self.memory.day
         if day is None or day.is_opened or step.session is None:
             return

@@ -199,9 +199,11 @@ Deno.test("every code has a sentence for a reader who does not program", () => {
     MODEL_MISMATCH:
       "A scoring model in the file was changed: its fingerprint is not the one that entries name.",
     PROBE_LEFT_OUT:
-      "From entry 5 on, cases were decided before which a probe was due, and the review application did not ask for it.",
+      "From entry 5 on, cases were decided before which a probe was due on that day, and none was drawn: the review application did not ask, or asked on an earlier day.",
     PROBE_MISMATCH:
       "The record of a probe in entry 5 is false: it was not sealed, drawn or opened as the entries around it and the day's seed say.",
+    PROBE_SELECTION:
+      "From entry 5 on, the organization can have chosen among draws of probes: drawn ones were recalled, or their cases were never scored, or were scored as others than was said.",
     PROBE_UNCOMPARED:
       "From entry 5 on, some records of probes cannot be compared: the seed of their day is not opened yet, or what they refer to is not in the file.",
     PRUNED_PREFIX: "Entry 5 was removed by the retention rule; a signed record says so.",
@@ -241,6 +243,7 @@ Deno.test("the table says which findings are fatal, and which need a trusted sig
     "KNOWN_DEPLOYMENT_OTHER",
     "COMMIT_UNCOMPARED",
     "PROBE_LEFT_OUT",
+    "PROBE_SELECTION",
     "PROBE_UNCOMPARED",
     "ANCHOR_AHEAD",
     "RESTORED",

@@ -51,7 +51,7 @@ func ask(ctx context.Context, address, key string) (map[string]any, error) {
 
 	var body jiss.PostScoreJSONRequestBody
 	request := jiss.ScoreRequest{SessionId: "go-1", OperatorId: "reviewer-ada", Domain: "financial",
-		Interaction: jiss.Interaction{TimeToDecisionMs: 14200.5, Decision: "modified", ModificationExtent: pointer(0.4)}}
+		Interaction: jiss.ScoreInteraction{TimeToDecisionMs: 14200.5, Decision: "modified", ModificationExtent: pointer(0.4)}}
 	if err := body.FromScoreRequest(request); err != nil {
 		return nil, err
 	}
