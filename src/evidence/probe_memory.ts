@@ -163,6 +163,7 @@ export class ProbeMemory {
   /** Marks a probe as shown. */
   markDrawn(probe: KnownProbe, drawnAt: NonNullable<KnownProbe["drawnAt"]>): void {
     this.#take(probe);
+    if (probe.state === "ended") return;
     probe.state = "drawn";
     probe.drawnAt = drawnAt;
     this.#open.add(probe);
