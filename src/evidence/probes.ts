@@ -8,6 +8,7 @@
  */
 import * as z from "zod";
 import { DOMAINS, PROBE_STAKES } from "../domain/enums.ts";
+import { operatorIdSchema, sessionIdSchema } from "../domain/interaction.ts";
 import { canonicalJson } from "./canonical.ts";
 import { concat, type Crypto, hex, utf8 } from "./crypto.ts";
 import { timestampSchema } from "./entry.ts";
@@ -48,19 +49,19 @@ export const PROBE_DETAILS = {
     day: dayText,
     ...stratum,
     /** The share by which it was due. */
-    share: z.number(),
+    share: z.number().min(0).max(1),
     /** How many probes of the stratum could be drawn. */
     stock: z.int().min(0),
     probe_id: probeId.nullable(),
   }),
   /** Follows PROBE_DRAWN: the only one of these events that names anybody. */
   PROBE_ASSIGNED: z.strictObject({
-    operator_id: z.string(),
+    operator_id: operatorIdSchema,
     /** The case before which the probe is shown. */
-    session_id: z.string(),
+    session_id: sessionIdSchema,
     probe_id: probeId.nullable(),
     /** The session under which the probe itself is scored; null if no probe was left. */
-    probe_session_id: z.string().nullable(),
+    probe_session_id: sessionIdSchema.nullable(),
     expires_at: timestampSchema.nullable(),
   }).refine(({ probe_session_id, expires_at }) => (probe_session_id === null) === (expires_at === null)),
   /** Follows the score of the probe. */

@@ -260,7 +260,11 @@ def _day(value):
 
 
 _POLICY = closed(
-    enabled=flag, rate=number(0, 1), highest_share=number(0, 1), minimum=whole(), ticket_minutes=whole()
+    enabled=flag,
+    rate=number(0, 0.1),
+    highest_share=number(0, 0.1),
+    minimum=whole(0, 1000),
+    ticket_minutes=whole(5, 1440),
 )
 _STRATUM = {"domain": only(*DOMAINS), "stakes": only("standard", "high_stakes", "critical")}
 _OPENING = {"probe_id": identifier, "ai_correct": flag, "reference": optional(text), "salt": hash_text}
