@@ -240,10 +240,12 @@ class Desk:
                 status, _, text = self.outbox.jiss.call("POST", "/v1/probes/draw", body, DRAW_TIMEOUT_SECONDS)
                 if status == 200:
                     return json.loads(text)["probe"]
-                if not is_passing(status):
+                # A limit of requests (429) lasts longer than anybody should wait.
+                if status < 500:
                     break
             except (OSError, http.client.HTTPException):
                 pass  # refused, cut, or too slow: once more
+            time.sleep(FIRST_WAIT_SECONDS)
         # No answer means no probe: work goes on without JISS. It does not go unnoticed. Once the day's seed is open,
         # `jiss verify` computes which of the scored cases should have been drawn for, and counts those that were not
         # (PROBE_LEFT_OUT). If JISS drew one and only its answer was lost, nobody decides that probe: PROBE_LOST.
@@ -450,15 +452,21 @@ class Page(BaseHTTPRequestHandler):
         status = self.desk.decide(reviewer, *decision)
         return self.answer(200, {"saved": True}) if status == 200 else self.refuse(status)
 
+    def do_PUT(self):
+        self.read_object()
+        self.refuse(404)
+
+    do_PATCH = do_DELETE = do_PUT
+
     def read_object(self):
         """The JSON object that was sent; None if it is none."""
         length = self.headers.get("Content-Length", "")
-        if not re.fullmatch("[0-9]{1,7}", length) or int(length) > BODY_BYTES:
+        if not re.fullmatch("[0-9]{1,6}", length):
             # What was not read would be taken for the next request.
             self.close_connection = True
             return None
         body = self.rfile.read(int(length))
-        if self.headers.get("Content-Type") != "application/json":
+        if self.headers.get("Content-Type") != "application/json" or len(body) > BODY_BYTES:
             return None
         try:
             sent = json.loads(body)

@@ -264,10 +264,12 @@ class Desk {
         const answer = await call(this.outbox.jiss, request, DRAW_TIMEOUT_MS);
         const text = await answer.text();
         if (answer.ok) return JSON.parse(text).probe;
-        if (!isPassing(answer.status)) break;
+        // A limit of requests (429) lasts longer than anybody should wait.
+        if (answer.status < 500) break;
       } catch {
         // Refused, cut, or too slow: once more.
       }
+      await wait(FIRST_WAIT_MS);
     }
     // No answer means no probe: work goes on without JISS. It does not go unnoticed. Once the day's seed is open,
     // `jiss verify` computes which of the scored cases should have been drawn for, and counts those that were not
@@ -482,6 +484,7 @@ async function pageServer(desk: Desk, events: readonly unknown[]) {
   return async (request: Request): Promise<Response> => {
     const { pathname } = new URL(request.url);
     if (request.method === "POST") return await post(pathname, request);
+    if (request.method !== "GET") return refuse(404);
     const { waiting, setAside } = desk.outbox;
     switch (pathname) {
       case "/":
