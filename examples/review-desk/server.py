@@ -36,6 +36,8 @@ LARGEST_AMOUNT = 1_000_000
 BODY_BYTES = 10_000
 # Every case that the browser gets has this size, so that a size tells nothing.
 CASE_BYTES = 2048
+# No case comes sooner: a draw that gives a probe is written to disk, and takes some milliseconds longer than others.
+CASE_AFTER_SECONDS = 0.1
 # A draw has so many attempts of so many seconds: nobody waits longer than that for a case.
 DRAW_ATTEMPTS = 2
 DRAW_TIMEOUT_SECONDS = 1.5
@@ -201,7 +203,7 @@ class Desk:
                 if reviewer not in self.held:
                     self.held[reviewer] = Item(reviewer, random.choice(self.library["cases"]), None)
                 live = self.held[reviewer]
-            # Before each case, also before one that comes after a probe: so a probe takes no longer than a case.
+            # Before each case, also before one that comes after a probe: so both wait for JISS.
             item = self.probe_before(live) or live
             with self.lock:
                 if item is live:
@@ -235,7 +237,9 @@ class Desk:
             "stakes": live.content["stakes"],
         }
         body = json.dumps(request).encode()
-        for _ in range(DRAW_ATTEMPTS):
+        for attempt in range(DRAW_ATTEMPTS):
+            if attempt > 0:
+                time.sleep(FIRST_WAIT_SECONDS)
             try:
                 status, _, text = self.outbox.jiss.call("POST", "/v1/probes/draw", body, DRAW_TIMEOUT_SECONDS)
                 if status == 200:
@@ -245,7 +249,6 @@ class Desk:
                     break
             except (OSError, http.client.HTTPException):
                 pass  # refused, cut, or too slow: once more
-            time.sleep(FIRST_WAIT_SECONDS)
         # No answer means no probe: work goes on without JISS. It does not go unnoticed. Once the day's seed is open,
         # `jiss verify` computes which of the scored cases should have been drawn for, and counts those that were not
         # (PROBE_LEFT_OUT). If JISS drew one and only its answer was lost, nobody decides that probe: PROBE_LOST.
@@ -443,7 +446,10 @@ class Page(BaseHTTPRequestHandler):
         if reviewer is None:
             return self.refuse(401)
         if self.path == "/api/next":
-            return self.answer(200, shown_to(self.desk.next(reviewer)), size=CASE_BYTES)
+            began = time.monotonic()
+            item = self.desk.next(reviewer)
+            time.sleep(max(0, began + CASE_AFTER_SECONDS - time.monotonic()))
+            return self.answer(200, shown_to(item), size=CASE_BYTES)
         if self.path != "/api/decisions":
             return self.refuse(404)
         decision = read_decision(sent)

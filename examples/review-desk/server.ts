@@ -79,6 +79,8 @@ const LARGEST_AMOUNT = 1_000_000;
 const BODY_BYTES = 10_000;
 /** Every case that the browser gets has this size, so that a size tells nothing. */
 const CASE_BYTES = 2048;
+/** No case comes sooner: a draw that gives a probe is written to disk, and takes some milliseconds longer than others. */
+const CASE_AFTER_MS = 100;
 /** A draw has so many attempts of so many milliseconds: nobody waits longer than that for a case. */
 const DRAW_ATTEMPTS = 2;
 const DRAW_TIMEOUT_MS = 1500;
@@ -220,7 +222,7 @@ class Desk {
     // Your queue of applications. This one never ends: it takes one of twelve, with other amounts.
     const live = this.#held.get(reviewer) ?? this.#newItem(reviewer, pick(this.library.cases), null);
     this.#held.set(reviewer, live);
-    // Before each case, also before one that comes after a probe: so a probe takes no longer than a case.
+    // Before each case, also before one that comes after a probe: so both wait for JISS.
     const item = await this.#probeBefore(live) ?? live;
     if (item === live) this.#held.delete(reviewer);
     this.#items.set(item.name, item);
@@ -260,6 +262,7 @@ class Desk {
     const body = JSON.stringify({ operator_id: reviewer, session_id: session, domain: DOMAIN, stakes });
     const request = { method: "POST", path: "/v1/probes/draw", body };
     for (let attempt = 0; attempt < DRAW_ATTEMPTS; attempt += 1) {
+      if (attempt > 0) await wait(FIRST_WAIT_MS);
       try {
         const answer = await call(this.outbox.jiss, request, DRAW_TIMEOUT_MS);
         const text = await answer.text();
@@ -269,7 +272,6 @@ class Desk {
       } catch {
         // Refused, cut, or too slow: once more.
       }
-      await wait(FIRST_WAIT_MS);
     }
     // No answer means no probe: work goes on without JISS. It does not go unnoticed. Once the day's seed is open,
     // `jiss verify` computes which of the scored cases should have been drawn for, and counts those that were not
@@ -413,7 +415,7 @@ async function readObject(request: Request): Promise<Record<string, unknown> | n
 }
 
 /**
- * An answer in JSON. `bytes`: its size, made up with spaces. A server that compresses would undo that: `no-transform`.
+ * An answer in JSON. `bytes`: its size, made up with spaces. A proxy that compresses would undo that: `no-transform`.
  */
 function answer(status: number, value: unknown, headers: Record<string, string> = {}, bytes = 0): Response {
   const text = new TextEncoder().encode(JSON.stringify(value));
@@ -473,7 +475,10 @@ async function pageServer(desk: Desk, events: readonly unknown[]) {
     const token = /(?:^|; )desk=([0-9a-f]{32})(?:;|$)/.exec(request.headers.get("Cookie") ?? "")?.[1] ?? "";
     const reviewer = signedIn.get(token);
     if (reviewer === undefined) return refuse(401);
-    if (path === "/api/next") return answer(200, shownTo(await desk.next(reviewer)), {}, CASE_BYTES);
+    if (path === "/api/next") {
+      const [item] = await Promise.all([desk.next(reviewer), wait(CASE_AFTER_MS)]);
+      return answer(200, shownTo(item), {}, CASE_BYTES);
+    }
     if (path !== "/api/decisions") return refuse(404);
     const decision = readDecision(sent);
     if (decision === null) return refuse(400);
