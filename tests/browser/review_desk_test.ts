@@ -198,6 +198,10 @@ function assertAlike(played: readonly Played[], exchanges: readonly Exchange[]):
     [...facts].filter((fact) => fact.startsWith("calls:") || / (?:headers )?got /.test(fact)).sort();
   assert.deepEqual(fromDesk(live), fromDesk(probes));
   assert.equal(fromDesk(live).length, 7);
+  // A proxy that compresses would make sizes differ.
+  for (const { headersGot } of exchanges) {
+    assert.ok(headersGot.includes("cache-control: no-store, no-transform"));
+  }
   for (const name of calls.keys()) assert.match(name, /^[0-9a-f]{10}$/);
   assert.equal(new Set(played.map(({ name }) => name)).size, played.length);
 }
@@ -288,7 +292,7 @@ for (const language of LANGUAGES) {
             assert.equal(code, 0, JSON.stringify(report));
             const codes = report.bundles[0].findings.map(({ code }: { code: string }) => code);
             // The seed of the day is not opened yet; tests/process/review_desk_test.ts waits for it.
-            assert.deepEqual(codes, ["PROBE_UNCOMPARED"]);
+            assert.deepEqual(codes.filter((code: string) => code !== "PROBE_UNCOMPARED"), []);
           } finally {
             await desk.stop();
           }

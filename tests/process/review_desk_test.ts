@@ -96,7 +96,7 @@ async function acceptCases(player: Player, count: number): Promise<number> {
 
 type Body = string | Readonly<Record<string, unknown>>;
 
-/** Calls in their order. `CASE` stands for the case on the desk, `COOKIE` for the session. */
+/** Calls in their order. `CASE` stands for the case on the desk. */
 const CALLS:
   readonly (readonly [method: string, path: string, body?: Body, headers?: Record<string, string>])[] = [
     ["GET", "/"],
@@ -194,12 +194,15 @@ async function answersOf({ origin }: Desk, key: string): Promise<readonly unknow
   cookie = signed;
   for (const [method, path, body, headers = {}] of CALLS) {
     const text = typeof body === "object" ? JSON.stringify(body) : body;
+    const began = performance.now();
     const answer = await fetch(origin + path, {
       method,
       headers: { "Content-Type": "application/json", Cookie: cookie, ...headers },
       ...(text === undefined ? {} : { body: text.replace("CASE", name) }),
     });
     const got = await answer.text();
+    // A case never comes sooner, whether a probe was due or not.
+    if (path === "/api/next" && answer.ok) assert.ok(performance.now() - began > 95);
     assert.ok(!got.includes(key));
     if (path === "/api/next" && answer.ok) name = JSON.parse(got).case;
     const chosen = ["Content-Type", "Content-Length", "Cache-Control", "Content-Security-Policy"];
@@ -302,9 +305,11 @@ deskTest(
     let probes = await acceptCases(player, 5);
     await emptied(desk);
 
-    jiss.intercept = () => new Response(null, { status: 503 });
     const before = (await ledgerOf(desk)).length;
-    assert.equal(await acceptCases(player, 60), 0, "no draw, no probe");
+    jiss.intercept = (path) => new Response(null, { status: path === "/v1/probes/draw" ? 429 : 503 });
+    assert.equal(await acceptCases(player, 56), 0, "too many draws, no probe");
+    jiss.intercept = () => new Response(null, { status: 503 });
+    assert.equal(await acceptCases(player, 4), 0, "no draw, no probe");
     const missed = (await ledgerOf(desk)).slice(before);
     assert.equal(missed.length, 60);
 
@@ -413,6 +418,37 @@ deskTest(
     async prepare({ harness, key }) {
       await sealStock({ harness, key }, 40, { domain: "financial" });
     },
+  },
+);
+
+deskTest(
+  "says of a changed probe whether the amount is right, and of no other case anything about its truth",
+  async ({ harness, key, desk }) => {
+    assert.deepEqual(await emptied(desk), []);
+    const player = await signIn(desk, "ada");
+    const expected: boolean[] = [];
+    for (let number = 0; number < 400 && expected.length < 4; number += 1) {
+      const { case: name, content } = await player.next();
+      const { truth, factor } = knownOf(content);
+      const isMended = expected.length % 2 === 0;
+      const right = truth === null ? 20 : Math.round(truth.from * factor);
+      // 1,000,000 is right for nobody.
+      const amount = isMended ? right : 1_000_000;
+      assert.equal(await player.decide(name, "modified", amount), 200);
+      if (truth !== null) expected.push(isMended);
+    }
+    assert.equal(expected.length, 4);
+    assert.deepEqual(await emptied(desk), []);
+    const { text } = await harness.send("/v1/audit/chain/export", { key });
+    const scored = text.trim().split("\n").map((line) => JSON.parse(line))
+      .flatMap(({ kind, data }) =>
+        kind === "jis.part/1" && data.interaction !== undefined ? data.interaction : []
+      );
+    const truths = (isProbe: boolean) =>
+      scored.filter((interaction) => (interaction.sealed_probe === true) === isProbe)
+        .map(({ outcome_correct }) => outcome_correct);
+    assert.deepEqual(truths(true), expected);
+    assert.deepEqual(new Set(truths(false)), new Set([null]));
   },
 );
 
