@@ -98,7 +98,7 @@ const BOOKS = ["integrate", "operate", "verify", "understand"];
 /** The documentation, from the repository's root. */
 const PAGES: readonly string[] = [
   ...["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"],
-  ...(await filesUnder("docs")).filter((path) => path.endsWith(".md")),
+  ...(await Promise.all(["docs", "examples"].map(filesUnder))).flat().filter((path) => path.endsWith(".md")),
 ];
 
 /** The anchors of a page's headings, as GitHub and GitLab make them. */
@@ -134,9 +134,10 @@ Deno.test("every relative link of the documentation leads to a file, and to a he
 });
 
 Deno.test("every path below docs/ that the program, the tests or the tools name exists", async () => {
-  const sources =
-    (await Promise.all(["src", "scripts", "tests", ".ci", "Dockerfile", "deno.json"].map(filesUnder)))
-      .flat().filter((path) => /\.(?:tsx?|py|go)$|^(?:\.ci\/run|Dockerfile|deno\.json)$/.test(path));
+  const sources = (await Promise.all(
+    ["src", "scripts", "tests", "examples", ".ci", "Dockerfile", "deno.json"].map(filesUnder),
+  ))
+    .flat().filter((path) => /\.(?:tsx?|py|go)$|^(?:\.ci\/run|Dockerfile|deno\.json)$/.test(path));
   const missing: string[] = [];
   let named = 0;
   for (const source of [...sources, ...PAGES]) {

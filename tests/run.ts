@@ -177,6 +177,7 @@ const ONE_BACKEND: readonly (readonly [why: string, files: readonly string[]])[]
   ["files of the embedded database, or a server of its own", ["process/kill_points", "process/upgrade"]],
   ["the disk below the embedded database", ["real/power_cut"]],
   ["clients and pages of the same answers", [
+    "process/review_desk",
     "real/integrate",
     "real/pages_walk",
     "real/report_page",
