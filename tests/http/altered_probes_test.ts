@@ -4,6 +4,7 @@ import { nodeCrypto } from "../../src/evidence/node_crypto.ts";
 import { utf8 } from "../../src/evidence/crypto.ts";
 import { BundleVerifier } from "../../src/evidence/verifier.ts";
 import { Upkeep } from "../../src/operations/installation/upkeep.ts";
+import { pruneChains } from "../../src/operations/chains/retention.ts";
 import { acknowledgeRestore } from "../../src/operations/restoring/restores.ts";
 import { verifyChain } from "../../src/operations/verification/verification.ts";
 import { alter, select } from "../altering.ts";
@@ -229,4 +230,42 @@ Deno.test(
     await nextDay(programme);
     assert.deepEqual(await audited(programme), []);
   }),
+);
+
+Deno.test(
+  "after retention an acceptance keeps the rows that this installation wrote, and believes none that it did not",
+  withAlterations(async (harness) => {
+    const programme = { harness, key: await harness.organization("acme") };
+    const { clock, database, dependencies, send } = harness;
+    await setPolicy(programme);
+    await sealStock(programme, 40);
+    for (const prefix of ["a", "b"]) {
+      const { probe } = await drawDue(programme, { prefix });
+      assert.equal((await decide(programme, probe)).status, 200);
+    }
+    await nextDay(programme);
+    clock.advance(40 * DAY_MS);
+    await new Upkeep(dependencies).run(clock.now());
+    await pruneChains(dependencies, clock.now());
+    await sealOne(programme, { probe_id: "fresh-1", ai_correct: true });
+    assert.deepEqual(await findings(harness), []);
+    const [first, second] = await rowsOf(harness, "state = 'decided'");
+    const programmes = await select(database, "SELECT * FROM probe_programme");
+    await alter(
+      database,
+      `UPDATE probe SET departed = 1 - departed WHERE probe_id = '${first!.probe_id}'`,
+      `INSERT INTO probe SELECT org_id, 'forged', position + 1000000, request_digest, request_id, at, domain, stakes,
+        commitment, reference, state, drawn_at, expires_at, closed_position, closed_at, ai_correct, departed, seal
+        FROM probe WHERE probe_id = '${second!.probe_id}'`,
+    );
+    await accept(harness);
+    assert.deepEqual(await findings(harness), []);
+    assert.deepEqual(await rowsOf(harness, "state = 'decided'"), [second]);
+    assert.deepEqual(await rowsOf(harness, "probe_id = 'forged'"), []);
+    assert.deepEqual(await select(database, "SELECT * FROM probe_programme"), programmes);
+    const again = await sealOne(programme, { probe_id: first!.probe_id, ai_correct: true });
+    assert.equal(again.status, 409, again.text);
+    const { body: { whole } } = await send("/v1/probes/summary?days=90", { key: programme.key });
+    assert.equal(whole.wrong.probes + whole.right.probes, 1);
+  }, { evidenceRetentionDays: 30 }),
 );

@@ -176,9 +176,9 @@ async function rebuildProgramme(
 ): Promise<boolean> {
   const [row] = await database.read(probeProgrammeQuery(orgId));
   const own = row !== undefined && shareOf(seals, probeProgrammes, row) !== null ? row : null;
-  // The entry that set the policy may be cut off; that of the newest day gives the policy, too.
-  const set = policy ?? own ??
-    (day === undefined ? null : { policy: day.day_policy!, changed_at: day.changed_at });
+  // If the entry that set the policy is cut off, none was set after the newest day began.
+  const set = policy ??
+    (day === undefined ? own : { policy: day.day_policy!, changed_at: day.changed_at });
   const newest = day ?? own ?? { day: null, day_policy: null, opened: 1 };
   const after: ProbeProgrammeRow | null = set === null ? null : {
     org_id: orgId,
