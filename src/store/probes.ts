@@ -28,6 +28,7 @@ export const probeProgrammes: RecordKind<ProbeProgrammeRow> = {
       row.day_policy,
       row.opened,
     ],
+    heldBy: ({ org_id }) => `org/${org_id}`,
   },
   save: compileOnce((row) =>
     query.insertInto("probe_programme").values(row).onConflict((conflict) =>
@@ -71,6 +72,7 @@ export const probes: RecordKind<ProbeRow> = {
       row.ai_correct,
       row.departed,
     ],
+    heldBy: ({ org_id }) => `org/${org_id}`,
   },
   save: compileOnce((row) =>
     query.insertInto("probe").values(row).onConflict((conflict) =>
@@ -245,21 +247,14 @@ export function readUnopenedProbes(database: Database): AsyncGenerator<readonly 
   );
 }
 
-/** The probes of an organization that were opened in a span of time, epoch milliseconds; the end is excluded. */
-export function closedProbesQuery(
-  orgId: string,
-  { from, to }: { readonly from: number; readonly to: number },
-): CompiledQuery<ProbeRow> {
-  return query.selectFrom("probe").selectAll().where("org_id", "=", orgId)
-    .where("closed_at", ">=", from).where("closed_at", "<", to).orderBy("closed_position").compile();
+/** All probes of an organization, in the order in which they were sealed. */
+export function probesQuery(orgId: string): CompiledQuery<ProbeRow> {
+  return query.selectFrom("probe").selectAll().where("org_id", "=", orgId).orderBy("position").compile();
 }
 
-/** How many probes of an organization are in each state. */
-export function probeStatesQuery(
-  orgId: string,
-): CompiledQuery<{ readonly state: string; readonly count: number }> {
-  return query.selectFrom("probe").select((row) => ["state", row.fn.countAll<number>().as("count")])
-    .where("org_id", "=", orgId).groupBy("state").compile();
+/** The programme of an organization. */
+export function probeProgrammeQuery(orgId: string): CompiledQuery<ProbeProgrammeRow> {
+  return query.selectFrom("probe_programme").selectAll().where("org_id", "=", orgId).compile();
 }
 
 /** Deletes rows of probes and programmes of an organization. */

@@ -7,7 +7,7 @@ import { type Database, query, type Statement } from "./database.ts";
 import { listed } from "./value_list.ts";
 import type { RecordTable } from "./operator_records.ts";
 import { readPages } from "./paging.ts";
-import { probeDraws } from "./probes.ts";
+import { probeDraws, probeProgrammes, probes } from "./probes.ts";
 import {
   decisions,
   frozenOperators,
@@ -129,14 +129,14 @@ export interface HeldRows {
 }
 
 /**
- * The newest head of a family and, of the same state, the rows whose set it holds: operators and operators
- * with frozen calls; an organization and its webhooks; or the installation.
+ * The newest head of a family and, of the same state, the rows whose set it holds: operators, operators with
+ * frozen calls, probes and their programme; an organization and its webhooks; or the installation.
  */
 export async function readHeld(database: Database, family: string): Promise<HeldRows> {
   const orgId = organizationOf(family);
   const kinds: readonly AnyKind[] = orgId === null
     ? [installations]
-    : [operators, frozenOperators, organizations, webhooks];
+    : [operators, frozenOperators, probeProgrammes, probes, organizations, webhooks];
   const own = kinds.filter(({ sealing }) => sealing!.heldBy!({ org_id: orgId }) === family);
   const [[head], ...found] = await database.snapshot<[HeadRow, ...Sealed[]]>([
     headsQuery([family]),

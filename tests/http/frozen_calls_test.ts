@@ -272,7 +272,7 @@ for (
     [
       "a missing row of an operator with frozen calls",
       "DELETE FROM frozen_operator",
-      /a row of operator or frozen_operator is missing/,
+      /a row of operator or frozen_operator or .* is missing/,
     ],
   ] as const
 ) {

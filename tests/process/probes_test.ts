@@ -170,3 +170,33 @@ Deno.test(
     assert.deepEqual(new Set(codes), new Set(["PROBE_UNCOMPARED"]));
   }),
 );
+
+Deno.test(
+  "a restore repeats the erasure of an operator whose probe was open in the backup, and recalls that probe once",
+  withSite(async ({ directory, data, env, start }) => {
+    let service = await start();
+    const key = await createOrganization(service, env);
+    const jwks = await save(directory, "jwks.json", (await service.send("/.well-known/jwks.json")).body);
+    await begin(service, key, { count: 30 });
+    const [open] = await drawSome(service, key, 1);
+    await service.stop();
+    const putBack = await backUpDatabase(data, `${directory}/backup`);
+
+    service = await start();
+    assert.equal((await service.send("/v1/operator/ada", { key, method: "DELETE" })).status, 200);
+    await service.stop();
+    await putBack();
+    const { code, stderr } = await runProgram(["restore", "--acknowledge", "a disk failed"], { env });
+    assert.equal(code, 0, stderr);
+
+    service = await start();
+    assert.deepEqual(await statesOf(service, key), { recalled: 30 });
+    assert.equal((await service.send("/v1/operator/ada/export", { key })).status, 404);
+    assert.notEqual((await decide(service, key, open!)).status, 200);
+    await service.stop();
+    const bundle = `${directory}/acme.ndjson`;
+    assert.equal((await runProgram(["export", "--org", "acme", "-o", bundle], { env })).code, 0);
+    const visit = await verifyProgram([bundle, "--key", jwks, "--json"]);
+    assert.equal(visit.code, 0, JSON.stringify(visit.report, null, 1));
+  }),
+);

@@ -69,6 +69,11 @@ function stratumOf({ org_id, domain, stakes }: ProbeRow): readonly [string, stri
   return [org_id, domain, stakes];
 }
 
+/** Whether a probe still waits for its draw or its decision. */
+export function isUnopened({ state }: ProbeRow): boolean {
+  return state === "sealed" || state === "drawn";
+}
+
 /** Opens a probe that nobody decided. @throws {ServiceError} CONFLICT if it is opened already. */
 export function planRecall(
   unit: UnitOfWork,
@@ -82,7 +87,7 @@ export function planRecall(
   },
 ): ProbeRow {
   const { org_id, probe_id, state } = row;
-  if (state !== "sealed" && state !== "drawn") {
+  if (!isUnopened(row)) {
     throw new ServiceError(
       "CONFLICT",
       `Probe ${probe_id} is ${state}: only a probe that nobody decided can be recalled.`,

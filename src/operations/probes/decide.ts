@@ -11,6 +11,7 @@ import { evidenceChain } from "../../evidence/chain_name.ts";
 import { equalBytes, utf8 } from "../../evidence/crypto.ts";
 import { probeTicket } from "../../keys/probe_secrets.ts";
 import { probeDraws, type ProbeRow, probes, probeSessions } from "../../store/probes.ts";
+import { AlteredRows } from "../../store/seals.ts";
 import type { Need, UnitOfWork } from "../../store/unit_of_work.ts";
 import type { OrganizationCaller } from "../shared/call.ts";
 import { readSealed } from "../shared/sealed_reads.ts";
@@ -31,7 +32,7 @@ type SentScore = Omit<ScoreRequest, "mode" | "role_tier">;
 /**
  * The probe of a score with a ticket.
  * @throws {ServiceError} VALIDATION_FAILED if the ticket is not that of the session, or if something in the request
- *   contradicts the probe.
+ *   contradicts the probe; CONFLICT; {AlteredRows}.
  */
 export async function findProbe(
   dependencies: Pick<Reading, "database" | "seals"> & Pick<Proving, "crypto" | "installation">,
@@ -56,15 +57,23 @@ export async function findProbe(
     throw contradiction("interaction.probe_ticket", "must be the ticket that the draw of this session gave");
   }
   const [probe] = await readSealed(dependencies, probes, [[orgId, probeId]]);
-  const seal = openSeal(dependencies, probe!);
+  if (probe === undefined) throw new AlteredRows(evidenceChain(orgId), "a row of probe");
+  // An accepted restore ended it, and nobody can tell any more what its seal hid.
+  if (probe.state === "recalled" && probe.ai_correct === null) {
+    throw new ServiceError(
+      "CONFLICT",
+      "The probe of this session cannot be decided any more: it is recalled.",
+    );
+  }
+  const seal = openSeal(dependencies, probe);
   if (draw.operator_id !== operator_id) {
     throw contradiction("operator_id", "must be the operator for whom the probe was drawn");
   }
-  if (probe!.domain !== domain) throw contradiction("domain", "must be the domain of the probe");
+  if (probe.domain !== domain) throw contradiction("domain", "must be the domain of the probe");
   if (mode_override === "incident_frozen") {
     throw contradiction("interaction.probe_ticket", "cannot be sent with a frozen call: recall the probe");
   }
-  return { probeId, seal, interaction: decidedInteraction(interaction, { ...probe!, seal }) };
+  return { probeId, seal, interaction: decidedInteraction(interaction, { ...probe, seal }) };
 }
 
 /** The interaction with the truth of the seal. @throws {ServiceError} VALIDATION_FAILED if it says something else. */

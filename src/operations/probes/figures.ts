@@ -3,35 +3,47 @@ import type { Reading } from "../shared/capabilities.ts";
 import { PROBE_STATES, type ProbeState } from "../../domain/enums.ts";
 import { type ProbeDecision, type ProbeFigures, probeRates, summaryOf } from "../../domain/probe.ts";
 import type { Period } from "../../domain/report.ts";
+import { evidenceChain } from "../../evidence/chain_name.ts";
+import { frozenOperatorsQuery } from "../../store/interactions.ts";
+import { operatorFiguresQuery } from "../../store/operators.ts";
 import {
-  closedProbesQuery,
   probeDraws,
   probeDrawsQuery,
+  probeProgrammeQuery,
   type ProbeRow,
-  probes,
-  probeStatesQuery,
+  probesQuery,
 } from "../../store/probes.ts";
 import { chunksOf } from "../../store/paging.ts";
 import type { OrganizationCaller } from "../shared/call.ts";
-import { requireSealed } from "../shared/sealed_reads.ts";
+import { requireHeldRows, requireSealed, snapshotWithHead } from "../shared/sealed_reads.ts";
 
-type Needs = Pick<Reading, "database" | "seals">;
+type Needs = Reading;
 
 /** Draws that are read together. */
 const DRAWS_TOGETHER = 500;
 
-/** The summary of a period. @throws {AlteredRows} if a row was altered. */
+/** The summary of a period. @throws {AlteredRows} if a row was altered or is missing, or an old one was put back. */
 export async function probeSummary(
   dependencies: Needs,
   { orgId }: OrganizationCaller,
   period: Period,
 ): Promise<Record<string, unknown>> {
-  const closed = await readClosed(dependencies, orgId, period);
-  const states = await dependencies.database.read(probeStatesQuery(orgId));
-  const counts = new Map(states.map(({ state, count }) => [state, count]));
+  const { head, found: [operators, frozen, programmes, probes] } = await snapshotWithHead(
+    dependencies,
+    evidenceChain(orgId),
+    [
+      operatorFiguresQuery(orgId),
+      frozenOperatorsQuery(orgId),
+      probeProgrammeQuery(orgId),
+      probesQuery(orgId),
+    ] as const,
+  );
+  requireHeldRows(dependencies, head, { operators, frozen, programmes, probes });
+  const closed = closedIn(probes, period);
+  const countOf = (wanted: ProbeState) => probes.filter(({ state }) => state === wanted).length;
   return {
     period: { start: new Date(period.start).toISOString(), end: new Date(period.end).toISOString() },
-    states: Object.fromEntries(PROBE_STATES.map((state) => [state, counts.get(state) ?? 0])) as Record<
+    states: Object.fromEntries(PROBE_STATES.map((state) => [state, countOf(state)])) as Record<
       ProbeState,
       number
     >,
@@ -39,27 +51,25 @@ export async function probeSummary(
   };
 }
 
-/** The figures of a period; null if no probe was opened in it. @throws {AlteredRows} if a row was altered. */
-export async function probeFigures(
-  dependencies: Needs,
-  orgId: string,
-  period: Period,
-): Promise<ProbeFigures | null> {
-  const closed = await readClosed(dependencies, orgId, period);
+/** The figures of a period; null if no probe was opened in it. @param probes all of an organization. */
+export function probeFigures(probes: readonly ProbeRow[], period: Period): ProbeFigures | null {
+  const closed = closedIn(probes, period);
   if (closed.length === 0) return null;
   const countOf = (state: ProbeState) => closed.filter((row) => row.state === state).length;
-  const decided = closed.filter(({ state }) => state === "decided").map((row) => decisionOf(row, null));
+  const decided = closed.filter(isKnownDecision).map((row) => decisionOf(row, null));
   return { ...probeRates(decided), lost: countOf("lost"), recalled: countOf("recalled") };
 }
 
-async function readClosed(
-  dependencies: Needs,
-  orgId: string,
-  { start, end }: Period,
-): Promise<readonly ProbeRow[]> {
-  const rows = await dependencies.database.read(closedProbesQuery(orgId, { from: start, to: end }));
-  requireSealed(dependencies, probes, rows);
-  return rows;
+/** The probes that an entry of a span of time opened; one that a restore ended without an entry is in none. */
+function closedIn(probes: readonly ProbeRow[], { start, end }: Period): readonly ProbeRow[] {
+  return probes.filter(({ closed_position, closed_at }) =>
+    closed_position !== null && closed_at !== null && closed_at >= start && closed_at < end
+  );
+}
+
+/** A restore can leave a decision unknown: if its row was altered, and its score is erased. */
+function isKnownDecision({ state, departed }: ProbeRow): boolean {
+  return state === "decided" && departed !== null;
 }
 
 async function decisionsOf(
@@ -67,7 +77,7 @@ async function decisionsOf(
   orgId: string,
   closed: readonly ProbeRow[],
 ): Promise<readonly ProbeDecision[]> {
-  const decided = closed.filter(({ state }) => state === "decided");
+  const decided = closed.filter(isKnownDecision);
   const operators = new Map<string, string>();
   for (const piece of chunksOf(decided, DRAWS_TOGETHER)) {
     const draws = await dependencies.database.read(

@@ -8,32 +8,36 @@ import { activeVerdicts, organizationFigures } from "../../scoring/organization.
 import { frozenOperatorsQuery } from "../../store/interactions.ts";
 import { operatorFiguresQuery } from "../../store/operators.ts";
 import { organizationQuery } from "../../store/organizations.ts";
-import { frozenOperators, operatorFigures, organizations } from "../../store/records.ts";
+import { probeProgrammeQuery, probesQuery } from "../../store/probes.ts";
+import { organizations } from "../../store/records.ts";
 import type { OrganizationCaller } from "../shared/call.ts";
 import { evidenceChain } from "../../evidence/chain_name.ts";
 import { ruleRow } from "./operators.ts";
 import { probeFigures } from "../probes/figures.ts";
-import { requireSealed, requireWholeSet, snapshotWithHead } from "../shared/sealed_reads.ts";
+import { requireHeldRows, requireSealed, snapshotWithHead } from "../shared/sealed_reads.ts";
 
 /** The dependencies of these operations. */
 type Needs = Reading & Scoring;
 
-/** @throws {AlteredRows} if an operator's row was altered or is missing, or if an old one was put back. */
+/** @throws {AlteredRows} if a row of an operator or a probe was altered or is missing, or an old one was put back. */
 export async function organizationDashboard(
   dependencies: Needs,
   { orgId }: OrganizationCaller,
   now: number,
 ) {
-  const { head, found: [[organization], operators, frozen] } = await snapshotWithHead(
+  const { head, found: [[organization], operators, frozen, programmes, probes] } = await snapshotWithHead(
     dependencies,
     evidenceChain(orgId),
-    [organizationQuery(orgId), operatorFiguresQuery(orgId), frozenOperatorsQuery(orgId)] as const,
+    [
+      organizationQuery(orgId),
+      operatorFiguresQuery(orgId),
+      frozenOperatorsQuery(orgId),
+      probeProgrammeQuery(orgId),
+      probesQuery(orgId),
+    ] as const,
   );
   requireSealed(dependencies, organizations, [organization!]);
-  requireWholeSet(dependencies, head, [
-    ...requireSealed(dependencies, operatorFigures, operators),
-    ...requireSealed(dependencies, frozenOperators, frozen),
-  ]);
+  requireHeldRows(dependencies, head, { operators, frozen, programmes, probes });
   const { name, domain, tier } = organization!;
   const { model: { document } } = dependencies;
   const rows = operators.map(ruleRow);
@@ -44,7 +48,7 @@ export async function organizationDashboard(
     dashboard: {
       ...activeVerdicts(document, rows, now),
       ...organizationFigures(document, rows, now),
-      probes: await probeFigures(dependencies, orgId, {
+      probes: probeFigures(probes, {
         start: now - document.organization.active_days * DAY_MS,
         end: now + 1,
       }),

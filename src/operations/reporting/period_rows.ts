@@ -1,7 +1,8 @@
 /**
  * The activity of each operator of an organization in a period, from verified rows: every row has a valid
  * seal, no operator is missing, and no row is missing at the beginning or the end of the period, because each
- * row names the position of the one before it. The same holds for the calls that an incident froze.
+ * row names the position of the one before it. The same holds for the calls that an incident froze. The probes are
+ * all that the head of the chain holds.
  * Source: scoring model, section 10.
  */
 import type { Reading, Scoring } from "../shared/capabilities.ts";
@@ -23,12 +24,16 @@ import {
 import { movedOperatorsQuery, operatorFiguresQuery, type StoredOperator } from "../../store/operators.ts";
 import { organizationQuery, type StoredOrganization } from "../../store/organizations.ts";
 import {
+  probeProgrammeQuery,
+  type ProbeProgrammeRow,
+  type ProbeRow,
+  probesQuery,
+} from "../../store/probes.ts";
+import {
   type FrozenOperatorRow,
-  frozenOperators,
   type InteractionRow,
   interactions,
   type OperatorFigures,
-  operatorFigures,
   operators,
   organizations,
   type SkippedInteractionRow,
@@ -36,7 +41,8 @@ import {
 } from "../../store/records.ts";
 import { AlteredRows } from "../../store/seals.ts";
 import { evidenceChain } from "../../evidence/chain_name.ts";
-import { requireSealed, requireWholeSet, snapshotWithHead } from "../shared/sealed_reads.ts";
+import { probeFigures } from "../probes/figures.ts";
+import { requireHeldRows, requireSealed, snapshotWithHead } from "../shared/sealed_reads.ts";
 
 export interface VerifiedPeriod {
   readonly organization: StoredOrganization;
@@ -66,23 +72,24 @@ export async function readPeriod(
     operatorFiguresQuery(orgId),
     movedOperatorsQuery(orgId, { unjudged: document.discrimination !== undefined }),
     frozenOperatorsQuery(orgId),
+    probeProgrammeQuery(orgId),
+    probesQuery(orgId),
     epochSpansQuery(family),
     ...PERIOD_EDGES.map((edge) => edgeQuery("interaction", { orgId, period, edge })),
     ...PERIOD_EDGES.map((edge) => edgeQuery("skipped_interaction", { orgId, period, edge })),
   ]);
-  const [[organization], figures, moved, frozen, epochs, ...edges] = found as unknown as [
+  const [[organization], figures, moved, frozen, programmes, probes, epochs, ...edges] = found as unknown as [
     readonly StoredOrganization[],
     readonly OperatorFigures[],
     readonly StoredOperator[],
     readonly FrozenOperatorRow[],
+    readonly ProbeProgrammeRow[],
+    readonly ProbeRow[],
     readonly EpochSpan[],
     ...(readonly Histories[keyof Histories][])[],
   ];
   requireSealed(dependencies, organizations, [organization!]);
-  requireWholeSet(dependencies, head, [
-    ...requireSealed(dependencies, operatorFigures, figures),
-    ...requireSealed(dependencies, frozenOperators, frozen),
-  ]);
+  requireHeldRows(dependencies, head, { operators: figures, frozen, programmes, probes });
   const scores = edges.slice(0, PERIOD_EDGES.length) as (readonly InteractionRow[])[];
   const freezes = edges.slice(PERIOD_EDGES.length) as (readonly SkippedInteractionRow[])[];
   for (const rows of scores) requireSealed(dependencies, interactions, rows);
@@ -123,7 +130,11 @@ export async function readPeriod(
     const { first, last } = edgeRows;
     if (first !== undefined && last !== undefined) incidentFreezes += last.n - first.n + 1;
   }
-  return { organization: organization!, data: { records, incidentFreezes }, cutOff: [...cutOff.values()] };
+  return {
+    organization: organization!,
+    data: { records, incidentFreezes, probes: probeFigures(probes, period) },
+    cutOff: [...cutOff.values()],
+  };
 }
 
 /** The columns of a row that give its place among its operator's rows. */

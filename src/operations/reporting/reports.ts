@@ -21,7 +21,6 @@ import { originOf } from "../shared/deployment.ts";
 import { drawSalt, makePart } from "../shared/drafts.ts";
 import type { Call, OrganizationCaller } from "../shared/call.ts";
 import { evidenceChain } from "../../evidence/chain_name.ts";
-import { probeFigures } from "../probes/figures.ts";
 import { requireExpected } from "../shared/answers.ts";
 import { placeOfRecord, requireCutOff, requireNotGone } from "../shared/gone.ts";
 import { readPeriod, type VerifiedPeriod } from "./period_rows.ts";
@@ -158,7 +157,7 @@ async function readVerifiedPeriod(
 ): Promise<VerifiedPeriod> {
   const held = await readPeriod(dependencies, orgId, period);
   for (const place of held.cutOff) await requireCutOff(dependencies, place);
-  return { ...held, data: { ...held.data, probes: await probeFigures(dependencies, orgId, period) } };
+  return held;
 }
 
 /** @throws {ServiceError} GONE; {AlteredError} if it is not the report that was issued under this id. */

@@ -18,7 +18,7 @@ import { readEntriesAt, type RecordTable } from "../../store/operator_records.ts
 import { chunksOf } from "../../store/paging.ts";
 import { requireUnder } from "../../store/proven_pages.ts";
 import { type AnyKind, deleteRowsOfTables, readRecordRows, type RecordRow } from "../../store/record_rows.ts";
-import { deleteProbeRows, probeDraws, probeProgrammes, probes, readProbes } from "../../store/probes.ts";
+import { probeDraws } from "../../store/probes.ts";
 import { decisions, interactions, skippedInteractions } from "../../store/records.ts";
 import { shareOf } from "../../store/seals.ts";
 import { insertTombstone } from "../../store/tombstones.ts";
@@ -225,34 +225,6 @@ export async function removeStrayRows(dependencies: AcceptanceDependencies, fami
       rows: removed,
     });
   }
-}
-
-/**
- * Removes the rows of probes and of the programme that this installation did not write: nobody can tell what they hid.
- * The acceptance ends every probe that is left and not opened.
- */
-export async function removeAlteredProbes(
-  dependencies: AcceptanceDependencies,
-  orgId: string,
-): Promise<void> {
-  const { database, seals, log } = dependencies;
-  const [programme] = await database.read(probeProgrammes.load(JSON.stringify([[orgId]])));
-  const isProgramme = programme !== undefined && shareOf(seals, probeProgrammes, programme) === null;
-  const probeIds: string[] = [];
-  for await (const page of readProbes(database, orgId)) {
-    probeIds.push(
-      ...page.filter((row) => shareOf(seals, probes, row) === null).map(({ probe_id }) => probe_id),
-    );
-  }
-  const statements = deleteProbeRows(orgId, { probeIds, isProgramme });
-  if (statements.length === 0) return;
-  await database.batch(statements);
-  log.error("altered rows of probes were removed: seal those probes anew, under other names", {
-    audit: true,
-    org_id: orgId,
-    rows: probeIds.length,
-    programme: isProgramme,
-  });
 }
 
 /** By position, the record and the operator that the input there names. */

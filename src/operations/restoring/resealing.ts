@@ -39,12 +39,13 @@ import {
 } from "../../store/records.ts";
 import { sealed, type Seals, setOf, shareOf } from "../../store/seals.ts";
 import { setWebhookSeal, webhooksQuery } from "../../store/webhooks.ts";
-import { AcceptedChain, destroyErased, removeAlteredProbes, removeStrayRows } from "./accepted_records.ts";
+import { AcceptedChain, destroyErased, removeStrayRows } from "./accepted_records.ts";
 import { frozenLink, lastFrozen } from "../scoring/frozen_calls.ts";
 import { NO_KEY } from "../organizations/key_issue.ts";
 import { heldKeys, pinOf, readOwnKeys } from "../chains/own_keys.ts";
 import { modelDocument } from "../scoring/replay.ts";
 import { NOTHING_KNOWN, type OperatorFacts, sealFrozenOperators, sealOperators } from "./operator_seals.ts";
+import { rebuildProbes } from "./probe_rows.ts";
 import { sealFollowing } from "./resealing_following.ts";
 import { scoredColumns, stateColumns, verdictColumn } from "../scoring/score.ts";
 import { findDamages } from "../verification/verification.ts";
@@ -201,7 +202,7 @@ async function sealRecords(
   }
   if (!isUpgrade) {
     await removeStrayRows(dependencies, family);
-    await removeAlteredProbes(dependencies, orgId);
+    await rebuildProbes(dependencies, family);
   }
   await sealFollowing(dependencies, family, { isUpgrade });
   await sealOperators(dependencies, { orgId, isUpgrade, known, erased });

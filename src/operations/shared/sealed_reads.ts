@@ -5,7 +5,15 @@
 import { equalBytes } from "../../evidence/crypto.ts";
 import { headOf, type HeadRow, headsQuery, placeOfHead } from "../../store/chains.ts";
 import type { CompiledQuery } from "../../store/database.ts";
-import type { Key, RecordKind } from "../../store/records.ts";
+import { type ProbeProgrammeRow, probeProgrammes, type ProbeRow, probes } from "../../store/probes.ts";
+import {
+  type FrozenOperatorRow,
+  frozenOperators,
+  type Key,
+  type OperatorFigures,
+  operatorFigures,
+  type RecordKind,
+} from "../../store/records.ts";
 import { AlteredRows, type Sealed, type SealedKind, setOf, shareOf } from "../../store/seals.ts";
 import type { Reading } from "./capabilities.ts";
 
@@ -78,4 +86,29 @@ export function requireWholeSet(
   if (held === null || !equalBytes(held, setOf(shares))) {
     throw new AlteredRows(head.family, "the set of rows");
   }
+}
+
+/** All rows whose set the head of an evidence chain holds. */
+export interface HeldByEvidence {
+  readonly operators: readonly OperatorFigures[];
+  readonly frozen: readonly FrozenOperatorRow[];
+  readonly programmes: readonly ProbeProgrammeRow[];
+  readonly probes: readonly ProbeRow[];
+}
+
+/**
+ * Requires that rows beside an organization's evidence are all that there are, and as they were written.
+ * @throws {AlteredRows} as {@link requireSealed} and {@link requireWholeSet}.
+ */
+export function requireHeldRows(
+  dependencies: Pick<Reading, "seals">,
+  head: HeadRow,
+  { operators, frozen, programmes, probes: probeRows }: HeldByEvidence,
+): void {
+  requireWholeSet(dependencies, head, [
+    ...requireSealed(dependencies, operatorFigures, operators),
+    ...requireSealed(dependencies, frozenOperators, frozen),
+    ...requireSealed(dependencies, probeProgrammes, programmes),
+    ...requireSealed(dependencies, probes, probeRows),
+  ]);
 }

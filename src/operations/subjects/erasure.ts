@@ -16,7 +16,7 @@ import { deleteRowsOfTables } from "../../store/record_rows.ts";
 import { frozenOperators, operators, subjects, tombstones } from "../../store/records.ts";
 import { deleteSubjects } from "../../store/subjects.ts";
 import type { Need, PlacedEntry, UnitOfWork } from "../../store/unit_of_work.ts";
-import { planRecall } from "../probes/close.ts";
+import { isUnopened, planRecall } from "../probes/close.ts";
 import { drawEntry, serviceOf } from "../probes/entries.ts";
 import { drawSalt, makePart } from "../shared/drafts.ts";
 import type { Call, Caller, OrganizationCaller } from "../shared/call.ts";
@@ -178,8 +178,11 @@ export async function prepareErasure(
         if (unit.get<unknown>(kind, operator) !== null) unit.remove<unknown>(kind, operator);
       }
       for (const [index, id] of probeIds.entries()) {
+        const row = unit.get(probes, [orgId, id])!;
+        // A restore recalls every probe in the same commit, before it repeats the erasure.
+        if (!isUnopened(row)) continue;
         planRecall(unit, dependencies, {
-          row: unit.get(probes, [orgId, id])!,
+          row,
           caller: serviceOf(orgId),
           now,
           drawn: recalls[index]!,

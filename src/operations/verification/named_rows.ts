@@ -5,7 +5,6 @@
 import { adminChain, organizationOf } from "../../evidence/chain_name.ts";
 import { readKeyedCalls } from "../../store/keyed_calls.ts";
 import { keyedCalls, scoreBatches, subjects } from "../../store/records.ts";
-import { probes, readProbes } from "../../store/probes.ts";
 import { readBatches } from "../../store/score_batches.ts";
 import { type Sealed, type SealedKind, shareOf } from "../../store/seals.ts";
 import { hasNamelessOperator, readErased, readSubjects } from "../../store/subjects.ts";
@@ -29,7 +28,6 @@ export async function* namedRowFindings(
     firstFault(readBatches(database, orgId), rest, (row) =>
       altered(scoreBatches, row) ??
         (row.scored === row.operator_id ? null : "a row of score_batch was put back")),
-    firstFault(readProbes(database, orgId), rest, (row) => altered(probes, row)),
     firstFault(readKeyedCalls(database, orgId), rest, (row) =>
       altered(keyedCalls, row) ??
         (row.operator_id === null || row.is_known === 1 ? null : "a row of keyed_call was put back")),
