@@ -90,6 +90,17 @@ function callsOf(): readonly (readonly [
       secret: "x".repeat(32),
     }],
     score("s-9", "anna"),
+    ["PUT", "/v1/probes/policy", {
+      enabled: true,
+      rate: 0.1,
+      highest_share: 0.1,
+      minimum: 0,
+      ticket_minutes: 60,
+    }],
+    ["POST", "/v1/probes", { probe_id: "p-1", domain: "general", stakes: "standard", ai_correct: false }],
+    ["POST", "/v1/probes", { probe_id: "p-2", domain: "general", stakes: "standard", ai_correct: true }],
+    ["POST", "/v1/probes/p-2/recall"],
+    ["GET", "/v1/probes"],
   ];
 }
 
