@@ -56,7 +56,6 @@ export const probes: RecordKind<ProbeRow> = {
       row.org_id,
       row.probe_id,
       row.position,
-      row.request_digest,
       row.request_id,
       row.at,
       row.domain,

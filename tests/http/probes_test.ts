@@ -34,11 +34,17 @@ Deno.test(
     assert.equal(sealed.status, 201, sealed.text);
     assert.equal(sealed.body.state, "sealed");
     assert.equal(sealed.body.evidence.entry.event_type, "PROBE_SEALED");
-    const again = await send("/v1/probes", { key, body });
-    assert.equal(again.status, 201);
-    assert.deepEqual(again.body.evidence.entry, sealed.body.evidence.entry);
-    const other = await send("/v1/probes", { key, body: { ...body, ai_correct: true } });
-    assert.equal(other.status, 409, other.text);
+    const refusals: unknown[] = [];
+    for (const ai_correct of [false, true]) {
+      for (const reference of [body.reference, "case 8"]) {
+        const probe = { ...body, ai_correct, reference };
+        const again = await send("/v1/probes", { key, body: probe });
+        assert.equal(again.status, 409, again.text);
+        const batch = await send("/v1/probes/batch", { key, body: { probes: [probe] } });
+        refusals.push([again.body.error.message, batch.status, batch.body.error.message]);
+      }
+    }
+    assert.deepEqual(refusals, refusals.map(() => refusals[0]), "a repeat tells nothing of the truth");
     const [listed] = await probeList(programme, "?limit=1");
     assert.equal(listed.probe_id, "one");
     assert.deepEqual([listed.ai_correct, listed.operator_id, listed.departed], [null, null, null]);

@@ -25,6 +25,7 @@ import { listProbes } from "../../operations/probes/list.ts";
 import { policyBody, readProgramme, setPolicy } from "../../operations/probes/programme.ts";
 import { sealProbe, sealProbes } from "../../operations/probes/seal.ts";
 import type { Route } from "../exchange.ts";
+import { idempotentCall } from "../idempotency_key.ts";
 import { parseParameters, parseWith, validationFailed } from "../parse.ts";
 import { integerParameter } from "./parameters.ts";
 import { KEYED_POST, KEYED_READ } from "./shared.ts";
@@ -66,19 +67,18 @@ const sealedResponseSchema = sealedSchema.extend({ evidence: evidenceSchema, ...
 const postProbe: Route = {
   ...KEYED_POST,
   headerKeyOnly: true,
-  honoursIdempotencyKey: false,
   path: "/v1/probes",
   operationId: "postProbe",
   summary: "Seal a probe",
   description:
-    "Commits to the truth of a case before anybody sees it. The same request under the same `probe_id` gets the same answer; a different one gets 409. A sealed probe cannot be changed.",
+    "Commits to the truth of a case before anybody sees it. A sealed probe cannot be changed: a `probe_id` that was used gets 409, whatever is sent with it, so that no answer tells the truth of a probe. Send an Idempotency-Key to repeat a call safely.",
   body: { schema: probeSchema, limitBytes: BODY_LIMIT_BYTES },
   success: {
     status: 201,
     description: "The probe, and the evidence that it was sealed.",
     schema: sealedResponseSchema,
   },
-  errors: ["CONFLICT"],
+  errors: ["CONFLICT", "GONE"],
   examples: [{
     summary: "A case with wrong advice",
     body: {
@@ -89,14 +89,14 @@ const postProbe: Route = {
       reference: "loan-library/17",
     },
   }],
-  async handler({ dependencies }, { exchange, json }) {
-    const sent = parseWith(probeSchema, json);
-    const { call } = exchange;
-    const body = await sealProbe(dependencies, exchange.caller!, {
-      sent: { ...sent, probe_id: sent.probe_id ?? dependencies.world.ulid(call.now) },
-      call,
+  async handler({ dependencies }, { context, exchange, json }) {
+    const { probe_id = null, ...sent } = parseWith(probeSchema, json);
+    const answer = await sealProbe(dependencies, exchange.caller!, {
+      sent: { probe_id, ...sent },
+      call: exchange.call,
+      idempotency: idempotentCall(context),
     });
-    return { status: 201, body: { ...body } };
+    return { status: 201, ...answer };
   },
 };
 
@@ -109,11 +109,11 @@ const probeBatchSchema = z.object({
 const postProbeBatch: Route = {
   ...KEYED_POST,
   headerKeyOnly: true,
-  honoursIdempotencyKey: false,
   path: "/v1/probes/batch",
   operationId: "postProbeBatch",
   summary: "Seal a batch of probes",
-  description: "Seals 1 to 100 probes in the order of the array: all of them or none.",
+  description:
+    "Seals 1 to 100 probes in the order of the array: all of them or none. A `probe_id` that was used gets 409. Send an Idempotency-Key to repeat a call safely.",
   body: { schema: probeBatchSchema, limitBytes: BATCH_BODY_LIMIT_BYTES },
   success: {
     status: 201,
@@ -122,7 +122,7 @@ const postProbeBatch: Route = {
       id: "ProbesSealed",
     }),
   },
-  errors: ["CONFLICT"],
+  errors: ["CONFLICT", "GONE"],
   examples: [{
     summary: "One case with wrong advice, and one with right advice",
     body: {
@@ -132,22 +132,21 @@ const postProbeBatch: Route = {
       ],
     },
   }],
-  async handler({ dependencies }, { exchange, json }) {
+  async handler({ dependencies }, { context, exchange, json }) {
     const { probes } = parseWith(probeBatchSchema, json);
-    const { call } = exchange;
-    const sent = probes.map((probe) => ({
-      ...probe,
-      probe_id: probe.probe_id ?? dependencies.world.ulid(call.now),
-    }));
-    refuseRepeated(sent.map(({ probe_id }) => probe_id));
-    const sealed = await sealProbes(dependencies, exchange.caller!, { sent, call });
-    return { status: 201, body: { probes: sealed, count: sealed.length } };
+    refuseRepeated(probes.map(({ probe_id }) => probe_id));
+    const answer = await sealProbes(dependencies, exchange.caller!, {
+      sent: probes.map(({ probe_id = null, ...probe }) => ({ probe_id, ...probe })),
+      call: exchange.call,
+      idempotency: idempotentCall(context),
+    });
+    return { status: 201, ...answer };
   },
 };
 
-function refuseRepeated(ids: readonly string[]): void {
+function refuseRepeated(ids: readonly (string | undefined)[]): void {
   const details = ids.flatMap((id, index) =>
-    ids.indexOf(id) === index
+    id === undefined || ids.indexOf(id) === index
       ? []
       : [{ path: `probes.${index}.probe_id`, message: "must occur only once in the batch" }]
   );

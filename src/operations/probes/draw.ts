@@ -254,8 +254,6 @@ function probeAt(ids: string, draw: Draw): string | null {
   return stock[placeIn(stock.length, draw)] ?? null;
 }
 
-
-
 /** Writes a draw whose probe was due. */
 function planDrawn(
   unit: UnitOfWork,
