@@ -99,11 +99,25 @@ Deno.test(
   withProgramme(async (programme) => {
     const { harness: { send, rowCounts }, key } = programme;
     const { probe } = await drawDue(programme);
-    const truth = Number(probe.probe_id.slice(-1)) % 2 === 1;
     const before = await rowCounts();
     const refusals: [Record<string, unknown>, Record<string, unknown>, string][] = [
-      [{ ai_correct: !truth }, {}, "interaction.ai_correct"],
-      [{ outcome_correct: truth }, {}, "interaction.outcome_correct"],
+      ...[true, false].flatMap((said): [Record<string, unknown>, Record<string, unknown>, string][] => [
+        [{ ai_correct: said }, {}, "interaction.ai_correct"],
+        [
+          { ai_correct: said, decision: "modified", modification_extent: 0.4 },
+          {},
+          "interaction.ai_correct",
+        ],
+        [
+          { ai_correct: said, decision: "modified", outcome_correct: true },
+          {},
+          "interaction.ai_correct",
+        ],
+        [{ ai_correct: said, probe_ticket: "x".repeat(43) }, {}, "interaction.ai_correct"],
+        [{ outcome_correct: said }, {}, "interaction.outcome_correct"],
+        [{ outcome_correct: said, decision: "accepted" }, {}, "interaction.outcome_correct"],
+      ]),
+      [{ decision: "modified", modification_extent: 0.4 }, {}, "interaction.outcome_correct"],
       [{ scenario_type: "critical" }, {}, "interaction.scenario_type"],
       [{ ai_recommendation_presented: false }, {}, "interaction.ai_recommendation_presented"],
       [{ probe_ticket: "x".repeat(43) }, {}, "interaction.probe_ticket"],
@@ -115,8 +129,25 @@ Deno.test(
     for (const [interaction, fields, path] of refusals) {
       const answer = await decide(programme, probe, interaction, fields);
       assert.equal(answer.status, 422, answer.text);
-      assert.equal(answer.body.error.details[0].path, path, answer.text);
+      assert.deepEqual(
+        answer.body.error.details.map((detail: { path: string }) => detail.path),
+        [path],
+        answer.text,
+      );
     }
+    const flat = await send("/v1/score", {
+      key,
+      body: {
+        session_id: probe.session_id,
+        operator_id: "operator-1",
+        domain: "general",
+        time_to_decision_ms: 9_000,
+        decision: "rejected",
+        ai_correct: true,
+        probe_ticket: probe.ticket,
+      },
+    });
+    assert.deepEqual([flat.status, flat.body.error.details[0].path], [422, "ai_correct"]);
     const batch = await send("/v1/score/batch", {
       key,
       body: {

@@ -67,7 +67,10 @@ export async function findProbe(
   return { probeId, seal, interaction: decidedInteraction(interaction, { ...probe!, seal }) };
 }
 
-/** The interaction with the truth of the seal. @throws {ServiceError} VALIDATION_FAILED if it says something else. */
+/**
+ * The interaction with the truth of the seal; what a request may say beside a ticket does not depend on it.
+ * @throws {ServiceError} VALIDATION_FAILED if it is not shown as a probe of these stakes is.
+ */
 function decidedInteraction(
   interaction: Interaction,
   { stakes, seal: { ai_correct } }: Pick<ProbeRow, "stakes"> & { readonly seal: OpenedSeal },
@@ -81,25 +84,11 @@ function decidedInteraction(
       `must be left out, or the stakes of the probe: ${stakes}`,
     );
   }
-  if (interaction.ai_correct !== undefined && interaction.ai_correct !== ai_correct) {
-    throw contradiction("interaction.ai_correct", "contradicts the truth that was sealed: leave it out");
-  }
-  const implied = outcomeOf(interaction.decision, ai_correct);
-  const { outcome_correct } = interaction;
-  if (implied === null && outcome_correct === null) {
-    throw contradiction(
-      "interaction.outcome_correct",
-      "is needed if a probe is modified: no label can follow",
-    );
-  }
-  if (implied !== null && outcome_correct !== null && outcome_correct !== implied) {
-    throw contradiction("interaction.outcome_correct", "contradicts the truth that was sealed: leave it out");
-  }
   return {
     ...interaction,
     scenario_type: stakes as ScenarioType,
     ai_correct,
-    outcome_correct: implied ?? outcome_correct,
+    outcome_correct: outcomeOf(interaction.decision, ai_correct) ?? interaction.outcome_correct,
     sealed_probe: true,
   };
 }
