@@ -157,6 +157,50 @@ Deno.test(
       },
     });
     assert.equal(batch.status, 422, batch.text);
+    assert.equal(batch.body.error.details[0].path, "interactions.0.session_id");
+    for (
+      const item of [
+        { session_id: "live", time_to_decision_ms: 1, decision: "accepted", probe_ticket: probe.ticket },
+        {
+          session_id: "live",
+          interaction: { time_to_decision_ms: 1, decision: "accepted", probe_ticket: probe.ticket },
+        },
+      ]
+    ) {
+      const answer = await send("/v1/score/batch", {
+        key,
+        body: {
+          operator_id: "operator-1",
+          domain: "general",
+          interactions: [{ session_id: "first", time_to_decision_ms: 1, decision: "accepted" }, item],
+        },
+      });
+      assert.equal(answer.status, 422, answer.text);
+      assert.match(answer.body.error.details[0].path, /^interactions\.1\..*probe_ticket$/);
+      assert.match(answer.body.error.message, /probes cannot be in a batch/);
+    }
+    const decision = await send("/v1/decision/score", {
+      key,
+      body: {
+        decision_id: probe.session_id,
+        operator_id: "operator-1",
+        domain: "general",
+        time_to_decision_ms: 900,
+        decision: "accepted",
+      },
+    });
+    assert.equal(decision.status, 422, decision.text);
+    assert.equal(decision.body.error.details[0].path, "decision_id");
+    const own = await send("/v1/probes/draw", {
+      key,
+      body: {
+        operator_id: "operator-1",
+        session_id: probe.session_id,
+        domain: "general",
+        stakes: "standard",
+      },
+    });
+    assert.equal(own.status, 409, own.text);
     assert.deepEqual(await rowCounts(), before);
     assert.equal((await decide(programme, probe)).status, 200);
   }),

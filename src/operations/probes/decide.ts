@@ -118,14 +118,26 @@ export function probeNeeds(
   ];
 }
 
-/** @throws {ServiceError} VALIDATION_FAILED if a session is a probe's, and its ticket is not sent. */
+/** What a call says that names the session of a probe and must not. */
+export interface ProbeRefusal {
+  readonly path: string;
+  /** The end of "Change path: it …". */
+  readonly message: string;
+}
+
+/** Of a score without a ticket. */
+const TICKET_MISSING: ProbeRefusal = {
+  path: "interaction.probe_ticket",
+  message: "is missing: the session is a probe's, and its draw gave a ticket",
+};
+
+/** @throws {ServiceError} VALIDATION_FAILED if a session is a probe's, which the call cannot have. */
 export function requireNoProbe(
   unit: UnitOfWork,
   session: readonly [orgId: string, sessionId: string],
-  path = "interaction.probe_ticket",
+  { path, message }: ProbeRefusal = TICKET_MISSING,
 ): void {
-  if (unit.get(probeSessions, session) === null) return;
-  throw contradiction(path, "is missing: the session is a probe's, and its draw gave a ticket");
+  if (unit.get(probeSessions, session) !== null) throw contradiction(path, message);
 }
 
 /**

@@ -24,6 +24,7 @@ import {
   probeProgrammes,
   type ProbeRow,
   probes,
+  probeSessions,
   probeStocks,
 } from "../../store/probes.ts";
 import { interactions, operators, subjects } from "../../store/records.ts";
@@ -63,7 +64,7 @@ const ATTEMPTS = 20;
 
 /**
  * The probe that is due before a case; null if none is, or if the case's probe is decided already.
- * @throws {ServiceError} CONFLICT if the session was drawn for another operator; GONE; SERVICE_UNAVAILABLE.
+ * @throws {ServiceError} CONFLICT if the session was drawn for another operator, or is a probe's; GONE; SERVICE_UNAVAILABLE.
  */
 export async function drawProbe(
   dependencies: Needs,
@@ -103,11 +104,18 @@ async function readBefore(
   { session_id }: DrawRequest,
 ): Promise<Before> {
   const session = JSON.stringify([[orgId, session_id]]);
-  const [programme, draws, scores] = await dependencies.database.snapshot([
+  const [programme, draws, scores, probeSession] = await dependencies.database.snapshot([
     probeProgrammes.load(JSON.stringify([[orgId]])),
     probeDraws.load(session),
     interactions.load(session),
+    probeSessions.load(session),
   ]);
+  if (probeSession.length > 0) {
+    throw new ServiceError(
+      "CONFLICT",
+      `session_id ${session_id} is that of a probe, before which no other is shown: draw with the session of a case.`,
+    );
+  }
   requireSealed(dependencies, probeProgrammes, programme);
   requireSealed(dependencies, probeDraws, draws);
   return {
