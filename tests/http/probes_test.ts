@@ -1,6 +1,7 @@
 /** Sealed probes, over HTTP: seal, draw, decision, opening, recall, loss. */
 import assert from "node:assert/strict";
 import { Upkeep } from "../../src/operations/installation/upkeep.ts";
+import { alter, select } from "../altering.ts";
 import { withAlterations, withHarness } from "../harness.ts";
 import { decide, draw, drawDue, POLICY, type Programme, sealStock, setPolicy } from "../probing.ts";
 
@@ -355,6 +356,48 @@ Deno.test(
     }
     assert.ok(refused > 0);
   }),
+);
+
+Deno.test(
+  "an altered probe of one organization stops the day of no other, is told, and its own draws are refused",
+  withAlterations(async (harness) => {
+    const programmes: Programme[] = [];
+    for (const name of ["acme", "beta"]) {
+      const programme = { harness, key: await harness.organization(name) };
+      await setPolicy(programme);
+      await sealStock(programme, 40);
+      for (const prefix of ["one", "two"]) await drawDue(programme, { prefix });
+      programmes.push(programme);
+    }
+    const [acme, beta] = programmes as [Programme, Programme];
+    await alter(
+      harness.database,
+      "UPDATE probe SET reference = 'x' WHERE org_id = 'acme' AND probe_id = (SELECT min(probe_id) FROM probe WHERE org_id = 'acme' AND state = 'drawn')",
+    );
+    harness.clock.advance(86_400_000);
+    const refused = await harness.send("/v1/probes/draw", {
+      key: acme.key,
+      body: { operator_id: "ben", session_id: "q", domain: "general", stakes: "standard" },
+    });
+    assert.equal(refused.status, 503, refused.text);
+    const upkeep = new Upkeep(harness.dependencies);
+    for (let day = 0; day < 2; day += 1) {
+      await upkeep.run(harness.clock.now());
+      harness.clock.advance(86_400_000);
+    }
+    const states = await select(
+      harness.database,
+      "SELECT org_id, count(*) AS n FROM probe WHERE state = 'lost' GROUP BY org_id ORDER BY org_id",
+    );
+    assert.deepEqual(states.map((row) => ({ ...row })), [{ org_id: "acme", n: 1 }, { org_id: "beta", n: 2 }]);
+    const { body } = await harness.send("/v1/probes/policy", { key: beta.key });
+    assert.equal(body.day.day, "2026-11-22");
+    assert.ok(
+      harness.log.some(({ msg, org_id }) => msg === "lost probes could not be recorded" && org_id === "acme"),
+    );
+    const alerts = await select(harness.database, "SELECT kind FROM alert WHERE org_id = 'acme'");
+    assert.ok(alerts.some(({ kind }) => kind === "CHAIN_TAMPERED"), JSON.stringify(alerts));
+  }, { raisesTampering: true }),
 );
 
 Deno.test(

@@ -4,13 +4,13 @@
  * it is an entry and an alert.
  */
 import type { Logging, Proving, Reading, Writing } from "../shared/capabilities.ts";
-import { errorFields } from "../../observability/log.ts";
 import { isUnavailable, ServiceError } from "../../domain/errors.ts";
 import { ALERT_SEVERITY, PROBE_LOST_ALERT, type ProbesLost } from "../../domain/alert.ts";
 import { DAY_MS } from "../../domain/time.ts";
 import { adminChain, evidenceChain } from "../../evidence/chain_name.ts";
 import type { ProbeDetail } from "../../evidence/probes.ts";
 import {
+  overdueOrganizationsQuery,
   type ProbeRow,
   probes,
   probeStocks,
@@ -21,7 +21,9 @@ import { alertDays, type AlertRow, alerts } from "../../store/records.ts";
 import type { Need, UnitOfWork } from "../../store/unit_of_work.ts";
 import type { Call, OrganizationCaller } from "../shared/call.ts";
 import { makePart } from "../shared/drafts.ts";
+import type { Watching } from "../shared/tampering.ts";
 import { drawEntry, type DrawnEntry, probeEntry, serviceOf } from "./entries.ts";
+import { forOneOf } from "./for_one_of.ts";
 import { openSeal } from "./seal.ts";
 
 /** The dependencies of these operations. */
@@ -143,35 +145,38 @@ export async function prepareRecalls(dependencies: Needs, now: number): Promise<
   };
 }
 
-/** Overdue probes that are read together. */
-const OVERDUE_TOGETHER = 100;
+/** Ends every probe of every organization whose time is over, each with its entry and its alert. */
+export async function endOverdueProbes(dependencies: Needs & Watching, now: number): Promise<void> {
+  for (const { org_id } of await dependencies.database.read(overdueOrganizationsQuery(now))) {
+    await forOneOf(dependencies, {
+      orgId: org_id,
+      now,
+      failure: "lost probes could not be recorded",
+      run: () => endOverdueProbesOf(dependencies, { orgId: org_id, now }),
+    });
+  }
+}
 
 /**
- * Ends every probe whose time is over, each with its entry and its alert.
- * @param options.orgId only those of one organization. Default: of all.
- * @throws if one could not be ended; the others are.
+ * Ends every probe of an organization whose time is over.
+ * @throws what prevented the first that could not be ended; the others are.
  */
-export async function endOverdueProbes(
+export async function endOverdueProbesOf(
   dependencies: Needs & Logging,
-  now: number,
-  { orgId = null }: { readonly orgId?: string | null } = {},
+  { orgId, now }: { readonly orgId: string; readonly now: number },
 ): Promise<void> {
-  const { database, log } = dependencies;
-  for (;;) {
-    const overdue = await readOverdueProbes(database, { orgId, now, limit: OVERDUE_TOGETHER });
-    let failed = 0;
-    for (const { org_id, probe_id } of overdue) {
+  const failures: unknown[] = [];
+  for await (const page of readOverdueProbes(dependencies.database, { orgId, now })) {
+    for (const { probe_id } of page) {
       try {
-        await endOverdue(dependencies, { orgId: org_id, probeId: probe_id, now });
+        await endOverdue(dependencies, { orgId, probeId: probe_id, now });
       } catch (error) {
         if (isUnavailable(error)) throw error;
-        failed += 1;
-        log.error("a lost probe could not be recorded", { org_id, ...errorFields(error) });
+        failures.push(error);
       }
     }
-    if (failed > 0) throw new Error(`${failed} lost probes could not be recorded`);
-    if (overdue.length < OVERDUE_TOGETHER) return;
   }
+  if (failures.length > 0) throw failures[0];
 }
 
 async function endOverdue(

@@ -33,7 +33,7 @@ import type { Call, OrganizationCaller } from "../shared/call.ts";
 import { refuseGone, tombstoneNeed } from "../shared/gone.ts";
 import { readSealed, requireSealed } from "../shared/sealed_reads.ts";
 import { drawPseudonym, pseudonymOf } from "../shared/subjects.ts";
-import { endOverdueProbes } from "./close.ts";
+import { endOverdueProbesOf } from "./close.ts";
 import { drawEntry, probeEntry } from "./entries.ts";
 import { drawDay, planDay, type Programme, programmeOf } from "./programme.ts";
 
@@ -79,7 +79,7 @@ export async function drawProbe(
     if (!policy.enabled || before.isScored) return null;
     // The seed of a day is opened once all probes of that day are closed.
     if (day !== null && day.name < dayOfCall(call, day.name)) {
-      await endOverdueProbes(dependencies, call.now, { orgId });
+      await endOverdueProbesOf(dependencies, { orgId, now: call.now });
     }
     // The day's seed is on the chain, and no share could be high enough: nothing is to be written.
     if (day !== null && day.name === dayOfCall(call, day.name)) {

@@ -4,9 +4,7 @@
  * the policy counts from the next day on, so that nobody can choose the share for a session; switching the programme off
  * counts at once.
  */
-import type { Logging, Proving, Reading, Writing } from "../shared/capabilities.ts";
-import { errorFields } from "../../observability/log.ts";
-import { isUnavailable } from "../../domain/errors.ts";
+import type { Proving, Reading, Writing } from "../shared/capabilities.ts";
 import { adminChain, evidenceChain } from "../../evidence/chain_name.ts";
 import { hex } from "../../evidence/crypto.ts";
 import { dayOf, type ProbePolicy, probePolicySchema, seedCommitment } from "../../evidence/probes.ts";
@@ -19,7 +17,9 @@ import type { World } from "../../domain/world.ts";
 import type { Call, OrganizationCaller } from "../shared/call.ts";
 import { eventDraft } from "../shared/drafts.ts";
 import { readSealed } from "../shared/sealed_reads.ts";
+import type { Watching } from "../shared/tampering.ts";
 import { drawEntry, type DrawnEntry, probeEntry, serviceOf } from "./entries.ts";
+import { forOneOf } from "./for_one_of.ts";
 
 /** The dependencies of these operations. */
 type Needs = Pick<Reading, "database" | "seals"> & Proving & Writing;
@@ -160,30 +160,31 @@ export function planDay(
 }
 
 /** Commits to the seeds of a new day and opens those of past days, for all organizations. */
-export async function turnProbeDays(dependencies: Needs & Logging, now: number): Promise<void> {
-  const { database, world, writer, log } = dependencies;
-  const today = dayOf(now);
-  for (const row of await database.read(probeProgrammesQuery())) {
-    const { day, policy } = programmeOf(row);
-    const isToTurn = day === null ? policy.enabled : day.name < today && (policy.enabled || !day.isOpened);
-    if (!isToTurn) continue;
-    const drawn = drawDay(world, now);
-    try {
-      await writer.submit({
-        needs: [{ kind: probeProgrammes, key: [row.org_id] }],
-        chains: [evidenceChain(row.org_id)],
-        plan(unit) {
-          planDay(unit, dependencies, { orgId: row.org_id, now, drawn });
-          return () => undefined;
-        },
-      });
-    } catch (error) {
-      if (isUnavailable(error)) throw error;
-      log.error("the day of a probe programme could not be turned", {
-        org_id: row.org_id,
-        ...errorFields(error),
-      });
-    }
+export async function turnProbeDays(dependencies: Needs & Watching, now: number): Promise<void> {
+  for (const row of await dependencies.database.read(probeProgrammesQuery())) {
+    await forOneOf(dependencies, {
+      orgId: row.org_id,
+      now,
+      failure: "the day of a probe programme could not be turned",
+      run: () => turnDay(dependencies, row, now),
+    });
     await nextTurn();
   }
+}
+
+async function turnDay(dependencies: Needs, row: ProbeProgrammeRow, now: number): Promise<void> {
+  const { world, writer } = dependencies;
+  const orgId = row.org_id;
+  const { day, policy } = programmeOf(row);
+  const isToTurn = day === null ? policy.enabled : day.name < dayOf(now) && (policy.enabled || !day.isOpened);
+  if (!isToTurn) return;
+  const drawn = drawDay(world, now);
+  await writer.submit({
+    needs: [{ kind: probeProgrammes, key: [orgId] }],
+    chains: [evidenceChain(orgId)],
+    plan(unit) {
+      planDay(unit, dependencies, { orgId, now, drawn });
+      return () => undefined;
+    },
+  });
 }
