@@ -286,7 +286,7 @@ function planDrawn(
   const chain = evidenceChain(orgId);
   const before = unit.get(probeStocks, [orgId, domain, stakes])!;
   const ids: readonly string[] = JSON.parse(before.ids);
-  unit.append(
+  const { entry } = unit.append(
     chain,
     probeEntry(drawn.draw, {
       event: "PROBE_DRAWN",
@@ -295,7 +295,9 @@ function planDrawn(
       content: { day, domain, stakes, share, stock: ids.length, probe_id: probeId },
     }),
   );
-  const expiresAt = probeId === null ? null : now + current.ticket_minutes * MINUTE_MS;
+  // The entry's own instant counts, as at the decision: it is never before that of the entry before it.
+  const drawnAt = Date.parse(entry.timestamp);
+  const expiresAt = probeId === null ? null : drawnAt + current.ticket_minutes * MINUTE_MS;
   const probeSession = probeId === null ? null : drawn.session;
   const { position } = unit.append(
     chain,
@@ -326,7 +328,7 @@ function planDrawn(
   const probe: ProbeRow = {
     ...unit.get(probes, [orgId, probeId])!,
     state: "drawn",
-    drawn_at: now,
+    drawn_at: drawnAt,
     expires_at: expiresAt,
   };
   unit.put(probes, probe);
