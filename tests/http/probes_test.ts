@@ -283,6 +283,27 @@ Deno.test(
 );
 
 Deno.test(
+  "what is left out of a policy keeps its value, unknown fields change nothing, and a highest share below the rate is refused",
+  withProgramme(async ({ harness: { send, rowCounts }, key }) => {
+    const put = (body: Record<string, unknown>) => send("/v1/probes/policy", { key, method: "PUT", body });
+    const set = { enabled: true, rate: 0.05, highest_share: 0.06, minimum: 33, ticket_minutes: 30 };
+    assert.deepEqual((await put(set)).body.policy, set);
+    assert.deepEqual((await put({ enabled: false })).body.policy, { ...set, enabled: false });
+    assert.deepEqual((await put({ enabled: true, minimum: 12 })).body.policy, { ...set, minimum: 12 });
+    const before = await rowCounts();
+    assert.deepEqual((await put({ enabled: true, Rate: 0.01 })).body.policy, { ...set, minimum: 12 });
+    for (const share of [{ highest_share: 0.01 }, { rate: 0.07 }, { rate: 0.02, highest_share: 0.01 }]) {
+      const refused = await put({ enabled: true, ...share });
+      assert.equal(refused.status, 422, refused.text);
+      assert.equal(refused.body.error.details[0].path, "highest_share");
+    }
+    assert.equal((await put({ rate: 0.01 })).status, 422);
+    assert.deepEqual(await rowCounts(), before);
+    assert.equal((await put({ enabled: true, rate: 0.06 })).status, 200);
+  }),
+);
+
+Deno.test(
   "an erasure recalls the operator's open probe, and keeps no name",
   withProgramme(async (programme) => {
     const { harness: { send, database }, key } = programme;

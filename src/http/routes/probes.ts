@@ -182,7 +182,7 @@ const postProbeDraw: Route = {
   operationId: "postProbeDraw",
   summary: "Draw: is a probe shown before this case?",
   description:
-    "Ask before each case is shown. If a probe is due, show it first, under its own session, and then the case. The same session always draws the same; once its probe is decided, the answer is null.",
+    "Ask before each case is shown. If a probe is due, show it first, under its own session, and then the case. The same session draws the same within a UTC day, and keeps a probe that it drew; once that is decided, the answer is null. A session that drew null may draw a probe on a later day.",
   body: { schema: drawRequestSchema, limitBytes: BODY_LIMIT_BYTES },
   success: { status: 200, description: "The probe, or null.", schema: drawResponseSchema },
   errors: ["CONFLICT", "GONE"],
@@ -241,19 +241,29 @@ const postProbeRecall: Route = {
 
 const share = z.number().min(0).max(HIGHEST_SHARE_MAX);
 
-const policySchema = z.object({
-  enabled: z.boolean(),
-  rate: share.default(0.02).meta({ description: "Share of cases before which a probe is shown." }),
-  highest_share: share.default(HIGHEST_SHARE_MAX).meta({
-    description: "The share for an operator who has had fewer probes than `minimum`, if it is above `rate`.",
+const policyFields = {
+  rate: share.meta({ description: "Share of cases before which a probe is shown; 0.02 until it is set." }),
+  highest_share: share.meta({
+    description:
+      "The share for an operator who has had fewer probes than `minimum`; not below `rate`. 0.1 until it is set.",
   }),
-  minimum: z.int().min(0).max(1000).default(10).meta({
-    description: "Decided probes for each operator in the 90 days before.",
+  minimum: z.int().min(0).max(1000).meta({
+    description: "Decided probes for each operator in the 90 days before; 10 until it is set.",
   }),
-  ticket_minutes: z.int().min(5).max(1440).default(240).meta({
-    description: "Minutes in which a probe must be decided; after them it is lost, which is an alert.",
+  ticket_minutes: z.int().min(5).max(1440).meta({
+    description:
+      "Minutes in which a probe must be decided; after them it is lost, which is an alert. 240 until it is set.",
   }),
-}).meta({ id: "ProbePolicy" });
+};
+
+const policySchema = z.object({ enabled: z.boolean(), ...policyFields }).meta({ id: "ProbePolicy" });
+
+const policyChangeSchema = z.object({ enabled: z.boolean(), ...z.object(policyFields).partial().shape }).meta(
+  {
+    id: "ProbePolicyChange",
+    description: "What is left out keeps its value.",
+  },
+);
 
 const policyResponseSchema = z.object({
   policy: policySchema,
@@ -288,8 +298,8 @@ const putProbePolicy: Route = {
   operationId: "putProbePolicy",
   summary: "Set the policy of the programme",
   description:
-    "Switches the programme on or off and sets its shares. The change is audited. It counts from the next UTC day on, so that nobody can choose the share for a session; switching it off counts at once.",
-  body: { schema: policySchema, limitBytes: BODY_LIMIT_BYTES },
+    "Switches the programme on or off and sets its shares; a field that is left out keeps its value. The change is audited. Switching on and off count at once. The rest counts from the next UTC day on if the day's seed is on the chain already, so that nobody can choose the share for a session.",
+  body: { schema: policyChangeSchema, limitBytes: BODY_LIMIT_BYTES },
   success: { status: 200, description: "The policy.", schema: policyResponseSchema },
   examples: [{
     summary: "Two probes in a hundred cases, at least twelve in 90 days",
@@ -297,7 +307,7 @@ const putProbePolicy: Route = {
   }],
   async handler({ dependencies }, { exchange, json }) {
     const body = await setPolicy(dependencies, exchange.caller!, {
-      policy: parseWith(policySchema, json),
+      change: parseWith(policyChangeSchema, json),
       call: exchange.call,
     });
     return { status: 200, body };

@@ -1,6 +1,6 @@
 /**
  * Draws: whether a probe is shown before a case, and which. A function of the operator and the session under the day's
- * seed decides it, so that the same session always draws the same. A draw without a probe writes nothing.
+ * seed decides it, so that the same session draws the same within a day. A draw without a probe writes nothing.
  * Source: evidence-format.md, section 11.
  */
 import type { Logging, Proving, Reading, Writing } from "../shared/capabilities.ts";
