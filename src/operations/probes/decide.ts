@@ -13,6 +13,7 @@ import { probeTicket } from "../../keys/probe_secrets.ts";
 import { probeDraws, type ProbeRow, probes, probeSessions } from "../../store/probes.ts";
 import type { Need, UnitOfWork } from "../../store/unit_of_work.ts";
 import type { OrganizationCaller } from "../shared/call.ts";
+import { requireNotGone } from "../shared/gone.ts";
 import { readSealed } from "../shared/sealed_reads.ts";
 import { type DrawnEntry, probeEntry } from "./entries.ts";
 import { type OpenedSeal, openSeal } from "./seal.ts";
@@ -31,10 +32,10 @@ type SentScore = Omit<ScoreRequest, "mode" | "role_tier">;
 /**
  * The probe of a score with a ticket.
  * @throws {ServiceError} VALIDATION_FAILED if the ticket is not that of the session, or if something in the request
- *   contradicts the probe.
+ *   contradicts the probe; GONE if its score was erased or pruned.
  */
 export async function findProbe(
-  dependencies: Pick<Reading, "database" | "seals"> & Pick<Proving, "crypto" | "installation">,
+  dependencies: Pick<Reading, "seals"> & Proving,
   orgId: string,
   { request, ticket }: { readonly request: SentScore; readonly ticket: string },
 ): Promise<DecidedProbe> {
@@ -50,6 +51,7 @@ export async function findProbe(
   const expected = probeId === null
     ? ""
     : probeTicket(installation.key, orgId, { probeId, sessionId: session_id });
+  if (draw === undefined) await requireNotGone(dependencies, { kind: "record", orgId, name: session_id });
   if (
     draw?.probe_session_id !== session_id || probeId === null || !equalBytes(utf8(expected), utf8(ticket))
   ) {
