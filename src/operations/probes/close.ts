@@ -169,7 +169,9 @@ export async function endOverdueProbesOf(
   for await (const page of readOverdueProbes(dependencies.database, { orgId, now })) {
     for (const { probe_id } of page) {
       try {
-        await endOverdue(dependencies, { orgId, probeId: probe_id, now });
+        for (let isEnded = false; !isEnded;) {
+          isEnded = await endOverdue(dependencies, { orgId, probeId: probe_id, now });
+        }
       } catch (error) {
         if (isUnavailable(error)) throw error;
         failures.push(error);
@@ -179,10 +181,11 @@ export async function endOverdueProbesOf(
   if (failures.length > 0) throw failures[0];
 }
 
+/** @returns false if another commit raised the day's alert meanwhile: it is to be tried again. */
 async function endOverdue(
   dependencies: Needs & Logging,
   { orgId, probeId, now }: { readonly orgId: string; readonly probeId: string; readonly now: number },
-): Promise<void> {
+): Promise<boolean> {
   const { log, world, writer } = dependencies;
   const drawn = { entry: drawEntry(world, now), alert: drawEntry(world, now) };
   const day = Math.floor(now / DAY_MS);
@@ -190,7 +193,7 @@ async function endOverdue(
   const [known] = await dependencies.database.read(alertDays.load(JSON.stringify([told])));
   const alertId = known?.alert_id ?? world.ulid(now);
   const caller = serviceOf(orgId);
-  const isLost = await writer.submit({
+  const outcome = await writer.submit<"lost" | "ended before" | "overtaken">({
     needs: [
       { kind: probes, key: [orgId, probeId] },
       { kind: alertDays, key: told },
@@ -199,10 +202,9 @@ async function endOverdue(
     chains: [evidenceChain(orgId), adminChain(orgId)],
     plan(unit) {
       const row = unit.get(probes, [orgId, probeId]);
-      if (row?.state !== "drawn" || row.expires_at! > now) return () => false;
+      if (row?.state !== "drawn" || row.expires_at! > now) return () => "ended before";
       const day = unit.get(alertDays, told);
-      // Another commit raised the day's alert meanwhile: the next round finds it.
-      if (day !== null && day.alert_id !== alertId) return () => false;
+      if (day !== null && day.alert_id !== alertId) return () => "overtaken";
       const seal = openSeal(dependencies, row);
       const { position, entry } = unit.append(
         evidenceChain(orgId),
@@ -221,10 +223,10 @@ async function endOverdue(
         ai_correct: seal.ai_correct ? 1 : 0,
       });
       planAlert(unit, { orgId, alertId, now, lost: { probe_id: probeId }, drawn: drawn.alert });
-      return () => true;
+      return () => "lost";
     },
   });
-  if (isLost) {
+  if (outcome === "lost") {
     log.error("a probe was shown and never decided: make sure that nobody acts on its case", {
       audit: true,
       org_id: orgId,
@@ -232,6 +234,7 @@ async function endOverdue(
       probe_id: probeId,
     });
   }
+  return outcome !== "overtaken";
 }
 
 /** Raises the day's alert about lost probes, or adds a probe to it and opens it again. */

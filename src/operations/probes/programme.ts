@@ -19,6 +19,7 @@ import type { Call, OrganizationCaller } from "../shared/call.ts";
 import { makePart } from "../shared/drafts.ts";
 import { readSealed } from "../shared/sealed_reads.ts";
 import type { Watching } from "../shared/tampering.ts";
+import { endOverdueProbesOf } from "./close.ts";
 import { drawEntry, type DrawnEntry, probeEntry, serviceOf } from "./entries.ts";
 import { forOneOf } from "./for_one_of.ts";
 
@@ -185,7 +186,7 @@ export function planDay(
 }
 
 /** Commits to the seeds of a new day and opens those of past days, for all organizations. */
-export async function turnProbeDays(dependencies: Needs & Watching, now: number): Promise<void> {
+export async function turnProbeDays(dependencies: Needs & Reading & Watching, now: number): Promise<void> {
   for (const row of await dependencies.database.read(probeProgrammesQuery())) {
     await forOneOf(dependencies, {
       orgId: row.org_id,
@@ -197,12 +198,18 @@ export async function turnProbeDays(dependencies: Needs & Watching, now: number)
   }
 }
 
-async function turnDay(dependencies: Needs, row: ProbeProgrammeRow, now: number): Promise<void> {
+async function turnDay(
+  dependencies: Needs & Reading & Watching,
+  row: ProbeProgrammeRow,
+  now: number,
+): Promise<void> {
   const { world, writer } = dependencies;
   const orgId = row.org_id;
   const { day, policy } = programmeOf(row);
   const isToTurn = day === null ? policy.enabled : day.name < dayOf(now) && (policy.enabled || !day.isOpened);
   if (!isToTurn) return;
+  // The seed of a day is opened once all probes of that day are closed.
+  await endOverdueProbesOf(dependencies, { orgId, now });
   const drawn = drawDay(world, now);
   await writer.submit({
     needs: [{ kind: probeProgrammes, key: [orgId] }],
