@@ -29,11 +29,23 @@ export const probeRatesSchema = z.object(rates).meta({
 });
 export type ProbeRates = z.infer<typeof probeRatesSchema>;
 
+const undecided = {
+  lost: count.meta({ description: "Probes that were shown and not decided in their time." }),
+  recalled: count.meta({ description: "Probes that were withdrawn." }),
+  recalled_after_draw: count.meta({
+    description:
+      "Those of the recalled probes that had been shown: each is a case whose decision nobody sees.",
+  }),
+};
+
+/** The probes that were opened in a span of time without a decision. */
+export const undecidedProbesSchema = z.object(undecided);
+export type UndecidedProbes = z.infer<typeof undecidedProbesSchema>;
+
 /** The figures of a span of time, as dashboard, report and Article 14 show them. */
 export const probeFiguresSchema = z.object({
   ...rates,
-  lost: count.meta({ description: "Probes that were shown and not decided in their time." }),
-  recalled: count.meta({ description: "Probes that were withdrawn." }),
+  ...undecided,
 }).meta({ id: "ProbeFigures" });
 export type ProbeFigures = z.infer<typeof probeFiguresSchema>;
 

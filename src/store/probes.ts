@@ -280,6 +280,32 @@ export function probeStatesQuery(
     .where("org_id", "=", orgId).groupBy("state").compile();
 }
 
+/** The probes that wait in a stratum; one whose probes are used up has none. */
+export interface StratumStock {
+  readonly domain: string;
+  readonly stakes: string;
+  readonly sealed: number;
+}
+
+/** How many probes of an organization can be drawn, by domain and stakes. */
+export function stockQuery(orgId: string): CompiledQuery<StratumStock> {
+  return query.selectFrom("probe").select((row) => [
+    "domain",
+    "stakes",
+    row.fn.countAll<number>().filterWhere("state", "=", "sealed").as("sealed"),
+  ]).where("org_id", "=", orgId).groupBy(["domain", "stakes"]).orderBy("domain").orderBy("stakes").compile();
+}
+
+/** How many cases of an organization had a probe due, and for how many of them none was left. */
+export function drawCountsQuery(
+  orgId: string,
+): CompiledQuery<{ readonly due: number; readonly empty: number }> {
+  return query.selectFrom("probe_draw").select((row) => [
+    row.fn.countAll<number>().as("due"),
+    row.fn.countAll<number>().filterWhere("probe_id", "is", null).as("empty"),
+  ]).where("org_id", "=", orgId).compile();
+}
+
 /** Deletes rows of probes and programmes of an organization. */
 export function deleteProbeRows(orgId: string, { probeIds, isProgramme }: {
   readonly probeIds: readonly string[];

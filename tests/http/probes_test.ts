@@ -412,8 +412,10 @@ Deno.test(
       "SELECT org_id, count(*) AS n FROM probe WHERE state = 'lost' GROUP BY org_id ORDER BY org_id",
     );
     assert.deepEqual(states.map((row) => ({ ...row })), [{ org_id: "acme", n: 1 }, { org_id: "beta", n: 2 }]);
-    const { body } = await harness.send("/v1/probes/policy", { key: beta.key });
-    assert.equal(body.day.day, "2026-11-22");
+    // The seed of a day is not opened while a probe of it is not closed.
+    for (const [{ key }, day] of [[acme, "2026-11-20"], [beta, "2026-11-22"]] as const) {
+      assert.equal((await harness.send("/v1/probes/policy", { key })).body.day.day, day);
+    }
     assert.ok(
       harness.log.some(({ msg, org_id }) => msg === "lost probes could not be recorded" && org_id === "acme"),
     );
@@ -425,7 +427,8 @@ Deno.test(
 Deno.test(
   "the summary counts errors found and false alarms with exact intervals, and dashboard, report and Article 14 agree with it",
   withProgramme(async (programme) => {
-    const { harness: { send, clock }, key } = programme;
+    const { harness, key } = programme;
+    const { send, clock } = harness;
     const counts = { wrong: [0, 0], right: [0, 0] };
     for (let number = 0; number < 8; number += 1) {
       const { probe } = await drawDue(programme, { prefix: `round-${number}` });
@@ -441,16 +444,36 @@ Deno.test(
     await new Upkeep(programme.harness.dependencies).run(clock.now());
     assert.equal((await probeList(programme, "?state=lost"))[0].probe_id, open.probe.probe_id);
 
+    const shown = await drawDue(programme, { prefix: "shown" });
+    const [unseen] = await probeList(programme, "?state=sealed&limit=1");
+    for (const { probe_id } of [shown.probe, unseen]) {
+      assert.equal((await send(`/v1/probes/${probe_id}/recall`, { key, method: "POST" })).status, 200);
+    }
+    await sealStock(programme, 1, { probe_id: "rare", domain: "legal", stakes: "critical" });
+    let due = 0;
+    while (due < 2) {
+      const before = await harness.rowCounts();
+      await draw(programme, `legal-${clock.now()}`, { domain: "legal", stakes: "critical" });
+      clock.advance(1);
+      if ((await harness.rowCounts()).probe_draw !== before.probe_draw) due += 1;
+    }
+
     const { body, status } = await send("/v1/probes/summary", { key });
     assert.equal(status, 200);
+    assert.deepEqual(body.stock, [
+      { domain: "general", stakes: "standard", sealed: 29 },
+      { domain: "legal", stakes: "critical", sealed: 0 },
+    ]);
+    assert.deepEqual(body.draws, { due: 12, empty: 1 });
+    assert.deepEqual(body.undecided, { lost: 1, recalled: 2, recalled_after_draw: 1 });
     assert.deepEqual([body.whole.wrong.probes, body.whole.wrong.count], counts.wrong);
     assert.deepEqual([body.whole.right.probes, body.whole.right.count], counts.right);
-    assert.deepEqual(body.states, { sealed: 31, drawn: 0, decided: 8, recalled: 0, lost: 1 });
+    assert.deepEqual(body.states, { sealed: 29, drawn: 1, decided: 8, recalled: 2, lost: 1 });
     const [operator] = body.by_operator;
     assert.deepEqual(operator, { operator_id: "operator-1", ...body.whole });
     const { low, share, high } = body.whole.wrong;
     assert.ok(low <= share && share <= high);
-    const figures = { ...body.whole, lost: 1, recalled: 0 };
+    const figures = { ...body.whole, ...body.undecided };
     const { body: dashboard } = await send("/v1/organization/dashboard", { key });
     assert.deepEqual(dashboard.dashboard.probes, figures);
     const { body: article14 } = await send("/v1/compliance/article14", { key });
@@ -460,6 +483,6 @@ Deno.test(
     assert.deepEqual(report.report.probes, figures);
     const page = await send(`/v1/compliance/report?${period}&format=html`, { key });
     assert.match(page.text, /Sealed probes/);
-    assert.match(page.text, /Lost: 1\./);
+    assert.match(page.text, /Lost: 1\. Recalled: 2, of which after they were shown: 1\./);
   }),
 );

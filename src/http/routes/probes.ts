@@ -3,7 +3,7 @@
  * Source: oversight loop, section 1; evidence-format.md, section 11.
  */
 import * as z from "zod";
-import { PROBE_STAKES, PROBE_STATES } from "../../domain/enums.ts";
+import { DOMAINS, PROBE_STAKES, PROBE_STATES } from "../../domain/enums.ts";
 import { isoTimestamp } from "../../domain/instant.ts";
 import { domainSchema, operatorIdSchema, sessionIdSchema } from "../../domain/interaction.ts";
 import {
@@ -13,7 +13,7 @@ import {
   PROBES_PAGE_DEFAULT,
   PROBES_PAGE_MAX,
 } from "../../domain/limits.ts";
-import { probeSummarySchema } from "../../domain/probe.ts";
+import { probeSummarySchema, undecidedProbesSchema } from "../../domain/probe.ts";
 import { envelopeFields } from "../../domain/score.ts";
 import { DAY_MS } from "../../domain/time.ts";
 import { evidenceSchema } from "../../evidence/envelope.ts";
@@ -379,7 +379,7 @@ const getProbeSummary: Route = {
   operationId: "getProbeSummary",
   summary: "What probes say",
   description:
-    "Counts, over the probes that were decided in the last days, the errors found and the false alarms, by operator, domain and stakes, with exact intervals of 95 %.",
+    "Counts, over the probes that were decided in the last days, the errors found and the false alarms, by operator, domain and stakes, with exact intervals of 95 %. Counts besides what is in stock, and the draws and probes that led to no decision.",
   parameters: summaryParametersSchema,
   success: {
     status: 200,
@@ -392,6 +392,19 @@ const getProbeSummary: Route = {
           z.ZodInt
         >,
       ).meta({ description: "All probes by their state, whenever they were sealed." }),
+      stock: z.array(z.object({ domain: z.enum(DOMAINS), stakes: stakesSchema, sealed: z.int().min(0) }))
+        .meta({
+          description: "The probes that can still be drawn in each stratum for which any was ever sealed.",
+        }),
+      draws: z.object({
+        due: z.int().min(0).meta({ description: "Cases before which a probe was due." }),
+        empty: z.int().min(0).meta({
+          description: "Those for which none of the domain and stakes was left: seal more.",
+        }),
+      }).meta({ description: "All draws with a probe due, except those of erased operators." }),
+      undecided: undecidedProbesSchema.meta({
+        description: "The probes that were opened in the period without a decision.",
+      }),
       ...envelopeFields,
     }).meta({ id: "ProbeSummary" }),
   },

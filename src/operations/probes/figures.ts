@@ -1,15 +1,23 @@
 /** What the probes of a span of time say: for the summary, the dashboard, the report and Article 14. */
 import type { Reading } from "../shared/capabilities.ts";
 import { PROBE_STATES, type ProbeState } from "../../domain/enums.ts";
-import { type ProbeDecision, type ProbeFigures, probeRates, summaryOf } from "../../domain/probe.ts";
+import {
+  type ProbeDecision,
+  type ProbeFigures,
+  probeRates,
+  summaryOf,
+  type UndecidedProbes,
+} from "../../domain/probe.ts";
 import type { Period } from "../../domain/report.ts";
 import {
   closedProbesQuery,
+  drawCountsQuery,
   probeDraws,
   probeDrawsQuery,
   type ProbeRow,
   probes,
   probeStatesQuery,
+  stockQuery,
 } from "../../store/probes.ts";
 import { chunksOf } from "../../store/paging.ts";
 import type { OrganizationCaller } from "../shared/call.ts";
@@ -27,7 +35,11 @@ export async function probeSummary(
   period: Period,
 ): Promise<Record<string, unknown>> {
   const closed = await readClosed(dependencies, orgId, period);
-  const states = await dependencies.database.read(probeStatesQuery(orgId));
+  const [states, stock, draws] = await dependencies.database.snapshot([
+    probeStatesQuery(orgId),
+    stockQuery(orgId),
+    drawCountsQuery(orgId),
+  ]);
   const counts = new Map(states.map(({ state, count }) => [state, count]));
   return {
     period: { start: new Date(period.start).toISOString(), end: new Date(period.end).toISOString() },
@@ -35,7 +47,20 @@ export async function probeSummary(
       ProbeState,
       number
     >,
+    stock,
+    draws: draws[0]!,
+    undecided: undecidedOf(closed),
     ...summaryOf(await decisionsOf(dependencies, orgId, closed)),
+  };
+}
+
+/** The probes that were opened without a decision. */
+function undecidedOf(closed: readonly ProbeRow[]): UndecidedProbes {
+  const recalled = closed.filter(({ state }) => state === "recalled");
+  return {
+    lost: closed.filter(({ state }) => state === "lost").length,
+    recalled: recalled.length,
+    recalled_after_draw: recalled.filter(({ drawn_at }) => drawn_at !== null).length,
   };
 }
 
@@ -47,9 +72,8 @@ export async function probeFigures(
 ): Promise<ProbeFigures | null> {
   const closed = await readClosed(dependencies, orgId, period);
   if (closed.length === 0) return null;
-  const countOf = (state: ProbeState) => closed.filter((row) => row.state === state).length;
   const decided = closed.filter(({ state }) => state === "decided").map((row) => decisionOf(row, null));
-  return { ...probeRates(decided), lost: countOf("lost"), recalled: countOf("recalled") };
+  return { ...probeRates(decided), ...undecidedOf(closed) };
 }
 
 async function readClosed(
