@@ -24,7 +24,6 @@ export const probes: Migration = {
       probe_id TEXT NOT NULL,
       -- of PROBE_SEALED
       position INTEGER NOT NULL,
-      request_digest BLOB NOT NULL CHECK (length(request_digest) = 32),
       request_id TEXT NOT NULL,
       at INTEGER NOT NULL,
       domain TEXT NOT NULL,

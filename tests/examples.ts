@@ -36,7 +36,12 @@ export async function fillExamples(
   await ask("/v1/score/case-2025-0/commit", { outcome_correct: true });
   await ask("/v1/score?mode_override=incident_frozen", bodyOf("postScore", 2));
   await ask("/v1/decision/score", bodyOf("postDecision"));
-  await ask("/v1/probes/batch", bodyOf("postProbeBatch"));
+  await ask("/v1/probes", {
+    domain: "financial",
+    stakes: "standard",
+    ai_correct: false,
+    probe_id: "probe-0004",
+  });
   await ask("/assessments", bodyOf("postAssessment"));
   const { report } = await ask("/v1/compliance/report?period_start=2026-11-01&period_end=2026-12-01");
   const { id } = await ask("/v1/admin/webhook/register", { url: NOBODY, secret: SHARED_SECRET });

@@ -125,25 +125,52 @@ export function contradictionOf(
     : null;
 }
 
+/** What a request says about the truth of one case. */
+type SentTruth = Omit<SaidTruth, "ai_correct"> & { readonly ai_correct?: boolean | null | undefined };
+
 /** A score's interaction, which may be that of a probe. */
 export const ticketedInteractionSchema = interactionSchema.extend({
   probe_ticket: z.string().min(1).max(128).optional().meta({
     description:
-      "The ticket of a probe's draw. Its truth then comes from the seal: leave out ai_correct and, unless the decision is modified, outcome_correct.",
+      "The ticket of a probe's draw. Its truth then comes from the seal: ai_correct is refused, and outcome_correct unless the decision is modified.",
   }),
 }).meta({ id: "ScoreInteraction" });
 
+/**
+ * Refuses what a request says of a probe's truth, right or wrong: if only a contradiction were refused, the answer would
+ * tell the truth of a probe that nobody decided yet. Whether a modification mended the case only the caller knows.
+ */
+function ticketIssue(
+  { decision, outcome_correct, ai_correct }: SentTruth,
+): { readonly path: keyof SaidTruth; readonly message: string } | null {
+  if (typeof ai_correct === "boolean") {
+    return {
+      path: "ai_correct",
+      message: "must be left out with a probe_ticket: the truth comes from the seal",
+    };
+  }
+  const isModified = decision === "modified";
+  if (isModified === (outcome_correct !== null)) return null;
+  const message = isModified
+    ? "is needed if a probe is modified: no label can follow"
+    : "must be left out with a probe_ticket unless the decision is modified: the truth comes from the seal";
+  return { path: "outcome_correct", message };
+}
+
 /** The part of a request that a person's or program's interaction is read from. */
-type SentInteraction = z.ZodType<
-  Omit<SaidTruth, "ai_correct"> & { ai_correct?: boolean | null | undefined }
->;
+type SentInteraction = z.ZodType<SentTruth & { probe_ticket?: string | undefined }>;
 
 /**
  * A schema of requests that have the fields of an interaction: refuses an `ai_correct` that contradicts the
- * others, and leaves out one that says nothing.
+ * others, or any with a ticket, and leaves out one that says nothing.
  */
 export function sentInteraction<Schema extends SentInteraction>(schema: Schema) {
-  return schema.superRefine(({ ai_correct, ...said }, context) => {
+  return schema.superRefine(({ ai_correct, probe_ticket, ...said }, context) => {
+    if (probe_ticket !== undefined) {
+      const issue = ticketIssue({ ...said, ai_correct });
+      if (issue !== null) context.addIssue({ code: "custom", path: [issue.path], message: issue.message });
+      return;
+    }
     const message = contradictionOf({ ...said, ai_correct: ai_correct ?? undefined });
     if (message !== null) context.addIssue({ code: "custom", path: ["ai_correct"], message });
   }).transform(({ ai_correct, ...rest }) =>

@@ -1,7 +1,7 @@
 /** What probes say of people: counts with exact intervals. Source: oversight loop, section 1. */
 import * as z from "zod";
 import { DOMAINS, PROBE_STAKES } from "./enums.ts";
-import { operatorIdSchema } from "./interaction.ts";
+import { type Interaction, operatorIdSchema } from "./interaction.ts";
 import { exactProportion } from "./proportion.ts";
 
 const count = z.int().min(0);
@@ -18,8 +18,12 @@ const countedShare = (what: string) =>
 
 /** The decisions on decided probes. Intervals are exact (Clopper and Pearson), of 95 %; null without a probe. */
 const rates = {
-  wrong: countedShare("Probes with wrong advice in which the reviewer departed from it: errors found."),
-  right: countedShare("Probes with right advice in which the reviewer departed from it: false alarms."),
+  wrong: countedShare(
+    "Probes with wrong advice in which the reviewer departed from it: errors found. A modification counts if it mended the advice.",
+  ),
+  right: countedShare(
+    "Probes with right advice in which the reviewer departed from it: false alarms. A modification counts if it spoiled the advice.",
+  ),
 };
 
 export const probeRatesSchema = z.object(rates).meta({
@@ -29,11 +33,23 @@ export const probeRatesSchema = z.object(rates).meta({
 });
 export type ProbeRates = z.infer<typeof probeRatesSchema>;
 
+const undecided = {
+  lost: count.meta({ description: "Probes that were shown and not decided in their time." }),
+  recalled: count.meta({ description: "Probes that were withdrawn." }),
+  recalled_after_draw: count.meta({
+    description:
+      "Those of the recalled probes that had been shown: each is a case whose decision nobody sees.",
+  }),
+};
+
+/** The probes that were opened in a span of time without a decision. */
+export const undecidedProbesSchema = z.object(undecided);
+export type UndecidedProbes = z.infer<typeof undecidedProbesSchema>;
+
 /** The figures of a span of time, as dashboard, report and Article 14 show them. */
 export const probeFiguresSchema = z.object({
   ...rates,
-  lost: count.meta({ description: "Probes that were shown and not decided in their time." }),
-  recalled: count.meta({ description: "Probes that were withdrawn." }),
+  ...undecided,
 }).meta({ id: "ProbeFigures" });
 export type ProbeFigures = z.infer<typeof probeFiguresSchema>;
 
@@ -56,6 +72,17 @@ export interface ProbeDecision {
   readonly operatorId: string | null;
   readonly aiCorrect: boolean;
   readonly departed: boolean;
+}
+
+/**
+ * Whether a decision departs from the advice of a probe, as the model counts it: a modification that leaves wrong advice wrong
+ * found no error, and one that leaves right advice right is no false alarm.
+ */
+export function departsFromAdvice(
+  { decision, ai_correct, outcome_correct }: Pick<Interaction, "decision" | "ai_correct" | "outcome_correct">,
+): boolean {
+  if (decision === "modified") return outcome_correct !== ai_correct;
+  return decision !== "accepted";
 }
 
 export function probeRates(decisions: readonly ProbeDecision[]): ProbeRates {

@@ -357,7 +357,7 @@ function probes(probes: ProbeFigures): Section {
           row("Right advice: false alarms", probes.right),
         ],
         note:
-          `Probes are cases whose truth was sealed before anybody saw them, shown among live ones. Lost: ${probes.lost}. Recalled: ${probes.recalled}.`,
+          `Probes are cases whose truth was sealed before anybody saw them, shown among live ones. Lost: ${probes.lost}. Recalled: ${probes.recalled}, of which after they were shown: ${probes.recalled_after_draw}.`,
       }),
     ],
   };

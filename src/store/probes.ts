@@ -57,7 +57,6 @@ export const probes: RecordKind<ProbeRow> = {
       row.org_id,
       row.probe_id,
       row.position,
-      row.request_digest,
       row.request_id,
       row.at,
       row.domain,
@@ -220,14 +219,33 @@ export interface ProbeName {
   readonly probe_id: string;
 }
 
-/** The drawn probes that expired by an instant, epoch milliseconds, the oldest first; of all organizations if null. */
-export async function readOverdueProbes(
+/** The organizations with a drawn probe that expired by an instant, epoch milliseconds. */
+export function overdueOrganizationsQuery(now: number): CompiledQuery<{ readonly org_id: string }> {
+  return query.selectFrom("probe").select("org_id").distinct().where("state", "=", "drawn")
+    .where("expires_at", "<=", now).orderBy("org_id").compile();
+}
+
+/** A drawn probe whose time is over. */
+interface OverdueProbe {
+  readonly probe_id: string;
+  readonly expires_at: number | null;
+}
+
+/** The drawn probes of an organization that expired by an instant, epoch milliseconds, the oldest first, page by page. */
+export function readOverdueProbes(
   database: Database,
-  { orgId, now, limit }: { readonly orgId: string | null; readonly now: number; readonly limit: number },
-): Promise<readonly ProbeName[]> {
-  const overdue = query.selectFrom("probe").select(["org_id", "probe_id"]).where("state", "=", "drawn")
-    .where("expires_at", "<=", now).orderBy("expires_at").limit(limit);
-  return await database.read((orgId === null ? overdue : overdue.where("org_id", "=", orgId)).compile());
+  { orgId, now }: { readonly orgId: string; readonly now: number },
+): AsyncGenerator<readonly OverdueProbe[]> {
+  const rows = query.selectFrom("probe").select(["probe_id", "expires_at"]).where("org_id", "=", orgId)
+    .where("state", "=", "drawn").where("expires_at", "<=", now).orderBy("expires_at").orderBy("probe_id");
+  return readPages<OverdueProbe>(
+    database,
+    (after, limit) =>
+      (after === null
+        ? rows
+        : rows.where(sql<boolean>`(expires_at, probe_id) > (${after.expires_at}, ${after.probe_id})`))
+        .limit(limit).compile(),
+  );
 }
 
 /** The probes of all organizations that are not opened, page by page. */
@@ -255,6 +273,16 @@ export function probesQuery(orgId: string): CompiledQuery<ProbeRow> {
 /** The programme of an organization. */
 export function probeProgrammeQuery(orgId: string): CompiledQuery<ProbeProgrammeRow> {
   return query.selectFrom("probe_programme").selectAll().where("org_id", "=", orgId).compile();
+}
+
+/** How many cases of an organization had a probe due, and for how many of them none was left. */
+export function drawCountsQuery(
+  orgId: string,
+): CompiledQuery<{ readonly due: number; readonly empty: number }> {
+  return query.selectFrom("probe_draw").select((row) => [
+    row.fn.countAll<number>().as("due"),
+    row.fn.countAll<number>().filterWhere("probe_id", "is", null).as("empty"),
+  ]).where("org_id", "=", orgId).compile();
 }
 
 /** Deletes rows of probes and programmes of an organization. */

@@ -259,7 +259,6 @@ export interface ProbeTable {
   org_id: string;
   probe_id: string;
   position: number;
-  request_digest: Uint8Array;
   request_id: string;
   at: number;
   domain: string;

@@ -97,6 +97,8 @@ const OWN_MEMBERS: Readonly<Record<string, Readonly<Record<string, fc.Arbitrary<
   postMaintenance: { operator_id: fc.constant("$mature") },
   postProbe: { ai_correct: fc.boolean() },
   postProbeBatch: { ai_correct: fc.boolean() },
+  // The highest share is not below the rate, which may be one that was set before.
+  putProbePolicy: { rate: fc.constantFrom(0, 0.01, 0.02), highest_share: fc.constantFrom(0.02, 0.05, 0.1) },
 };
 
 const DATES = ["2025-01-01", "2026-01-01", "2026-06-30T12:00:00Z", "2026-10-01T00:00:00+02:00"];

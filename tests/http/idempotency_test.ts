@@ -33,6 +33,7 @@ interface KeyedPost {
 }
 
 const FLAT = { operator_id: "ada", domain: "financial", time_to_decision_ms: 5000, decision: "accepted" };
+const PROBE = { domain: "legal", stakes: "standard", ai_correct: false };
 const LATE = { outcome_correct: null };
 
 async function commitPath({ harness, key }: Setting): Promise<string> {
@@ -111,6 +112,27 @@ const POSTS: readonly KeyedPost[] = [
     body: { url: "https://review.acme.example/hook", secret: "a-secret-of-the-receiver" },
     other: { url: "https://review.acme.example/hook", secret: "another-secret-of-the-receiver" },
     secret: "signing_secret",
+    status: 201,
+  },
+  {
+    name: "a sealed probe",
+    prepare: () => "/v1/probes",
+    body: { ...PROBE, probe_id: "p-1" },
+    other: { ...PROBE, probe_id: "p-2" },
+    status: 201,
+  },
+  {
+    name: "a sealed probe without a probe_id",
+    prepare: () => "/v1/probes",
+    body: PROBE,
+    other: { ...PROBE, stakes: "critical" },
+    status: 201,
+  },
+  {
+    name: "a batch of probes",
+    prepare: () => "/v1/probes/batch",
+    body: { probes: [{ ...PROBE, probe_id: "p-3" }, PROBE, PROBE] },
+    other: { probes: [{ ...PROBE, probe_id: "p-4" }] },
     status: 201,
   },
   {
@@ -242,6 +264,8 @@ const BAD = {
   outcome_correct: "yes",
   event_type: "no such!",
   url: 7,
+  domain: 7,
+  probes: 7,
 };
 
 Deno.test(

@@ -6,7 +6,7 @@ import type { BundleReport } from "../../src/evidence/report.ts";
 import { BundleVerifier } from "../../src/evidence/verifier.ts";
 import { Upkeep } from "../../src/operations/installation/upkeep.ts";
 import { withHarness } from "../harness.ts";
-import { decide, draw, type Programme, sealStock, setPolicy } from "../probing.ts";
+import { decide, draw, drawDue, type Programme, sealStock, setPolicy } from "../probing.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -122,6 +122,32 @@ Deno.test(
     assert.equal(code, "PROBE_SELECTION");
     assert.match(detail, /[1-9][0-9]* for cases that were not scored/);
     assert.deepEqual(others, []);
+  }),
+);
+
+Deno.test(
+  "a probe that is drawn after the clock went back can be decided for its whole time, and the auditor agrees",
+  withHarness(async (harness) => {
+    const programme = { harness, key: await harness.organization("acme") };
+    await setPolicy(programme);
+    await sealStock(programme, 40);
+    harness.clock.advance(2 * 3_600_000);
+    await scoreCase(programme, "operator-1", "ahead");
+    harness.clock.advance(-2 * 3_600_000);
+    const first = await drawDue(programme);
+    const second = await drawDue(programme, { prefix: "other" });
+    harness.clock.advance(60_000);
+    const decided = await decide(programme, first.probe);
+    assert.equal(decided.status, 200, decided.text);
+    harness.clock.advance(5 * 3_600_000);
+    await new Upkeep(harness.dependencies).run(harness.clock.now());
+    const { body } = await harness.send("/v1/probes?state=lost", { key: programme.key });
+    assert.deepEqual(body.probes.map(({ probe_id }: { probe_id: string }) => probe_id), [
+      second.probe.probe_id,
+    ]);
+    await nextDay(programme);
+    const codes = codesOf(await audited(programme));
+    assert.ok(!codes.some(([code]) => code === "PROBE_MISMATCH"), JSON.stringify(codes));
   }),
 );
 

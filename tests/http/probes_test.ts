@@ -1,6 +1,7 @@
 /** Sealed probes, over HTTP: seal, draw, decision, opening, recall, loss. */
 import assert from "node:assert/strict";
 import { Upkeep } from "../../src/operations/installation/upkeep.ts";
+import { alter, select } from "../altering.ts";
 import { withAlterations, withHarness } from "../harness.ts";
 import { decide, draw, drawDue, POLICY, type Programme, sealStock, setPolicy } from "../probing.ts";
 
@@ -34,11 +35,17 @@ Deno.test(
     assert.equal(sealed.status, 201, sealed.text);
     assert.equal(sealed.body.state, "sealed");
     assert.equal(sealed.body.evidence.entry.event_type, "PROBE_SEALED");
-    const again = await send("/v1/probes", { key, body });
-    assert.equal(again.status, 201);
-    assert.deepEqual(again.body.evidence.entry, sealed.body.evidence.entry);
-    const other = await send("/v1/probes", { key, body: { ...body, ai_correct: true } });
-    assert.equal(other.status, 409, other.text);
+    const refusals: unknown[] = [];
+    for (const ai_correct of [false, true]) {
+      for (const reference of [body.reference, "case 8"]) {
+        const probe = { ...body, ai_correct, reference };
+        const again = await send("/v1/probes", { key, body: probe });
+        assert.equal(again.status, 409, again.text);
+        const batch = await send("/v1/probes/batch", { key, body: { probes: [probe] } });
+        refusals.push([again.body.error.message, batch.status, batch.body.error.message]);
+      }
+    }
+    assert.deepEqual(refusals, refusals.map(() => refusals[0]), "a repeat tells nothing of the truth");
     const [listed] = await probeList(programme, "?limit=1");
     assert.equal(listed.probe_id, "one");
     assert.deepEqual([listed.ai_correct, listed.operator_id, listed.departed], [null, null, null]);
@@ -93,11 +100,25 @@ Deno.test(
   withProgramme(async (programme) => {
     const { harness: { send, rowCounts }, key } = programme;
     const { probe } = await drawDue(programme);
-    const truth = Number(probe.probe_id.slice(-1)) % 2 === 1;
     const before = await rowCounts();
     const refusals: [Record<string, unknown>, Record<string, unknown>, string][] = [
-      [{ ai_correct: !truth }, {}, "interaction.ai_correct"],
-      [{ outcome_correct: truth }, {}, "interaction.outcome_correct"],
+      ...[true, false].flatMap((said): [Record<string, unknown>, Record<string, unknown>, string][] => [
+        [{ ai_correct: said }, {}, "interaction.ai_correct"],
+        [
+          { ai_correct: said, decision: "modified", modification_extent: 0.4 },
+          {},
+          "interaction.ai_correct",
+        ],
+        [
+          { ai_correct: said, decision: "modified", outcome_correct: true },
+          {},
+          "interaction.ai_correct",
+        ],
+        [{ ai_correct: said, probe_ticket: "x".repeat(43) }, {}, "interaction.ai_correct"],
+        [{ outcome_correct: said }, {}, "interaction.outcome_correct"],
+        [{ outcome_correct: said, decision: "accepted" }, {}, "interaction.outcome_correct"],
+      ]),
+      [{ decision: "modified", modification_extent: 0.4 }, {}, "interaction.outcome_correct"],
       [{ scenario_type: "critical" }, {}, "interaction.scenario_type"],
       [{ ai_recommendation_presented: false }, {}, "interaction.ai_recommendation_presented"],
       [{ probe_ticket: "x".repeat(43) }, {}, "interaction.probe_ticket"],
@@ -109,8 +130,25 @@ Deno.test(
     for (const [interaction, fields, path] of refusals) {
       const answer = await decide(programme, probe, interaction, fields);
       assert.equal(answer.status, 422, answer.text);
-      assert.equal(answer.body.error.details[0].path, path, answer.text);
+      assert.deepEqual(
+        answer.body.error.details.map((detail: { path: string }) => detail.path),
+        [path],
+        answer.text,
+      );
     }
+    const flat = await send("/v1/score", {
+      key,
+      body: {
+        session_id: probe.session_id,
+        operator_id: "operator-1",
+        domain: "general",
+        time_to_decision_ms: 9_000,
+        decision: "rejected",
+        ai_correct: true,
+        probe_ticket: probe.ticket,
+      },
+    });
+    assert.deepEqual([flat.status, flat.body.error.details[0].path], [422, "ai_correct"]);
     const batch = await send("/v1/score/batch", {
       key,
       body: {
@@ -120,6 +158,50 @@ Deno.test(
       },
     });
     assert.equal(batch.status, 422, batch.text);
+    assert.equal(batch.body.error.details[0].path, "interactions.0.session_id");
+    for (
+      const item of [
+        { session_id: "live", time_to_decision_ms: 1, decision: "accepted", probe_ticket: probe.ticket },
+        {
+          session_id: "live",
+          interaction: { time_to_decision_ms: 1, decision: "accepted", probe_ticket: probe.ticket },
+        },
+      ]
+    ) {
+      const answer = await send("/v1/score/batch", {
+        key,
+        body: {
+          operator_id: "operator-1",
+          domain: "general",
+          interactions: [{ session_id: "first", time_to_decision_ms: 1, decision: "accepted" }, item],
+        },
+      });
+      assert.equal(answer.status, 422, answer.text);
+      assert.match(answer.body.error.details[0].path, /^interactions\.1\..*probe_ticket$/);
+      assert.match(answer.body.error.message, /probes cannot be in a batch/);
+    }
+    const decision = await send("/v1/decision/score", {
+      key,
+      body: {
+        decision_id: probe.session_id,
+        operator_id: "operator-1",
+        domain: "general",
+        time_to_decision_ms: 900,
+        decision: "accepted",
+      },
+    });
+    assert.equal(decision.status, 422, decision.text);
+    assert.equal(decision.body.error.details[0].path, "decision_id");
+    const own = await send("/v1/probes/draw", {
+      key,
+      body: {
+        operator_id: "operator-1",
+        session_id: probe.session_id,
+        domain: "general",
+        stakes: "standard",
+      },
+    });
+    assert.equal(own.status, 409, own.text);
     assert.deepEqual(await rowCounts(), before);
     assert.equal((await decide(programme, probe)).status, 200);
   }),
@@ -201,6 +283,27 @@ Deno.test(
 );
 
 Deno.test(
+  "what is left out of a policy keeps its value, unknown fields change nothing, and a highest share below the rate is refused",
+  withProgramme(async ({ harness: { send, rowCounts }, key }) => {
+    const put = (body: Record<string, unknown>) => send("/v1/probes/policy", { key, method: "PUT", body });
+    const set = { enabled: true, rate: 0.05, highest_share: 0.06, minimum: 33, ticket_minutes: 30 };
+    assert.deepEqual((await put(set)).body.policy, set);
+    assert.deepEqual((await put({ enabled: false })).body.policy, { ...set, enabled: false });
+    assert.deepEqual((await put({ enabled: true, minimum: 12 })).body.policy, { ...set, minimum: 12 });
+    const before = await rowCounts();
+    assert.deepEqual((await put({ enabled: true, Rate: 0.01 })).body.policy, { ...set, minimum: 12 });
+    for (const share of [{ highest_share: 0.01 }, { rate: 0.07 }, { rate: 0.02, highest_share: 0.01 }]) {
+      const refused = await put({ enabled: true, ...share });
+      assert.equal(refused.status, 422, refused.text);
+      assert.equal(refused.body.error.details[0].path, "highest_share");
+    }
+    assert.equal((await put({ rate: 0.01 })).status, 422);
+    assert.deepEqual(await rowCounts(), before);
+    assert.equal((await put({ enabled: true, rate: 0.06 })).status, 200);
+  }),
+);
+
+Deno.test(
   "an erasure recalls the operator's open probe, and keeps no name",
   withProgramme(async (programme) => {
     const { harness: { send, database }, key } = programme;
@@ -221,7 +324,8 @@ Deno.test(
     });
     assert.equal(draws[0]!.n, 0);
     assert.equal((await decide(programme, probe)).status, 422);
-    assert.notEqual((await decide(programme, decided.probe)).status, 200);
+    const retried = await decide(programme, decided.probe);
+    assert.deepEqual([retried.status, retried.body.error.details.reason], [410, "erased"], retried.text);
   }),
 );
 
@@ -277,9 +381,54 @@ Deno.test(
 );
 
 Deno.test(
+  "an altered probe of one organization stops the day of no other, is told, and its own draws are refused",
+  withAlterations(async (harness) => {
+    const programmes: Programme[] = [];
+    for (const name of ["acme", "beta"]) {
+      const programme = { harness, key: await harness.organization(name) };
+      await setPolicy(programme);
+      await sealStock(programme, 40);
+      for (const prefix of ["one", "two"]) await drawDue(programme, { prefix });
+      programmes.push(programme);
+    }
+    const [acme, beta] = programmes as [Programme, Programme];
+    await alter(
+      harness.database,
+      "UPDATE probe SET reference = 'x' WHERE org_id = 'acme' AND probe_id = (SELECT min(probe_id) FROM probe WHERE org_id = 'acme' AND state = 'drawn')",
+    );
+    harness.clock.advance(86_400_000);
+    const refused = await harness.send("/v1/probes/draw", {
+      key: acme.key,
+      body: { operator_id: "ben", session_id: "q", domain: "general", stakes: "standard" },
+    });
+    assert.equal(refused.status, 503, refused.text);
+    const upkeep = new Upkeep(harness.dependencies);
+    for (let day = 0; day < 2; day += 1) {
+      await upkeep.run(harness.clock.now());
+      harness.clock.advance(86_400_000);
+    }
+    const states = await select(
+      harness.database,
+      "SELECT org_id, count(*) AS n FROM probe WHERE state = 'lost' GROUP BY org_id ORDER BY org_id",
+    );
+    assert.deepEqual(states.map((row) => ({ ...row })), [{ org_id: "acme", n: 1 }, { org_id: "beta", n: 2 }]);
+    // The seed of a day is not opened while a probe of it is not closed.
+    for (const [{ key }, day] of [[acme, "2026-11-20"], [beta, "2026-11-22"]] as const) {
+      assert.equal((await harness.send("/v1/probes/policy", { key })).body.day.day, day);
+    }
+    assert.ok(
+      harness.log.some(({ msg, org_id }) => msg === "lost probes could not be recorded" && org_id === "acme"),
+    );
+    const alerts = await select(harness.database, "SELECT kind FROM alert WHERE org_id = 'acme'");
+    assert.ok(alerts.some(({ kind }) => kind === "CHAIN_TAMPERED"), JSON.stringify(alerts));
+  }, { raisesTampering: true }),
+);
+
+Deno.test(
   "the summary counts errors found and false alarms with exact intervals, and dashboard, report and Article 14 agree with it",
   withProgramme(async (programme) => {
-    const { harness: { send, clock }, key } = programme;
+    const { harness, key } = programme;
+    const { send, clock } = harness;
     const counts = { wrong: [0, 0], right: [0, 0] };
     for (let number = 0; number < 8; number += 1) {
       const { probe } = await drawDue(programme, { prefix: `round-${number}` });
@@ -295,16 +444,36 @@ Deno.test(
     await new Upkeep(programme.harness.dependencies).run(clock.now());
     assert.equal((await probeList(programme, "?state=lost"))[0].probe_id, open.probe.probe_id);
 
+    const shown = await drawDue(programme, { prefix: "shown" });
+    const [unseen] = await probeList(programme, "?state=sealed&limit=1");
+    for (const { probe_id } of [shown.probe, unseen]) {
+      assert.equal((await send(`/v1/probes/${probe_id}/recall`, { key, method: "POST" })).status, 200);
+    }
+    await sealStock(programme, 1, { probe_id: "rare", domain: "legal", stakes: "critical" });
+    let due = 0;
+    while (due < 2) {
+      const before = await harness.rowCounts();
+      await draw(programme, `legal-${clock.now()}`, { domain: "legal", stakes: "critical" });
+      clock.advance(1);
+      if ((await harness.rowCounts()).probe_draw !== before.probe_draw) due += 1;
+    }
+
     const { body, status } = await send("/v1/probes/summary", { key });
     assert.equal(status, 200);
+    assert.deepEqual(body.stock, [
+      { domain: "general", stakes: "standard", sealed: 29 },
+      { domain: "legal", stakes: "critical", sealed: 0 },
+    ]);
+    assert.deepEqual(body.draws, { due: 12, empty: 1 });
+    assert.deepEqual(body.undecided, { lost: 1, recalled: 2, recalled_after_draw: 1 });
     assert.deepEqual([body.whole.wrong.probes, body.whole.wrong.count], counts.wrong);
     assert.deepEqual([body.whole.right.probes, body.whole.right.count], counts.right);
-    assert.deepEqual(body.states, { sealed: 31, drawn: 0, decided: 8, recalled: 0, lost: 1 });
+    assert.deepEqual(body.states, { sealed: 29, drawn: 1, decided: 8, recalled: 2, lost: 1 });
     const [operator] = body.by_operator;
     assert.deepEqual(operator, { operator_id: "operator-1", ...body.whole });
     const { low, share, high } = body.whole.wrong;
     assert.ok(low <= share && share <= high);
-    const figures = { ...body.whole, lost: 1, recalled: 0 };
+    const figures = { ...body.whole, ...body.undecided };
     const { body: dashboard } = await send("/v1/organization/dashboard", { key });
     assert.deepEqual(dashboard.dashboard.probes, figures);
     const { body: article14 } = await send("/v1/compliance/article14", { key });
@@ -314,6 +483,6 @@ Deno.test(
     assert.deepEqual(report.report.probes, figures);
     const page = await send(`/v1/compliance/report?${period}&format=html`, { key });
     assert.match(page.text, /Sealed probes/);
-    assert.match(page.text, /Lost: 1\./);
+    assert.match(page.text, /Lost: 1\. Recalled: 2, of which after they were shown: 1\./);
   }),
 );

@@ -3,7 +3,7 @@
  * Source: oversight loop, section 1; evidence-format.md, section 11.
  */
 import * as z from "zod";
-import { PROBE_STAKES, PROBE_STATES } from "../../domain/enums.ts";
+import { DOMAINS, PROBE_STAKES, PROBE_STATES } from "../../domain/enums.ts";
 import { isoTimestamp } from "../../domain/instant.ts";
 import { domainSchema, operatorIdSchema, sessionIdSchema } from "../../domain/interaction.ts";
 import {
@@ -13,7 +13,7 @@ import {
   PROBES_PAGE_DEFAULT,
   PROBES_PAGE_MAX,
 } from "../../domain/limits.ts";
-import { probeSummarySchema } from "../../domain/probe.ts";
+import { probeSummarySchema, undecidedProbesSchema } from "../../domain/probe.ts";
 import { envelopeFields } from "../../domain/score.ts";
 import { DAY_MS } from "../../domain/time.ts";
 import { evidenceSchema } from "../../evidence/envelope.ts";
@@ -25,6 +25,7 @@ import { listProbes } from "../../operations/probes/list.ts";
 import { policyBody, readProgramme, setPolicy } from "../../operations/probes/programme.ts";
 import { sealProbe, sealProbes } from "../../operations/probes/seal.ts";
 import type { Route } from "../exchange.ts";
+import { idempotentCall } from "../idempotency_key.ts";
 import { parseParameters, parseWith, validationFailed } from "../parse.ts";
 import { integerParameter } from "./parameters.ts";
 import { KEYED_POST, KEYED_READ } from "./shared.ts";
@@ -66,19 +67,18 @@ const sealedResponseSchema = sealedSchema.extend({ evidence: evidenceSchema, ...
 const postProbe: Route = {
   ...KEYED_POST,
   headerKeyOnly: true,
-  honoursIdempotencyKey: false,
   path: "/v1/probes",
   operationId: "postProbe",
   summary: "Seal a probe",
   description:
-    "Commits to the truth of a case before anybody sees it. The same request under the same `probe_id` gets the same answer; a different one gets 409. A sealed probe cannot be changed.",
+    "Commits to the truth of a case before anybody sees it. A sealed probe cannot be changed: a `probe_id` that was used gets 409, whatever is sent with it, so that no answer tells the truth of a probe. Send an Idempotency-Key to repeat a call safely.",
   body: { schema: probeSchema, limitBytes: BODY_LIMIT_BYTES },
   success: {
     status: 201,
     description: "The probe, and the evidence that it was sealed.",
     schema: sealedResponseSchema,
   },
-  errors: ["CONFLICT"],
+  errors: ["CONFLICT", "GONE"],
   examples: [{
     summary: "A case with wrong advice",
     body: {
@@ -89,14 +89,14 @@ const postProbe: Route = {
       reference: "loan-library/17",
     },
   }],
-  async handler({ dependencies }, { exchange, json }) {
-    const sent = parseWith(probeSchema, json);
-    const { call } = exchange;
-    const body = await sealProbe(dependencies, exchange.caller!, {
-      sent: { ...sent, probe_id: sent.probe_id ?? dependencies.world.ulid(call.now) },
-      call,
+  async handler({ dependencies }, { context, exchange, json }) {
+    const { probe_id = null, ...sent } = parseWith(probeSchema, json);
+    const answer = await sealProbe(dependencies, exchange.caller!, {
+      sent: { probe_id, ...sent },
+      call: exchange.call,
+      idempotency: idempotentCall(context),
     });
-    return { status: 201, body: { ...body } };
+    return { status: 201, ...answer };
   },
 };
 
@@ -109,11 +109,11 @@ const probeBatchSchema = z.object({
 const postProbeBatch: Route = {
   ...KEYED_POST,
   headerKeyOnly: true,
-  honoursIdempotencyKey: false,
   path: "/v1/probes/batch",
   operationId: "postProbeBatch",
   summary: "Seal a batch of probes",
-  description: "Seals 1 to 100 probes in the order of the array: all of them or none.",
+  description:
+    "Seals 1 to 100 probes in the order of the array: all of them or none. A `probe_id` that was used gets 409. Send an Idempotency-Key to repeat a call safely.",
   body: { schema: probeBatchSchema, limitBytes: BATCH_BODY_LIMIT_BYTES },
   success: {
     status: 201,
@@ -122,7 +122,7 @@ const postProbeBatch: Route = {
       id: "ProbesSealed",
     }),
   },
-  errors: ["CONFLICT"],
+  errors: ["CONFLICT", "GONE"],
   examples: [{
     summary: "One case with wrong advice, and one with right advice",
     body: {
@@ -132,22 +132,21 @@ const postProbeBatch: Route = {
       ],
     },
   }],
-  async handler({ dependencies }, { exchange, json }) {
+  async handler({ dependencies }, { context, exchange, json }) {
     const { probes } = parseWith(probeBatchSchema, json);
-    const { call } = exchange;
-    const sent = probes.map((probe) => ({
-      ...probe,
-      probe_id: probe.probe_id ?? dependencies.world.ulid(call.now),
-    }));
-    refuseRepeated(sent.map(({ probe_id }) => probe_id));
-    const sealed = await sealProbes(dependencies, exchange.caller!, { sent, call });
-    return { status: 201, body: { probes: sealed, count: sealed.length } };
+    refuseRepeated(probes.map(({ probe_id }) => probe_id));
+    const answer = await sealProbes(dependencies, exchange.caller!, {
+      sent: probes.map(({ probe_id = null, ...probe }) => ({ probe_id, ...probe })),
+      call: exchange.call,
+      idempotency: idempotentCall(context),
+    });
+    return { status: 201, ...answer };
   },
 };
 
-function refuseRepeated(ids: readonly string[]): void {
+function refuseRepeated(ids: readonly (string | undefined)[]): void {
   const details = ids.flatMap((id, index) =>
-    ids.indexOf(id) === index
+    id === undefined || ids.indexOf(id) === index
       ? []
       : [{ path: `probes.${index}.probe_id`, message: "must occur only once in the batch" }]
   );
@@ -183,7 +182,7 @@ const postProbeDraw: Route = {
   operationId: "postProbeDraw",
   summary: "Draw: is a probe shown before this case?",
   description:
-    "Ask before each case is shown. If a probe is due, show it first, under its own session, and then the case. The same session always draws the same; once its probe is decided, the answer is null.",
+    "Ask before each case is shown. If a probe is due, show it first, under its own session, and then the case. The same session draws the same within a UTC day, and keeps a probe that it drew; once that is decided, the answer is null. A session that drew null may draw a probe on a later day.",
   body: { schema: drawRequestSchema, limitBytes: BODY_LIMIT_BYTES },
   success: { status: 200, description: "The probe, or null.", schema: drawResponseSchema },
   errors: ["CONFLICT", "GONE"],
@@ -229,7 +228,7 @@ const postProbeRecall: Route = {
     }).meta({ id: "ProbeRecalled" }),
   },
   errors: ["NOT_FOUND", "CONFLICT"],
-  examples: [{ summary: "A case that came out", path: { probe_id: "probe-0003" } }],
+  examples: [{ summary: "A case that came out", path: { probe_id: "probe-0004" } }],
   async handler({ dependencies }, { context, exchange }) {
     const { probe_id } = parseWith(probePathSchema, context.req.param());
     const body = await recallProbe(dependencies, exchange.caller!, {
@@ -242,19 +241,29 @@ const postProbeRecall: Route = {
 
 const share = z.number().min(0).max(HIGHEST_SHARE_MAX);
 
-const policySchema = z.object({
-  enabled: z.boolean(),
-  rate: share.default(0.02).meta({ description: "Share of cases before which a probe is shown." }),
-  highest_share: share.default(HIGHEST_SHARE_MAX).meta({
-    description: "The share for an operator who has had fewer probes than `minimum`, if it is above `rate`.",
+const policyFields = {
+  rate: share.meta({ description: "Share of cases before which a probe is shown; 0.02 until it is set." }),
+  highest_share: share.meta({
+    description:
+      "The share for an operator who has had fewer probes than `minimum`; not below `rate`. 0.1 until it is set.",
   }),
-  minimum: z.int().min(0).max(1000).default(10).meta({
-    description: "Decided probes for each operator in the 90 days before.",
+  minimum: z.int().min(0).max(1000).meta({
+    description: "Decided probes for each operator in the 90 days before; 10 until it is set.",
   }),
-  ticket_minutes: z.int().min(5).max(1440).default(240).meta({
-    description: "Minutes in which a probe must be decided; after them it is lost, which is an alert.",
+  ticket_minutes: z.int().min(5).max(1440).meta({
+    description:
+      "Minutes in which a probe must be decided; after them it is lost, which is an alert. 240 until it is set.",
   }),
-}).meta({ id: "ProbePolicy" });
+};
+
+const policySchema = z.object({ enabled: z.boolean(), ...policyFields }).meta({ id: "ProbePolicy" });
+
+const policyChangeSchema = z.object({ enabled: z.boolean(), ...z.object(policyFields).partial().shape }).meta(
+  {
+    id: "ProbePolicyChange",
+    description: "What is left out keeps its value.",
+  },
+);
 
 const policyResponseSchema = z.object({
   policy: policySchema,
@@ -289,8 +298,8 @@ const putProbePolicy: Route = {
   operationId: "putProbePolicy",
   summary: "Set the policy of the programme",
   description:
-    "Switches the programme on or off and sets its shares. The change is audited. It counts from the next UTC day on, so that nobody can choose the share for a session; switching it off counts at once.",
-  body: { schema: policySchema, limitBytes: BODY_LIMIT_BYTES },
+    "Switches the programme on or off and sets its shares; a field that is left out keeps its value. The change is audited. Switching on and off count at once. The rest counts from the next UTC day on if the day's seed is on the chain already, so that nobody can choose the share for a session.",
+  body: { schema: policyChangeSchema, limitBytes: BODY_LIMIT_BYTES },
   success: { status: 200, description: "The policy.", schema: policyResponseSchema },
   examples: [{
     summary: "Two probes in a hundred cases, at least twelve in 90 days",
@@ -298,7 +307,7 @@ const putProbePolicy: Route = {
   }],
   async handler({ dependencies }, { exchange, json }) {
     const body = await setPolicy(dependencies, exchange.caller!, {
-      policy: parseWith(policySchema, json),
+      change: parseWith(policyChangeSchema, json),
       call: exchange.call,
     });
     return { status: 200, body };
@@ -370,7 +379,7 @@ const getProbeSummary: Route = {
   operationId: "getProbeSummary",
   summary: "What probes say",
   description:
-    "Counts, over the probes that were decided in the last days, the errors found and the false alarms, by operator, domain and stakes, with exact intervals of 95 %.",
+    "Counts, over the probes that were decided in the last days, the errors found and the false alarms, by operator, domain and stakes, with exact intervals of 95 %. Counts besides what is in stock, and the draws and probes that led to no decision.",
   parameters: summaryParametersSchema,
   success: {
     status: 200,
@@ -383,6 +392,19 @@ const getProbeSummary: Route = {
           z.ZodInt
         >,
       ).meta({ description: "All probes by their state, whenever they were sealed." }),
+      stock: z.array(z.object({ domain: z.enum(DOMAINS), stakes: stakesSchema, sealed: z.int().min(0) }))
+        .meta({
+          description: "The probes that can still be drawn in each stratum for which any was ever sealed.",
+        }),
+      draws: z.object({
+        due: z.int().min(0).meta({ description: "Cases before which a probe was due." }),
+        empty: z.int().min(0).meta({
+          description: "Those for which none of the domain and stakes was left: seal more.",
+        }),
+      }).meta({ description: "All draws with a probe due, except those of erased operators." }),
+      undecided: undecidedProbesSchema.meta({
+        description: "The probes that were opened in the period without a decision.",
+      }),
       ...envelopeFields,
     }).meta({ id: "ProbeSummary" }),
   },

@@ -200,14 +200,23 @@ function parseScoreBody(
   return { session_id: session_id ?? null, operator_id, domain, interaction, ticket };
 }
 
-const flatBatchItemSchema = sentInteraction(interactionSchema.extend({ session_id: sessionIdSchema })).meta({
-  id: "BatchItem",
-  description: "The interaction's fields with `session_id` beside them.",
+/** The interaction of a batch, which must not be a probe's. */
+const batchInteractionSchema = interactionSchema.extend({
+  probe_ticket: z.undefined({
+    error: "must be left out: probes cannot be in a batch, send them to POST /v1/score",
+  })
+    .optional().meta({ override: { not: {} }, description: "Not allowed: probes cannot be in a batch." }),
 });
+
+const flatBatchItemSchema = sentInteraction(batchInteractionSchema.extend({ session_id: sessionIdSchema }))
+  .meta({
+    id: "BatchItem",
+    description: "The interaction's fields with `session_id` beside them.",
+  });
 
 const nestedBatchItemSchema = z.object({
   session_id: sessionIdSchema,
-  interaction: sentInteraction(interactionSchema),
+  interaction: sentInteraction(batchInteractionSchema),
 }).meta({ id: "NestedBatchItem", description: "The interaction in an object of its own." });
 
 const batchRequestSchema = z.object({

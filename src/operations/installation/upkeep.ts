@@ -71,10 +71,8 @@ export class Upkeep {
     }
     await this.#logOthers(now);
     await this.#attempt("following alerts", () => followTampering(this.dependencies));
-    await this.#attempt("ending overdue probes and turning their day", async () => {
-      await endOverdueProbes(this.dependencies, now);
-      await turnProbeDays(this.dependencies, now);
-    });
+    await this.#attempt("ending overdue probes", () => endOverdueProbes(this.dependencies, now));
+    await this.#attempt("turning the day of probes", () => turnProbeDays(this.dependencies, now));
     this.#watch?.start(now);
     await this.#attempt("checking usage", () => raiseUsageAlerts(this.dependencies, now));
     await this.#attempt("deleting old breach windows", () => forgetBreachWindows(this.dependencies, now));

@@ -4,13 +4,13 @@
  * it is an entry and an alert.
  */
 import type { Logging, Proving, Reading, Writing } from "../shared/capabilities.ts";
-import { errorFields } from "../../observability/log.ts";
 import { isUnavailable, ServiceError } from "../../domain/errors.ts";
 import { ALERT_SEVERITY, PROBE_LOST_ALERT, type ProbesLost } from "../../domain/alert.ts";
 import { DAY_MS } from "../../domain/time.ts";
 import { adminChain, evidenceChain } from "../../evidence/chain_name.ts";
 import type { ProbeDetail } from "../../evidence/probes.ts";
 import {
+  overdueOrganizationsQuery,
   type ProbeRow,
   probes,
   probeStocks,
@@ -21,7 +21,9 @@ import { alertDays, type AlertRow, alerts } from "../../store/records.ts";
 import type { Need, UnitOfWork } from "../../store/unit_of_work.ts";
 import type { Call, OrganizationCaller } from "../shared/call.ts";
 import { makePart } from "../shared/drafts.ts";
+import type { Watching } from "../shared/tampering.ts";
 import { drawEntry, type DrawnEntry, probeEntry, serviceOf } from "./entries.ts";
+import { forOneOf } from "./for_one_of.ts";
 import { openSeal } from "./seal.ts";
 
 /** The dependencies of these operations. */
@@ -148,41 +150,47 @@ export async function prepareRecalls(dependencies: Needs, now: number): Promise<
   };
 }
 
-/** Overdue probes that are read together. */
-const OVERDUE_TOGETHER = 100;
-
-/**
- * Ends every probe whose time is over, each with its entry and its alert.
- * @param options.orgId only those of one organization. Default: of all.
- * @throws if one could not be ended; the others are.
- */
-export async function endOverdueProbes(
-  dependencies: Needs & Logging,
-  now: number,
-  { orgId = null }: { readonly orgId?: string | null } = {},
-): Promise<void> {
-  const { database, log } = dependencies;
-  for (;;) {
-    const overdue = await readOverdueProbes(database, { orgId, now, limit: OVERDUE_TOGETHER });
-    let failed = 0;
-    for (const { org_id, probe_id } of overdue) {
-      try {
-        await endOverdue(dependencies, { orgId: org_id, probeId: probe_id, now });
-      } catch (error) {
-        if (isUnavailable(error)) throw error;
-        failed += 1;
-        log.error("a lost probe could not be recorded", { org_id, ...errorFields(error) });
-      }
-    }
-    if (failed > 0) throw new Error(`${failed} lost probes could not be recorded`);
-    if (overdue.length < OVERDUE_TOGETHER) return;
+/** Ends every probe of every organization whose time is over, each with its entry and its alert. */
+export async function endOverdueProbes(dependencies: Needs & Watching, now: number): Promise<void> {
+  for (const { org_id } of await dependencies.database.read(overdueOrganizationsQuery(now))) {
+    await forOneOf(dependencies, {
+      orgId: org_id,
+      now,
+      failure: "lost probes could not be recorded",
+      run: () => endOverdueProbesOf(dependencies, { orgId: org_id, now }),
+    });
   }
 }
 
+/**
+ * Ends every probe of an organization whose time is over.
+ * @throws what prevented the first that could not be ended; the others are.
+ */
+export async function endOverdueProbesOf(
+  dependencies: Needs & Logging,
+  { orgId, now }: { readonly orgId: string; readonly now: number },
+): Promise<void> {
+  const failures: unknown[] = [];
+  for await (const page of readOverdueProbes(dependencies.database, { orgId, now })) {
+    for (const { probe_id } of page) {
+      try {
+        for (let isEnded = false; !isEnded;) {
+          isEnded = await endOverdue(dependencies, { orgId, probeId: probe_id, now });
+        }
+      } catch (error) {
+        if (isUnavailable(error)) throw error;
+        failures.push(error);
+      }
+    }
+  }
+  if (failures.length > 0) throw failures[0];
+}
+
+/** @returns false if another commit raised the day's alert meanwhile: it is to be tried again. */
 async function endOverdue(
   dependencies: Needs & Logging,
   { orgId, probeId, now }: { readonly orgId: string; readonly probeId: string; readonly now: number },
-): Promise<void> {
+): Promise<boolean> {
   const { log, world, writer } = dependencies;
   const drawn = { entry: drawEntry(world, now), alert: drawEntry(world, now) };
   const day = Math.floor(now / DAY_MS);
@@ -190,7 +198,7 @@ async function endOverdue(
   const [known] = await dependencies.database.read(alertDays.load(JSON.stringify([told])));
   const alertId = known?.alert_id ?? world.ulid(now);
   const caller = serviceOf(orgId);
-  const isLost = await writer.submit({
+  const outcome = await writer.submit<"lost" | "ended before" | "overtaken">({
     needs: [
       { kind: probes, key: [orgId, probeId] },
       { kind: alertDays, key: told },
@@ -199,10 +207,9 @@ async function endOverdue(
     chains: [evidenceChain(orgId), adminChain(orgId)],
     plan(unit) {
       const row = unit.get(probes, [orgId, probeId]);
-      if (row?.state !== "drawn" || row.expires_at! > now) return () => false;
+      if (row?.state !== "drawn" || row.expires_at! > now) return () => "ended before";
       const day = unit.get(alertDays, told);
-      // Another commit raised the day's alert meanwhile: the next round finds it.
-      if (day !== null && day.alert_id !== alertId) return () => false;
+      if (day !== null && day.alert_id !== alertId) return () => "overtaken";
       const seal = openSeal(dependencies, row);
       const { position, entry } = unit.append(
         evidenceChain(orgId),
@@ -221,10 +228,10 @@ async function endOverdue(
         ai_correct: seal.ai_correct ? 1 : 0,
       });
       planAlert(unit, { orgId, alertId, now, lost: { probe_id: probeId }, drawn: drawn.alert });
-      return () => true;
+      return () => "lost";
     },
   });
-  if (isLost) {
+  if (outcome === "lost") {
     log.error("a probe was shown and never decided: make sure that nobody acts on its case", {
       audit: true,
       org_id: orgId,
@@ -232,6 +239,7 @@ async function endOverdue(
       probe_id: probeId,
     });
   }
+  return outcome !== "overtaken";
 }
 
 /** Raises the day's alert about lost probes, or adds a probe to it and opens it again. */

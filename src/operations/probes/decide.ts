@@ -6,6 +6,7 @@ import type { Proving, Reading } from "../shared/capabilities.ts";
 import { type ErrorDetail, ServiceError } from "../../domain/errors.ts";
 import type { ScenarioType } from "../../domain/enums.ts";
 import type { Interaction } from "../../domain/interaction.ts";
+import { departsFromAdvice } from "../../domain/probe.ts";
 import type { ScoreRequest } from "../../domain/score.ts";
 import { evidenceChain } from "../../evidence/chain_name.ts";
 import { equalBytes, utf8 } from "../../evidence/crypto.ts";
@@ -14,6 +15,7 @@ import { probeDraws, type ProbeRow, probes, probeSessions } from "../../store/pr
 import { AlteredRows } from "../../store/seals.ts";
 import type { Need, UnitOfWork } from "../../store/unit_of_work.ts";
 import type { OrganizationCaller } from "../shared/call.ts";
+import { requireNotGone } from "../shared/gone.ts";
 import { readSealed } from "../shared/sealed_reads.ts";
 import { type DrawnEntry, probeEntry } from "./entries.ts";
 import { type OpenedSeal, openSeal } from "./seal.ts";
@@ -32,10 +34,10 @@ type SentScore = Omit<ScoreRequest, "mode" | "role_tier">;
 /**
  * The probe of a score with a ticket.
  * @throws {ServiceError} VALIDATION_FAILED if the ticket is not that of the session, or if something in the request
- *   contradicts the probe; CONFLICT; {AlteredRows}.
+ *   contradicts the probe; GONE if its score was erased or pruned; CONFLICT; {AlteredRows}.
  */
 export async function findProbe(
-  dependencies: Pick<Reading, "database" | "seals"> & Pick<Proving, "crypto" | "installation">,
+  dependencies: Pick<Reading, "seals"> & Proving,
   orgId: string,
   { request, ticket }: { readonly request: SentScore; readonly ticket: string },
 ): Promise<DecidedProbe> {
@@ -51,6 +53,7 @@ export async function findProbe(
   const expected = probeId === null
     ? ""
     : probeTicket(installation.key, orgId, { probeId, sessionId: session_id });
+  if (draw === undefined) await requireNotGone(dependencies, { kind: "record", orgId, name: session_id });
   if (
     draw?.probe_session_id !== session_id || probeId === null || !equalBytes(utf8(expected), utf8(ticket))
   ) {
@@ -76,7 +79,10 @@ export async function findProbe(
   return { probeId, seal, interaction: decidedInteraction(interaction, { ...probe, seal }) };
 }
 
-/** The interaction with the truth of the seal. @throws {ServiceError} VALIDATION_FAILED if it says something else. */
+/**
+ * The interaction with the truth of the seal; what a request may say beside a ticket does not depend on it.
+ * @throws {ServiceError} VALIDATION_FAILED if it is not shown as a probe of these stakes is.
+ */
 function decidedInteraction(
   interaction: Interaction,
   { stakes, seal: { ai_correct } }: Pick<ProbeRow, "stakes"> & { readonly seal: OpenedSeal },
@@ -90,25 +96,11 @@ function decidedInteraction(
       `must be left out, or the stakes of the probe: ${stakes}`,
     );
   }
-  if (interaction.ai_correct !== undefined && interaction.ai_correct !== ai_correct) {
-    throw contradiction("interaction.ai_correct", "contradicts the truth that was sealed: leave it out");
-  }
-  const implied = outcomeOf(interaction.decision, ai_correct);
-  const { outcome_correct } = interaction;
-  if (implied === null && outcome_correct === null) {
-    throw contradiction(
-      "interaction.outcome_correct",
-      "is needed if a probe is modified: no label can follow",
-    );
-  }
-  if (implied !== null && outcome_correct !== null && outcome_correct !== implied) {
-    throw contradiction("interaction.outcome_correct", "contradicts the truth that was sealed: leave it out");
-  }
   return {
     ...interaction,
     scenario_type: stakes as ScenarioType,
     ai_correct,
-    outcome_correct: implied ?? outcome_correct,
+    outcome_correct: outcomeOf(interaction.decision, ai_correct) ?? interaction.outcome_correct,
     sealed_probe: true,
   };
 }
@@ -138,14 +130,26 @@ export function probeNeeds(
   ];
 }
 
-/** @throws {ServiceError} VALIDATION_FAILED if a session is a probe's, and its ticket is not sent. */
+/** What a call says that names the session of a probe and must not. */
+export interface ProbeRefusal {
+  readonly path: string;
+  /** The end of "Change path: it …". */
+  readonly message: string;
+}
+
+/** Of a score without a ticket. */
+const TICKET_MISSING: ProbeRefusal = {
+  path: "interaction.probe_ticket",
+  message: "is missing: the session is a probe's, and its draw gave a ticket",
+};
+
+/** @throws {ServiceError} VALIDATION_FAILED if a session is a probe's, which the call cannot have. */
 export function requireNoProbe(
   unit: UnitOfWork,
   session: readonly [orgId: string, sessionId: string],
-  path = "interaction.probe_ticket",
+  { path, message }: ProbeRefusal = TICKET_MISSING,
 ): void {
-  if (unit.get(probeSessions, session) === null) return;
-  throw contradiction(path, "is missing: the session is a probe's, and its draw gave a ticket");
+  if (unit.get(probeSessions, session) !== null) throw contradiction(path, message);
 }
 
 /**
@@ -177,7 +181,7 @@ export function planOpening(
     closed_position: position,
     closed_at: Date.parse(entry.timestamp),
     ai_correct: seal.ai_correct ? 1 : 0,
-    departed: interaction.decision === "accepted" ? 0 : 1,
+    departed: departsFromAdvice(interaction) ? 1 : 0,
   });
 }
 

@@ -1,6 +1,6 @@
 /**
  * Draws: whether a probe is shown before a case, and which. A function of the operator and the session under the day's
- * seed decides it, so that the same session always draws the same. A draw without a probe writes nothing.
+ * seed decides it, so that the same session draws the same within a day. A draw without a probe writes nothing.
  * Source: evidence-format.md, section 11.
  */
 import type { Logging, Proving, Reading, Writing } from "../shared/capabilities.ts";
@@ -24,6 +24,7 @@ import {
   probeProgrammes,
   type ProbeRow,
   probes,
+  probeSessions,
   probeStocks,
 } from "../../store/probes.ts";
 import { interactions, operators, subjects } from "../../store/records.ts";
@@ -32,7 +33,7 @@ import type { Call, OrganizationCaller } from "../shared/call.ts";
 import { refuseGone, tombstoneNeed } from "../shared/gone.ts";
 import { readSealed, requireSealed } from "../shared/sealed_reads.ts";
 import { drawPseudonym, pseudonymOf } from "../shared/subjects.ts";
-import { endOverdueProbes } from "./close.ts";
+import { endOverdueProbesOf } from "./close.ts";
 import { drawEntry, probeEntry } from "./entries.ts";
 import { drawDay, planDay, type Programme, programmeOf } from "./programme.ts";
 
@@ -63,7 +64,7 @@ const ATTEMPTS = 20;
 
 /**
  * The probe that is due before a case; null if none is, or if the case's probe is decided already.
- * @throws {ServiceError} CONFLICT if the session was drawn for another operator; GONE; SERVICE_UNAVAILABLE.
+ * @throws {ServiceError} CONFLICT if the session was drawn for another operator, or is a probe's; GONE; SERVICE_UNAVAILABLE.
  */
 export async function drawProbe(
   dependencies: Needs,
@@ -78,7 +79,7 @@ export async function drawProbe(
     if (!policy.enabled || before.isScored) return null;
     // The seed of a day is opened once all probes of that day are closed.
     if (day !== null && day.name < dayOfCall(call, day.name)) {
-      await endOverdueProbes(dependencies, call.now, { orgId });
+      await endOverdueProbesOf(dependencies, { orgId, now: call.now });
     }
     // The day's seed is on the chain, and no share could be high enough: nothing is to be written.
     if (day !== null && day.name === dayOfCall(call, day.name)) {
@@ -103,11 +104,18 @@ async function readBefore(
   { session_id }: DrawRequest,
 ): Promise<Before> {
   const session = JSON.stringify([[orgId, session_id]]);
-  const [programme, draws, scores] = await dependencies.database.snapshot([
+  const [programme, draws, scores, probeSession] = await dependencies.database.snapshot([
     probeProgrammes.load(JSON.stringify([[orgId]])),
     probeDraws.load(session),
     interactions.load(session),
+    probeSessions.load(session),
   ]);
+  if (probeSession.length > 0) {
+    throw new ServiceError(
+      "CONFLICT",
+      `session_id ${session_id} is that of a probe, before which no other is shown: draw with the session of a case.`,
+    );
+  }
   requireSealed(dependencies, probeProgrammes, programme);
   requireSealed(dependencies, probeDraws, draws);
   return {
@@ -278,7 +286,7 @@ function planDrawn(
   const chain = evidenceChain(orgId);
   const before = unit.get(probeStocks, [orgId, domain, stakes])!;
   const ids: readonly string[] = JSON.parse(before.ids);
-  unit.append(
+  const { entry } = unit.append(
     chain,
     probeEntry(drawn.draw, {
       event: "PROBE_DRAWN",
@@ -287,7 +295,9 @@ function planDrawn(
       content: { day, domain, stakes, share, stock: ids.length, probe_id: probeId },
     }),
   );
-  const expiresAt = probeId === null ? null : now + current.ticket_minutes * MINUTE_MS;
+  // The entry's own instant counts, as at the decision: it is never before that of the entry before it.
+  const drawnAt = Date.parse(entry.timestamp);
+  const expiresAt = probeId === null ? null : drawnAt + current.ticket_minutes * MINUTE_MS;
   const probeSession = probeId === null ? null : drawn.session;
   const { position } = unit.append(
     chain,
@@ -318,7 +328,7 @@ function planDrawn(
   const probe: ProbeRow = {
     ...unit.get(probes, [orgId, probeId])!,
     state: "drawn",
-    drawn_at: now,
+    drawn_at: drawnAt,
     expires_at: expiresAt,
   };
   unit.put(probes, probe);

@@ -1,12 +1,19 @@
 /** What the probes of a span of time say: for the summary, the dashboard, the report and Article 14. */
 import type { Reading } from "../shared/capabilities.ts";
 import { PROBE_STATES, type ProbeState } from "../../domain/enums.ts";
-import { type ProbeDecision, type ProbeFigures, probeRates, summaryOf } from "../../domain/probe.ts";
+import {
+  type ProbeDecision,
+  type ProbeFigures,
+  probeRates,
+  summaryOf,
+  type UndecidedProbes,
+} from "../../domain/probe.ts";
 import type { Period } from "../../domain/report.ts";
 import { evidenceChain } from "../../evidence/chain_name.ts";
 import { frozenOperatorsQuery } from "../../store/interactions.ts";
 import { operatorFiguresQuery } from "../../store/operators.ts";
 import {
+  drawCountsQuery,
   probeDraws,
   probeDrawsQuery,
   probeProgrammeQuery,
@@ -39,6 +46,7 @@ export async function probeSummary(
     ] as const,
   );
   requireHeldRows(dependencies, head, { operators, frozen, programmes, probes });
+  const draws = await dependencies.database.read(drawCountsQuery(orgId));
   const closed = closedIn(probes, period);
   const countOf = (wanted: ProbeState) => probes.filter(({ state }) => state === wanted).length;
   return {
@@ -47,17 +55,41 @@ export async function probeSummary(
       ProbeState,
       number
     >,
+    stock: stockOf(probes),
+    draws: draws[0]!,
+    undecided: undecidedOf(closed),
     ...summaryOf(await decisionsOf(dependencies, orgId, closed)),
   };
+}
+
+/** The probes that were opened without a decision. */
+function undecidedOf(closed: readonly ProbeRow[]): UndecidedProbes {
+  const recalled = closed.filter(({ state }) => state === "recalled");
+  return {
+    lost: closed.filter(({ state }) => state === "lost").length,
+    recalled: recalled.length,
+    recalled_after_draw: recalled.filter(({ drawn_at }) => drawn_at !== null).length,
+  };
+}
+
+/** How many probes of each stratum that has any can be drawn. */
+function stockOf(probes: readonly ProbeRow[]): Record<string, unknown>[] {
+  const strata = new Map<string, { domain: string; stakes: string; sealed: number }>();
+  for (const { domain, stakes, state } of probes) {
+    const name = `${domain} ${stakes}`;
+    const stratum = strata.get(name) ?? { domain, stakes, sealed: 0 };
+    if (state === "sealed") stratum.sealed += 1;
+    strata.set(name, stratum);
+  }
+  return [...strata].sort(([one], [other]) => one < other ? -1 : 1).map(([, stratum]) => stratum);
 }
 
 /** The figures of a period; null if no probe was opened in it. @param probes all of an organization. */
 export function probeFigures(probes: readonly ProbeRow[], period: Period): ProbeFigures | null {
   const closed = closedIn(probes, period);
   if (closed.length === 0) return null;
-  const countOf = (state: ProbeState) => closed.filter((row) => row.state === state).length;
   const decided = closed.filter(isKnownDecision).map((row) => decisionOf(row, null));
-  return { ...probeRates(decided), lost: countOf("lost"), recalled: countOf("recalled") };
+  return { ...probeRates(decided), ...undecidedOf(closed) };
 }
 
 /** The probes that an entry of a span of time opened; one that a restore ended without an entry is in none. */

@@ -4,9 +4,8 @@
  * the policy counts from the next day on, so that nobody can choose the share for a session; switching the programme off
  * counts at once.
  */
-import type { Logging, Proving, Reading, Writing } from "../shared/capabilities.ts";
-import { errorFields } from "../../observability/log.ts";
-import { isUnavailable } from "../../domain/errors.ts";
+import type { Proving, Reading, Writing } from "../shared/capabilities.ts";
+import { ServiceError } from "../../domain/errors.ts";
 import { adminChain, evidenceChain } from "../../evidence/chain_name.ts";
 import { hex } from "../../evidence/crypto.ts";
 import { dayOf, type ProbePolicy, probePolicySchema, seedCommitment } from "../../evidence/probes.ts";
@@ -17,9 +16,12 @@ import { nextTurn } from "../../store/turn.ts";
 import type { UnitOfWork } from "../../store/unit_of_work.ts";
 import type { World } from "../../domain/world.ts";
 import type { Call, OrganizationCaller } from "../shared/call.ts";
-import { eventDraft } from "../shared/drafts.ts";
+import { makePart } from "../shared/drafts.ts";
 import { readSealed } from "../shared/sealed_reads.ts";
+import type { Watching } from "../shared/tampering.ts";
+import { endOverdueProbesOf } from "./close.ts";
 import { drawEntry, type DrawnEntry, probeEntry, serviceOf } from "./entries.ts";
+import { forOneOf } from "./for_one_of.ts";
 
 /** The dependencies of these operations. */
 type Needs = Pick<Reading, "database" | "seals"> & Proving & Writing;
@@ -73,27 +75,42 @@ export function policyBody({ policy, changedAt, day }: Programme): Record<string
   };
 }
 
-/** Sets the policy. The change is on both chains; setting the same policy again changes nothing. */
+/** A change of the policy: what it leaves out keeps its value. */
+export type PolicyChange =
+  & Pick<ProbePolicy, "enabled">
+  & { readonly [Name in keyof ProbePolicy]?: ProbePolicy[Name] | undefined };
+
+/** @throws {ServiceError} VALIDATION_FAILED if the highest share is below the usual one. */
+function changed(before: ProbePolicy, change: PolicyChange): ProbePolicy {
+  const sent = Object.entries(change).filter(([, value]) => value !== undefined);
+  const policy: ProbePolicy = { ...before, ...Object.fromEntries(sent) };
+  const { rate, highest_share } = policy;
+  if (highest_share >= rate) return policy;
+  const message = `must not be below rate: ${highest_share} is below ${rate}`;
+  throw new ServiceError("VALIDATION_FAILED", `Change highest_share: it ${message}.`, {
+    details: [{ path: "highest_share", message }],
+  });
+}
+
+/**
+ * Changes the policy. The change is on both chains; one that changes nothing is not.
+ * @throws {ServiceError} VALIDATION_FAILED.
+ */
 export async function setPolicy(
   dependencies: Needs,
   caller: OrganizationCaller,
-  { policy, call: { now } }: { readonly policy: ProbePolicy; readonly call: Call },
+  { change, call: { now } }: { readonly change: PolicyChange; readonly call: Call },
 ): Promise<Record<string, unknown>> {
   const { world, writer } = dependencies;
-  const { orgId } = caller;
-  const drawn = drawEntry(world, now);
-  const audit = eventDraft(world, {
-    type: "PROBE_POLICY_CHANGED",
-    caller: { ...caller, actor: "self_serve" },
-    now,
-    detail: { ...policy },
-  });
+  const { orgId, prefix } = caller;
+  const drawn = { entry: drawEntry(world, now), audit: drawEntry(world, now) };
   return await writer.submit({
     needs: [{ kind: probeProgrammes, key: [orgId] }],
     chains: [evidenceChain(orgId), adminChain(orgId)],
     plan(unit) {
       const row = unit.get(probeProgrammes, [orgId]);
       const before = programmeOf(row);
+      const policy = changed(before.policy, change);
       if (canonicalJson(before.policy) === canonicalJson(policy)) return () => policyBody(before);
       const after: ProbeProgrammeRow = {
         ...(row ?? { org_id: orgId, day: null, day_policy: null, opened: 1 }),
@@ -103,9 +120,18 @@ export async function setPolicy(
       unit.put(probeProgrammes, after);
       unit.append(
         evidenceChain(orgId),
-        probeEntry(drawn, { event: "PROBE_POLICY_CHANGED", caller, now, content: policy }),
+        probeEntry(drawn.entry, { event: "PROBE_POLICY_CHANGED", caller, now, content: policy }),
       );
-      unit.append(adminChain(orgId), audit);
+      unit.append(adminChain(orgId), {
+        id: drawn.audit.id,
+        actor: "self_serve",
+        eventType: "PROBE_POLICY_CHANGED",
+        orgId,
+        prefix,
+        subject: null,
+        at: now,
+        parts: [makePart("detail", drawn.audit.salt, policy)],
+      });
       return () => policyBody(programmeOf(after));
     },
   });
@@ -160,30 +186,37 @@ export function planDay(
 }
 
 /** Commits to the seeds of a new day and opens those of past days, for all organizations. */
-export async function turnProbeDays(dependencies: Needs & Logging, now: number): Promise<void> {
-  const { database, world, writer, log } = dependencies;
-  const today = dayOf(now);
-  for (const row of await database.read(probeProgrammesQuery())) {
-    const { day, policy } = programmeOf(row);
-    const isToTurn = day === null ? policy.enabled : day.name < today && (policy.enabled || !day.isOpened);
-    if (!isToTurn) continue;
-    const drawn = drawDay(world, now);
-    try {
-      await writer.submit({
-        needs: [{ kind: probeProgrammes, key: [row.org_id] }],
-        chains: [evidenceChain(row.org_id)],
-        plan(unit) {
-          planDay(unit, dependencies, { orgId: row.org_id, now, drawn });
-          return () => undefined;
-        },
-      });
-    } catch (error) {
-      if (isUnavailable(error)) throw error;
-      log.error("the day of a probe programme could not be turned", {
-        org_id: row.org_id,
-        ...errorFields(error),
-      });
-    }
+export async function turnProbeDays(dependencies: Needs & Reading & Watching, now: number): Promise<void> {
+  for (const row of await dependencies.database.read(probeProgrammesQuery())) {
+    await forOneOf(dependencies, {
+      orgId: row.org_id,
+      now,
+      failure: "the day of a probe programme could not be turned",
+      run: () => turnDay(dependencies, row, now),
+    });
     await nextTurn();
   }
+}
+
+async function turnDay(
+  dependencies: Needs & Reading & Watching,
+  row: ProbeProgrammeRow,
+  now: number,
+): Promise<void> {
+  const { world, writer } = dependencies;
+  const orgId = row.org_id;
+  const { day, policy } = programmeOf(row);
+  const isToTurn = day === null ? policy.enabled : day.name < dayOf(now) && (policy.enabled || !day.isOpened);
+  if (!isToTurn) return;
+  // The seed of a day is opened once all probes of that day are closed.
+  await endOverdueProbesOf(dependencies, { orgId, now });
+  const drawn = drawDay(world, now);
+  await writer.submit({
+    needs: [{ kind: probeProgrammes, key: [orgId] }],
+    chains: [evidenceChain(orgId)],
+    plan(unit) {
+      planDay(unit, dependencies, { orgId, now, drawn });
+      return () => undefined;
+    },
+  });
 }

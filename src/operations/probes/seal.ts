@@ -6,26 +6,31 @@ import type { Proving, Reading, Writing } from "../shared/capabilities.ts";
 import type { Domain, ProbeStakes, ProbeState } from "../../domain/enums.ts";
 import { AlteredError, ServiceError } from "../../domain/errors.ts";
 import { PROBES_SEALED_MAX } from "../../domain/limits.ts";
-import { canonicalJson } from "../../evidence/canonical.ts";
 import { evidenceChain } from "../../evidence/chain_name.ts";
-import { equalBytes, hex } from "../../evidence/crypto.ts";
-import type { Evidence } from "../../evidence/envelope.ts";
+import { hex } from "../../evidence/crypto.ts";
 import { probeCommitment } from "../../evidence/probes.ts";
 import { probeSalt } from "../../keys/probe_secrets.ts";
-import { requestDigest } from "../../keys/secrets.ts";
 import { type ProbeRow, probes, probeStocks, sealedCounts } from "../../store/probes.ts";
 import { readEvidence } from "../../store/proofs.ts";
+import type { UnitOfWork } from "../../store/unit_of_work.ts";
 import type { Call, OrganizationCaller } from "../shared/call.ts";
 import { originOf } from "../shared/deployment.ts";
 import { placeOfRecord } from "../shared/gone.ts";
-import { drawEntry, probeEntry } from "./entries.ts";
+import type { IdempotentCall } from "../shared/idempotency.ts";
+import {
+  KeyedCall,
+  pastRetentionError,
+  type RepeatableAnswer,
+  requireSameId,
+} from "../shared/keyed_calls.ts";
+import { drawEntry, type DrawnEntry, probeEntry } from "./entries.ts";
 
 /** The dependencies of these operations. */
 type Needs = Reading & Proving & Writing;
 
-/** A probe to be sealed. */
+/** A probe to be sealed; `probe_id` is null if the service is to name it. */
 export interface SentProbe {
-  readonly probe_id: string;
+  readonly probe_id: string | null;
   readonly domain: Domain;
   readonly stakes: ProbeStakes;
   readonly ai_correct: boolean;
@@ -41,13 +46,27 @@ export interface SealedProbe {
   readonly commitment: string;
 }
 
-/** The one probe of a call, with the evidence that it was sealed. */
+/** Probes to be sealed by one call. */
+interface Sealing {
+  readonly sent: readonly SentProbe[];
+  readonly call: Call;
+  readonly idempotency: IdempotentCall | null;
+}
+
+/** The rows of sealed probes, and the call that sealed them. */
+interface SealedRows {
+  readonly rows: readonly ProbeRow[];
+  readonly call: Call;
+  readonly replayed: boolean;
+}
+
+/** The one probe of a call, with the evidence that it was sealed. @throws as {@link sealRows}. */
 export async function sealProbe(
   dependencies: Needs,
   caller: OrganizationCaller,
-  { sent, call }: { readonly sent: SentProbe; readonly call: Call },
-): Promise<SealedProbe & { readonly evidence: Evidence }> {
-  const [row] = await sealRows(dependencies, caller, { sent: [sent], call });
+  { sent, ...rest }: Omit<Sealing, "sent"> & { readonly sent: SentProbe },
+): Promise<RepeatableAnswer> {
+  const { rows: [row], ...answer } = await sealRows(dependencies, caller, { sent: [sent], ...rest });
   const { orgId } = caller;
   const { chain, seq } = await placeOfRecord(dependencies, { orgId, position: row!.position });
   const origin = originOf(dependencies, chain);
@@ -55,98 +74,144 @@ export async function sealProbe(
   if (stored?.evidence.entry.event_type !== "PROBE_SEALED") {
     throw new AlteredError(chain, `entry ${seq} of ${chain} is not the seal of a probe`);
   }
-  return { ...sealedBody(row!), evidence: stored.evidence };
+  return { body: { ...sealedBody(row!), evidence: stored.evidence }, ...answer };
 }
 
 /** @throws as {@link sealRows}. */
 export async function sealProbes(
   dependencies: Needs,
   caller: OrganizationCaller,
-  request: { readonly sent: readonly SentProbe[]; readonly call: Call },
-): Promise<readonly SealedProbe[]> {
-  return (await sealRows(dependencies, caller, request)).map(sealedBody);
+  sealing: Sealing,
+): Promise<RepeatableAnswer> {
+  const { rows, ...answer } = await sealRows(dependencies, caller, sealing);
+  return { body: { probes: rows.map(sealedBody), count: rows.length }, ...answer };
 }
 
 /**
- * Seals probes, all of them or none. A probe that was sealed before with the same content is answered as it stands.
- * @throws {ServiceError} CONFLICT if a `probe_id` was used for another probe, or too many are sealed.
+ * Seals probes, all of them or none. A name that is used is refused whatever is sent with it: otherwise whoever guesses
+ * the truth of a sealed probe could learn it from the answer. A call with an Idempotency-Key can be repeated.
+ * @throws {ServiceError} CONFLICT if a `probe_id` was used, or too many are sealed; IDEMPOTENCY_KEY_REUSED; GONE.
  */
 async function sealRows(
+  dependencies: Needs,
+  caller: OrganizationCaller,
+  { sent, call, idempotency }: Sealing,
+): Promise<SealedRows> {
+  const { installation, world } = dependencies;
+  const { orgId } = caller;
+  const keyed = new KeyedCall(installation, { orgId, idempotency, request: { probes: sent }, call });
+  const isNamed = sent.every(({ probe_id }) => probe_id !== null);
+  return await keyed.runUnderOneId(
+    { given: isNamed ? "" : null, draw: () => world.ulid(call.now) },
+    (drawn) => {
+      const named = sent.map((probe, index) => ({
+        ...probe,
+        probe_id: probe.probe_id ?? (sent.length === 1 ? drawn : `${drawn}-${index + 1}`),
+      }));
+      return sealUnderNames(dependencies, caller, { named, drawn: isNamed ? null : drawn, call, keyed });
+    },
+  );
+}
+
+async function sealUnderNames(
   { crypto, installation, world, writer }: Needs,
   caller: OrganizationCaller,
-  { sent, call }: { readonly sent: readonly SentProbe[]; readonly call: Call },
-): Promise<readonly ProbeRow[]> {
+  { named, drawn, call, keyed }: {
+    readonly named: readonly (SentProbe & { readonly probe_id: string })[];
+    /** What the names that the service drew begin with; null if it drew none. */
+    readonly drawn: string | null;
+    readonly call: Call;
+    readonly keyed: KeyedCall;
+  },
+): Promise<SealedRows> {
   const { orgId } = caller;
-  const prepared = sent.map((probe) => ({
+  const prepared = named.map((probe) => ({
     probe,
     drawn: drawEntry(world, call.now),
-    digest: requestDigest(installation.key, canonicalJson({ kind: "probe", ...probe })),
     commitment: probeCommitment(crypto, probeSalt(installation.key, orgId, probe.probe_id), probe),
   }));
-  return await writer.submit({
+  return await writer.submit<SealedRows>({
     needs: [
       { kind: sealedCounts, key: [orgId] },
-      ...sent.flatMap(({ probe_id, domain, stakes }) => [
+      ...named.flatMap(({ probe_id, domain, stakes }) => [
         { kind: probes, key: [orgId, probe_id] },
         { kind: probeStocks, key: [orgId, domain, stakes] },
       ]),
+      ...keyed.needs,
     ],
     chains: [evidenceChain(orgId)],
     plan(unit) {
-      const rows = prepared.map(({ probe, drawn, digest, commitment }): ProbeRow => {
-        const { probe_id, domain, stakes, reference } = probe;
-        const known = unit.get(probes, [orgId, probe_id]);
-        if (known !== null) {
-          if (equalBytes(known.request_digest, digest)) return known;
-          throw new ServiceError(
-            "CONFLICT",
-            `probe_id ${probe_id} was used for another probe: a sealed probe cannot be changed. Recall it, and seal a new one.`,
-          );
-        }
-        const count = unit.get(sealedCounts, [orgId])?.count ?? 0;
-        if (count >= PROBES_SEALED_MAX) {
-          throw new ServiceError(
-            "CONFLICT",
-            `There are ${count} sealed probes that nobody was shown yet, the most that an organization may have: recall some first.`,
-          );
-        }
-        const { position } = unit.append(
-          evidenceChain(orgId),
-          probeEntry(drawn, {
-            event: "PROBE_SEALED",
-            caller,
-            now: call.now,
-            content: { probe_id, domain, stakes, commitment },
-          }),
-        );
-        const row: ProbeRow = {
-          org_id: orgId,
-          probe_id,
-          position,
-          request_digest: digest,
-          request_id: call.requestId,
-          at: call.now,
-          domain,
-          stakes,
-          commitment,
-          reference,
-          state: "sealed",
-          drawn_at: null,
-          expires_at: null,
-          closed_position: null,
-          closed_at: null,
-          ai_correct: null,
-          departed: null,
-        };
-        unit.put(probes, row);
-        unit.put(sealedCounts, { org_id: orgId, count: count + 1 });
-        const stock = unit.get(probeStocks, [orgId, domain, stakes])!;
-        unit.put(probeStocks, { ...stock, ids: JSON.stringify([...JSON.parse(stock.ids), probe_id]) });
-        return row;
-      });
-      return () => rows;
+      const known = keyed.findEarlier(unit);
+      if (known !== null) {
+        requireSameId(known, drawn ?? "");
+        const rows = named.map(({ probe_id }) => unit.get(probes, [orgId, probe_id]));
+        if (!rows.every((row) => row !== null)) throw pastRetentionError();
+        return () => ({ rows, call: known.call, replayed: true });
+      }
+      keyed.remember(unit, { reference: drawn });
+      const rows = prepared.map((each) => planSeal(unit, { caller, call, ...each }));
+      return () => ({ rows, call, replayed: false });
     },
   });
+}
+
+function planSeal(
+  unit: UnitOfWork,
+  { caller, call, probe, drawn, commitment }: {
+    readonly caller: OrganizationCaller;
+    readonly call: Call;
+    readonly probe: SentProbe & { readonly probe_id: string };
+    readonly drawn: DrawnEntry;
+    readonly commitment: string;
+  },
+): ProbeRow {
+  const { orgId } = caller;
+  const { probe_id, domain, stakes, reference } = probe;
+  if (unit.get(probes, [orgId, probe_id]) !== null) {
+    throw new ServiceError(
+      "CONFLICT",
+      `probe_id ${probe_id} was used, and a sealed probe cannot be changed: use a new probe_id. A call that can be repeated carries an Idempotency-Key.`,
+    );
+  }
+  const count = unit.get(sealedCounts, [orgId])?.count ?? 0;
+  if (count >= PROBES_SEALED_MAX) {
+    throw new ServiceError(
+      "CONFLICT",
+      `There are ${count} sealed probes that nobody was shown yet, the most that an organization may have: recall some first.`,
+    );
+  }
+  const { position } = unit.append(
+    evidenceChain(orgId),
+    probeEntry(drawn, {
+      event: "PROBE_SEALED",
+      caller,
+      now: call.now,
+      content: { probe_id, domain, stakes, commitment },
+    }),
+  );
+  const row: ProbeRow = {
+    org_id: orgId,
+    probe_id,
+    position,
+    request_id: call.requestId,
+    at: call.now,
+    domain,
+    stakes,
+    commitment,
+    reference,
+    state: "sealed",
+    drawn_at: null,
+    expires_at: null,
+    closed_position: null,
+    closed_at: null,
+    ai_correct: null,
+    departed: null,
+  };
+  unit.put(probes, row);
+  unit.put(sealedCounts, { org_id: orgId, count: count + 1 });
+  const stock = unit.get(probeStocks, [orgId, domain, stakes])!;
+  unit.put(probeStocks, { ...stock, ids: JSON.stringify([...JSON.parse(stock.ids), probe_id]) });
+  return row;
 }
 
 function sealedBody({ probe_id, domain, stakes, state, at, commitment }: ProbeRow): SealedProbe {

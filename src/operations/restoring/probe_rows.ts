@@ -3,6 +3,8 @@
  * database. A row gives only what no entry holds: the digest of its request, and what an unopened seal hides, if its
  * commitment proves it. A probe whose truth nobody can tell any more is ended, and its name stays used.
  */
+import { recordedInteractionSchema } from "../../domain/interaction.ts";
+import { departsFromAdvice } from "../../domain/probe.ts";
 import { canonicalJson } from "../../evidence/canonical.ts";
 import { organizationOf } from "../../evidence/chain_name.ts";
 import type { Entry } from "../../evidence/entry.ts";
@@ -10,7 +12,6 @@ import { isCommitted } from "../../evidence/entry.ts";
 import { orNull } from "../../evidence/or_null.ts";
 import { PROBE_DETAILS, probeCommitment, type ProbeDetail, type ProbeEvent } from "../../evidence/probes.ts";
 import { probeSalt } from "../../keys/probe_secrets.ts";
-import { requestDigest } from "../../keys/secrets.ts";
 import { loadEpochs, type StoredChain } from "../../store/chains.ts";
 import type { Database } from "../../store/database.ts";
 import { readEntriesAt } from "../../store/operator_records.ts";
@@ -240,14 +241,10 @@ class Rebuilding {
       references: [row?.reference ?? null, null],
     });
     const isKnown = truth !== null;
-    const hidden = { kind: "probe", probe_id: probeId, domain, stakes, ...truth };
     return {
       org_id: this.orgId,
       probe_id: probeId,
       position,
-      // Without the truth it is the digest of no request that can be made.
-      request_digest: own?.request_digest ??
-        requestDigest(this.dependencies.installation.key, canonicalJson(hidden)),
       request_id: own?.request_id ?? seal.request_id,
       at: own?.at ?? seal.at,
       domain,
@@ -346,10 +343,10 @@ class Rebuilding {
   /** Whether the score before an opening departed from the recommendation; null if its input is not held. */
   async #departureBefore({ epoch, seq }: Place): Promise<number | null> {
     const input = await this.#inputAt(epoch, { seq: seq - 1, eventType: "SCORE_COMPUTED" }) as
-      | { readonly interaction?: { readonly decision?: unknown } }
+      | { readonly interaction?: unknown }
       | null;
-    const decision = input?.interaction?.decision;
-    return typeof decision === "string" ? (decision === "accepted" ? 0 : 1) : null;
+    const { success, data } = recordedInteractionSchema.safeParse(input?.interaction);
+    return success ? (departsFromAdvice(data) ? 1 : 0) : null;
   }
 
   /** The proven input of an entry; null if there is none. */

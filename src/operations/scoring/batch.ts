@@ -22,6 +22,7 @@ import { evidenceChain } from "../../evidence/chain_name.ts";
 import { placeOfRecord, refuseGone } from "../shared/gone.ts";
 import type { IdempotentCall } from "../shared/idempotency.ts";
 import { KeyedCall, pastRetentionError } from "../shared/keyed_calls.ts";
+import { requireNoProbe } from "../probes/decide.ts";
 import { needsOf, planScore, type PreparedScore, prepareScore, usedSession } from "./score.ts";
 
 /** The dependencies of these operations. */
@@ -83,7 +84,13 @@ export async function scoreBatch(
       if (repeated !== null) return () => ({ kind: "repeated", stored: repeated });
       refuseUsedSessions(unit, orgId, scores);
       if (known !== null) throw pastRetentionError();
-      const planned = scores.map((score) => planScore(unit, dependencies, { caller, score }));
+      const planned = scores.map((score, index) => {
+        requireNoProbe(unit, [orgId, score.request.session_id], {
+          path: `interactions.${index}.session_id`,
+          message: "is the session of a probe, and probes cannot be in a batch: send it to POST /v1/score",
+        });
+        return planScore(unit, dependencies, { caller, score });
+      });
       unit.put(scoreBatches, {
         org_id: orgId,
         request_digest: digest,

@@ -22,6 +22,7 @@ import { emitEvent, subscriptionNeed } from "../shared/events.ts";
 import { refuseGone, tombstoneNeed } from "../shared/gone.ts";
 import type { IdempotentCall } from "../shared/idempotency.ts";
 import { KeyedCall, pastRetentionError, requireSameId } from "../shared/keyed_calls.ts";
+import { probeNeeds, type ProbeRefusal, requireNoProbe } from "../probes/decide.ts";
 import { drawPseudonym, pseudonymOf } from "../shared/subjects.ts";
 
 /** The dependencies of these operations. */
@@ -86,6 +87,7 @@ async function answerDecision(
       { kind: decisions, key: name },
       { kind: interactions, key: name },
       { kind: skippedInteractions, key: name },
+      ...probeNeeds(name, null),
       ...operatorNeeds(operator),
       { kind: subjects, key: operator },
       subscriptionNeed(orgId),
@@ -102,6 +104,7 @@ async function answerDecision(
       if (stored !== null) return { stored, replayed: true };
       refuseGone(unit, tombstone);
       if (known !== null) throw pastRetentionError();
+      requireNoProbe(unit, name, PROBE_NAMED);
       const input = {
         ...inputHead(model, call.now),
         ...request,
@@ -137,6 +140,12 @@ async function answerDecision(
     },
   });
 }
+
+/** Of a decision under the session of a probe, which could then never be scored. */
+const PROBE_NAMED: ProbeRefusal = {
+  path: "decision_id",
+  message: "is the session of a probe: send its decision to POST /v1/score, with its ticket",
+};
 
 /** The event of a decision, by its final route. Source: scoring model, section 11. */
 const EVENT_OF_ROUTE: Readonly<Partial<Record<Route, WebhookEvent>>> = {
