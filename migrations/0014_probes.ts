@@ -46,7 +46,6 @@ export const probes: Migration = {
     `CREATE INDEX probe_stock ON probe (org_id, domain, stakes, position) WHERE state = 'sealed'`,
     `CREATE INDEX probe_open ON probe (expires_at) WHERE state = 'drawn'`,
     `CREATE INDEX probe_order ON probe (org_id, position)`,
-    `CREATE INDEX probe_closed ON probe (org_id, closed_at) WHERE closed_at IS NOT NULL`,
 
     // A case before which a probe was due: it stands for PROBE_ASSIGNED.
     `CREATE TABLE probe_draw (

@@ -63,7 +63,7 @@ async function sealOne({ harness: { send }, key }: Programme, probe: Record<stri
 async function rowsOf({ database }: Harness, where = "true") {
   return await select(
     database,
-    `SELECT probe_id, position, hex(request_digest) AS digest, at, domain, stakes, commitment, reference, drawn_at,
+    `SELECT probe_id, position, at, domain, stakes, commitment, reference, drawn_at,
       expires_at, closed_position, closed_at, ai_correct, departed, state
       FROM probe WHERE ${where} ORDER BY position`,
   );
@@ -89,15 +89,9 @@ Deno.test(
     assert.deepEqual(await findings(harness), []);
     assert.deepEqual(await rowsOf(harness, "state = 'decided'"), before);
     assert.equal((await decide(programme, probe)).status, 409);
-    for (const [index, answer] of [[37, 409], [38, 201], [39, 409]] as const) {
-      const same = {
-        probe_id: `probe-00${index}`,
-        ai_correct: index % 2 === 1,
-        reference: `library/${index}`,
-      };
-      const again = await sealOne(programme, same);
-      assert.equal(again.status, answer, again.text);
-      assert.equal((await sealOne(programme, { ...same, reference: "other" })).status, 409);
+    for (const index of [37, 38, 39]) {
+      const again = await sealOne(programme, { probe_id: `probe-00${index}`, ai_correct: index % 2 === 1 });
+      assert.equal(again.status, 409, again.text);
     }
     const { body } = await send("/v1/probes?limit=200", { key });
     assert.deepEqual(
@@ -254,7 +248,7 @@ Deno.test(
     await alter(
       database,
       `UPDATE probe SET departed = 1 - departed WHERE probe_id = '${first!.probe_id}'`,
-      `INSERT INTO probe SELECT org_id, 'forged', position + 1000000, request_digest, request_id, at, domain, stakes,
+      `INSERT INTO probe SELECT org_id, 'forged', position + 1000000, request_id, at, domain, stakes,
         commitment, reference, state, drawn_at, expires_at, closed_position, closed_at, ai_correct, departed, seal
         FROM probe WHERE probe_id = '${second!.probe_id}'`,
     );

@@ -53,10 +53,11 @@ function isWellFormed(value: unknown): boolean {
 
 /**
  * A pattern cannot say which hosts exist, nor that the whole numbers of a payload stay within 2^53, nor which
- * `ai_correct` contradicts the decision and its outcome.
+ * `ai_correct` contradicts the decision and its outcome, nor what cannot be said beside a probe's ticket.
  */
 const MEMBERS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   ai_correct: fc.constant(null),
+  probe_ticket: fc.constant(undefined),
   url: fc.webUrl({ validSchemes: ["https"], withQueryParameters: true }),
   allowed_origins: fc.constantFrom("", "https://a.example", " https://a.example:8443,\thttp://b.example\n"),
   payload: fc.dictionary(
