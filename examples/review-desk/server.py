@@ -30,6 +30,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 HERE = pathlib.Path(__file__).parent
 DOMAIN = "financial"
+SEALING = "/v1/probes"
 DECISIONS = ("accepted", "modified", "rejected", "escalated")
 PERCENTS = (90, 95, 100, 105, 110, 115)
 LARGEST_AMOUNT = 1_000_000
@@ -147,7 +148,8 @@ class Outbox:
             status = self.attempt_until_settled(method, path, body)
             self.waiting.popleft()
             # The probe was recalled, or its time was over: JISS has recorded that, and the decision is discarded.
-            if status < 300 or is_probe and status == 409:
+            # Or it is a probe that an earlier start has sealed.
+            if status < 300 or (is_probe or path == SEALING) and status == 409:
                 continue
             self.set_aside.append({"path": path, "status": status})
             # Neither key nor body: a probe's body holds its ticket.
@@ -636,18 +638,19 @@ def main():
     events = []
     desk = Desk(library, outbox)
 
-    # First of all, and from the outbox, so that the desk starts without JISS. Sealing the same again changes nothing.
-    probes = [
-        {
-            "probe_id": f"desk-{content['id']}",
-            "domain": DOMAIN,
-            "stakes": content["stakes"],
-            "ai_correct": content["truth"]["ai_correct"],
-            "reference": f"review-desk/{content['id']}",
-        }
-        for content in library["probes"]
-    ]
-    outbox.add("POST", "/v1/probes/batch", {"probes": probes})
+    # First of all, and from the outbox, so that the desk starts without JISS. A name that was sealed before is a 409, and stays as it is.
+    for content in library["probes"]:
+        outbox.add(
+            "POST",
+            SEALING,
+            {
+                "probe_id": f"desk-{content['id']}",
+                "domain": DOMAIN,
+                "stakes": content["stakes"],
+                "ai_correct": content["truth"]["ai_correct"],
+                "reference": f"review-desk/{content['id']}",
+            },
+        )
     # Whether there is a programme is the organization's decision: the desk sets the policy only if it is told to.
     if "--programme" in options:
         rate = float(options["--programme"])

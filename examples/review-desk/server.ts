@@ -73,6 +73,7 @@ interface Job {
 }
 
 const DOMAIN = "financial";
+const SEALING = "/v1/probes";
 const DECISIONS = ["accepted", "modified", "rejected", "escalated"];
 const PERCENTS = [90, 95, 100, 105, 110, 115];
 const LARGEST_AMOUNT = 1_000_000;
@@ -180,6 +181,8 @@ class Outbox {
     if (status < 300) return;
     // The probe was recalled, or its time was over: JISS has recorded that, and the decision is discarded.
     if (isProbe && status === 409) return;
+    // An earlier start has sealed it.
+    if (path === SEALING && status === 409) return;
     this.setAside.push({ path, status });
     // Neither key nor body: a probe's body holds its ticket.
     console.error(`JISS refused ${path} with ${status}: set aside`);
@@ -603,15 +606,16 @@ async function main(): Promise<void> {
   const events: unknown[] = [];
   const desk = new Desk(library, outbox);
 
-  // First of all, and from the outbox, so that the desk starts without JISS. Sealing the same again changes nothing.
-  const probes = library.probes.map(({ id, stakes, truth: { ai_correct } }) => ({
-    probe_id: `desk-${id}`,
-    domain: DOMAIN,
-    stakes,
-    ai_correct,
-    reference: `review-desk/${id}`,
-  }));
-  outbox.add("POST", "/v1/probes/batch", { probes });
+  // First of all, and from the outbox, so that the desk starts without JISS. A name that was sealed before is a 409, and stays as it is.
+  for (const { id, stakes, truth: { ai_correct } } of library.probes) {
+    outbox.add("POST", SEALING, {
+      probe_id: `desk-${id}`,
+      domain: DOMAIN,
+      stakes,
+      ai_correct,
+      reference: `review-desk/${id}`,
+    });
+  }
   // Whether there is a programme is the organization's decision: the desk sets the policy only if it is told to.
   if (options.programme !== undefined) {
     const rate = Number(options.programme);

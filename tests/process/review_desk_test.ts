@@ -360,7 +360,7 @@ deskTest(
   async ({ harness, jiss, key, desk }, language) => {
     const player = await signIn(desk, "ada");
     assert.equal(await acceptCases(player, 2), 0);
-    assert.equal((await askDesk(desk, "/outbox")).waiting, 4, "library, policy, two decisions");
+    assert.equal((await askDesk(desk, "/outbox")).waiting, 15, "twelve probes, policy, two decisions");
     jiss.intercept = null;
     assert.deepEqual(await emptied(desk), []);
     const sealed = async () => (await harness.send("/v1/probes/summary", { key })).body.states.sealed;

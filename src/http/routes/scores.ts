@@ -206,7 +206,7 @@ const batchInteractionSchema = interactionSchema.extend({
     error: "must be left out: probes cannot be in a batch, send them to POST /v1/score",
   })
     .optional().meta({ override: { not: {} }, description: "Not allowed: probes cannot be in a batch." }),
-});
+}).meta({ id: "BatchInteraction" });
 
 const flatBatchItemSchema = sentInteraction(batchInteractionSchema.extend({ session_id: sessionIdSchema }))
   .meta({

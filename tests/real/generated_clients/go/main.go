@@ -73,7 +73,7 @@ func ask(ctx context.Context, address, key string) (map[string]any, error) {
 		return nil, err
 	}
 	if err := second.FromNestedBatchItem(jiss.NestedBatchItem{SessionId: "go-3",
-		Interaction: jiss.Interaction{TimeToDecisionMs: 5000, Decision: "escalated"}}); err != nil {
+		Interaction: jiss.BatchInteraction{TimeToDecisionMs: 5000, Decision: "escalated"}}); err != nil {
 		return nil, err
 	}
 	batchAnswer, err := client.PostBatchWithResponse(ctx, nil, jiss.BatchRequest{OperatorId: "reviewer-ada", Domain: "financial",
