@@ -1,7 +1,7 @@
 /**
  * Makes the rows of probes and of their programme anew from a chain's proven entries, once an administrator accepts a
- * database. A row gives only what no entry holds: the digest of its request, and what an unopened seal hides, if its
- * commitment proves it. A probe whose truth nobody can tell any more is ended, and its name stays used.
+ * database. A row gives only what no entry holds: what an unopened seal hides, if its commitment proves it. A probe whose
+ * truth nobody can tell any more is ended, and its name stays used.
  */
 import { recordedInteractionSchema } from "../../domain/interaction.ts";
 import { departsFromAdvice } from "../../domain/probe.ts";
