@@ -1,5 +1,11 @@
 /** Shared by tests of probes: a programme, its stock, and the decisions of those who are shown one. */
 import assert from "node:assert/strict";
+import { DAY_MS } from "../src/domain/time.ts";
+import { utf8 } from "../src/evidence/crypto.ts";
+import { nodeCrypto } from "../src/evidence/node_crypto.ts";
+import type { BundleReport } from "../src/evidence/report.ts";
+import { BundleVerifier } from "../src/evidence/verifier.ts";
+import { Upkeep } from "../src/operations/installation/upkeep.ts";
 import type { Harness } from "./harness.ts";
 
 /** A policy under which every case is due while an operator has too few probes, which is at most one in ten. */
@@ -87,4 +93,26 @@ export async function decide(
       ...fields,
     },
   });
+}
+
+/** Moves to the next UTC day, and does what is due then. */
+export async function nextDay({ harness: { clock, dependencies } }: Programme): Promise<void> {
+  clock.advance(DAY_MS);
+  await new Upkeep(dependencies).run(clock.now());
+}
+
+/** What an auditor's verifier says of the organization's chain, for each epoch. */
+export async function auditReports(
+  { harness: { send, verifierKey }, key }: Programme,
+  query = "",
+): Promise<readonly BundleReport[]> {
+  const { publicKey } = verifierKey("jiss.test");
+  const verifier = new BundleVerifier(nodeCrypto, {
+    pins: [{ publicKey, prefix: null, from: null, until: null }],
+    known: [],
+    expected: [],
+    replay: true,
+  });
+  verifier.push(utf8((await send(`/v1/audit/chain/export${query}`, { key })).text));
+  return verifier.end();
 }

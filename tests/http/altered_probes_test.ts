@@ -1,17 +1,23 @@
 /** Altered, removed and older rows of probes: what finds them, what is refused, and what an acceptance makes of them. */
 import assert from "node:assert/strict";
-import { nodeCrypto } from "../../src/evidence/node_crypto.ts";
-import { utf8 } from "../../src/evidence/crypto.ts";
-import { BundleVerifier } from "../../src/evidence/verifier.ts";
+import { DAY_MS } from "../../src/domain/time.ts";
 import { Upkeep } from "../../src/operations/installation/upkeep.ts";
 import { pruneChains } from "../../src/operations/chains/retention.ts";
 import { acknowledgeRestore } from "../../src/operations/restoring/restores.ts";
 import { verifyChain } from "../../src/operations/verification/verification.ts";
 import { alter, select } from "../altering.ts";
 import { type Harness, withAlterations } from "../harness.ts";
-import { decide, draw, drawDue, type Programme, sealStock, setPolicy } from "../probing.ts";
+import {
+  auditReports,
+  decide,
+  draw,
+  drawDue,
+  nextDay,
+  type Programme,
+  sealStock,
+  setPolicy,
+} from "../probing.ts";
 
-const DAY_MS = 86_400_000;
 const REPORT = "/v1/compliance/report?period_start=2026-11-01&period_end=2026-12-01";
 
 function withProgramme(test: (programme: Programme) => Promise<void>): () => Promise<void> {
@@ -33,22 +39,9 @@ async function findings({ dependencies, clock }: Harness): Promise<readonly stri
   return findings.filter(({ fatal }) => fatal).map(({ detail }) => `${detail}`);
 }
 
-async function nextDay({ harness: { clock, dependencies } }: Programme): Promise<void> {
-  clock.advance(DAY_MS);
-  await new Upkeep(dependencies).run(clock.now());
-}
-
 /** The fatal findings of an auditor who has both epochs. */
-async function audited({ harness: { send, verifierKey }, key }: Programme): Promise<readonly string[]> {
-  const { publicKey } = verifierKey("jiss.test");
-  const verifier = new BundleVerifier(nodeCrypto, {
-    pins: [{ publicKey, prefix: null, from: null, until: null }],
-    known: [],
-    expected: [],
-    replay: true,
-  });
-  verifier.push(utf8((await send("/v1/audit/chain/export", { key })).text));
-  const reports = verifier.end();
+async function audited(programme: Programme): Promise<readonly string[]> {
+  const reports = await auditReports(programme);
   assert.equal(reports.length, 2);
   return reports.flatMap(({ findings }) =>
     findings.filter(({ fatal }) => fatal).map(({ code, detail }) => `${code} ${detail}`)

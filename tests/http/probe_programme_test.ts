@@ -1,36 +1,23 @@
 /** Programmes of probes over days: shares, minimum, concurrency, and what an auditor finds in the export. */
 import assert from "node:assert/strict";
-import { nodeCrypto } from "../../src/evidence/node_crypto.ts";
-import { utf8 } from "../../src/evidence/crypto.ts";
 import type { BundleReport } from "../../src/evidence/report.ts";
-import { BundleVerifier } from "../../src/evidence/verifier.ts";
 import { Upkeep } from "../../src/operations/installation/upkeep.ts";
 import { withHarness } from "../harness.ts";
-import { decide, draw, drawDue, type Programme, sealStock, setPolicy } from "../probing.ts";
+import {
+  auditReports,
+  decide,
+  draw,
+  drawDue,
+  nextDay,
+  type Programme,
+  sealStock,
+  setPolicy,
+} from "../probing.ts";
 
-const DAY_MS = 86_400_000;
 
-/** Moves to the next UTC day, and does what is due then. */
-async function nextDay({ harness }: Programme): Promise<void> {
-  harness.clock.advance(DAY_MS);
-  await new Upkeep(harness.dependencies).run(harness.clock.now());
-}
-
-/** What an auditor's verifier says of the organization's chain. */
-async function audited(
-  { harness: { send, verifierKey }, key }: Programme,
-  query = "",
-): Promise<BundleReport> {
-  const { text } = await send(`/v1/audit/chain/export${query}`, { key });
-  const { publicKey } = verifierKey("jiss.test");
-  const verifier = new BundleVerifier(nodeCrypto, {
-    pins: [{ publicKey, prefix: null, from: null, until: null }],
-    known: [],
-    expected: [],
-    replay: true,
-  });
-  verifier.push(utf8(text));
-  return verifier.end()[0]!;
+/** What an auditor's verifier says of the organization's only epoch. */
+async function audited(programme: Programme, query = ""): Promise<BundleReport> {
+  return (await auditReports(programme, query))[0]!;
 }
 
 const codesOf = ({ findings }: BundleReport) => findings.map(({ code, detail }) => [code, detail]);
