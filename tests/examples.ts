@@ -36,11 +36,10 @@ export async function fillExamples(
   await ask("/v1/score/case-2025-0/commit", { outcome_correct: true });
   await ask("/v1/score?mode_override=incident_frozen", bodyOf("postScore", 2));
   await ask("/v1/decision/score", bodyOf("postDecision"));
-  await ask("/v1/probes", {
+  const { probe_id } = await ask("/v1/probes", {
     domain: "financial",
     stakes: "standard",
     ai_correct: false,
-    probe_id: "probe-0004",
   });
   await ask("/assessments", bodyOf("postAssessment"));
   const { report } = await ask("/v1/compliance/report?period_start=2026-11-01&period_end=2026-12-01");
@@ -54,6 +53,7 @@ export async function fillExamples(
   return {
     "report-of-the-example": report.report_id,
     "webhook-of-the-example": id,
+    "probe-of-the-example": probe_id,
     "delivery-of-the-example": dead.delivery_id,
   };
 }

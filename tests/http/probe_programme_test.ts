@@ -14,7 +14,6 @@ import {
   setPolicy,
 } from "../probing.ts";
 
-
 /** What an auditor's verifier says of the organization's only epoch. */
 async function audited(programme: Programme, query = ""): Promise<BundleReport> {
   return (await auditReports(programme, query))[0]!;

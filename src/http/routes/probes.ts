@@ -228,7 +228,7 @@ const postProbeRecall: Route = {
     }).meta({ id: "ProbeRecalled" }),
   },
   errors: ["NOT_FOUND", "CONFLICT"],
-  examples: [{ summary: "A case that came out", path: { probe_id: "probe-0004" } }],
+  examples: [{ summary: "A case that came out", path: { probe_id: "probe-of-the-example" } }],
   async handler({ dependencies }, { context, exchange }) {
     const { probe_id } = parseWith(probePathSchema, context.req.param());
     const body = await recallProbe(dependencies, exchange.caller!, {
