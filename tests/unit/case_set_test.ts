@@ -1,0 +1,75 @@
+/** The case sets of the program: their form, their balance, and that both languages are the same exercise. */
+import assert from "node:assert/strict";
+import { DOMAINS } from "../../src/domain/enums.ts";
+import { CASE_SET_LANGUAGES, type CaseSet, caseSetSchema, isChoiceRight } from "../case_set.ts";
+
+/** The case set for a domain. */
+async function caseSetOf(domain: string, language: string): Promise<CaseSet> {
+  const file = new URL(`../../case_sets/${domain}.${language}.json`, import.meta.url);
+  return caseSetSchema.parse(JSON.parse(await Deno.readTextFile(file)));
+}
+
+for (const domain of DOMAINS) {
+  Deno.test(`the case sets of ${domain} have ten cases, half of them with wrong advice, alike in each language`, async () => {
+    const sets = await Promise.all(CASE_SET_LANGUAGES.map((language) => caseSetOf(domain, language)));
+    for (const [index, { name, language, cases, ...set }] of sets.entries()) {
+      assert.deepEqual([name, set.domain, language], [domain, domain, CASE_SET_LANGUAGES[index]]);
+      assert.ok(cases.length >= 10);
+      assert.equal(cases.filter(({ ai_correct }) => !ai_correct).length, cases.length / 2);
+      for (const one of cases) assert.ok(one.choices.some((choice) => isChoiceRight(one, choice)), one.id);
+    }
+    const shapes = sets.map(({ cases }) =>
+      cases.map(({ id, ai_correct, advice, facts, views, choices }) => ({
+        id,
+        ai_correct,
+        confidence: advice.confidence,
+        facts: facts.length,
+        views: views.map(({ name }) => name),
+        choices: choices.map(({ label: _, ...choice }) => choice),
+      }))
+    );
+    for (const shape of shapes.slice(1)) assert.deepEqual(shape, shapes[0]);
+  });
+}
+
+Deno.test("the confidence of the advice and the number of choices do not tell whether it is right", async () => {
+  const sets = await Promise.all(DOMAINS.map((domain) => caseSetOf(domain, "en")));
+  const cases = sets.flatMap(({ cases }) => cases);
+  const mean = (isRight: boolean, of: (one: CaseSet["cases"][number]) => number) => {
+    const values = cases.filter(({ ai_correct }) => ai_correct === isRight).map(of);
+    return values.reduce((sum, value) => sum + value, 0) / values.length;
+  };
+  assert.ok(
+    Math.abs(mean(true, ({ advice }) => advice.confidence) - mean(false, ({ advice }) => advice.confidence)) <
+      2,
+  );
+  assert.ok(
+    Math.abs(mean(true, ({ choices }) => choices.length) - mean(false, ({ choices }) => choices.length)) <
+      0.5,
+  );
+});
+
+const ALTERATIONS: readonly (readonly [what: string, change: (set: Json) => void, message: RegExp])[] = [
+  ["a member that nobody knows", (set) => set.author = "x", /author/],
+  ["an id twice", (set) => set.cases[1].id = set.cases[0].id, /id twice/],
+  ["no wrong advice", (set) => set.cases.forEach((one: Json) => one.ai_correct = true), /right|wrong/],
+  ["no choice to accept", (set) => set.cases[0].choices.shift(), /accepted/],
+  ["an empty piece of evidence", (set) => set.cases[0].facts[0] = { title: "Nothing" }, /rows or text/],
+  ["a right change of right advice", (set) => {
+    const one = set.cases.find(({ ai_correct }: Json) => ai_correct);
+    one.choices[1] = { decision: "modified", label: "Another", extent: 0.5, correct: true };
+  }, /correct if the advice is right/],
+];
+
+// deno-lint-ignore no-explicit-any -- a document is changed in any way
+type Json = any;
+
+for (const [what, change, message] of ALTERATIONS) {
+  Deno.test(`a case set with ${what} is refused`, async () => {
+    const set = structuredClone(await caseSetOf("general", "en")) as Json;
+    change(set);
+    const { success, error } = caseSetSchema.safeParse(set);
+    assert.equal(success, false);
+    assert.match(JSON.stringify(error!.issues), message);
+  });
+}
