@@ -101,7 +101,7 @@ export async function nextDay({ harness: { clock, dependencies } }: Programme): 
   await new Upkeep(dependencies).run(clock.now());
 }
 
-/** What an auditor's verifier says of the organization's chain, for each epoch. */
+/** The reports of an auditor's verifier on the organization's chain, for each epoch. */
 export async function auditReports(
   { harness: { send, verifierKey }, key }: Programme,
   query = "",

@@ -28,7 +28,7 @@ interface ProbeContent extends Content {
   readonly truth: { readonly ai_correct: boolean; readonly from: number; readonly to: number };
 }
 
-/** What JISS answers if a probe is due. */
+/** The answer of JISS if a probe is due. */
 interface Drawn {
   readonly probe_id: string;
   readonly session_id: string;
@@ -135,7 +135,7 @@ const isPassing = (status: number) => status === 429 || status >= 500;
 /** Calls that wait for JISS, in their order. The reviewer does not wait for them. */
 class Outbox {
   readonly waiting: Job[] = [];
-  /** What JISS refused for good. It is for a person to look at. */
+  /** JISS refused these for good: a person must look at them. */
   readonly setAside: { readonly path: string; readonly status: number }[] = [];
   #isSending = false;
 
@@ -321,7 +321,7 @@ class Desk {
       line.labelled = true;
       this.#labels += 1;
       const ai_correct = this.#labels % 4 !== 0;
-      // What was changed turned out well; what was rejected is right if the AI was wrong.
+      // A change turned out well; a rejection is right if the AI was wrong.
       const outcome_correct = line.decision === "modified" || (line.decision === "accepted") === ai_correct;
       this.outbox.add("POST", `/v1/score/${line.session_id}/commit`, { outcome_correct, ai_correct });
     }
@@ -329,7 +329,7 @@ class Desk {
   }
 }
 
-/** What JISS cannot know of a probe by itself: whether a changed amount is right. */
+/** JISS cannot know by itself whether the changed amount of a probe is right, so this says it. */
 function truthOf({ probe, content, percent }: Item, amount: number | null): Record<string, unknown> {
   if (probe === null) return {};
   const { from, to } = (content as ProbeContent).truth;
@@ -342,7 +342,7 @@ function scaled(amount: number, percent: number): number {
   return amount * percent / 100;
 }
 
-/** What the browser gets of a case: no truth, no session, no ticket, no name of the library. */
+/** The browser's part of a case: no truth, no session, no ticket, no name of the library. */
 function shownTo({ name, content, percent }: Item) {
   const amount = (value: number) => scaled(value, percent);
   const text = (line: string) =>

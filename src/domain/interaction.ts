@@ -125,7 +125,7 @@ export function contradictionOf(
     : null;
 }
 
-/** What a request says about the truth of one case. */
+/** The statements of a request about the truth of one case. */
 type SentTruth = Omit<SaidTruth, "ai_correct"> & { readonly ai_correct?: boolean | null | undefined };
 
 /** A score's interaction, which may be that of a probe. */

@@ -1,4 +1,4 @@
-/** What probes say of people: counts with exact intervals. Source: oversight loop, section 1. */
+/** The figures of people that probes give: counts with exact intervals. Source: oversight loop, section 1. */
 import * as z from "zod";
 import { DOMAINS, PROBE_STAKES } from "./enums.ts";
 import { type Interaction, operatorIdSchema } from "./interaction.ts";

@@ -1,9 +1,7 @@
 /**
- * Checks probes: each was sealed before it was drawn, drawn as the day's seed says, and opened to the truth that was
- * sealed; and no case before which one was due was left out.
- *
- * Draws are computed anew once the seed of their day is opened. A case without a draw is no tampering, since the review
- * application may not have asked; it is counted. Source: evidence-format.md, section 11.
+ * Checks the entries about probes: each probe was sealed before it was drawn, drawn once, and opened to the truth that was
+ * sealed, by the operator and in the time that its assignment gives. Draws are compared with the seed of their day once
+ * it is opened. Source: evidence-format.md, section 11.
  */
 import { type Crypto, fromHex } from "./crypto.ts";
 import { DAY_MS, MINUTE_MS } from "../domain/time.ts";
@@ -12,23 +10,18 @@ import type { Family } from "./family.ts";
 import type { FindingLog } from "./finding_log.ts";
 import { isMembers } from "./line_shapes.ts";
 import type { PartCheck } from "./part_check.ts";
-import type { KnownProbe, PendingDraw, PendingScore, ProbeDay, ProbeMemory } from "./probe_memory.ts";
+import { compareDay, endOfDay } from "./probe_days.ts";
+import type { KnownProbe, PendingDraw, ProbeDay, ProbeMemory } from "./probe_memory.ts";
+import { ProbeRemarks } from "./probe_remarks.ts";
 import {
-  type Draw,
-  drawOf,
-  placeIn,
   PROBE_DETAILS,
   probeCommitment,
   type ProbeDetail,
   type ProbeEvent,
   type ProbePolicy,
   seedCommitment,
-  shareOf,
   type Stratum,
 } from "./probes.ts";
-
-/** Hours after midnight in which a case may have been drawn on the day before. */
-const STRADDLING_HOURS = 4;
 
 /** Milliseconds after a day in which a draw of it may still come onto the chain. */
 const LATE_MS = 3_600_000;
@@ -48,7 +41,7 @@ interface ProbeScore {
   readonly interaction: Readonly<Record<string, unknown>>;
 }
 
-/** What the entry before was, if this one is held against it. */
+/** The entry before, as far as this one is held against it. */
 interface Before {
   /** The subject of a score; null if there is none. */
   readonly scorer: string | null;
@@ -77,11 +70,9 @@ export class ProbeCheck {
   #before: Before | null = null;
   /** The entry with the newest fault. */
   #faulty = -1;
-  #leftOut = { count: 0, first: 0, straddling: 0 };
-  #selection = { recalled: 0, unscored: 0, other: 0, first: Infinity };
+  readonly #remarks = new ProbeRemarks();
   /** Whether a score may be of any session, since neither its input nor its result is given. */
   #hidesSessions = false;
-  #uncompared = { count: 0, first: 0 };
 
   constructor(crypto: Crypto, log: FindingLog, { parts, family }: ProbeCheckOptions) {
     this.#crypto = crypto;
@@ -127,7 +118,7 @@ export class ProbeCheck {
   #checkEvent(entry: Entry, event: ProbeEvent, before: Before | null): void {
     const { seq, subject, commit } = entry;
     const part = event === "PROBE_ASSIGNED" ? "input" : "detail";
-    if (!this.#memory.isWhole) this.#countUncompared(seq);
+    if (!this.#memory.isWhole) this.#remarks.countUncompared(seq);
     if (event === "PROBE_DRAWN") this.#before = { ...NOTHING, drawn: { seq, draw: null } };
     if (event === "PROBE_ASSIGNED" && before?.drawn === null) {
       this.#mismatch(seq, "an assignment without its draw before it");
@@ -142,7 +133,7 @@ export class ProbeCheck {
     else if (event === "PROBE_ASSIGNED" && state === "erased") {
       this.#assignErased(before?.drawn?.draw ?? null, subject);
     } else {
-      if (this.#memory.isWhole) this.#countUncompared(seq);
+      if (this.#memory.isWhole) this.#remarks.countUncompared(seq);
       this.#memory.hide(event);
     }
   }
@@ -192,7 +183,7 @@ export class ProbeCheck {
     this.#before = { ...before, score: { seq, operatorId, sessionId, domain, interaction } };
     const isOther = drawn !== undefined &&
       (drawn.stratum.domain !== domain || drawn.stratum.stakes !== interaction.scenario_type);
-    if (isOther) this.#select("other", seq);
+    if (isOther) this.#remarks.countChoice("other", seq);
     const isShown = interaction.ai_recommendation_presented === true && interaction.ai_available === true;
     const isDrawn = interaction.sealed_probe === true ||
       UNDRAWN_SCENARIOS.includes(interaction.scenario_type);
@@ -238,7 +229,7 @@ export class ProbeCheck {
     this.#before = { ...NOTHING, drawn: { seq, draw } };
     if (day === null) this.#mismatch(seq, "a draw under a seed that was not committed to, or is opened");
     else day.draws.push(draw);
-    if (Date.parse(timestamp) >= endOf(detail.day) + LATE_MS) {
+    if (Date.parse(timestamp) >= endOfDay(detail.day) + LATE_MS) {
       this.#mismatch(seq, "a draw under the seed of a day that was over");
     }
     if (memory.isWhole && detail.stock !== stock.size) {
@@ -354,7 +345,7 @@ export class ProbeCheck {
   #recall(seq: number, opening: ProbeDetail<"PROBE_RECALLED">): void {
     const { state, assigned } = this.#memory.probeOf(opening.probe_id) ?? { state: "sealed", assigned: null };
     const isErased = opening.reason === "erasure" && assigned?.content === null;
-    if (state === "drawn" && !isErased) this.#select("recalled", seq);
+    if (state === "drawn" && !isErased) this.#remarks.countChoice("recalled", seq);
     this.#close(seq, opening, { needsDraw: false });
   }
 
@@ -406,80 +397,19 @@ export class ProbeCheck {
     if (committed !== null && seedCommitment(this.#crypto, name, seed) !== committed.commitment) {
       return this.#mismatch(seq, "another seed than the one that was committed to");
     }
-    const draw = (operatorId: string, sessionId: string) =>
-      drawOf(this.#crypto, seed, { operatorId, sessionId });
-    for (const pending of day.draws) this.#compareDraw(day, pending, draw);
-    for (const score of day.scores) this.#compareScore(day, score, draw);
-    memory.past = committed === null ? null : {
-      name,
-      drawOf: ({ operatorId, sessionId }) => ({
-        draw: draw(operatorId, sessionId),
-        policy: committed.policy,
-      }),
-    };
-    day.draws.length = 0;
-    day.scores.length = 0;
+    compareDay(this.#crypto, { memory, remarks: this.#remarks }, { day, seed });
   }
 
   /** Checks that every probe whose time ended on a day, or before, was closed. */
   #checkOverdue(day: string): void {
     const { hidden } = this.#memory;
     if (CLOSING_EVENTS.some((event) => hidden.has(event))) return;
-    for (const { drawnAt } of this.#memory.overdueAt(new Date(endOf(day)).toISOString())) {
+    for (const { drawnAt } of this.#memory.overdueAt(new Date(endOfDay(day)).toISOString())) {
       drawnAt!.log.add("PROBE_MISMATCH", {
         seq: drawnAt!.seq,
         detail: "shown, and by the end of its time neither decided nor recorded as lost",
       });
     }
-  }
-
-  #compareDraw(
-    day: ProbeDay,
-    { seq, log, detail, place, isCompared, assigned }: PendingDraw,
-    draw: (operatorId: string, sessionId: string) => Draw,
-  ): void {
-    const found = (what: string) => log.add("PROBE_MISMATCH", { seq, detail: what });
-    if (isCompared && assigned !== null && assigned.subject !== null) {
-      const share = this.#shareOf(day, assigned.subject);
-      if (share !== detail.share) return found(`a share of ${detail.share}, and it was ${share}`);
-    }
-    const content = assigned?.content ?? null;
-    if (content === null) return;
-    const drawn = draw(content.operator_id, content.session_id);
-    if (drawn.chance >= detail.share) return found("a draw for a session before which no probe was due");
-    if (isCompared && place !== null && place !== placeIn(detail.stock, drawn)) {
-      found("another probe than the one that the seed draws");
-    }
-  }
-
-  #compareScore(
-    day: ProbeDay,
-    score: PendingScore,
-    draw: (operatorId: string, sessionId: string) => Draw,
-  ): void {
-    if (this.#memory.assigned.has(score.sessionId)) return;
-    const { chance } = draw(score.operatorId, score.sessionId);
-    if (chance >= this.#shareOf(day, score.subject)) return;
-    if (this.#isStraddling(day, score)) this.#leftOut.straddling += 1;
-    else {
-      if (this.#leftOut.count === 0) this.#leftOut.first = score.seq;
-      this.#leftOut.count += 1;
-    }
-  }
-
-  /** Whether a case may have been drawn on the day before, on which no probe was due. */
-  #isStraddling({ name }: ProbeDay, score: PendingScore): boolean {
-    const { past } = this.#memory;
-    if (past === null || Number(score.timestamp.slice(11, 13)) >= STRADDLING_HOURS) return false;
-    if (!score.timestamp.startsWith(name)) return false;
-    const { draw, policy } = past.drawOf(score);
-    const decided = this.#memory.decidedBefore(score.subject, past.name);
-    return draw.chance >= shareOf(policy, decided);
-  }
-
-  /** The share of a subject on a day whose seed was seen to be committed to. */
-  #shareOf({ name, committed }: ProbeDay, subject: string): number {
-    return shareOf(committed!.policy, this.#memory.decidedBefore(subject, name));
   }
 
   /** Ends the bundle. */
@@ -488,50 +418,24 @@ export class ProbeCheck {
     this.#checkNext(null);
     const { day } = this.#memory;
     if (day?.isOpened === false) this.#countUnopened(day);
-    this.#reportSelection();
-    const { leftOut, uncompared } = { leftOut: this.#leftOut, uncompared: this.#uncompared };
-    if (leftOut.count > 0) {
-      const straddling = leftOut.straddling === 0 ? "" : `, and ${leftOut.straddling} just after midnight`;
-      const cases = leftOut.count === 1 ? "case" : "cases";
-      this.#log.add("PROBE_LEFT_OUT", {
-        seq: leftOut.first,
-        detail: `${leftOut.count} ${cases}${straddling}`,
-      });
-    }
-    if (uncompared.count > 0) {
-      const records = uncompared.count === 1 ? "record" : "records";
-      this.#log.add("PROBE_UNCOMPARED", { seq: uncompared.first, detail: `${uncompared.count} ${records}` });
-    }
+    this.#countUnscored();
+    this.#remarks.report(this.#log);
   }
 
-  /** Counts something by which the organization can have chosen among draws. */
-  #select(kind: "recalled" | "unscored" | "other", seq: number): void {
-    this.#selection[kind] += 1;
-    this.#selection.first = Math.min(this.#selection.first, seq);
-  }
-
-  #reportSelection(): void {
+  /** Counts the draws of probes whose cases were not scored in time. */
+  #countUnscored(): void {
     const { day, cases } = this.#memory;
-    const until = day === null || this.#hidesSessions ? -Infinity : endOf(day.name) - PATIENCE_MS;
+    if (day === null || this.#hidesSessions) return;
+    const until = endOfDay(day.name) - PATIENCE_MS;
     for (const { seq, day: drawnOn, probeId } of cases.values()) {
-      if (probeId !== null && endOf(drawnOn) <= until) this.#select("unscored", seq);
+      if (probeId !== null && endOfDay(drawnOn) <= until) this.#remarks.countChoice("unscored", seq);
     }
-    const { recalled, unscored, other, first } = this.#selection;
-    if (recalled + unscored + other === 0) return;
-    const detail =
-      `${recalled} recalled after they were drawn, ${unscored} for cases that were not scored, ${other} for cases of other stakes or another domain`;
-    this.#log.add("PROBE_SELECTION", { seq: first, detail });
   }
 
   /** Counts the draws of this bundle that cannot be computed, since the seed of their day is not opened. */
   #countUnopened({ draws }: ProbeDay): void {
     if (!this.#memory.isWhole) return;
-    for (const { seq, log } of draws) if (log === this.#log) this.#countUncompared(seq);
-  }
-
-  #countUncompared(seq: number): void {
-    if (this.#uncompared.count === 0) this.#uncompared.first = seq;
-    this.#uncompared.count += 1;
+    for (const { seq, log } of draws) if (log === this.#log) this.#remarks.countUncompared(seq);
   }
 
   /** Reports the first fault of an entry only: those after it mostly have the same cause. */
@@ -546,11 +450,6 @@ function isSamePolicy(first: ProbePolicy, second: ProbePolicy): boolean {
   return (Object.keys(first) as (keyof ProbePolicy)[]).every((name) => first[name] === second[name]);
 }
 
-/** The end of a UTC day, milliseconds since the epoch. */
-function endOf(day: string): number {
-  return Date.parse(`${day}T00:00:00.000Z`) + DAY_MS;
-}
-
 function isNextDay(day: string, next: string): boolean {
-  return Date.parse(`${next}T00:00:00Z`) - Date.parse(`${day}T00:00:00Z`) === DAY_MS;
+  return endOfDay(next) - endOfDay(day) === DAY_MS;
 }

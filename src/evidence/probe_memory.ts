@@ -1,6 +1,6 @@
 /**
- * What a verifier remembers of probes: those that were sealed, which of them can be drawn, who decided one, and the
- * draws and scores of the day whose seed is not opened yet. It grows with the probes of a family of chains and, up to a
+ * A verifier's memory of probes: those that were sealed, which of them can be drawn, who decided one, and the draws and
+ * scores of the day whose seed is not opened yet. It grows with the probes of a family of chains and, up to a
  * limit, with the scores of one day.
  */
 import { PROBE_DAY_LIMIT } from "./limits.ts";
@@ -31,7 +31,7 @@ export interface KnownProbe {
   assigned: Assigned | null;
 }
 
-/** What is known of the assignment of a draw. */
+/** The assignment of a draw, as far as it is known. */
 export interface Assigned {
   readonly subject: string | null;
   /** null if it is not given, such as that of an erased operator. */
@@ -63,7 +63,7 @@ export interface PendingScore {
 /** A day whose seed was committed to. */
 export interface ProbeDay {
   readonly name: string;
-  /** What its seed was committed to with, and the policy of the day; null if that was not seen. */
+  /** The commitment of its seed, and the policy of the day; null if the entry that has them was not seen. */
   readonly committed: { readonly commitment: string; readonly policy: ProbePolicy } | null;
   readonly draws: PendingDraw[];
   readonly scores: PendingScore[];
@@ -81,14 +81,18 @@ export interface PendingCase {
   readonly stratum: Stratum;
 }
 
-/** How a session would have been drawn on a day that is over. */
-export type PastDraw = (score: PendingScore) => { readonly draw: Draw; readonly policy: ProbePolicy };
+/** A day that is over, and how a session would have been drawn on it. */
+export interface PastDay {
+  readonly name: string;
+  readonly policy: ProbePolicy;
+  readonly drawFor: (score: PendingScore) => Draw;
+}
 
 export class ProbeMemory {
   readonly probes = new Map<string, KnownProbe>();
   /** Sessions of cases before which a probe was due. */
   readonly assigned = new Set<string>();
-  /** Those of this bundle that are not scored yet. */
+  /** The assigned sessions of this bundle that are not scored yet. */
   readonly cases = new Map<string, PendingCase>();
   readonly #stock = new Map<string, Stock<KnownProbe>>();
   /** The probes that were shown and not opened. */
@@ -99,7 +103,7 @@ export class ProbeMemory {
   policy: ProbePolicy | null = null;
   day: ProbeDay | null = null;
   /** The day before, for cases that were drawn on it and scored after midnight. */
-  past: { readonly name: string; readonly drawOf: PastDraw } | null = null;
+  past: PastDay | null = null;
   /** The events of which one at least was not given. */
   readonly hidden = new Set<ProbeEvent>();
   #beginsOpen = true;

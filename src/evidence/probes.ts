@@ -89,7 +89,7 @@ export const PROBE_DETAILS = {
 export type ProbeEvent = keyof typeof PROBE_DETAILS;
 export type ProbeDetail<Event extends ProbeEvent> = z.infer<(typeof PROBE_DETAILS)[Event]>;
 
-/** What a probe is drawn by: its domain and its stakes. */
+/** A probe is drawn for a case of its own domain and stakes. */
 export type Stratum = Pick<ProbeDetail<"PROBE_SEALED">, "domain" | "stakes">;
 
 /** The part of a probe that stays hidden until it is decided, recalled or lost. */
@@ -97,7 +97,7 @@ export interface ProbeTruth {
   readonly probe_id: string;
   /** Whether the recommendation of the probe is right. */
   readonly ai_correct: boolean;
-  /** What the organization calls the case; null if it gave no name. */
+  /** The organization's name for the case; null if it gave none. */
   readonly reference: string | null;
 }
 
@@ -168,7 +168,7 @@ export function shareOf({ rate, highest_share, minimum }: ProbePolicy, decided: 
   return decided < minimum ? Math.max(rate, highest_share) : rate;
 }
 
-/** Which of so many probes a draw takes, in the order in which they were sealed: 0 to `stock` - 1. */
+/** The place of the probe that a draw takes, in the order in which they were sealed: 0 to `stock` - 1. */
 export function placeIn(stock: number, { place }: Draw): number {
   return Math.floor(place * stock);
 }

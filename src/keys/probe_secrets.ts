@@ -1,5 +1,5 @@
 /**
- * What hides probes until they are opened: the seed of each day, the salt of each probe, and the tickets. All are
+ * The secrets that hide probes until they are opened: the seed of each day, the salt of each probe, the tickets. All are
  * derived from the installation key, so that nothing of them is stored and no rotation of a secret changes them.
  */
 import { hkdfSync } from "node:crypto";

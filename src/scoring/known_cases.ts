@@ -40,7 +40,7 @@ export const knownCasesSchema = z.strictObject({
   /** Cases of `p` in each domain that occurred. */
   q: z.partialRecord(z.string(), partSchema),
   /**
-   * Of the cases of `n`, `s`, `c` and each domain of `d` those that were sealed probes, under the names `all`,
+   * The sealed probes among the cases of `n`, `s`, `c` and each domain of `d`, under the names `all`,
    * `high_stakes`, `critical` and the domain; absent until one occurs. They fade as those do.
    */
   e: z.partialRecord(z.string(), partSchema).optional(),
@@ -85,11 +85,11 @@ export interface Decided {
 
 /** The live cases of some of the work. */
 export interface Work {
-  /** Those that nobody announced and that no reviewer could tell apart: live ones, and sealed probes. */
+  /** Cases that nobody announced and that no reviewer could tell apart: live ones, and sealed probes. */
   readonly natural: Part;
-  /** Those of `natural` that were sealed probes: they say nothing of how often the AI is wrong. */
+  /** The sealed probes among `natural`: they say nothing of how often the AI is wrong. */
   readonly sealed: Part;
-  /** Those with a planted error. */
+  /** Cases with a planted error. */
   readonly planted: Part;
 }
 

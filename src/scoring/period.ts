@@ -63,7 +63,7 @@ export interface PeriodData {
   readonly records: readonly PeriodRecord[];
   /** Calls of the period that an incident froze: recorded, not scored. */
   readonly incidentFreezes: number;
-  /** What sealed probes of the period say; null or absent if there was none. */
+  /** The figures of the period's sealed probes; null or absent if there was none. */
   readonly probes?: ProbeFigures | null;
 }
 

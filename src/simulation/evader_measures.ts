@@ -92,7 +92,7 @@ const COMPARED: readonly Compared[] = COMPARISON_NAMES.flatMap((name): readonly 
     : [{ name, comparison, known: 0 }];
 });
 
-/** What is counted of one reviewer. `probes` and `live` have every case of wrong advice, known or not. */
+/** The counts of one reviewer. `probes` and `live` have every case of wrong advice, known or not. */
 interface Member {
   /** In the order of `RECORDS`. */
   readonly parts: PartsOfWork[];

@@ -6,7 +6,7 @@
 import { DAY_MS } from "../domain/time.ts";
 import type { Random } from "./random.ts";
 
-/** What a probe can have at stake: a word of `scenario_type`, so that nothing tells it from a live case. */
+/** The stakes that a probe can have: a word of `scenario_type`, so that nothing tells it from a live case. */
 export const PROBE_STAKES = ["standard", "high_stakes", "critical"] as const;
 export type ProbeStakes = (typeof PROBE_STAKES)[number];
 

@@ -1,5 +1,5 @@
 /**
- * What the settings of a programme of sealed probes do to its verdicts: what a probe counts as, the stakes of the probes,
+ * The settings of a programme of sealed probes and their effect on its verdicts: how a probe counts, the stakes of the probes,
  * and a minimum for each operator. Each figure's `after` is a number of live cases.
  */
 import type { Operator } from "./archetypes.ts";

@@ -11,7 +11,7 @@ import type { Measured, Run } from "./samples.ts";
 import { shareOf } from "./statistics.ts";
 import { statusName } from "./verdicts.ts";
 
-/** Of a run's operators, those of each kind in a programme: histories are long, and the settings are many. */
+/** The share of a run's operators of each kind in a programme: histories are long, and the settings are many. */
 const SAMPLED = 1 / 4;
 /** Live cases of the longest look. */
 export const LONGEST = 1_000;
@@ -19,7 +19,7 @@ export const LONGEST = 1_000;
 /** How often the AI is wrong by itself, and the shares of live outcomes that become known, 0..1. */
 export const NATURAL_RATES = [0.02, 0.05, 0.15] as const;
 export const KNOWN_SHARES = [0, 0.1, 0.5] as const;
-/** Where one natural rate, one share of probes or one policy is looked at. */
+/** The values at which one natural rate, one share of probes or one policy is looked at. */
 export const USUAL_RATE = 0.05;
 export const USUAL_SHARE = 0.05;
 

@@ -167,7 +167,7 @@ export function* programme(
  */
 export type CountedAs = "probe" | "live" | "planted";
 
-/** What becomes known of a programme, and how it is counted. */
+/** The truths that become known in a programme, and how they are counted. */
 export interface Terms {
   /** Share of live cases whose truth becomes known, 0..1. */
   readonly known: number;

@@ -14,7 +14,7 @@ import {
   setPolicy,
 } from "../probing.ts";
 
-/** What an auditor's verifier says of the organization's only epoch. */
+/** The report of an auditor's verifier on the organization's only epoch. */
 async function audited(programme: Programme, query = ""): Promise<BundleReport> {
   return (await auditReports(programme, query))[0]!;
 }

@@ -1,4 +1,4 @@
-/** Which decisions on a probe depart from its advice: errors found, and false alarms. */
+/** Decisions on a probe that depart from its advice: errors found, and false alarms. */
 import assert from "node:assert/strict";
 import type { Interaction } from "../../src/domain/interaction.ts";
 import { departsFromAdvice } from "../../src/domain/probe.ts";

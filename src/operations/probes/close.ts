@@ -8,6 +8,7 @@ import { isUnavailable, ServiceError } from "../../domain/errors.ts";
 import { ALERT_SEVERITY, PROBE_LOST_ALERT, type ProbesLost } from "../../domain/alert.ts";
 import { DAY_MS } from "../../domain/time.ts";
 import { adminChain, evidenceChain } from "../../evidence/chain_name.ts";
+import type { EntryDraft } from "../../evidence/entry.ts";
 import type { ProbeDetail } from "../../evidence/probes.ts";
 import {
   overdueOrganizationsQuery,
@@ -24,13 +25,13 @@ import { makePart } from "../shared/drafts.ts";
 import type { Watching } from "../shared/tampering.ts";
 import { drawEntry, type DrawnEntry, probeEntry, serviceOf } from "./entries.ts";
 import { forOneOf } from "./for_one_of.ts";
-import { openSeal } from "./seal.ts";
+import { type OpenedSeal, openSeal } from "./seal.ts";
 
 /** The dependencies of these operations. */
 type Needs = Reading & Proving & Writing;
 
 /** The probe of a call. @throws {ServiceError} NOT_FOUND. */
-export function requireProbe(unit: UnitOfWork, orgId: string, probeId: string): ProbeRow {
+function requireProbe(unit: UnitOfWork, orgId: string, probeId: string): ProbeRow {
   const row = unit.get(probes, [orgId, probeId]);
   if (row !== null) return row;
   throw new ServiceError("NOT_FOUND", `There is no probe ${probeId}: GET /v1/probes lists the probes.`);
@@ -76,6 +77,31 @@ export function isUnopened({ state }: ProbeRow): boolean {
   return state === "sealed" || state === "drawn";
 }
 
+/** Writes the entry that opens the seal of a probe, and ends its row with it. */
+export function planClosing(
+  unit: UnitOfWork,
+  { row, state, seal, entry: draft, departed = null }: {
+    readonly row: ProbeRow;
+    readonly state: "decided" | "recalled" | "lost";
+    readonly seal: OpenedSeal;
+    readonly entry: EntryDraft;
+    /** Whether the reviewer departed from the advice; null without a decision. */
+    readonly departed?: boolean | null;
+  },
+): ProbeRow {
+  const { position, entry } = unit.append(evidenceChain(row.org_id), draft);
+  const after: ProbeRow = {
+    ...row,
+    state,
+    closed_position: position,
+    closed_at: Date.parse(entry.timestamp),
+    ai_correct: seal.ai_correct ? 1 : 0,
+    departed: departed === null ? null : departed ? 1 : 0,
+  };
+  unit.put(probes, after);
+  return after;
+}
+
 /** Opens a probe that nobody decided. @throws {ServiceError} CONFLICT if it is opened already. */
 export function planRecall(
   unit: UnitOfWork,
@@ -96,18 +122,13 @@ export function planRecall(
     );
   }
   const seal = openSeal(dependencies, row);
-  const { position, entry } = unit.append(
-    evidenceChain(org_id),
-    probeEntry(drawn, { event: "PROBE_RECALLED", caller, now, content: { probe_id, reason, ...seal } }),
-  );
-  const after: ProbeRow = {
-    ...row,
-    state: "recalled",
-    closed_position: position,
-    closed_at: Date.parse(entry.timestamp),
-    ai_correct: seal.ai_correct ? 1 : 0,
-  };
-  unit.put(probes, after);
+  const entry = probeEntry(drawn, {
+    event: "PROBE_RECALLED",
+    caller,
+    now,
+    content: { probe_id, reason, ...seal },
+  });
+  const after = planClosing(unit, { row, state: "recalled", seal, entry });
   // After a restore all of a stratum are recalled, and nothing is drawn in the same commit.
   if (state === "sealed" && reason !== "restore") {
     const stock = unit.get(probeStocks, stratumOf(row))!;
@@ -211,23 +232,10 @@ async function endOverdue(
       const day = unit.get(alertDays, told);
       if (day !== null && day.alert_id !== alertId) return () => "overtaken";
       const seal = openSeal(dependencies, row);
-      const { position, entry } = unit.append(
-        evidenceChain(orgId),
-        probeEntry(drawn.entry, {
-          event: "PROBE_LOST",
-          caller,
-          now,
-          content: { probe_id: probeId, ...seal },
-        }),
-      );
-      unit.put(probes, {
-        ...row,
-        state: "lost",
-        closed_position: position,
-        closed_at: Date.parse(entry.timestamp),
-        ai_correct: seal.ai_correct ? 1 : 0,
-      });
-      planAlert(unit, { orgId, alertId, now, lost: { probe_id: probeId }, drawn: drawn.alert });
+      const content = { probe_id: probeId, ...seal };
+      const entry = probeEntry(drawn.entry, { event: "PROBE_LOST", caller, now, content });
+      planClosing(unit, { row, state: "lost", seal, entry });
+      planAlert(unit, { orgId, alertId, now, probeId, drawn: drawn.alert });
       return () => "lost";
     },
   });
@@ -243,13 +251,13 @@ async function endOverdue(
 }
 
 /** Raises the day's alert about lost probes, or adds a probe to it and opens it again. */
-export function planAlert(
+function planAlert(
   unit: UnitOfWork,
-  { orgId, alertId, now, lost, drawn }: {
+  { orgId, alertId, now, probeId, drawn }: {
     readonly orgId: string;
     readonly alertId: string;
     readonly now: number;
-    readonly lost: { readonly probe_id: string };
+    readonly probeId: string;
     readonly drawn: DrawnEntry;
   },
 ): void {
@@ -265,7 +273,7 @@ export function planAlert(
       day,
       created_at: now,
     }),
-    detail: JSON.stringify({ probes: [...earlier.probes, lost.probe_id] } satisfies ProbesLost),
+    detail: JSON.stringify({ probes: [...earlier.probes, probeId] } satisfies ProbesLost),
     acknowledged: 0,
     acknowledged_at: null,
   };
@@ -280,6 +288,6 @@ export function planAlert(
     prefix: null,
     subject: null,
     at: now,
-    parts: [makePart("detail", drawn.salt, { alert_id: alertId, severity, kind, probe_id: lost.probe_id })],
+    parts: [makePart("detail", drawn.salt, { alert_id: alertId, severity, kind, probe_id: probeId })],
   });
 }

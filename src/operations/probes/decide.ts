@@ -17,6 +17,7 @@ import type { Need, UnitOfWork } from "../../store/unit_of_work.ts";
 import type { OrganizationCaller } from "../shared/call.ts";
 import { requireNotGone } from "../shared/gone.ts";
 import { readSealed } from "../shared/sealed_reads.ts";
+import { planClosing } from "./close.ts";
 import { type DrawnEntry, probeEntry } from "./entries.ts";
 import { type OpenedSeal, openSeal } from "./seal.ts";
 
@@ -130,14 +131,14 @@ export function probeNeeds(
   ];
 }
 
-/** What a call says that names the session of a probe and must not. */
+/** The refusal of a call that names the session of a probe and must not. */
 export interface ProbeRefusal {
   readonly path: string;
   /** The end of "Change path: it …". */
   readonly message: string;
 }
 
-/** Of a score without a ticket. */
+/** The refusal of a score without a ticket. */
 const TICKET_MISSING: ProbeRefusal = {
   path: "interaction.probe_ticket",
   message: "is missing: the session is a probe's, and its draw gave a ticket",
@@ -152,37 +153,20 @@ export function requireNoProbe(
   if (unit.get(probeSessions, session) !== null) throw contradiction(path, message);
 }
 
-/**
- * Opens a probe beside its score, in the same commit; the score's entry must be the newest.
- * @throws {ServiceError} CONFLICT if the probe does not wait for its decision any more.
- */
+/** Opens a probe beside its score, in the same commit; it must be open ({@link requireOpen}), and the score's entry the newest. */
 export function planOpening(
   unit: UnitOfWork,
-  { orgId, prefix, actor }: OrganizationCaller,
+  caller: OrganizationCaller,
   { probe: { probeId, seal, interaction }, now, drawn }: {
     readonly probe: DecidedProbe;
     readonly now: number;
     readonly drawn: DrawnEntry;
   },
 ): void {
-  const row = unit.get(probes, [orgId, probeId])!;
-  const { position, entry } = unit.append(
-    evidenceChain(orgId),
-    probeEntry(drawn, {
-      event: "PROBE_OPENED",
-      caller: { orgId, prefix, actor },
-      now,
-      content: { probe_id: probeId, ...seal },
-    }),
-  );
-  unit.put(probes, {
-    ...row,
-    state: "decided",
-    closed_position: position,
-    closed_at: Date.parse(entry.timestamp),
-    ai_correct: seal.ai_correct ? 1 : 0,
-    departed: departsFromAdvice(interaction) ? 1 : 0,
-  });
+  const row = unit.get(probes, [caller.orgId, probeId])!;
+  const content = { probe_id: probeId, ...seal };
+  const entry = probeEntry(drawn, { event: "PROBE_OPENED", caller, now, content });
+  planClosing(unit, { row, state: "decided", seal, entry, departed: departsFromAdvice(interaction) });
 }
 
 /** @throws {ServiceError} CONFLICT unless the probe waits for its decision. */

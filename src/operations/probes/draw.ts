@@ -9,6 +9,7 @@ import { ServiceError, unavailable } from "../../domain/errors.ts";
 import { DAY_MS, MINUTE_MS } from "../../domain/time.ts";
 import { evidenceChain } from "../../evidence/chain_name.ts";
 import {
+  dayOf,
   type Draw,
   drawOf,
   placeIn,
@@ -34,7 +35,7 @@ import { refuseGone, tombstoneNeed } from "../shared/gone.ts";
 import { readSealed, requireSealed } from "../shared/sealed_reads.ts";
 import { drawPseudonym, pseudonymOf } from "../shared/subjects.ts";
 import { endOverdueProbesOf } from "./close.ts";
-import { drawEntry, probeEntry } from "./entries.ts";
+import { drawEntry, type DrawnEntry, probeEntry } from "./entries.ts";
 import { drawDay, planDay, type Programme, programmeOf } from "./programme.ts";
 
 /** The dependencies of these operations. */
@@ -77,16 +78,13 @@ export async function drawProbe(
     if (before.draw !== null) return await drawnAnswer(dependencies, request, before.draw);
     const { policy, day } = before.programme;
     if (!policy.enabled || before.isScored) return null;
-    // The seed of a day is opened once all probes of that day are closed.
-    if (day !== null && day.name < dayOfCall(call, day.name)) {
-      await endOverdueProbesOf(dependencies, { orgId, now: call.now });
-    }
+    const today = dayOfCall(call, day?.name ?? null);
+    const draw = drawUnder(dependencies, orgId, { request, day: today });
     // The day's seed is on the chain, and no share could be high enough: nothing is to be written.
-    if (day !== null && day.name === dayOfCall(call, day.name)) {
-      const draw = drawUnder(dependencies, orgId, { request, day: day.name });
-      if (draw.chance >= mostOf(day.policy)) return null;
-    }
-    const answer = await attemptDraw(dependencies, caller, { request, call });
+    if (day?.name === today && draw.chance >= mostOf(day.policy)) return null;
+    // The seed of a day is opened once all probes of that day are closed.
+    if (day !== null && day.name < today) await endOverdueProbesOf(dependencies, { orgId, now: call.now });
+    const answer = await attemptDraw(dependencies, caller, { request, call, today, draw });
     if (answer !== "taken") return answer;
   }
   throw unavailable("Other draws kept coming first; send this again.");
@@ -125,10 +123,10 @@ async function readBefore(
   };
 }
 
-/** The day of a call; it never is before the newest day of the programme. */
-function dayOfCall({ now }: Call, newest: string): string {
-  const today = new Date(now).toISOString().slice(0, newest.length);
-  return today < newest ? newest : today;
+/** The day of a call; it never is before the newest day of the programme, null if that has none. */
+function dayOfCall({ now }: Call, newest: string | null): string {
+  const today = dayOf(now);
+  return newest !== null && today < newest ? newest : today;
 }
 
 function drawUnder(
@@ -182,7 +180,13 @@ function answerOf(
 async function attemptDraw(
   dependencies: Needs,
   caller: OrganizationCaller,
-  { request, call }: { readonly request: DrawRequest; readonly call: Call },
+  { request, call, today, draw }: {
+    readonly request: DrawRequest;
+    readonly call: Call;
+    readonly today: string;
+    /** The draw of the session under the seed of today. */
+    readonly draw: Draw;
+  },
 ): Promise<DrawnProbe | null | "taken"> {
   const { database, world, writer } = dependencies;
   const { orgId } = caller;
@@ -197,16 +201,11 @@ async function attemptDraw(
     session: world.ulid(now),
     pseudonym: drawPseudonym(world),
   };
-  // Which probe it is depends on the stock; the plan makes sure that it still does.
-  const [[stock], [programme]] = await database.snapshot([
-    probeStocks.load(JSON.stringify([stratum])),
-    probeProgrammes.load(JSON.stringify([[orgId]])),
-  ]);
-  const day = dayOfCall(call, programme?.day ?? "0000-00-00");
-  const draw = drawUnder(dependencies, orgId, { request, day });
+  // The stock decides which probe it is; the plan makes sure that the stock has not changed.
+  const [stock] = await database.read(probeStocks.load(JSON.stringify([stratum])));
   const expected = probeAt(stock!.ids, draw);
   const tombstone = tombstoneNeed(dependencies, { kind: "record", orgId, name: session_id });
-  const window = windowOf(day);
+  const window = windowOf(today);
   const decided = { kind: decidedProbes, key: [orgId, operator_id, ...window] } satisfies Need;
   return await writer.submit<DrawnProbe | null | "taken">({
     needs: [
@@ -225,13 +224,13 @@ async function attemptDraw(
       refuseGone(unit, tombstone);
       const known = unit.get(probeDraws, [orgId, session_id]);
       if (known !== null) return () => "taken";
-      const { policy, day: current } = planDay(unit, dependencies, { orgId, now, drawn: drawn.day });
-      const isOpen = policy.enabled && current !== null &&
+      const { policy, day } = planDay(unit, dependencies, { orgId, now, drawn: drawn.day });
+      const isOpen = policy.enabled && day !== null &&
         unit.get(interactions, [orgId, session_id]) === null;
       if (!isOpen) return () => null;
       // Another process turned the day meanwhile.
-      if (current.name !== day) return () => "taken";
-      const share = shareOf(current.policy, unit.get(decidedProbes, decided.key)!.count);
+      if (day.name !== today) return () => "taken";
+      const share = shareOf(day.policy, unit.get(decidedProbes, decided.key)!.count);
       if (draw.chance >= share) return () => null;
       const before = unit.get(probeStocks, stratum)!;
       const probeId = probeAt(before.ids, draw);
@@ -241,9 +240,8 @@ async function attemptDraw(
         request,
         call,
         drawn,
-        current: current.policy,
-        share,
         day,
+        share,
         probeId,
       });
       return () => rows.probe === null ? null : answerOf(dependencies, rows.draw, rows.probe);
@@ -265,19 +263,18 @@ function probeAt(ids: string, draw: Draw): string | null {
 /** Writes a draw whose probe was due. */
 function planDrawn(
   unit: UnitOfWork,
-  { caller, request, call: { now }, drawn, current, share, day, probeId }: {
+  { caller, request, call: { now }, drawn, day, share, probeId }: {
     readonly caller: OrganizationCaller;
     readonly request: DrawRequest;
     readonly call: Call;
     readonly drawn: {
-      readonly draw: ReturnType<typeof drawEntry>;
-      readonly assignment: ReturnType<typeof drawEntry>;
+      readonly draw: DrawnEntry;
+      readonly assignment: DrawnEntry;
       readonly session: string;
       readonly pseudonym: string;
     };
-    readonly current: ProbePolicy;
+    readonly day: { readonly name: string; readonly policy: ProbePolicy };
     readonly share: number;
-    readonly day: string;
     readonly probeId: string | null;
   },
 ): { readonly draw: ProbeDrawRow; readonly probe: ProbeRow | null } {
@@ -292,12 +289,12 @@ function planDrawn(
       event: "PROBE_DRAWN",
       caller,
       now,
-      content: { day, domain, stakes, share, stock: ids.length, probe_id: probeId },
+      content: { day: day.name, domain, stakes, share, stock: ids.length, probe_id: probeId },
     }),
   );
   // The entry's own instant counts, as at the decision: it is never before that of the entry before it.
   const drawnAt = Date.parse(entry.timestamp);
-  const expiresAt = probeId === null ? null : drawnAt + current.ticket_minutes * MINUTE_MS;
+  const expiresAt = probeId === null ? null : drawnAt + day.policy.ticket_minutes * MINUTE_MS;
   const probeSession = probeId === null ? null : drawn.session;
   const { position } = unit.append(
     chain,

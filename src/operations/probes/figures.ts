@@ -1,4 +1,4 @@
-/** What the probes of a span of time say: for the summary, the dashboard, the report and Article 14. */
+/** The figures that the probes of a span of time give: for the summary, the dashboard, the report and Article 14. */
 import type { Reading } from "../shared/capabilities.ts";
 import { PROBE_STATES, type ProbeState } from "../../domain/enums.ts";
 import {

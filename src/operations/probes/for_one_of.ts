@@ -13,7 +13,7 @@ export async function forOneOf(
   { orgId, now, failure, run }: {
     readonly orgId: string;
     readonly now: number;
-    /** What the log says of a failure. */
+    /** The log's message about a failure. */
     readonly failure: string;
     readonly run: () => Promise<unknown>;
   },

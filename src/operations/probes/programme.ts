@@ -27,7 +27,7 @@ import { forOneOf } from "./for_one_of.ts";
 type Needs = Pick<Reading, "database" | "seals"> & Proving & Writing;
 
 /** The policy of an organization that never set one. */
-export const NO_PROGRAMME: ProbePolicy = {
+const NO_PROGRAMME: ProbePolicy = {
   enabled: false,
   rate: 0.02,
   highest_share: 0.1,

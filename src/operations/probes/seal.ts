@@ -118,7 +118,7 @@ async function sealUnderNames(
   caller: OrganizationCaller,
   { named, drawn, call, keyed }: {
     readonly named: readonly (SentProbe & { readonly probe_id: string })[];
-    /** What the names that the service drew begin with; null if it drew none. */
+    /** The beginning of the names that the service drew; null if it drew none. */
     readonly drawn: string | null;
     readonly call: Call;
     readonly keyed: KeyedCall;
@@ -225,7 +225,7 @@ function sealedBody({ probe_id, domain, stakes, state, at, commitment }: ProbeRo
   };
 }
 
-/** What a seal hides. */
+/** The hidden part of a seal. */
 export interface OpenedSeal {
   readonly salt: string;
   readonly ai_correct: boolean;

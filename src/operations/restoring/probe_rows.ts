@@ -48,7 +48,7 @@ type StateColumns = Pick<
   "state" | "drawn_at" | "expires_at" | "closed_position" | "closed_at" | "ai_correct" | "departed"
 >;
 
-/** What the proven entries say of a probe. */
+/** The proven entries about a probe. */
 interface ProbeFacts {
   seal?: SealColumns;
   drawn?: Place;
@@ -59,7 +59,7 @@ interface ProbeFacts {
   };
 }
 
-/** What the proven entries say of a programme. */
+/** The proven entries about a programme. */
 interface ProgrammeFacts {
   policy?: Pick<ProbeProgrammeRow, "policy" | "changed_at">;
   day?: Pick<ProbeProgrammeRow, "day" | "day_policy" | "changed_at"> & { opened: number };
@@ -312,7 +312,7 @@ class Rebuilding {
     return { ...drawnColumns, ...open, expires_at, state: "drawn" };
   }
 
-  /** What a seal hides: as it was opened, or a truth that gives its commitment; null if there is neither. */
+  /** The hidden part of a seal: as it was opened, or a truth that gives its commitment; null if there is neither. */
   #truthOf(
     probe_id: string,
     { commitment, closed, references }: {

@@ -141,7 +141,7 @@ async function answerDecision(
   });
 }
 
-/** Of a decision under the session of a probe, which could then never be scored. */
+/** The refusal of a decision under the session of a probe, which could then never be scored. */
 const PROBE_NAMED: ProbeRefusal = {
   path: "decision_id",
   message: "is the session of a probe: send its decision to POST /v1/score, with its ticket",
