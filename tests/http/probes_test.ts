@@ -1,5 +1,6 @@
 /** Sealed probes, over HTTP: seal, draw, decision, opening, recall, loss. */
 import assert from "node:assert/strict";
+import { PROBES_SEALED_MAX } from "../../src/domain/limits.ts";
 import { Upkeep } from "../../src/operations/installation/upkeep.ts";
 import { alter, select } from "../altering.ts";
 import { withAlterations, withHarness } from "../harness.ts";
@@ -484,5 +485,37 @@ Deno.test(
     const page = await send(`/v1/compliance/report?${period}&format=html`, { key });
     assert.match(page.text, /Sealed probes/);
     assert.match(page.text, /Lost: 1\. Recalled: 2, of which after they were shown: 1\./);
+  }),
+);
+
+Deno.test(
+  "an organization may have so many sealed probes and no more; a batch over the limit seals none, and a recall makes room",
+  withHarness(async (harness) => {
+    const programme = { harness, key: await harness.organization("acme") };
+    const { send } = harness;
+    await sealStock(programme, PROBES_SEALED_MAX - 1);
+    const seal = (...ids: readonly string[]) =>
+      send("/v1/probes/batch", {
+        key: programme.key,
+        body: {
+          probes: ids.map((probe_id) => ({
+            probe_id,
+            domain: "general",
+            stakes: "critical",
+            ai_correct: true,
+          })),
+        },
+      });
+    const sealed = async () => (await send("/v1/probes/summary", { key: programme.key })).body.states.sealed;
+    const refused = await seal("over-1", "over-2");
+    assert.equal(refused.status, 409);
+    assert.match(refused.body.error.message, /recall some first/);
+    assert.equal(await sealed(), PROBES_SEALED_MAX - 1);
+    assert.equal((await seal("last-1")).status, 201);
+    assert.equal((await seal("over-1")).status, 409);
+    const recalled = await send("/v1/probes/last-1/recall", { key: programme.key, method: "POST" });
+    assert.equal(recalled.status, 200, recalled.text);
+    assert.equal((await seal("over-1")).status, 201);
+    assert.equal(await sealed(), PROBES_SEALED_MAX);
   }),
 );

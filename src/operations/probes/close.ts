@@ -114,7 +114,7 @@ export function planRecall(
     readonly reason: ProbeDetail<"PROBE_RECALLED">["reason"];
   },
 ): ProbeRow {
-  const { org_id, probe_id, state } = row;
+  const { probe_id, state } = row;
   if (!isUnopened(row)) {
     throw new ServiceError(
       "CONFLICT",

@@ -150,6 +150,7 @@ async function sealUnderNames(
       }
       keyed.remember(unit, { reference: drawn });
       const rows = prepared.map((each) => planSeal(unit, { caller, call, ...each }));
+      addToStocks(unit, orgId, rows);
       return () => ({ rows, call, replayed: false });
     },
   });
@@ -171,13 +172,6 @@ function planSeal(
     throw new ServiceError(
       "CONFLICT",
       `probe_id ${probe_id} was used, and a sealed probe cannot be changed: use a new probe_id. A call that can be repeated carries an Idempotency-Key.`,
-    );
-  }
-  const count = unit.get(sealedCounts, [orgId])?.count ?? 0;
-  if (count >= PROBES_SEALED_MAX) {
-    throw new ServiceError(
-      "CONFLICT",
-      `There are ${count} sealed probes that nobody was shown yet, the most that an organization may have: recall some first.`,
     );
   }
   const { position } = unit.append(
@@ -208,10 +202,28 @@ function planSeal(
     departed: null,
   };
   unit.put(probes, row);
-  unit.put(sealedCounts, { org_id: orgId, count: count + 1 });
-  const stock = unit.get(probeStocks, [orgId, domain, stakes])!;
-  unit.put(probeStocks, { ...stock, ids: JSON.stringify([...JSON.parse(stock.ids), probe_id]) });
   return row;
+}
+
+/** Adds sealed probes to the stocks that they can be drawn from. @throws {ServiceError} CONFLICT if there were too many. */
+function addToStocks(unit: UnitOfWork, orgId: string, rows: readonly ProbeRow[]): void {
+  const { count } = unit.get(sealedCounts, [orgId])!;
+  if (count + rows.length > PROBES_SEALED_MAX) {
+    throw new ServiceError(
+      "CONFLICT",
+      `There are ${count} sealed probes that nobody was shown yet, and an organization may have ${PROBES_SEALED_MAX}: recall some first.`,
+    );
+  }
+  unit.put(sealedCounts, { org_id: orgId, count: count + rows.length });
+  for (const own of Map.groupBy(rows, ({ domain, stakes }) => `${domain} ${stakes}`).values()) {
+    const { domain, stakes } = own[0]!;
+    const stock = unit.get(probeStocks, [orgId, domain, stakes])!;
+    const ids: readonly string[] = JSON.parse(stock.ids);
+    unit.put(probeStocks, {
+      ...stock,
+      ids: JSON.stringify([...ids, ...own.map(({ probe_id }) => probe_id)]),
+    });
+  }
 }
 
 function sealedBody({ probe_id, domain, stakes, state, at, commitment }: ProbeRow): SealedProbe {
