@@ -48,7 +48,9 @@ export async function unmount(path: string): Promise<void> {
 
 /** Copies the files of a folder into another one. */
 export async function copyInto(from: string, to: string): Promise<void> {
-  for await (const { name } of Deno.readDir(from)) await Deno.copyFile(`${from}/${name}`, `${to}/${name}`);
+  for await (const { name, isFile } of Deno.readDir(from)) {
+    if (isFile) await Deno.copyFile(`${from}/${name}`, `${to}/${name}`);
+  }
 }
 
 /** Writes a file until no room is left. */
