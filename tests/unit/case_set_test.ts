@@ -1,17 +1,18 @@
 /** The case sets of the program: their form, their balance, and that both languages are the same exercise. */
 import assert from "node:assert/strict";
+import { builtInCaseSet } from "../../src/exercises/built_in.ts";
 import { DOMAINS } from "../../src/domain/enums.ts";
-import { CASE_SET_LANGUAGES, type CaseSet, caseSetSchema, isChoiceRight } from "../case_set.ts";
-
-/** The case set for a domain. */
-async function caseSetOf(domain: string, language: string): Promise<CaseSet> {
-  const file = new URL(`../../case_sets/${domain}.${language}.json`, import.meta.url);
-  return caseSetSchema.parse(JSON.parse(await Deno.readTextFile(file)));
-}
+import {
+  CASE_SET_LANGUAGES,
+  type CaseSet,
+  caseSetSchema,
+  isChoiceRight,
+  shownCase,
+} from "../../src/exercises/case_set.ts";
 
 for (const domain of DOMAINS) {
   Deno.test(`the case sets of ${domain} have ten cases, half of them with wrong advice, alike in each language`, async () => {
-    const sets = await Promise.all(CASE_SET_LANGUAGES.map((language) => caseSetOf(domain, language)));
+    const sets = await Promise.all(CASE_SET_LANGUAGES.map((language) => builtInCaseSet(domain, language)));
     for (const [index, { name, language, cases, ...set }] of sets.entries()) {
       assert.deepEqual([name, set.domain, language], [domain, domain, CASE_SET_LANGUAGES[index]]);
       assert.ok(cases.length >= 10);
@@ -33,7 +34,7 @@ for (const domain of DOMAINS) {
 }
 
 Deno.test("the confidence of the advice and the number of choices do not tell whether it is right", async () => {
-  const sets = await Promise.all(DOMAINS.map((domain) => caseSetOf(domain, "en")));
+  const sets = await Promise.all(DOMAINS.map((domain) => builtInCaseSet(domain, "en")));
   const cases = sets.flatMap(({ cases }) => cases);
   const mean = (isRight: boolean, of: (one: CaseSet["cases"][number]) => number) => {
     const values = cases.filter(({ ai_correct }) => ai_correct === isRight).map(of);
@@ -47,6 +48,16 @@ Deno.test("the confidence of the advice and the number of choices do not tell wh
     Math.abs(mean(true, ({ choices }) => choices.length) - mean(false, ({ choices }) => choices.length)) <
       0.5,
   );
+});
+
+Deno.test("what is shown of a case does not tell whether its advice is right", async () => {
+  for (const domain of DOMAINS) {
+    for (const one of (await builtInCaseSet(domain, "en")).cases) {
+      const text = JSON.stringify(shownCase(one));
+      assert.doesNotMatch(text, /"(?:ai_correct|correct|explanation|decision|extent)"/);
+      assert.ok(!text.includes(one.explanation));
+    }
+  }
 });
 
 const ALTERATIONS: readonly (readonly [what: string, change: (set: Json) => void, message: RegExp])[] = [
@@ -66,7 +77,7 @@ type Json = any;
 
 for (const [what, change, message] of ALTERATIONS) {
   Deno.test(`a case set with ${what} is refused`, async () => {
-    const set = structuredClone(await caseSetOf("general", "en")) as Json;
+    const set = structuredClone(await builtInCaseSet("general", "en")) as Json;
     change(set);
     const { success, error } = caseSetSchema.safeParse(set);
     assert.equal(success, false);

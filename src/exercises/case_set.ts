@@ -1,9 +1,9 @@
 /**
- * The form of a case set: the cases of an exercise, each with advice that is right or wrong in a way that the case itself
- * shows. Source: case-sets.md.
+ * A case set: the cases of an exercise, each with advice that is right or wrong in a way that the case itself shows.
+ * An organization can write its own; those of the program are in `case_sets/`. Source: case-sets.md.
  */
 import * as z from "zod";
-import { DECISIONS, DOMAINS } from "../src/domain/enums.ts";
+import { DECISIONS, DOMAINS } from "../domain/enums.ts";
 
 export const CASE_SET_LANGUAGES = ["en", "de"] as const;
 export type CaseSetLanguage = (typeof CASE_SET_LANGUAGES)[number];
@@ -94,6 +94,19 @@ export const caseSetSchema = z.strictObject({
 
 export type CaseSet = z.infer<typeof caseSetSchema>;
 export type ExerciseCase = CaseSet["cases"][number];
+
+/** A case as a person sees it before deciding: nothing in it tells whether the advice is right. */
+export function shownCase({ id, title, task, facts, views, advice, choices }: ExerciseCase) {
+  return {
+    id,
+    title,
+    task,
+    facts,
+    views,
+    advice,
+    choices: choices.map(({ label }, number) => ({ number, label })),
+  };
+}
 
 /** Whether a choice of a case is right: a modification says so, every other choice follows from the advice. */
 export function isChoiceRight(
