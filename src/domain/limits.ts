@@ -68,6 +68,13 @@ export const WEBHOOKS_MAX = 10;
 export const PROBES_BATCH_MAX = 100;
 /** Sealed probes of an organization that nobody was shown yet. */
 export const PROBES_SEALED_MAX = 10_000;
+/** Versions of case sets on an organization's chain. */
+export const CASE_SETS_MAX = 200;
+/** Largest case set, bytes of its canonical JSON. */
+export const CASE_SET_LIMIT_BYTES = 262_144;
+/** Exercises in one page. */
+export const EXERCISES_PAGE_MAX = 100;
+export const EXERCISES_PAGE_DEFAULT = 20;
 /** Probes in one page. */
 export const PROBES_PAGE_MAX = 200;
 export const PROBES_PAGE_DEFAULT = 50;

@@ -32,8 +32,9 @@ function hasContent({ rows, text }: { readonly rows?: unknown; readonly text?: u
 }
 
 const EMPTY = "needs rows or text";
-const factSchema = z.strictObject(materialShape).refine(hasContent, EMPTY);
-const viewSchema = z.strictObject({ name: nameSchema, ...materialShape }).refine(hasContent, EMPTY);
+export const factSchema = z.strictObject(materialShape).refine(hasContent, EMPTY).meta({ id: "CaseFact" });
+export const viewSchema = z.strictObject({ name: nameSchema, ...materialShape }).refine(hasContent, EMPTY)
+  .meta({ id: "CaseView" });
 
 const choiceSchema = z.discriminatedUnion("decision", [
   z.strictObject({
@@ -48,19 +49,21 @@ const choiceSchema = z.discriminatedUnion("decision", [
   }),
 ]);
 
+export const adviceSchema = z.strictObject({
+  text: line(200),
+  reason: line(400),
+  confidence: z.int().min(50).max(99).meta({
+    description: "What the AI says of itself, percent: no sign of whether it is right.",
+  }),
+}).meta({ id: "CaseAdvice" });
+
 const caseSchema = z.strictObject({
   id: nameSchema,
   title: titleSchema,
   task: line(300).meta({ description: "The decision to be made." }),
   facts: z.array(factSchema).min(1).max(4).meta({ description: "What is on the screen at once." }),
   views: z.array(viewSchema).min(1).max(3).meta({ description: "What is folded away until it is opened." }),
-  advice: z.strictObject({
-    text: line(200),
-    reason: line(400),
-    confidence: z.int().min(50).max(99).meta({
-      description: "What the AI says of itself, percent: no sign of whether it is right.",
-    }),
-  }),
+  advice: adviceSchema,
   ai_correct: z.boolean(),
   choices: z.array(choiceSchema).min(3).max(6),
   explanation: line(600).meta({ description: "What was right and how the material shows it." }),

@@ -8,6 +8,7 @@ import { ASSESSMENT_ROUTES } from "./routes/assessments.ts";
 import { AUDIT_LOG_ROUTES } from "./routes/audit_log.ts";
 import { DECISION_ROUTES } from "./routes/decisions.ts";
 import { EVIDENCE_ROUTES } from "./routes/evidence.ts";
+import { EXERCISE_ROUTES } from "./routes/exercises.ts";
 import { MAINTENANCE_ROUTES } from "./routes/maintenance.ts";
 import { OPERATOR_ROUTES } from "./routes/operators.ts";
 import { ORGANIZATION_ROUTES } from "./routes/organization.ts";
@@ -44,6 +45,12 @@ export const ROUTE_GROUPS: readonly RouteGroup[] = [
     description:
       "Cases with known truth among live ones: sealed before anybody sees them, drawn by a seed that nobody can foresee, and opened with their score.",
     routes: PROBE_ROUTES,
+  },
+  {
+    name: "Exercises",
+    description:
+      "Exercises that the service holds itself: case sets, links for reviewers, results and their effect. The page of a link needs no key.",
+    routes: EXERCISE_ROUTES,
   },
   {
     name: "Operators",

@@ -26,6 +26,8 @@ const RESERVED_PREFIXES = [
   "SUBJECT_",
   "ORG_",
   "PROBE_",
+  "EXERCISE_",
+  "CASE_SET_",
 ] as const;
 
 /** Largest payload, bytes of its canonical JSON. */

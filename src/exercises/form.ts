@@ -1,0 +1,108 @@
+/**
+ * Which exercises of the catalogue the service can hold by itself, and how it shows their cases. It shows cases with or
+ * without advice and takes decisions; an exercise that needs more, such as a written reason or a stated chance, is held
+ * in the organization's own tool. Source: oversight loop, section 2; exercises.md.
+ */
+import type { Presentation } from "../evidence/exercises.ts";
+import type { ModelDocument } from "../scoring/model.ts";
+
+export type CatalogueExercise = ModelDocument["maintenance"]["exercises"][number];
+export const DIFFICULTIES = ["easy", "moderate", "hard"] as const;
+export type Difficulty = (typeof DIFFICULTIES)[number];
+
+export interface ExerciseForm {
+  readonly presentation: Presentation;
+  /** Milliseconds before the advice is shown; null unless it is delayed. */
+  readonly delay_ms: number | null;
+  /** Cases in which the advice may be asked for; null unless it is shown on request. */
+  readonly requests: number | null;
+}
+
+/** Parameters that ask nothing of the page: what the cases are like, or how they are counted. */
+const ONLY_ABOUT_CASES: readonly string[] = [
+  "error_kinds",
+  "window",
+  "edge_case",
+  "domain",
+  "must_substitute",
+];
+
+/** How the service shows the cases of an exercise; null if it cannot hold it. */
+export function formOf(
+  { scenario_type, params }: CatalogueExercise,
+  difficulty: Difficulty,
+): ExerciseForm | null {
+  const own = params[difficulty];
+  const [[name, value] = [], ...more] = Object.entries(own).filter(([name]) =>
+    !ONLY_ABOUT_CASES.includes(name)
+  );
+  if (more.length > 0) return null;
+  const form = (presentation: Presentation): ExerciseForm => ({
+    presentation,
+    delay_ms: null,
+    requests: null,
+  });
+  if (scenario_type === "ai_withheld") {
+    if (name === "ai_available" && value === false) return form("withheld");
+    return name === "pattern" && value === "ABAB" ? form("alternating") : null;
+  }
+  if (scenario_type !== "calibration") return null;
+  switch (name) {
+    // A quiz about the tool has a domain and nothing else, and is no set of cases.
+    case undefined:
+      return Object.keys(own).join() === "domain" ? null : form("shown");
+    case "commit_before_reveal":
+      return value === true ? form("after_decision") : null;
+    case "reveal_delay_ms":
+      return isCount(value) ? { ...form("delayed"), delay_ms: value } : null;
+    case "advice_budget":
+      return isCount(value) ? { ...form("on_request"), requests: value } : null;
+    default:
+      return null;
+  }
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+}
+
+/** Whether the advice of a case can be seen at all; `number` counts from 1. */
+export function isAdvised(presentation: Presentation, number: number): boolean {
+  return presentation === "alternating" ? number % 2 === 1 : presentation !== "withheld";
+}
+
+/** Fewest cases of a run with right and with wrong advice: with fewer, skill could not be told from luck. */
+const FEWEST_OF_A_KIND = 2;
+
+interface Choosing {
+  /** How many cases the run is to have; a smaller set gives fewer. */
+  readonly items: number;
+  /** Share of cases whose advice is to be wrong; 0 to 1. */
+  readonly errorShare: number;
+  /** How often the operator was set a case before, by its id. */
+  readonly seen: ReadonlyMap<string, number>;
+  /** Uniform numbers from 0 to below 1. */
+  readonly random: () => number;
+}
+
+/**
+ * Chooses cases and their order. Those that the operator was set least often come first. Wrong advice comes in the share
+ * asked for, rounded up, as far as the set has enough cases of both kinds.
+ */
+export function chooseCases(
+  cases: readonly { readonly id: string; readonly ai_correct: boolean }[],
+  { items, errorShare, seen, random }: Choosing,
+): readonly string[] {
+  const ofKind = (isRight: boolean) =>
+    cases.filter(({ ai_correct }) => ai_correct === isRight)
+      .map(({ id }) => ({ id, seen: seen.get(id) ?? 0, place: random() }))
+      .sort((one, other) => one.seen - other.seen || one.place - other.place);
+  const [right, wrong] = [ofKind(true), ofKind(false)];
+  const count = Math.min(cases.length, Math.max(items, 2 * FEWEST_OF_A_KIND));
+  const wished = Math.max(FEWEST_OF_A_KIND, Math.ceil(count * errorShare));
+  const fromWrong = Math.min(wrong.length, count - FEWEST_OF_A_KIND, Math.max(wished, count - right.length));
+  return [...wrong.slice(0, fromWrong), ...right.slice(0, count - fromWrong)]
+    .map(({ id }) => ({ id, place: random() })).sort((one, other) => one.place - other.place).map(({ id }) =>
+      id
+    );
+}

@@ -1,0 +1,341 @@
+/**
+ * Exercises that the service holds: their case sets, setting one, its results; and the calls of the reviewer's page,
+ * which need the link and no key. Source: oversight loop, section 2.
+ */
+import * as z from "zod";
+import {
+  difficultySchema,
+  exerciseCaseResultSchema,
+  exerciseDecisionSchema,
+  exerciseEffectSchema,
+  exercisePageSchema,
+  exerciseRunSchema,
+  exerciseSuccessSchema,
+  languageSchema,
+  LINK_HOURS_DEFAULT,
+  LINK_HOURS_MAX,
+  listedCaseSetSchema,
+} from "../../domain/exercise.ts";
+import { domainSchema, operatorIdSchema } from "../../domain/interaction.ts";
+import {
+  BODY_LIMIT_BYTES,
+  CASE_SET_LIMIT_BYTES,
+  EXERCISES_PAGE_DEFAULT,
+  EXERCISES_PAGE_MAX,
+} from "../../domain/limits.ts";
+import { envelopeFields } from "../../domain/score.ts";
+import { canonicalJson } from "../../evidence/canonical.ts";
+import { utf8 } from "../../evidence/crypto.ts";
+import { evidenceSchema } from "../../evidence/envelope.ts";
+import { caseSetSchema } from "../../exercises/case_set.ts";
+import { CASE_SET_EXAMPLE } from "../../exercises/example.ts";
+import { addCaseSet, listCaseSets, readCaseSet } from "../../operations/exercises/case_sets.ts";
+import { listExercises, readExercise } from "../../operations/exercises/list.ts";
+import { decideExercise, readExercisePage } from "../../operations/exercises/page.ts";
+import { setExercise } from "../../operations/exercises/set.ts";
+import type { Route } from "../exchange.ts";
+import { idempotentCall } from "../idempotency_key.ts";
+import { parseParameters, parseWith, validationFailed } from "../parse.ts";
+import { integerParameter } from "./parameters.ts";
+import { KEYED_POST, KEYED_READ, OPEN } from "./shared.ts";
+
+const exerciseRequestSchema = z.object({
+  operator_id: operatorIdSchema,
+  exercise_id: z.string().min(1).max(100).meta({
+    description: "An exercise of the catalogue that the service can hold.",
+    examples: ["ex_error_detection_1"],
+  }),
+  case_set: z.string().min(1).max(64).nullable().default(null).meta({
+    description:
+      "The name of a case set, of which the newest version is used, or the hash of one version. Null = the program's own set of the domain.",
+  }),
+  domain: domainSchema.nullable().default(null).meta({
+    description: "Null = that of the case set, or else that of the operator's latest work.",
+  }),
+  language: languageSchema.default("en"),
+  difficulty: difficultySchema.default("moderate"),
+  expires_hours: z.int().min(1).max(LINK_HOURS_MAX).default(LINK_HOURS_DEFAULT).meta({
+    description: "Hours for which the link can be used.",
+  }),
+}).meta({ id: "ExerciseRequest" });
+
+const exerciseSetResponseSchema = exerciseRunSchema.extend({
+  link: z.url().meta({
+    description:
+      "For the reviewer. Who has it can decide the cases, each once, until it expires; no other answer shows it again.",
+  }),
+  evidence: evidenceSchema,
+  ...envelopeFields,
+}).meta({ id: "ExerciseSetResponse" });
+
+const postExercise: Route = {
+  ...KEYED_POST,
+  headerKeyOnly: true,
+  path: "/v1/exercises",
+  operationId: "postExercise",
+  summary: "Set an exercise",
+  description:
+    "Sets an operator an exercise that the service holds itself, and returns a link for the operator. The cases are chosen at random from a case set, those first that the operator was set least often. Each decision is scored as an announced test: it moves no score and no verdict.",
+  body: { schema: exerciseRequestSchema, limitBytes: BODY_LIMIT_BYTES },
+  success: {
+    status: 201,
+    description: "The exercise, its link, and the evidence that it was set.",
+    schema: exerciseSetResponseSchema,
+  },
+  errors: ["GONE"],
+  examples: [
+    {
+      summary: "Find the errors, with loans, in German",
+      body: {
+        operator_id: "reviewer-ada",
+        exercise_id: "ex_error_detection_1",
+        domain: "financial",
+        language: "de",
+      },
+    },
+    { summary: "The domain of the latest work", body: { operator_id: "reviewer-ada", exercise_id: "ex_decision_autonomy_2" } },
+  ],
+  async handler({ dependencies, description }, { context, exchange, json }) {
+    const { body: { token, ...run }, ...answer } = await setExercise(dependencies, exchange.caller!, {
+      request: parseWith(exerciseRequestSchema, json),
+      call: exchange.call,
+      idempotency: idempotentCall(context),
+    });
+    return { status: 201, body: { ...run, link: `${description.baseUrl()}/exercise/${token}` }, ...answer };
+  },
+};
+
+const listParametersSchema = z.object({
+  operator_id: operatorIdSchema.optional(),
+  limit: integerParameter({ min: 1, max: EXERCISES_PAGE_MAX, fallback: EXERCISES_PAGE_DEFAULT }),
+  cursor: z.string().regex(/^[0-9]{1,15}$/, "must be the next_cursor of a page, unchanged").optional(),
+});
+
+const getExercises: Route = {
+  ...KEYED_READ,
+  path: "/v1/exercises",
+  operationId: "getExercises",
+  summary: "The exercises that were set",
+  description:
+    "Returns a page of the exercises, the last set first, with what the decided cases show. `next_cursor` gets the next page; it is null on the last page. Exercises of erased operators are left out.",
+  parameters: listParametersSchema,
+  success: {
+    status: 200,
+    description: "A page of exercises.",
+    schema: z.object({
+      exercises: z.array(exerciseRunSchema),
+      count: z.int(),
+      next_cursor: z.string().nullable(),
+      ...envelopeFields,
+    }).meta({ id: "ExercisesResponse" }),
+  },
+  examples: [{ summary: "The newest" }, { summary: "Of a reviewer", query: { operator_id: "reviewer-ada" } }],
+  async handler({ dependencies }, { context, exchange }) {
+    const { operator_id = null, limit, cursor } = parseParameters(context.req.raw, listParametersSchema);
+    const { runs, next } = await listExercises(dependencies, exchange.caller!, {
+      operatorId: operator_id,
+      limit,
+      below: cursor === undefined ? null : Number(cursor),
+      now: exchange.call.now,
+    });
+    return {
+      status: 200,
+      body: { exercises: runs, count: runs.length, next_cursor: next === null ? null : String(next) },
+    };
+  },
+};
+
+const runPathSchema = z.object({
+  run_id: z.string().regex(/^[0-9A-Z]{26}$/, "must be the run_id of an exercise").meta({
+    examples: ["01JZZZZZZZZZZZZZZZZZZZZZZZ"],
+  }),
+});
+
+const getExercise: Route = {
+  ...KEYED_READ,
+  path: "/v1/exercises/{run_id}",
+  operationId: "getExercise",
+  summary: "An exercise with its results",
+  description:
+    "Returns each decided case with its score's place in the chain, the metric of the exercise, and its effect: the score of live work before it and after the next 30 live interactions.",
+  pathParameters: runPathSchema,
+  success: {
+    status: 200,
+    description: "The exercise.",
+    schema: exerciseRunSchema.extend({
+      results: z.array(exerciseCaseResultSchema),
+      success: exerciseSuccessSchema,
+      effect: exerciseEffectSchema,
+      evidence: evidenceSchema,
+      ...envelopeFields,
+    }).meta({ id: "ExerciseResponse" }),
+  },
+  errors: ["NOT_FOUND", "GONE"],
+  examples: [{ summary: "One exercise", path: { run_id: "01JZZZZZZZZZZZZZZZZZZZZZZZ" } }],
+  async handler({ dependencies }, { context, exchange }) {
+    const { run_id } = parseWith(runPathSchema, context.req.param());
+    const body = await readExercise(dependencies, exchange.caller!, { runId: run_id, now: exchange.call.now });
+    return { status: 200, body };
+  },
+};
+
+const addedResponseSchema = listedCaseSetSchema.extend({ evidence: evidenceSchema, ...envelopeFields }).meta({
+  id: "CaseSetAdded",
+});
+
+const postCaseSet: Route = {
+  ...KEYED_POST,
+  headerKeyOnly: true,
+  honoursIdempotencyKey: false,
+  path: "/v1/case-sets",
+  operationId: "postCaseSet",
+  summary: "Add a case set",
+  description:
+    "Checks a case set and records it in the organization's evidence, with the truth of its cases. Its hash names this version; a change is a new version beside it. The same document again changes nothing. Do not send personal data: a case set is not erased with an operator.",
+  body: { schema: caseSetSchema, limitBytes: BODY_LIMIT_BYTES },
+  success: { status: 201, description: "The case set and its evidence.", schema: addedResponseSchema },
+  errors: ["CONFLICT"],
+  examples: [{ summary: "Four loans", body: CASE_SET_EXAMPLE }],
+  async handler({ dependencies }, { exchange, json }) {
+    const set = parseWith(caseSetSchema, json);
+    const { length } = utf8(canonicalJson(set));
+    if (length > CASE_SET_LIMIT_BYTES) {
+      throw validationFailed([{
+        path: "cases",
+        message: `must have at most ${CASE_SET_LIMIT_BYTES} bytes of canonical JSON with the rest of the set, and has ${length}`,
+      }]);
+    }
+    const { set: added, evidence } = await addCaseSet(dependencies, exchange.caller!, { set, call: exchange.call });
+    return { status: 201, body: { ...added, evidence } };
+  },
+};
+
+const getCaseSets: Route = {
+  ...KEYED_READ,
+  path: "/v1/case-sets",
+  operationId: "getCaseSets",
+  summary: "The case sets",
+  description:
+    "Returns the organization's case sets, the last added first, and those of the program. Nothing of their cases is in this list.",
+  success: {
+    status: 200,
+    description: "The case sets.",
+    schema: z.object({ case_sets: z.array(listedCaseSetSchema), count: z.int(), ...envelopeFields }).meta({
+      id: "CaseSetsResponse",
+    }),
+  },
+  examples: [{ summary: "Ask" }],
+  async handler({ dependencies }, { exchange }) {
+    const sets = await listCaseSets(dependencies, exchange.caller!);
+    return { status: 200, body: { case_sets: sets, count: sets.length } };
+  },
+};
+
+const caseSetPathSchema = z.object({
+  sha256: z.string().regex(/^[0-9a-f]{64}$/, "must be the sha256 of a case set").meta({
+    examples: ["0000000000000000000000000000000000000000000000000000000000000000"],
+  }),
+});
+
+const getCaseSet: Route = {
+  ...KEYED_READ,
+  path: "/v1/case-sets/{sha256}",
+  operationId: "getCaseSet",
+  summary: "A case set, whole",
+  description: "Returns one version of a case set with the truth of its cases. It is not for reviewers.",
+  pathParameters: caseSetPathSchema,
+  success: {
+    status: 200,
+    description: "The case set.",
+    schema: z.object({ sha256: z.string(), case_set: caseSetSchema, ...envelopeFields }).meta({
+      id: "CaseSetResponse",
+    }),
+  },
+  errors: ["NOT_FOUND"],
+  examples: [{ summary: "One version", path: { sha256: "0".repeat(64) } }],
+  async handler({ dependencies }, { context, exchange }) {
+    const { sha256 } = parseWith(caseSetPathSchema, context.req.param());
+    return { status: 200, body: { sha256, case_set: await readCaseSet(dependencies, exchange.caller!, sha256) } };
+  },
+};
+
+const tokenPathSchema = z.object({
+  token: z.string().regex(/^[A-Za-z0-9._-]{1,64}$/, "must be that of a link").meta({
+    description: "The last part of the link.",
+    examples: ["01JZZZZZZZZZZZZZZZZZZZZZZZ.AAAAAAAAAAAAAAAAAAAAAA"],
+  }),
+});
+
+const pageResponseSchema = exercisePageSchema.extend(envelopeFields).meta({ id: "ExercisePageResponse" });
+
+const getExercisePage: Route = {
+  ...OPEN,
+  method: "GET",
+  path: "/exercise/{token}/state",
+  operationId: "getExercisePage",
+  summary: "What the page of an exercise shows",
+  description:
+    "Returns the next case of an exercise, without its truth, and the decided cases that the reviewer has been told about. The token of the link is needed, and no key.",
+  layer1: true,
+  pathParameters: tokenPathSchema,
+  success: { status: 200, description: "The state of the page.", schema: pageResponseSchema },
+  errors: ["NOT_FOUND", "GONE"],
+  examples: [{
+    summary: "A link",
+    path: { token: "01JZZZZZZZZZZZZZZZZZZZZZZZ.AAAAAAAAAAAAAAAAAAAAAA" },
+  }],
+  async handler({ dependencies }, { context, exchange }) {
+    const { token } = parseWith(tokenPathSchema, context.req.param());
+    exchange.headers.set("Cache-Control", "no-store");
+    return { status: 200, body: await readExercisePage(dependencies, token, exchange.call) };
+  },
+};
+
+const postExerciseDecision: Route = {
+  ...OPEN,
+  method: "POST",
+  path: "/exercise/{token}/decisions",
+  operationId: "postExerciseDecision",
+  summary: "Decide the next case of an exercise",
+  description:
+    "Scores the decision as an announced test and returns what the page shows then. Each case is decided once; the same decision again changes nothing. The token of the link is needed, and no key.",
+  layer1: true,
+  pathParameters: tokenPathSchema,
+  body: { schema: exerciseDecisionSchema, limitBytes: BODY_LIMIT_BYTES },
+  success: { status: 200, description: "The state of the page.", schema: pageResponseSchema },
+  errors: ["NOT_FOUND", "GONE", "CONFLICT", "SERVICE_UNAVAILABLE"],
+  examples: [{
+    summary: "The first case",
+    path: { token: "01JZZZZZZZZZZZZZZZZZZZZZZZ.AAAAAAAAAAAAAAAAAAAAAA" },
+    body: {
+      number: 1,
+      choice: 0,
+      advised: true,
+      time_to_decision_ms: 41000,
+      hover_events: null,
+      scroll_depth: 1,
+      alternative_views_checked: 1,
+    },
+  }],
+  async handler({ dependencies }, { context, exchange, json }) {
+    const { token } = parseWith(tokenPathSchema, context.req.param());
+    exchange.headers.set("Cache-Control", "no-store");
+    const body = await decideExercise(dependencies, {
+      token,
+      decision: parseWith(exerciseDecisionSchema, json),
+      call: exchange.call,
+    });
+    return { status: 200, body };
+  },
+};
+
+export const EXERCISE_ROUTES: readonly Route[] = [
+  postExercise,
+  getExercises,
+  getExercise,
+  postCaseSet,
+  getCaseSets,
+  getCaseSet,
+  getExercisePage,
+  postExerciseDecision,
+];

@@ -1,0 +1,193 @@
+/**
+ * The reviewer's side of an exercise: who has the link sees the next case and decides it. Each decision is scored at once
+ * by the service itself, as an announced test. What is right is told only when the decision is durable.
+ */
+import type { Logging, Proving, Reading, Scoring, Writing } from "../shared/capabilities.ts";
+import { AlteredError, ServiceError } from "../../domain/errors.ts";
+import type { ExerciseDecision, ExercisePage } from "../../domain/exercise.ts";
+import type { Interaction } from "../../domain/interaction.ts";
+import { equalBytes, utf8 } from "../../evidence/crypto.ts";
+import { caseSetAddedSchema, caseSetSha256 } from "../../evidence/exercises.ts";
+import { type CaseSet, caseSetSchema, type ExerciseCase, isChoiceRight, shownCase } from "../../exercises/case_set.ts";
+import { isAdvised } from "../../exercises/form.ts";
+import { linkToken } from "../../keys/exercise_links.ts";
+import { readEvidence } from "../../store/proofs.ts";
+import { type Remembering, readRegistered } from "../organizations/registered.ts";
+import type { Call, OrganizationCaller } from "../shared/call.ts";
+import { originOf } from "../shared/deployment.ts";
+import { scoreInteraction } from "../scoring/score.ts";
+import { readRun, resultsOf, type Run, sessionsOf, stateOf } from "./runs.ts";
+
+/** The dependencies of these operations. */
+type Needs = Reading & Proving & Writing & Scoring & Logging & Remembering;
+
+/** A token of a link: the run's id and the proof that this service made the link. */
+const TOKEN = /^([0-9A-Z]{26})\.([A-Za-z0-9_-]{22})$/;
+
+/** The run of a link, with its cases. */
+interface LinkedRun {
+  readonly run: Run;
+  readonly cases: readonly ExerciseCase[];
+}
+
+/**
+ * @throws {ServiceError} NOT_FOUND for a token that this service did not give, or while the organization is inactive;
+ *   GONE if the link is over, or the operator was erased; {AlteredError}.
+ */
+async function openLink(dependencies: Needs, token: string, { now }: Call): Promise<LinkedRun> {
+  const { installation } = dependencies;
+  const [, runId = "", secret = ""] = TOKEN.exec(token) ?? [];
+  if (!equalBytes(utf8(linkToken(installation.key, runId)), utf8(secret))) throw unknownLink();
+  const run = await readRun(dependencies, runId);
+  const { organization } = await readRegistered(dependencies, run.orgId);
+  if (organization?.inactive_reasons !== "[]") throw unknownLink();
+  if (now > Date.parse(run.input.expires_at)) {
+    throw new ServiceError("GONE", "This link is over: ask for a new one if you were to decide more cases.");
+  }
+  return { run, cases: await casesOf(dependencies, run) };
+}
+
+function unknownLink(): ServiceError {
+  return new ServiceError("NOT_FOUND", "There is no exercise at this link: check that it is whole.");
+}
+
+/** The cases of a run, from the entry of their set. */
+async function casesOf(dependencies: Needs, { input }: Run): Promise<readonly ExerciseCase[]> {
+  const { chain, seq, sha256 } = input.case_set;
+  const origin = originOf(dependencies, chain);
+  const stored = await readEvidence(dependencies, { chain, origin, seq, covers: "detail" });
+  if (stored === null) throw new ServiceError("GONE", "The cases of this exercise are past their retention.");
+  const set: CaseSet = caseSetSchema.parse(caseSetAddedSchema.parse(JSON.parse(stored.text)).case_set);
+  if (caseSetSha256(dependencies.crypto, set) !== sha256) {
+    throw new AlteredError(chain, `entry ${seq} of ${chain} is not the case set of an exercise`);
+  }
+  const byId = new Map(set.cases.map((one) => [one.id, one]));
+  return input.cases.map((id) => byId.get(id)!);
+}
+
+/** What the page of a link shows now. @throws as {@link openLink}. */
+export async function readExercisePage(dependencies: Needs, token: string, call: Call): Promise<ExercisePage> {
+  return await pageOf(dependencies, await openLink(dependencies, token, call));
+}
+
+async function pageOf(dependencies: Needs, { run, cases }: LinkedRun): Promise<ExercisePage> {
+  const { exercise, language, presentation, delay_ms, requests, feedback, expires_at } = run.input;
+  const results = (await resultsOf(dependencies, run.orgId, [run])).get(run.runId)!;
+  const decided = results.length;
+  const isDone = decided === cases.length;
+  const asked = results.filter(({ advised }) => advised).length;
+  const next = cases[decided];
+  const told = feedback === "immediate" || isDone ? results : [];
+  return {
+    title: exercise.title,
+    instructions: exercise.instructions,
+    debrief: exercise.debrief,
+    language: language as ExercisePage["language"],
+    cases: cases.length,
+    decided,
+    presentation,
+    delay_ms,
+    requests_left: requests === null ? null : Math.max(0, requests - asked),
+    feedback,
+    expires_at,
+    next: next === undefined ? null : {
+      ...shownCase(next),
+      number: decided + 1,
+      advice: isAdvised(presentation, decided + 1) ? next.advice : null,
+    },
+    solved: told.map(({ number, correct, advised }) => {
+      const { title, ai_correct, advice, explanation } = cases[number - 1]!;
+      return { number, title, correct, ai_correct, advice: advised ? advice.text : null, explanation };
+    }),
+  };
+}
+
+/**
+ * Decides the next case of a link. The same decision again changes nothing.
+ * @returns what the page shows then.
+ * @throws {ServiceError} CONFLICT if the case was decided otherwise, or is not the next one; VALIDATION_FAILED;
+ *   SERVICE_UNAVAILABLE; as {@link openLink}.
+ */
+export async function decideExercise(
+  dependencies: Needs,
+  { token, decision, call }: {
+    readonly token: string;
+    readonly decision: ExerciseDecision;
+    readonly call: Call;
+  },
+): Promise<ExercisePage> {
+  const linked = await openLink(dependencies, token, call);
+  const { run, cases } = linked;
+  const { number } = decision;
+  const before = await pageOf(dependencies, linked);
+  const one = cases[number - 1];
+  if (one === undefined || number > before.decided + 1) {
+    throw new ServiceError(
+      "CONFLICT",
+      stateOf(run, before.decided, call.now) === "done"
+        ? "All cases of this exercise are decided."
+        : `The next case is number ${before.decided + 1}: load the page again.`,
+    );
+  }
+  const requestsLeft = number <= before.decided ? 1 : before.requests_left;
+  const interaction = interactionOf(run, one, { decision, requestsLeft });
+  const caller: OrganizationCaller = { actor: "system", orgId: run.orgId, prefix: null };
+  const request = {
+    session_id: sessionsOf(dependencies, run)[number - 1]!,
+    operator_id: run.input.operator_id,
+    domain: run.input.domain,
+    interaction,
+    mode: "full",
+    role_tier: "tier_1",
+    mode_override: "normal",
+  } as const;
+  try {
+    await scoreInteraction(dependencies, caller, { request, call });
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code !== "CONFLICT") throw error;
+    throw new ServiceError("CONFLICT", `Case ${number} was decided otherwise before, and that decision stands.`);
+  }
+  return await pageOf(dependencies, linked);
+}
+
+/** The decision as it is scored. @throws {ServiceError} VALIDATION_FAILED */
+function interactionOf(
+  { input: { presentation } }: Run,
+  one: ExerciseCase,
+  { decision: { number, choice: chosen, advised, ...measured }, requestsLeft }: {
+    readonly decision: ExerciseDecision;
+    readonly requestsLeft: number | null;
+  },
+): Interaction {
+  const choice = one.choices[chosen];
+  if (choice === undefined) throw refused("choice", `must be the number of one of the ${one.choices.length} choices`);
+  const mayChoose = presentation === "on_request" && requestsLeft !== 0;
+  if (!mayChoose && advised !== (presentation !== "on_request" && isAdvised(presentation, number))) {
+    throw refused("advised", "must say whether this exercise shows the advice of this case");
+  }
+  const correct = isChoiceRight(one, choice);
+  const common = {
+    ai_available: true,
+    scenario_type: "calibration" as const,
+    outcome_correct: correct,
+    hover_events: measured.hover_events,
+    scroll_depth: measured.scroll_depth,
+    alternative_views_checked: measured.alternative_views_checked,
+    time_to_decision_ms: measured.time_to_decision_ms,
+  };
+  // Without advice there is nothing to accept or to refuse: the outcome alone counts.
+  if (!advised) {
+    return { ...common, ai_recommendation_presented: false, decision: "accepted", modification_extent: 0 };
+  }
+  return {
+    ...common,
+    ai_recommendation_presented: true,
+    decision: choice.decision,
+    modification_extent: choice.decision === "modified" ? choice.extent : 0,
+    ai_correct: one.ai_correct,
+  };
+}
+
+function refused(path: string, message: string): ServiceError {
+  return new ServiceError("VALIDATION_FAILED", `Change ${path}: it ${message}.`, { details: [{ path, message }] });
+}
