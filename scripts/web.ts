@@ -29,6 +29,7 @@ export const SCRIPTS: Readonly<Record<string, string>> = {
   "collector.js": "src/web/collector/main.ts",
   "console.js": "src/web/console/main.tsx",
   "demo.js": "src/web/demo/main.tsx",
+  "exercise.js": "src/web/exercise/main.tsx",
   "reference.js": "src/web/reference/main.tsx",
   "storage_thread.js": "src/store/storage_thread.ts",
   "verifier.js": "src/web/verify/worker.ts",

@@ -88,7 +88,9 @@ export type ExerciseRun = z.infer<typeof exerciseRunSchema>;
 export const exerciseCaseResultSchema = z.object({
   number: z.int().min(1),
   case_id: z.string(),
-  session_id: sessionIdSchema.meta({ description: "Its score; GET /v1/score/{session_id}/replay proves it." }),
+  session_id: sessionIdSchema.meta({
+    description: "Its score; GET /v1/score/{session_id}/replay proves it.",
+  }),
   decision: z.enum(DECISIONS),
   advised: z.boolean().meta({ description: "Whether the advice was on the screen." }),
   ai_correct: z.boolean().nullable().meta({ description: "Null if the advice was not on the screen." }),
@@ -172,7 +174,8 @@ export const exercisePageSchema = z.object({
   expires_at: isoTimestamp,
   next: shownCaseSchema.nullable().meta({ description: "The next case; null once all are decided." }),
   solved: z.array(solvedCaseSchema).meta({
-    description: "Decided cases that the reviewer has been told about: with delayed feedback, none before the last.",
+    description:
+      "Decided cases that the reviewer has been told about: with delayed feedback, none before the last.",
   }),
 }).meta({ id: "ExercisePage" });
 export type ExercisePage = z.infer<typeof exercisePageSchema>;

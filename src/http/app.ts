@@ -176,9 +176,9 @@ function servePage(context: AppContext, page: Page): Response {
   return renderPage(page);
 }
 
-/** Whether people may type the path of the page: false for assets and for the console's views. */
+/** Whether people may type the path of the page: false for assets, the console's views and exercises. */
 function hasTypedPath({ path, contentType }: Page): boolean {
-  return contentType.startsWith("text/html") && !path.endsWith("*");
+  return contentType.startsWith("text/html") && !path.endsWith("*") && !path.includes(":");
 }
 
 /** Redirects a path with a slash too many at its end. */

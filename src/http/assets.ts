@@ -7,6 +7,7 @@ import collectorScript from "../../dist/web/collector.js" with { type: "text" };
 import consoleScript from "../../dist/web/console.js" with { type: "text" };
 import demoScript from "../../dist/web/demo.js" with { type: "text" };
 import evidenceFormatHtml from "../../dist/web/evidence-format.html" with { type: "text" };
+import exerciseScript from "../../dist/web/exercise.js" with { type: "text" };
 import formulasHtml from "../../dist/web/formulas.html" with { type: "text" };
 import referenceScript from "../../dist/web/reference.js" with { type: "text" };
 import storageThread from "../../dist/web/storage_thread.js" with { type: "text" };
@@ -36,6 +37,7 @@ export const ASSETS = {
   style: asset("style.css", "text/css; charset=utf-8", styleSheet),
   console: script("console.js", consoleScript),
   demo: script("demo.js", demoScript),
+  exercise: script("exercise.js", exerciseScript),
   reference: script("reference.js", referenceScript),
   /** A web worker that verifies bundles. */
   verifier: script("verifier.js", verifierScript),

@@ -1,5 +1,5 @@
 /**
- * The pages for browsers: the console, the documentation, the demo, and their assets. They contain nobody's
+ * The pages for browsers: the console, the documentation, the demo, exercises, and their assets. They contain nobody's
  * data and are outside Layer 1. Source: contract, sections 2 and 7.
  */
 import { type Asset, ASSETS, COLLECTOR, DOCUMENTS } from "./assets.ts";
@@ -76,6 +76,14 @@ export const PAGES: readonly Page[] = [
     title: "Formulas",
     place: "document",
     content: documentContent(DOCUMENTS.formulas),
+  }),
+  // The script reads which exercise it is from the path, so that the page itself tells nothing of it.
+  page("/exercise/:token", {
+    title: "Exercise",
+    place: "exercise",
+    script: ASSETS.exercise,
+    data: { collector: COLLECTOR.path },
+    content: scriptPlaceholder("Exercise"),
   }),
   ...Object.values(ASSETS).map(assetPage),
   {

@@ -1,5 +1,5 @@
 /**
- * Pages that load the one style sheet, and those that a script fills: the console, the reference and the demo.
+ * Pages that load the one style sheet, and those that a script fills: the console, the reference, the demo and exercises.
  * Source: contract, section 7.
  */
 import { raw } from "hono/html";
@@ -9,8 +9,11 @@ import { type Markup, markup } from "./markup.ts";
 /** A page with the site's header, from which the other pages are one click away. */
 export interface Shell {
   readonly title: string;
-  /** The page's place among {@link PLACES}, or a document to which one of them links. */
-  readonly place: Place | "document";
+  /**
+   * The page's place among {@link PLACES}; a document to which one of them links; or an exercise, whose reader has no
+   * business at the other pages.
+   */
+  readonly place: Place | "document" | "exercise";
   /** Paths of the files that the page loads. */
   readonly style: string;
   readonly script?: string;
@@ -47,7 +50,7 @@ export function shellPage({ title, place, style, script, data = {}, content }: S
     })
   }
 <body class="${place}">
-${siteHeader(place === "document" ? null : place)}
+${place === "exercise" ? null : siteHeader(place === "document" ? null : place)}
 <div id="app"${attributes}>${content}</div>
 </body>
 </html>

@@ -31,7 +31,8 @@ export function newestEventsQuery(
     .select(position.as("position")).where("c.family", "=", family).where("e.event_type", "=", eventType);
   if (subject !== null) rows = rows.where("e.subject", "=", subject);
   if (below !== null) rows = rows.where(position, "<", below);
-  return rows.orderBy("c.epoch", "desc").orderBy("e.ts", "desc").orderBy("e.seq", "desc").limit(limit).compile();
+  return rows.orderBy("c.epoch", "desc").orderBy("e.ts", "desc").orderBy("e.seq", "desc").limit(limit)
+    .compile();
 }
 
 /** The event by which a model of the formulas `jis-3` tells an announced test. */
@@ -44,7 +45,9 @@ interface LiveScores {
 }
 
 /** The operator's last score of live work before a position. */
-export function lastLiveBeforeQuery({ orgId, operatorId, position }: LiveScores): CompiledQuery<InteractionRow> {
+export function lastLiveBeforeQuery(
+  { orgId, operatorId, position }: LiveScores,
+): CompiledQuery<InteractionRow> {
   return query.selectFrom("interaction").selectAll().where("org_id", "=", orgId)
     .where("operator_id", "=", operatorId).where("position", "<", position)
     .where("scenario_type", "!=", ANNOUNCED)

@@ -93,7 +93,10 @@ const postExercise: Route = {
         language: "de",
       },
     },
-    { summary: "The domain of the latest work", body: { operator_id: "reviewer-ada", exercise_id: "ex_decision_autonomy_2" } },
+    {
+      summary: "The domain of the latest work",
+      body: { operator_id: "reviewer-ada", exercise_id: "ex_decision_autonomy_2" },
+    },
   ],
   async handler({ dependencies, description }, { context, exchange, json }) {
     const { body: { token, ...run }, ...answer } = await setExercise(dependencies, exchange.caller!, {
@@ -174,7 +177,10 @@ const getExercise: Route = {
   examples: [{ summary: "One exercise", path: { run_id: "01JZZZZZZZZZZZZZZZZZZZZZZZ" } }],
   async handler({ dependencies }, { context, exchange }) {
     const { run_id } = parseWith(runPathSchema, context.req.param());
-    const body = await readExercise(dependencies, exchange.caller!, { runId: run_id, now: exchange.call.now });
+    const body = await readExercise(dependencies, exchange.caller!, {
+      runId: run_id,
+      now: exchange.call.now,
+    });
     return { status: 200, body };
   },
 };
@@ -202,10 +208,14 @@ const postCaseSet: Route = {
     if (length > CASE_SET_LIMIT_BYTES) {
       throw validationFailed([{
         path: "cases",
-        message: `must have at most ${CASE_SET_LIMIT_BYTES} bytes of canonical JSON with the rest of the set, and has ${length}`,
+        message:
+          `must have at most ${CASE_SET_LIMIT_BYTES} bytes of canonical JSON with the rest of the set, and has ${length}`,
       }]);
     }
-    const { set: added, evidence } = await addCaseSet(dependencies, exchange.caller!, { set, call: exchange.call });
+    const { set: added, evidence } = await addCaseSet(dependencies, exchange.caller!, {
+      set,
+      call: exchange.call,
+    });
     return { status: 201, body: { ...added, evidence } };
   },
 };
@@ -255,7 +265,10 @@ const getCaseSet: Route = {
   examples: [{ summary: "One version", path: { sha256: "0".repeat(64) } }],
   async handler({ dependencies }, { context, exchange }) {
     const { sha256 } = parseWith(caseSetPathSchema, context.req.param());
-    return { status: 200, body: { sha256, case_set: await readCaseSet(dependencies, exchange.caller!, sha256) } };
+    return {
+      status: 200,
+      body: { sha256, case_set: await readCaseSet(dependencies, exchange.caller!, sha256) },
+    };
   },
 };
 

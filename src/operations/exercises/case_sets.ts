@@ -47,7 +47,9 @@ export async function addedCaseSets(dependencies: Needs, orgId: string): Promise
     const detail = caseSetAddedSchema.safeParse(JSON.parse(record?.parts.get("detail")?.text ?? "null")).data;
     // An event of this name that the organization appended itself before it was reserved is no case set.
     const set = caseSetSchema.safeParse(detail?.case_set).data;
-    if (record === undefined || detail === undefined || set === undefined || added.has(detail.sha256)) continue;
+    if (record === undefined || detail === undefined || set === undefined || added.has(detail.sha256)) {
+      continue;
+    }
     if (caseSetSha256(crypto, set) !== detail.sha256) continue;
     added.set(detail.sha256, { sha256: detail.sha256, set, chain, seq, addedAt: record.entry.timestamp });
   }
@@ -157,5 +159,8 @@ export async function readCaseSet(
   const added = (await addedCaseSets(dependencies, orgId)).find((each) => each.sha256 === sha256);
   const set = added?.set ?? (await builtInCaseSets(dependencies)).get(sha256);
   if (set !== undefined) return set;
-  throw new ServiceError("NOT_FOUND", `There is no case set with the hash ${sha256}: GET /v1/case-sets lists them.`);
+  throw new ServiceError(
+    "NOT_FOUND",
+    `There is no case set with the hash ${sha256}: GET /v1/case-sets lists them.`,
+  );
 }

@@ -13,7 +13,16 @@ import { type InteractionRow, interactions, subjects } from "../../store/records
 import type { OrganizationCaller } from "../shared/call.ts";
 import { ownEpochs, readAtPositions } from "../shared/proven_records.ts";
 import { readSealed, requireSealed } from "../shared/sealed_reads.ts";
-import { decidedRows, listedRun, type Needs, readRun, resultsOf, type Run, runOfRecord, sessionsOf } from "./runs.ts";
+import {
+  decidedRows,
+  listedRun,
+  type Needs,
+  readRun,
+  resultsOf,
+  type Run,
+  runOfRecord,
+  sessionsOf,
+} from "./runs.ts";
 
 /** Earlier runs of an operator that are looked at when cases are chosen. */
 const EARLIER_RUNS = 50;
@@ -87,7 +96,9 @@ export async function readExercise(
   { runId, now }: { readonly runId: string; readonly now: number },
 ) {
   const run = await readRun(dependencies, runId);
-  if (run.orgId !== orgId) throw new ServiceError("NOT_FOUND", `There is no exercise ${runId}: check the run_id.`);
+  if (run.orgId !== orgId) {
+    throw new ServiceError("NOT_FOUND", `There is no exercise ${runId}: check the run_id.`);
+  }
   const results = (await resultsOf(dependencies, orgId, [run])).get(runId)!;
   const { metric, success_threshold } = run.input.exercise;
   const isDone = results.length === run.input.cases.length;

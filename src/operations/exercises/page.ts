@@ -8,11 +8,17 @@ import type { ExerciseDecision, ExercisePage } from "../../domain/exercise.ts";
 import type { Interaction } from "../../domain/interaction.ts";
 import { equalBytes, utf8 } from "../../evidence/crypto.ts";
 import { caseSetAddedSchema, caseSetSha256 } from "../../evidence/exercises.ts";
-import { type CaseSet, caseSetSchema, type ExerciseCase, isChoiceRight, shownCase } from "../../exercises/case_set.ts";
+import {
+  type CaseSet,
+  caseSetSchema,
+  type ExerciseCase,
+  isChoiceRight,
+  shownCase,
+} from "../../exercises/case_set.ts";
 import { isAdvised } from "../../exercises/form.ts";
 import { linkToken } from "../../keys/exercise_links.ts";
 import { readEvidence } from "../../store/proofs.ts";
-import { type Remembering, readRegistered } from "../organizations/registered.ts";
+import { readRegistered, type Remembering } from "../organizations/registered.ts";
 import type { Call, OrganizationCaller } from "../shared/call.ts";
 import { originOf } from "../shared/deployment.ts";
 import { scoreInteraction } from "../scoring/score.ts";
@@ -66,7 +72,11 @@ async function casesOf(dependencies: Needs, { input }: Run): Promise<readonly Ex
 }
 
 /** What the page of a link shows now. @throws as {@link openLink}. */
-export async function readExercisePage(dependencies: Needs, token: string, call: Call): Promise<ExercisePage> {
+export async function readExercisePage(
+  dependencies: Needs,
+  token: string,
+  call: Call,
+): Promise<ExercisePage> {
   return await pageOf(dependencies, await openLink(dependencies, token, call));
 }
 
@@ -145,7 +155,10 @@ export async function decideExercise(
     await scoreInteraction(dependencies, caller, { request, call });
   } catch (error) {
     if (!(error instanceof ServiceError) || error.code !== "CONFLICT") throw error;
-    throw new ServiceError("CONFLICT", `Case ${number} was decided otherwise before, and that decision stands.`);
+    throw new ServiceError(
+      "CONFLICT",
+      `Case ${number} was decided otherwise before, and that decision stands.`,
+    );
   }
   return await pageOf(dependencies, linked);
 }
@@ -160,7 +173,9 @@ function interactionOf(
   },
 ): Interaction {
   const choice = one.choices[chosen];
-  if (choice === undefined) throw refused("choice", `must be the number of one of the ${one.choices.length} choices`);
+  if (choice === undefined) {
+    throw refused("choice", `must be the number of one of the ${one.choices.length} choices`);
+  }
   const mayChoose = presentation === "on_request" && requestsLeft !== 0;
   if (!mayChoose && advised !== (presentation !== "on_request" && isAdvised(presentation, number))) {
     throw refused("advised", "must say whether this exercise shows the advice of this case");
@@ -189,5 +204,7 @@ function interactionOf(
 }
 
 function refused(path: string, message: string): ServiceError {
-  return new ServiceError("VALIDATION_FAILED", `Change ${path}: it ${message}.`, { details: [{ path, message }] });
+  return new ServiceError("VALIDATION_FAILED", `Change ${path}: it ${message}.`, {
+    details: [{ path, message }],
+  });
 }

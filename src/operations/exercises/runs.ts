@@ -4,7 +4,12 @@
  */
 import type { Proving, Reading, Writing } from "../shared/capabilities.ts";
 import { AlteredError, ServiceError } from "../../domain/errors.ts";
-import type { ExerciseCaseResult, ExerciseFigures, ExerciseRun, ExerciseState } from "../../domain/exercise.ts";
+import type {
+  ExerciseCaseResult,
+  ExerciseFigures,
+  ExerciseRun,
+  ExerciseState,
+} from "../../domain/exercise.ts";
 import { exactProportion } from "../../domain/proportion.ts";
 import { evidenceChain, parseChain } from "../../evidence/chain_name.ts";
 import { hex } from "../../evidence/crypto.ts";
@@ -72,12 +77,19 @@ export function runOfRecord(orgId: string, { entry, parts }: ProvenRecord): Run 
   return text === undefined || entry.event_type !== "EXERCISE_SET" ? null : runOf(orgId, entry, text);
 }
 
-function runOf(orgId: string, { id, timestamp }: { readonly id: string; readonly timestamp: string }, text: string) {
+function runOf(
+  orgId: string,
+  { id, timestamp }: { readonly id: string; readonly timestamp: string },
+  text: string,
+) {
   return { orgId, runId: id, setAt: timestamp, input: exerciseSetSchema.parse(JSON.parse(text)) };
 }
 
 /** The sessions of a run's cases, in their order. */
-export function sessionsOf({ installation }: Pick<Proving, "installation">, { runId, input }: Run): readonly string[] {
+export function sessionsOf(
+  { installation }: Pick<Proving, "installation">,
+  { runId, input }: Run,
+): readonly string[] {
   return input.cases.map((_, index) => caseSessionId(installation.key, runId, index + 1));
 }
 
@@ -133,7 +145,10 @@ function resultOf(
   const scored = scoreInputSchema.safeParse(JSON.parse(parts.get("input")?.text ?? "null")).data;
   // The service itself decided nothing else under this name, and no caller's entry has this actor.
   if (scored?.session_id !== session || entry.actor !== "system") {
-    throw new AlteredError(family, `entry ${entry.seq} of ${entry.chain} is not the score of an exercise's case`);
+    throw new AlteredError(
+      family,
+      `entry ${entry.seq} of ${entry.chain} is not the score of an exercise's case`,
+    );
   }
   const { interaction } = scored;
   return {

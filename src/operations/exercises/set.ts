@@ -132,7 +132,11 @@ export async function setExercise(
 }
 
 async function repeated(dependencies: Needs, { reference, call }: KnownCall): Promise<RepeatableAnswer> {
-  return { body: answerOf(dependencies, await readRun(dependencies, reference!), call), call, replayed: true };
+  return {
+    body: answerOf(dependencies, await readRun(dependencies, reference!), call),
+    call,
+    replayed: true,
+  };
 }
 
 /** The answer to the call that set a run, which alone has the secret of its link. */
@@ -170,7 +174,9 @@ async function chosenSet(
   const sets = await addedCaseSets(dependencies, orgId);
   const named = wanted === null
     ? null
-    : sets.findLast(({ sha256, set }) => sha256 === wanted || (set.name === wanted && set.language === language));
+    : sets.findLast(({ sha256, set }) =>
+      sha256 === wanted || (set.name === wanted && set.language === language)
+    );
   if (named) {
     if (request.domain !== null && request.domain !== named.set.domain) {
       throw refused("domain", `must be that of the case set, ${named.set.domain}, or be left out`);

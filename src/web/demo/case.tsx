@@ -2,14 +2,15 @@
  * One case: its evidence, the AI's advice, and the decision. It is measured from its appearance to the
  * decision.
  */
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Decision } from "../../domain/enums.ts";
 import { percentInWords } from "../../pages/wording.ts";
 import type { JissMeasurement } from "../collector/main.ts";
-import type { Advice, Choice, DemoCase, Material, View } from "./cases.ts";
-import type { Measure } from "./measuring.ts";
+import { ChoiceForm, Fact, FoldedView } from "../shared/case_parts.tsx";
+import type { Advice, Choice, DemoCase } from "./cases.ts";
+import type { Measure } from "../shared/measuring.ts";
 import type { Judgment } from "./run.ts";
-import { Stage } from "./stage.tsx";
+import { Stage } from "../shared/stage.tsx";
 
 interface CaseProperties {
   readonly demoCase: DemoCase;
@@ -56,43 +57,6 @@ export function CaseView({ demoCase, index, count, measure, onJudged }: CaseProp
   );
 }
 
-/** A part of the case that takes the focus, so that reading by keyboard is measured like reading by mouse. */
-function Fact({ title, ...material }: Material) {
-  return (
-    <section class="fact" data-jiss-part tabIndex={0} role="group" aria-label={title}>
-      <h3>{title}</h3>
-      <Content {...material} />
-    </section>
-  );
-}
-
-function FoldedView({ name, title, ...material }: View) {
-  return (
-    <details class="fact" data-jiss-part data-jiss-view={name}>
-      <summary>{title}</summary>
-      <Content {...material} />
-    </details>
-  );
-}
-
-function Content({ rows, text }: Pick<Material, "rows" | "text">) {
-  return (
-    <>
-      {rows !== undefined && (
-        <dl>
-          {rows.map(([name, value]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>{value}</dd>
-            </div>
-          ))}
-        </dl>
-      )}
-      {text?.map((paragraph) => <p key={paragraph}>{paragraph}</p>)}
-    </>
-  );
-}
-
 function AdviceBox({ text, reason, confidence }: Advice) {
   return (
     <section class="advice" aria-labelledby="advice">
@@ -125,46 +89,21 @@ const DECISION_WORDS: Readonly<Record<Decision, string>> = {
 function DecisionForm(
   { demoCase, onChosen }: { readonly demoCase: DemoCase; readonly onChosen: (choice: Choice) => void },
 ) {
-  const [chosen, setChosen] = useState<number | null>(null);
-  const [isMissing, setMissing] = useState(false);
-  const form = useRef<HTMLFormElement>(null);
-  const submit = (event: Event) => {
-    event.preventDefault();
-    if (chosen !== null) return onChosen(demoCase.choices[chosen]!);
-    setMissing(true);
-    form.current!.querySelector("input")!.focus();
-  };
   return (
-    <form ref={form} onSubmit={submit}>
-      <fieldset class="choices">
-        <legend>Your decision</legend>
-        {demoCase.choices.map((choice, index) => (
-          <label key={choice.label} class="choice">
-            <input
-              type="radio"
-              name="choice"
-              value={index}
-              checked={chosen === index}
-              aria-describedby={isMissing ? "missing" : undefined}
-              onChange={() => {
-                setChosen(index);
-                setMissing(false);
-              }}
-            />
-            <span>
-              {nameOf(demoCase, choice) !== null && <b>{nameOf(demoCase, choice)}:</b>} {choice.label}
-              {choice.extent !== undefined && (
-                <span class="extent">changes {percentInWords(choice.extent)} of the advice</span>
-              )}
-            </span>
-          </label>
-        ))}
-      </fieldset>
-      <div role="alert">
-        {isMissing && <p id="missing" class="wrong">Choose one of the decisions first.</p>}
-      </div>
-      <button type="submit" class="main">Decide</button>
-    </form>
+    <ChoiceForm
+      legend="Your decision"
+      choices={demoCase.choices.map((choice) => (
+        <>
+          {nameOf(demoCase, choice) !== null && <b>{nameOf(demoCase, choice)}:</b>} {choice.label}
+          {choice.extent !== undefined && (
+            <span class="extent">changes {percentInWords(choice.extent)} of the advice</span>
+          )}
+        </>
+      ))}
+      missing="Choose one of the decisions first."
+      submit="Decide"
+      onChosen={(index) => onChosen(demoCase.choices[index]!)}
+    />
   );
 }
 

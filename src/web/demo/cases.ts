@@ -6,22 +6,7 @@
  * same score, "case 4" of a shared run is the same case for every reader, and the first case is an easy one.
  */
 import type { Decision, ScenarioType } from "../../domain/enums.ts";
-
-/** A name and its value. */
-type Row = readonly [name: string, value: string];
-
-/** A piece of the evidence: rows, paragraphs, or both. */
-export interface Material {
-  readonly title: string;
-  readonly rows?: readonly Row[];
-  readonly text?: readonly string[];
-}
-
-/** Material that is folded away until it is opened. */
-export interface View extends Material {
-  /** Unique in its case. */
-  readonly name: string;
-}
+import type { Material, View } from "../shared/case_parts.tsx";
 
 export interface Advice {
   readonly text: string;
@@ -85,7 +70,7 @@ export function outcomeOf({ advice }: Pick<DemoCase, "advice">, choice: Choice):
   }
 }
 
-const TODAY: Row = ["Today", "3 June 2026"];
+const TODAY: readonly [name: string, value: string] = ["Today", "3 June 2026"];
 
 export const CASES: readonly DemoCase[] = [
   {

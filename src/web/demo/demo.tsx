@@ -5,9 +5,9 @@ import { announceWait, Waiting } from "../shared/waiting.tsx";
 import { CaseView } from "./case.tsx";
 import { CASES } from "./cases.ts";
 import { Intro } from "./intro.tsx";
-import type { Measure } from "./measuring.ts";
+import type { Measure } from "../shared/measuring.ts";
 import { ResultView } from "./result.tsx";
-import { Stage } from "./stage.tsx";
+import { Stage } from "../shared/stage.tsx";
 import { type Assessment, type Judgment, newSessionId, recordOf, submitRun } from "./run.ts";
 
 interface Settings {

@@ -2,8 +2,8 @@
 import { useState } from "preact/hooks";
 import { formatQuantity } from "../../scoring/wording.ts";
 import { CASES } from "./cases.ts";
-import { loadCollector, type Measure, timeAlone } from "./measuring.ts";
-import { Stage } from "./stage.tsx";
+import { loadCollector, type Measure, timeAlone } from "../shared/measuring.ts";
+import { Stage } from "../shared/stage.tsx";
 
 interface IntroProperties {
   readonly collector: string;

@@ -11,7 +11,7 @@ import { formatFigure, formatQuantity } from "../../scoring/wording.ts";
 import { Drawing } from "../shared/drawing.tsx";
 import { CASES, type DemoCase } from "./cases.ts";
 import type { Assessment, Judgment } from "./run.ts";
-import { Stage } from "./stage.tsx";
+import { Stage } from "../shared/stage.tsx";
 
 interface ResultProperties {
   readonly run: Assessment;

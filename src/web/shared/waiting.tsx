@@ -11,8 +11,18 @@ export function announceWait(next: number | null): void {
   for (const listener of listeners) listener();
 }
 
+interface WaitingWords {
+  readonly sentence?: string;
+  readonly inSeconds?: (seconds: number) => string;
+}
+
 /** Shown while a call waits. */
-export function Waiting() {
+export function Waiting(
+  {
+    sentence = "Too many requests from this address in a minute: the page goes on by itself",
+    inSeconds = (seconds) => `in ${seconds} ${seconds === 1 ? "second" : "seconds"}`,
+  }: WaitingWords,
+) {
   const [seconds, setSeconds] = useState<number | null>(null);
   useEffect(() => {
     const show = () => {
@@ -29,9 +39,9 @@ export function Waiting() {
     <div role="status">
       {seconds !== null && (
         <p class="notice fair" data-waiting>
-          Too many requests from this address in a minute: the page goes on by itself
+          {sentence}
           {/* Screen readers do not announce each second. */}
-          <span aria-hidden="true">{` in ${seconds} ${seconds === 1 ? "second" : "seconds"}`}</span>.
+          <span aria-hidden="true">{` ${inSeconds(seconds)}`}</span>.
         </p>
       )}
     </div>

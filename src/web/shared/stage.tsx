@@ -1,5 +1,5 @@
 /**
- * The frame of every stage of the demo. Its title takes the focus, so that a screen reader announces it. It
+ * The frame of every stage of the demo and of an exercise. Its title takes the focus, so that a screen reader announces it. It
  * ignores the rest of the double click that opened it, which would press the element that is under the
  * pointer now.
  */
