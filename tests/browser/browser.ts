@@ -184,3 +184,26 @@ export async function assertFits(page: Page, what: string): Promise<void> {
   });
   assert.ok(content <= width, `${what}: ${content} pixels in a window of ${width}`);
 }
+
+/** The text of what has the focus. */
+export async function focused(page: Page): Promise<string> {
+  return await page.evaluate(() => (document.activeElement as HTMLElement).innerText ?? "");
+}
+
+/** Presses Tab until what has this text has the focus. */
+export async function tabTo(page: Page, text: string): Promise<void> {
+  for (let steps = 0; steps < 60; steps += 1) {
+    if (await focused(page) === text) return;
+    await page.keyboard.press("Tab");
+  }
+  assert.fail(`${text} cannot be reached`);
+}
+
+/** Presses Tab until a choice has the focus. */
+export async function tabToChoices(page: Page): Promise<void> {
+  for (let steps = 0; steps < 40; steps += 1) {
+    await page.keyboard.press("Tab");
+    if (await page.evaluate(() => document.activeElement instanceof HTMLInputElement)) return;
+  }
+  assert.fail("no decision can be reached");
+}

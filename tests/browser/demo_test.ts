@@ -13,7 +13,10 @@ import {
   assertAccessible,
   assertFits,
   chromiumIsMissing,
+  focused,
   NEEDS_CHROMIUM,
+  tabTo,
+  tabToChoices,
   THEMES,
   type Visit,
   type VisitOptions,
@@ -411,26 +414,6 @@ browserTest(
     }
   },
 );
-
-async function focused(page: Page): Promise<string> {
-  return await page.evaluate(() => (document.activeElement as HTMLElement).innerText ?? "");
-}
-
-async function tabTo(page: Page, text: string): Promise<void> {
-  for (let steps = 0; steps < 60; steps += 1) {
-    if (await focused(page) === text) return;
-    await page.keyboard.press("Tab");
-  }
-  assert.fail(`${text} cannot be reached`);
-}
-
-async function tabToChoices(page: Page): Promise<void> {
-  for (let steps = 0; steps < 40; steps += 1) {
-    await page.keyboard.press("Tab");
-    if (await page.evaluate(() => document.activeElement instanceof HTMLInputElement)) return;
-  }
-  assert.fail("no decision can be reached");
-}
 
 browserTest(
   "the shared page shows somebody else the same figures and sentences, and leads to the demo",
