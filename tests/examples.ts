@@ -41,6 +41,8 @@ export async function fillExamples(
     stakes: "standard",
     ai_correct: false,
   });
+  const set = await ask("/v1/case-sets", bodyOf("postCaseSet"));
+  const exercise = await ask("/v1/exercises", bodyOf("postExercise"));
   await ask("/assessments", bodyOf("postAssessment"));
   const { report } = await ask("/v1/compliance/report?period_start=2026-11-01&period_end=2026-12-01");
   const { id } = await ask("/v1/admin/webhook/register", { url: NOBODY, secret: SHARED_SECRET });
@@ -54,6 +56,9 @@ export async function fillExamples(
     "report-of-the-example": report.report_id,
     "webhook-of-the-example": id,
     "probe-of-the-example": probe_id,
+    "01RUNOFTHEEXAMPLE000000000": exercise.run_id,
+    "01RUNOFTHEEXAMPLE000000000.TOKENOFTHEEXAMPLE00000": exercise.link.split("/").at(-1),
+    ["0".repeat(64)]: set.sha256,
     "delivery-of-the-example": dead.delivery_id,
   };
 }

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { builtInCaseSet } from "../src/exercises/built_in.ts";
 import { type CaseSet, isChoiceRight } from "../src/exercises/case_set.ts";
 import type { Domain } from "../src/domain/enums.ts";
-import type { ExercisePage } from "../src/domain/exercise.ts";
+import type { ExercisePage } from "../src/exercises/answers.ts";
 import type { Answer, RequestOptions } from "./harness.ts";
 
 export interface Setting {

@@ -18,6 +18,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   scoring: ["probes", "shared"],
   organizations: ["chains", "shared"],
   reporting: ["probes", "scoring", "shared"],
+  exercises: ["organizations", "scoring", "shared"],
   subjects: ["probes", "reporting", "scoring", "shared"],
   verification: ["chains", "organizations", "reporting", "scoring", "shared"],
   restoring: ["chains", "organizations", "probes", "scoring", "shared", "subjects", "verification"],
@@ -40,6 +41,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   scoring: ["domain"],
   keys: ["domain"],
   evidence: ["domain", "scoring"],
+  exercises: ["domain", "evidence", "scoring"],
   observability: ["domain"],
   config: ["domain", "keys", "scoring"],
   limits: ["domain"],
@@ -50,6 +52,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "scoring",
     "keys",
     "evidence",
+    "exercises",
     "observability",
     "config",
     "limits",
@@ -58,9 +61,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   simulation: ["domain", "scoring"],
   pages: ["domain", "scoring"],
-  http: ["domain", "evidence", "keys", "limits", "observability", "operations", "pages"],
+  http: ["domain", "evidence", "exercises", "keys", "limits", "observability", "operations", "pages"],
   // The browser's part: it shares only pure code with the service.
-  web: ["domain", "evidence", "pages", "scoring"],
+  web: ["domain", "evidence", "exercises", "pages", "scoring"],
   cli: [
     "config",
     "domain",
@@ -93,6 +96,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 
 /** Files that import a file from outside of `src`. */
 const BESIDE: Readonly<Record<string, RegExp>> = {
+  "src/exercises/built_in.ts": /^case_sets\//,
   "src/http/assets.ts": /^dist\/web\//,
   "src/service/compose.ts": /^deno\.json$/,
   "src/service/storage.ts": /^migrations\/mod\.ts$/,

@@ -45,6 +45,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
     "src/config/",
     "src/domain/",
     "src/evidence/",
+    "src/exercises/",
     "src/http/",
     "src/scoring/",
     "src/store/",

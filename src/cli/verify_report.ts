@@ -119,6 +119,7 @@ function contradictionLines({ contradicted, checkpoint }: VerifiedBundle): reado
 const KINDS: Readonly<Record<DocumentReport["kind"], string>> = {
   result: "one recorded result",
   detail: "one recorded event",
+  input: "one exercise that was set",
   batch: "a batch: the places of its entries, not their contents",
 };
 

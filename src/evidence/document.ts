@@ -1,7 +1,7 @@
 /**
  * Verification of one saved document by the evidence that it carries. A document is an answer about a score,
- * a commit or a decision, a webhook's body, a replay, a batch, a compliance report, an appended event or an
- * erasure.
+ * a commit or a decision, a webhook's body, a replay, a batch, a compliance report, an appended event, an erasure,
+ * a sealed probe, a case set or an exercise.
  *
  * The verification is offline and uses this document alone. It proves that the document's part stands in the
  * signed log, not that the log was never rewritten: for that, its checkpoint must be compared with others.
@@ -21,7 +21,7 @@ import {
   parseProof,
   resultPart,
 } from "./envelope.ts";
-import { entryHash, partCommitment } from "./hashes.ts";
+import { entryHash, partCommitment, type PartName } from "./hashes.ts";
 import { type KnownCheckpoint, knownCheckpointOrNull } from "./kept.ts";
 import type { StatedScore } from "./kept_check.ts";
 import { isMembers } from "./line_shapes.ts";
@@ -56,8 +56,8 @@ interface DocumentEntry {
 
 /** The content of a document. It is proven only if `fault` is null. */
 export interface DocumentReport {
-  /** The part that the evidence covers (`result` if none of these); a batch covers entries alone. */
-  readonly kind: "result" | "detail" | "batch";
+  /** The part that the evidence covers; a batch covers entries alone. */
+  readonly kind: PartName | "batch";
   /** The first check that failed; null if none failed. */
   readonly fault: EvidenceFault | null;
   /** Origin that the checkpoint names; null if there is no readable checkpoint. */
@@ -113,7 +113,7 @@ function verifySingle(crypto: Crypto, document: EvidencedBody, trust: Trust): Do
     signatureFault(crypto, checkpoint!, trust) ??
     (chainPrefix(checkpoint!.origin, entry.chain) === null ? "WRONG_ORIGIN" : null);
   return {
-    kind: covers === "detail" ? "detail" : "result",
+    kind: covers,
     fault,
     origin: checkpoint?.origin ?? null,
     checkpoint,
@@ -139,9 +139,21 @@ interface Covered {
 
 /** The covered part; null if the document does not hold the part that its evidence is about. */
 function coveredOrNull(crypto: Crypto, { body, evidence }: EvidencedBody): Covered | null {
-  if (evidence.covers === "result") return coveredResult(body);
-  if (evidence.covers === "detail") return coveredDetail(crypto, { body, evidence });
-  return null;
+  switch (evidence.covers) {
+    case "input":
+      return coveredInput({ body, evidence });
+    case "result":
+      return coveredResult(body);
+    case "detail":
+      return coveredDetail(crypto, { body, evidence });
+  }
+}
+
+/** The input of an exercise that was set; no other answer is proven by its input. */
+function coveredInput({ body: { input }, evidence: { entry } }: EvidencedBody): Covered | null {
+  if (!isMembers(input)) return null;
+  const beside = { ...input, run_id: entry.id, set_at: entry.timestamp };
+  return { part: input, beside, eventType: "EXERCISE_SET" };
 }
 
 function coveredResult(body: Body): Covered | null {

@@ -16,13 +16,30 @@ const nameSchema = z.string().regex(
   /^[a-z0-9_-]{1,40}$/,
   "must be 1 to 40 lower-case letters, digits, hyphens or underscores",
 );
-const line = (longest: number) => z.string().trim().min(1).max(longest);
+/** Text that is not blank, of at most so many characters, which JSON Schema counts, and not UTF-16 units. */
+const line = (longest: number) =>
+  z.string().regex(/\S/, "must not be blank").refine(
+    (text) => text.isWellFormed(),
+    "must be well-formed Unicode",
+  )
+    .refine((text) => Array.from(text).length <= longest, `must have at most ${longest} characters`)
+    .meta({ override: { minLength: 1, maxLength: longest } });
 const titleSchema = line(80);
+
+/** A name and its value. Many generators know no tuples, so that the document says it as a list of two. */
+const rowSchema = z.tuple([line(80), line(300)]).meta({
+  override: {
+    prefixItems: undefined,
+    items: { type: "string", pattern: "\\S", minLength: 1, maxLength: 300 },
+    minItems: 2,
+    maxItems: 2,
+  },
+});
 
 const materialShape = {
   title: titleSchema,
   /** Names and their values. */
-  rows: z.array(z.tuple([line(80), line(300)])).min(1).max(20).optional(),
+  rows: z.array(rowSchema).min(1).max(20).optional(),
   /** Paragraphs. */
   text: z.array(line(1200)).min(1).max(12).optional(),
 };

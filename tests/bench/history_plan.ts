@@ -61,6 +61,8 @@ export interface Facts {
   readonly report: string;
   readonly webhook: string;
   readonly assessment: string;
+  /** An exercise that nobody began: its id, the token of its link, and the hash of its case set. */
+  readonly exercise: { readonly id: string; readonly token: string; readonly set: string };
   /** The size of the organization's evidence chain. */
   readonly entries: number;
 }

@@ -214,6 +214,11 @@ async function addRecords(
     sessionId: "visit-1",
     records: [{ time_to_decision_ms: 9_000, decision: "rejected", outcome_correct: true }],
   });
+  const exercise = await posted("/v1/exercises", {
+    operator_id: operatorName(0),
+    exercise_id: "ex_error_detection_1",
+    domain: "financial",
+  });
   const [{ size }] = await database.read<{ size: number }>({
     sql: "SELECT sum(size) AS size FROM audit_chain WHERE family = ?",
     parameters: [`org/${ASKED_ORGANIZATION}`],
@@ -228,6 +233,11 @@ async function addRecords(
     report: report.report.report_id,
     webhook: webhook.id,
     assessment: assessment.sessionId,
+    exercise: {
+      id: exercise.run_id,
+      token: exercise.link.split("/").at(-1),
+      set: exercise.case_set.sha256,
+    },
     entries: size,
   };
 }

@@ -77,6 +77,23 @@ const READS: readonly Read[] = [
   { operation: "getProbes", name: "probes", question: own("/v1/probes") },
   { operation: "getProbeSummary", name: "summary of probes", question: own("/v1/probes/summary") },
   { operation: "getProbePolicy", name: "policy of probes", question: own("/v1/probes/policy") },
+  { operation: "getExercises", name: "exercises", question: own("/v1/exercises") },
+  {
+    operation: "getExercise",
+    name: "one exercise",
+    question: ({ facts }) => ({ path: `/v1/exercises/${facts.exercise.id}`, key: facts.key }),
+  },
+  {
+    operation: "getExercisePage",
+    name: "page of an exercise",
+    question: ({ facts }) => ({ path: `/exercise/${facts.exercise.token}/state` }),
+  },
+  { operation: "getCaseSets", name: "case sets", question: own("/v1/case-sets") },
+  {
+    operation: "getCaseSet",
+    name: "one case set",
+    question: ({ facts }) => ({ path: `/v1/case-sets/${facts.exercise.set}`, key: facts.key }),
+  },
   { operation: "getDecisions", name: "decisions, newest", question: own("/v1/organization/decisions") },
   {
     operation: "getDecisions",

@@ -21,7 +21,7 @@ Deno.test(
     const { send, key } = setting;
     const { run, path } = await setRun(setting);
     assert.equal(run.evidence.entry.event_type, "EXERCISE_SET");
-    assert.deepEqual([run.state, run.cases, run.decided], ["open", 6, 0]);
+    assert.deepEqual([run.state, run.case_count, run.decided], ["open", 6, 0]);
     const page = await decideAll(setting, path, (number) => number !== 2);
     assert.deepEqual([page.decided, page.next, page.solved.length], [6, null, 6]);
     assert.deepEqual(page.solved.map(({ correct }) => correct), [true, false, true, true, true, true]);
@@ -414,7 +414,7 @@ Deno.test(
     assert.equal(byName.run.case_set.sha256, newer.body.sha256, "a name means the newest version");
     const byHash = await setRun(setting, { case_set: added.body.sha256, domain: null });
     assert.equal(byHash.run.case_set.sha256, added.body.sha256);
-    assert.equal(byHash.run.cases, 4);
+    assert.equal(byHash.run.case_count, 4);
     const whole = await send(`/v1/case-sets/${added.body.sha256}`, { key });
     assert.deepEqual(whole.body.case_set, CASE_SET_EXAMPLE);
     assert.equal((await send(`/v1/case-sets/${"0".repeat(64)}`, { key })).status, 404);

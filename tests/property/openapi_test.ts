@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { z } from "zod";
 import { instantSchema } from "../../src/domain/instant.ts";
+import { CASE_SET_EXAMPLE } from "../../src/exercises/example.ts";
 import { openApiDocument } from "../../src/http/openapi.ts";
 import { ROUTES } from "../../src/http/routes.ts";
 import { ApiDocument, type Operation } from "../fuzzing/api_document.ts";
@@ -53,10 +54,12 @@ function isWellFormed(value: unknown): boolean {
 
 /**
  * A pattern cannot say which hosts exist, nor that the whole numbers of a payload stay within 2^53, nor which
- * `ai_correct` contradicts the decision and its outcome, nor what cannot be said beside a probe's ticket.
+ * `ai_correct` contradicts the decision and its outcome, nor what cannot be said beside a probe's ticket, nor that the
+ * cases of a set are balanced and each of them can be decided.
  */
 const MEMBERS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   ai_correct: fc.constant(null),
+  cases: fc.constant(CASE_SET_EXAMPLE.cases),
   probe_ticket: fc.constant(undefined),
   url: fc.webUrl({ validSchemes: ["https"], withQueryParameters: true }),
   allowed_origins: fc.constantFrom("", "https://a.example", " https://a.example:8443,\thttp://b.example\n"),

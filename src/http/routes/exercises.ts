@@ -15,7 +15,7 @@ import {
   LINK_HOURS_DEFAULT,
   LINK_HOURS_MAX,
   listedCaseSetSchema,
-} from "../../domain/exercise.ts";
+} from "../../exercises/answers.ts";
 import { domainSchema, operatorIdSchema } from "../../domain/interaction.ts";
 import {
   BODY_LIMIT_BYTES,
@@ -27,6 +27,7 @@ import { envelopeFields } from "../../domain/score.ts";
 import { canonicalJson } from "../../evidence/canonical.ts";
 import { utf8 } from "../../evidence/crypto.ts";
 import { evidenceSchema } from "../../evidence/envelope.ts";
+import { exerciseSetSchema } from "../../evidence/exercises.ts";
 import { caseSetSchema } from "../../exercises/case_set.ts";
 import { CASE_SET_EXAMPLE } from "../../exercises/example.ts";
 import { addCaseSet, listCaseSets, readCaseSet } from "../../operations/exercises/case_sets.ts";
@@ -38,6 +39,11 @@ import { idempotentCall } from "../idempotency_key.ts";
 import { parseParameters, parseWith, validationFailed } from "../parse.ts";
 import { integerParameter } from "./parameters.ts";
 import { KEYED_POST, KEYED_READ, OPEN } from "./shared.ts";
+
+/** Names in the examples, of the form of those that a service gives. */
+const RUN_OF_THE_EXAMPLE = "01RUNOFTHEEXAMPLE000000000";
+const TOKEN_OF_THE_EXAMPLE = `${RUN_OF_THE_EXAMPLE}.TOKENOFTHEEXAMPLE00000`;
+const SET_OF_THE_EXAMPLE = "0".repeat(64);
 
 const exerciseRequestSchema = z.object({
   operator_id: operatorIdSchema,
@@ -59,7 +65,14 @@ const exerciseRequestSchema = z.object({
   }),
 }).meta({ id: "ExerciseRequest" });
 
+/** What the entry records, which the evidence covers. */
+const inputSchema = exerciseSetSchema.meta({
+  id: "ExerciseSet",
+  description: "What the entry EXERCISE_SET records, which the evidence covers.",
+});
+
 const exerciseSetResponseSchema = exerciseRunSchema.extend({
+  input: inputSchema,
   link: z.url().meta({
     description:
       "For the reviewer. Who has it can decide the cases, each once, until it expires; no other answer shows it again.",
@@ -85,17 +98,17 @@ const postExercise: Route = {
   errors: ["GONE"],
   examples: [
     {
-      summary: "Find the errors, with loans, in German",
+      summary: "Decide first, with financial cases, in German",
       body: {
         operator_id: "reviewer-ada",
-        exercise_id: "ex_error_detection_1",
+        exercise_id: "ex_deferral_resistance_1",
         domain: "financial",
         language: "de",
       },
     },
     {
       summary: "The domain of the latest work",
-      body: { operator_id: "reviewer-ada", exercise_id: "ex_decision_autonomy_2" },
+      body: { operator_id: "reviewer-ada", exercise_id: "ex_domain_confidence_3" },
     },
   ],
   async handler({ dependencies, description }, { context, exchange, json }) {
@@ -150,7 +163,7 @@ const getExercises: Route = {
 
 const runPathSchema = z.object({
   run_id: z.string().regex(/^[0-9A-Z]{26}$/, "must be the run_id of an exercise").meta({
-    examples: ["01JZZZZZZZZZZZZZZZZZZZZZZZ"],
+    examples: [RUN_OF_THE_EXAMPLE],
   }),
 });
 
@@ -169,12 +182,13 @@ const getExercise: Route = {
       results: z.array(exerciseCaseResultSchema),
       success: exerciseSuccessSchema,
       effect: exerciseEffectSchema,
+      input: inputSchema,
       evidence: evidenceSchema,
       ...envelopeFields,
     }).meta({ id: "ExerciseResponse" }),
   },
   errors: ["NOT_FOUND", "GONE"],
-  examples: [{ summary: "One exercise", path: { run_id: "01JZZZZZZZZZZZZZZZZZZZZZZZ" } }],
+  examples: [{ summary: "One exercise", path: { run_id: RUN_OF_THE_EXAMPLE } }],
   async handler({ dependencies }, { context, exchange }) {
     const { run_id } = parseWith(runPathSchema, context.req.param());
     const body = await readExercise(dependencies, exchange.caller!, {
@@ -185,7 +199,13 @@ const getExercise: Route = {
   },
 };
 
-const addedResponseSchema = listedCaseSetSchema.extend({ evidence: evidenceSchema, ...envelopeFields }).meta({
+const addedResponseSchema = listedCaseSetSchema.extend({
+  detail: z.object({ sha256: z.string(), case_set: caseSetSchema }).meta({
+    description: "What the entry CASE_SET_ADDED records, which the evidence covers.",
+  }),
+  evidence: evidenceSchema,
+  ...envelopeFields,
+}).meta({
   id: "CaseSetAdded",
 });
 
@@ -212,11 +232,11 @@ const postCaseSet: Route = {
           `must have at most ${CASE_SET_LIMIT_BYTES} bytes of canonical JSON with the rest of the set, and has ${length}`,
       }]);
     }
-    const { set: added, evidence } = await addCaseSet(dependencies, exchange.caller!, {
+    const { set: added, ...recorded } = await addCaseSet(dependencies, exchange.caller!, {
       set,
       call: exchange.call,
     });
-    return { status: 201, body: { ...added, evidence } };
+    return { status: 201, body: { ...added, ...recorded } };
   },
 };
 
@@ -243,7 +263,7 @@ const getCaseSets: Route = {
 
 const caseSetPathSchema = z.object({
   sha256: z.string().regex(/^[0-9a-f]{64}$/, "must be the sha256 of a case set").meta({
-    examples: ["0000000000000000000000000000000000000000000000000000000000000000"],
+    examples: [SET_OF_THE_EXAMPLE],
   }),
 });
 
@@ -262,7 +282,7 @@ const getCaseSet: Route = {
     }),
   },
   errors: ["NOT_FOUND"],
-  examples: [{ summary: "One version", path: { sha256: "0".repeat(64) } }],
+  examples: [{ summary: "One version", path: { sha256: SET_OF_THE_EXAMPLE } }],
   async handler({ dependencies }, { context, exchange }) {
     const { sha256 } = parseWith(caseSetPathSchema, context.req.param());
     return {
@@ -275,7 +295,7 @@ const getCaseSet: Route = {
 const tokenPathSchema = z.object({
   token: z.string().regex(/^[A-Za-z0-9._-]{1,64}$/, "must be that of a link").meta({
     description: "The last part of the link.",
-    examples: ["01JZZZZZZZZZZZZZZZZZZZZZZZ.AAAAAAAAAAAAAAAAAAAAAA"],
+    examples: [TOKEN_OF_THE_EXAMPLE],
   }),
 });
 
@@ -295,7 +315,7 @@ const getExercisePage: Route = {
   errors: ["NOT_FOUND", "GONE"],
   examples: [{
     summary: "A link",
-    path: { token: "01JZZZZZZZZZZZZZZZZZZZZZZZ.AAAAAAAAAAAAAAAAAAAAAA" },
+    path: { token: TOKEN_OF_THE_EXAMPLE },
   }],
   async handler({ dependencies }, { context, exchange }) {
     const { token } = parseWith(tokenPathSchema, context.req.param());
@@ -319,7 +339,7 @@ const postExerciseDecision: Route = {
   errors: ["NOT_FOUND", "GONE", "CONFLICT", "SERVICE_UNAVAILABLE"],
   examples: [{
     summary: "The first case",
-    path: { token: "01JZZZZZZZZZZZZZZZZZZZZZZZ.AAAAAAAAAAAAAAAAAAAAAA" },
+    path: { token: TOKEN_OF_THE_EXAMPLE },
     body: {
       number: 1,
       choice: 0,

@@ -17,7 +17,7 @@ import { probeSummarySchema, undecidedProbesSchema } from "../../domain/probe.ts
 import { envelopeFields } from "../../domain/score.ts";
 import { DAY_MS } from "../../domain/time.ts";
 import { evidenceSchema } from "../../evidence/envelope.ts";
-import { HIGHEST_SHARE_MAX } from "../../evidence/probes.ts";
+import { HIGHEST_SHARE_MAX, PROBE_DETAILS } from "../../evidence/probes.ts";
 import { recallProbe } from "../../operations/probes/close.ts";
 import { drawProbe } from "../../operations/probes/draw.ts";
 import { probeSummary } from "../../operations/probes/figures.ts";
@@ -60,9 +60,13 @@ const sealedSchema = z.object({
   commitment: z.string().meta({ description: "The hash that the chain holds; nothing can be read from it." }),
 });
 
-const sealedResponseSchema = sealedSchema.extend({ evidence: evidenceSchema, ...envelopeFields }).meta({
-  id: "ProbeSealed",
-});
+const sealedResponseSchema = sealedSchema.extend({
+  detail: PROBE_DETAILS.PROBE_SEALED.meta({
+    description: "What the entry PROBE_SEALED records, which the evidence covers.",
+  }),
+  evidence: evidenceSchema,
+  ...envelopeFields,
+}).meta({ id: "ProbeSealed" });
 
 const postProbe: Route = {
   ...KEYED_POST,

@@ -5,12 +5,12 @@
 import type { Proving, Reading, Writing } from "../shared/capabilities.ts";
 import { DOMAINS } from "../../domain/enums.ts";
 import { ServiceError } from "../../domain/errors.ts";
-import type { ListedCaseSet } from "../../domain/exercise.ts";
+import type { ListedCaseSet } from "../../exercises/answers.ts";
 import { CASE_SETS_MAX } from "../../domain/limits.ts";
 import { evidenceChain } from "../../evidence/chain_name.ts";
 import { type Evidence, evidenceOfAppended } from "../../evidence/envelope.ts";
 import type { EntryDraft } from "../../evidence/entry.ts";
-import { caseSetAddedSchema, caseSetSha256 } from "../../evidence/exercises.ts";
+import { type CaseSetAdded, caseSetAddedSchema, caseSetSha256 } from "../../evidence/exercises.ts";
 import { builtInCaseSet } from "../../exercises/built_in.ts";
 import { CASE_SET_LANGUAGES, type CaseSet, caseSetSchema } from "../../exercises/case_set.ts";
 import { placesOfEvents } from "../../store/chains.ts";
@@ -65,9 +65,10 @@ export function caseSetDraft(
   return eventDraft(world, { type: "CASE_SET_ADDED", caller, now, detail });
 }
 
-/** A case set that was added, with the evidence of its entry. */
+/** A case set that was added, with what its entry records and the evidence of it. */
 export interface CaseSetAnswer {
   readonly set: ListedCaseSet;
+  readonly detail: CaseSetAdded;
   readonly evidence: Evidence;
 }
 
@@ -89,7 +90,11 @@ export async function addCaseSet(
     const { chain, seq } = known;
     const origin = originOf(dependencies, chain);
     const stored = await readEvidence(dependencies, { chain, origin, seq, covers: "detail" });
-    return { set: listed(sha256, set, known.addedAt), evidence: stored!.evidence };
+    return {
+      set: listed(sha256, set, known.addedAt),
+      detail: JSON.parse(stored!.text),
+      evidence: stored!.evidence,
+    };
   }
   if (added.length >= CASE_SETS_MAX) {
     throw new ServiceError(
@@ -106,6 +111,7 @@ export async function addCaseSet(
       const appended = unit.append(chain, draft);
       return (receipts) => ({
         set: listed(sha256, set, appended.entry.timestamp),
+        detail: { sha256, case_set: set },
         evidence: evidenceOfAppended(appended, { covers: "detail", proof: receipts.proofOf(appended) }),
       });
     },

@@ -4,7 +4,7 @@ import {
   type ExerciseCaseResult,
   type ExerciseEffect,
   type ExerciseRun,
-} from "../../domain/exercise.ts";
+} from "../../exercises/answers.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import { evidenceChain } from "../../evidence/chain_name.ts";
 import { metricValue } from "../../exercises/measures.ts";
@@ -113,6 +113,7 @@ export async function readExercise(
       met: value === null ? null : value >= success_threshold,
     },
     effect: await effectOf(dependencies, run, results),
+    input: run.input,
     evidence: run.evidence,
   };
 }

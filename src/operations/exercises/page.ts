@@ -4,7 +4,7 @@
  */
 import type { Logging, Proving, Reading, Scoring, Writing } from "../shared/capabilities.ts";
 import { AlteredError, ServiceError } from "../../domain/errors.ts";
-import type { ExerciseDecision, ExercisePage } from "../../domain/exercise.ts";
+import type { ExerciseDecision, ExercisePage } from "../../exercises/answers.ts";
 import type { Interaction } from "../../domain/interaction.ts";
 import { equalBytes, utf8 } from "../../evidence/crypto.ts";
 import { caseSetAddedSchema, caseSetSha256 } from "../../evidence/exercises.ts";

@@ -9,7 +9,7 @@ import type {
   ExerciseFigures,
   ExerciseRun,
   ExerciseState,
-} from "../../domain/exercise.ts";
+} from "../../exercises/answers.ts";
 import { exactProportion } from "../../domain/proportion.ts";
 import { evidenceChain, parseChain } from "../../evidence/chain_name.ts";
 import { hex } from "../../evidence/crypto.ts";
@@ -176,7 +176,7 @@ export function stateOf({ input: { cases, expires_at } }: Run, decided: number, 
 
 /** A run as a list shows it. */
 export function listedRun(run: Run, results: readonly ExerciseCaseResult[], now: number): ExerciseRun {
-  const { exercise, case_set: { name, sha256 }, cases, ...input } = run.input;
+  const { exercise, case_set, cases, ...input } = run.input;
   return {
     run_id: run.runId,
     operator_id: input.operator_id,
@@ -184,10 +184,10 @@ export function listedRun(run: Run, results: readonly ExerciseCaseResult[], now:
     title: exercise.title,
     domain: input.domain,
     language: input.language as ExerciseRun["language"],
-    case_set: { name, sha256 },
+    case_set,
     presentation: input.presentation,
     feedback: input.feedback,
-    cases: cases.length,
+    case_count: cases.length,
     decided: results.length,
     state: stateOf(run, results.length, now),
     set_at: run.setAt,

@@ -143,6 +143,7 @@ async function repeated(dependencies: Needs, { reference, call }: KnownCall): Pr
 function answerOf({ installation }: Needs, run: EvidencedRun, { now }: Call) {
   return {
     ...listedRun(run, [], now),
+    input: run.input,
     token: `${run.runId}.${linkToken(installation.key, run.runId)}`,
     evidence: run.evidence,
   };

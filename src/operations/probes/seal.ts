@@ -74,7 +74,10 @@ export async function sealProbe(
   if (stored?.evidence.entry.event_type !== "PROBE_SEALED") {
     throw new AlteredError(chain, `entry ${seq} of ${chain} is not the seal of a probe`);
   }
-  return { body: { ...sealedBody(row!), evidence: stored.evidence }, ...answer };
+  return {
+    body: { ...sealedBody(row!), detail: JSON.parse(stored.text), evidence: stored.evidence },
+    ...answer,
+  };
 }
 
 /** @throws as {@link sealRows}. */

@@ -1,10 +1,11 @@
 /** One case of an exercise: its evidence, the advice as the exercise shows it, and the decision. */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { ExerciseDecision, ExercisePage } from "../../exercises/answers.ts";
 import type { JissMeasurement } from "../collector/main.ts";
 import { ChoiceForm, Fact, FoldedView } from "../shared/case_parts.tsx";
 import type { Measure } from "../shared/measuring.ts";
 import { Stage } from "../shared/stage.tsx";
-import type { Decision, ExercisePage } from "./exercise.tsx";
+
 import type { Texts } from "./texts.ts";
 
 type Advice = NonNullable<NonNullable<ExercisePage["next"]>["advice"]>;
@@ -16,7 +17,7 @@ interface CaseProperties {
   readonly measure: Measure;
   /** Whether the measuring script could not be loaded. */
   readonly isUnmeasured: boolean;
-  readonly onDecided: (decision: Decision) => void;
+  readonly onDecided: (decision: ExerciseDecision) => void;
 }
 
 const DOUBLE_CLICK_MS = 400;

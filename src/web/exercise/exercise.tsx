@@ -2,9 +2,8 @@
  * The stages of an exercise: introduction, cases one by one, each with its feedback, result. A decision is saved before
  * anything tells what was right, so that closing the page loses at most the case on the screen.
  */
-import type * as z from "zod";
 import { useEffect, useState } from "preact/hooks";
-import type { exerciseDecisionSchema, exercisePageSchema } from "../../domain/exercise.ts";
+import type { ExerciseDecision, ExercisePage } from "../../exercises/answers.ts";
 import { ApiError, call } from "../shared/api.ts";
 import { loadCollector, type Measure, timeAlone } from "../shared/measuring.ts";
 import { Stage } from "../shared/stage.tsx";
@@ -12,9 +11,6 @@ import { announceWait, Waiting } from "../shared/waiting.tsx";
 import { CaseStage } from "./case.tsx";
 import { Feedback, Result } from "./result.tsx";
 import { languageOf, TEXTS, type Texts, translated } from "./texts.ts";
-
-export type ExercisePage = z.infer<typeof exercisePageSchema>;
-export type Decision = z.infer<typeof exerciseDecisionSchema>;
 
 interface Settings {
   readonly token: string;
@@ -30,7 +26,7 @@ type Place =
   | {
     readonly name: "sending";
     readonly measure: Measure;
-    readonly decision: Decision;
+    readonly decision: ExerciseDecision;
     readonly error: unknown;
   }
   | { readonly name: "feedback"; readonly page: ExercisePage; readonly measure: Measure }
@@ -75,7 +71,7 @@ export function Exercise({ token, collector }: Settings) {
     }
     setPlace({ name: "case", page, measure });
   };
-  const send = async (decision: Decision, measure: Measure) => {
+  const send = async (decision: ExerciseDecision, measure: Measure) => {
     setPlace({ name: "sending", measure, decision, error: null });
     try {
       const page = await ask("decisions", decision);

@@ -1,6 +1,7 @@
 /** What the reviewer is told: after a case, and after the last one. */
+import type { ExercisePage } from "../../exercises/answers.ts";
 import { Stage } from "../shared/stage.tsx";
-import type { ExercisePage } from "./exercise.tsx";
+
 import { type Texts, translated } from "./texts.ts";
 
 interface Shown {

@@ -1,11 +1,11 @@
 /** Exercises that the service holds: what an organization is told of a run, and what the reviewer's page shows. */
 import * as z from "zod";
-import { DECISIONS, DOMAINS } from "./enums.ts";
+import { DECISIONS, DOMAINS } from "../domain/enums.ts";
 import { PRESENTATIONS } from "../evidence/exercises.ts";
-import { adviceSchema, CASE_SET_LANGUAGES, factSchema, viewSchema } from "../exercises/case_set.ts";
-import { DIFFICULTIES } from "../exercises/form.ts";
-import { isoTimestamp } from "./instant.ts";
-import { operatorIdSchema, sessionIdSchema } from "./interaction.ts";
+import { adviceSchema, CASE_SET_LANGUAGES, factSchema, viewSchema } from "./case_set.ts";
+import { DIFFICULTIES } from "./form.ts";
+import { isoTimestamp } from "../domain/instant.ts";
+import { operatorIdSchema, sessionIdSchema } from "../domain/interaction.ts";
 
 const count = z.int().min(0);
 const share = z.number().min(0).max(1);
@@ -73,10 +73,12 @@ export const exerciseRunSchema = z.object({
   title: z.string(),
   domain: z.enum(DOMAINS),
   language: languageSchema,
-  case_set: z.object({ name: z.string(), sha256: hash32 }),
+  case_set: z.object({ name: z.string(), sha256: hash32, chain: z.string(), seq: count }).meta({
+    description: "The case set, and its entry on the chain.",
+  }),
   presentation: z.enum(PRESENTATIONS).meta({ description: "How the advice is shown." }),
   feedback: z.enum(["immediate", "delayed"]),
-  cases: count,
+  case_count: count,
   decided: count,
   state: z.enum(EXERCISE_STATES),
   set_at: isoTimestamp,
