@@ -3,6 +3,7 @@
  * are tidy, that is valid throughout; the others may be odd anywhere. `$name` stands for a value that only
  * the running service can give, and `$fresh` for one that nobody has used yet.
  */
+import { CASE_SET_EXAMPLE } from "../../src/exercises/example.ts";
 import fc from "fast-check";
 import type { ApiDocument, Operation, Parameter, Schema } from "./api_document.ts";
 import { ODD_DATES, ODD_TEXTS, ODD_TOKENS, valuesOf } from "./json_values.ts";
@@ -42,6 +43,9 @@ const REFERENCES: Readonly<Record<string, readonly string[]>> = {
   sessionId: ["$assessment"],
   seq: ["0", "1", "2"],
   probe_id: ["$probe"],
+  run_id: ["$run"],
+  token: ["$token"],
+  sha256: ["$set"],
 };
 
 /**
@@ -97,6 +101,23 @@ const OWN_MEMBERS: Readonly<Record<string, Readonly<Record<string, fc.Arbitrary<
   postMaintenance: { operator_id: fc.constant("$mature") },
   postProbe: { ai_correct: fc.boolean() },
   postProbeBatch: { ai_correct: fc.boolean() },
+  postExercise: {
+    exercise_id: fc.constantFrom("ex_error_detection_1", "ex_domain_confidence_3"),
+    case_set: fc.constantFrom(null, "general", "$set"),
+    domain: fc.constant("general"),
+  },
+  // An organization may not have any number of them.
+  postCaseSet: {
+    name: fc.constantFrom("one", "two"),
+    title: fc.constantFrom("One", "Two"),
+    domain: fc.constant("general"),
+    cases: fc.constant(CASE_SET_EXAMPLE.cases),
+  },
+  postExerciseDecision: {
+    number: fc.constant(1),
+    choice: fc.constantFrom(0, 1),
+    advised: fc.constant(true),
+  },
   // The highest share is not below the rate, which may be one that was set before.
   putProbePolicy: { rate: fc.constantFrom(0, 0.01, 0.02), highest_share: fc.constantFrom(0.02, 0.05, 0.1) },
 };

@@ -3,6 +3,7 @@
  * exists, replaces what a case destroyed, and checks each answer. Its requests follow one another; other
  * lanes run beside it.
  */
+import { CASE_SET_EXAMPLE } from "../../src/exercises/example.ts";
 import { lookAt } from "./api_answers.ts";
 import { bytesOf, type Case } from "./api_cases.ts";
 import type { ApiDocument, Operation, Received } from "./api_document.ts";
@@ -158,6 +159,13 @@ export class Lane {
     if (operators.length === 0) await this.#ask("postScore", { body: this.#scoreOf(this.#fresh()) });
     if (id === "postProbeRecall" && this.#here.probes.length === 0) {
       await this.#ask("postProbe", { body: { domain: "general", stakes: "standard", ai_correct: false } });
+    }
+    if (/Exercise|CaseSet/.test(id) && this.#here.sets.length === 0) {
+      await this.#ask("postCaseSet", { body: { ...CASE_SET_EXAMPLE, domain: "general" } });
+    }
+    if (/^(?:getExercise|getExercisePage|postExerciseDecision)$/.test(id) && this.#here.exercises.size === 0) {
+      const body = { operator_id: this.#here.mature[0]!, exercise_id: "ex_error_detection_1", domain: "general" };
+      await this.#ask("postExercise", { body });
     }
     if (id === "deleteWebhook" && webhooks.length === 0) {
       await this.#ask("postWebhook", {
@@ -328,6 +336,9 @@ const NAMES: Readonly<Record<string, (state: State, id: string) => readonly stri
   "$delivery": ({ deliveries }) => deliveries,
   "$assessment": ({ assessments }) => assessments,
   "$probe": ({ probes }) => probes,
+  "$run": ({ exercises }) => [...exercises.values()].map(({ run }) => run),
+  "$token": ({ exercises }) => [...exercises.keys()],
+  "$set": ({ sets }) => sets,
   "$cursor": ({ cursors }, id) => [cursors.get(id) ?? "1"],
 };
 

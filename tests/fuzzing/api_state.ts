@@ -27,6 +27,10 @@ export interface State {
   assessments: string[];
   /** Probes that nobody was shown. */
   probes: string[];
+  /** Exercises, by the token of their link. */
+  readonly exercises: Map<string, { readonly run: string; readonly operator: string }>;
+  /** Hashes of case sets. */
+  sets: string[];
   /** Cursors of next pages, by operation. */
   readonly cursors: Map<string, string>;
 }
@@ -45,6 +49,8 @@ export function emptyState(main: Organization, victim: Organization): State {
     deliveries: [],
     assessments: [],
     probes: [],
+    exercises: new Map(),
+    sets: [],
     cursors: new Map(),
   };
 }
@@ -92,6 +98,9 @@ export const LESSONS: Readonly<Record<string, Learning>> = {
   deleteOperator(state, { path: { operator_id } }) {
     state.operators = state.operators.filter((one) => one !== operator_id);
     state.mature = state.mature.filter((one) => one !== operator_id);
+    for (const [token, { operator }] of state.exercises) {
+      if (operator === operator_id) state.exercises.delete(token);
+    }
     for (const records of [state.sessions, state.decisions]) {
       for (const [id, operator] of records) if (operator === operator_id) records.delete(id);
     }
@@ -111,6 +120,17 @@ export const LESSONS: Readonly<Record<string, Learning>> = {
   postProbeRecall(state, { path: { probe_id } }) {
     state.probes = state.probes.filter((one) => one !== probe_id);
   },
+  postExercise(state, { body: { run_id, operator_id, link } }) {
+    state.exercises.set(link.split("/").at(-1), { run: run_id, operator: operator_id });
+    remember(state, operator_id);
+  },
+  postCaseSet(state, { body: { sha256 } }) {
+    if (!state.sets.includes(sha256)) state.sets.push(sha256);
+  },
+  postExerciseDecision(state, { path: { token } }) {
+    state.exercises.delete(token!);
+  },
+  getExercises: nextPage("getExercises"),
   getOperators: nextPage("getOperators"),
   getProbes: nextPage("getProbes"),
   getDecisions: nextPage("getDecisions"),
