@@ -102,6 +102,7 @@ const OWN_MEMBERS: Readonly<Record<string, Readonly<Record<string, fc.Arbitrary<
   postProbe: { ai_correct: fc.boolean() },
   postProbeBatch: { ai_correct: fc.boolean() },
   postExercise: {
+    operator_id: fc.constantFrom("$operator", "$mature"),
     exercise_id: fc.constantFrom("ex_error_detection_1", "ex_domain_confidence_3"),
     case_set: fc.constantFrom(null, "general", "$set"),
     domain: fc.constant("general"),
@@ -118,7 +119,7 @@ const OWN_MEMBERS: Readonly<Record<string, Readonly<Record<string, fc.Arbitrary<
     choice: fc.constantFrom(0, 1),
     advised: fc.constant(true),
   },
-  // The highest share is not below the rate, which may be one that was set before.
+  // The highest share is not below the rate; of both the lane sets one that fits before.
   putProbePolicy: { rate: fc.constantFrom(0, 0.01, 0.02), highest_share: fc.constantFrom(0.02, 0.05, 0.1) },
 };
 

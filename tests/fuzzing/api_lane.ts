@@ -160,6 +160,9 @@ export class Lane {
     if (id === "postProbeRecall" && this.#here.probes.length === 0) {
       await this.#ask("postProbe", { body: { domain: "general", stakes: "standard", ai_correct: false } });
     }
+    if (id === "putProbePolicy") {
+      await this.#ask(id, { body: { enabled: false, rate: 0.01, highest_share: 0.02 } });
+    }
     if (/Exercise|CaseSet/.test(id) && this.#here.sets.length === 0) {
       await this.#ask("postCaseSet", { body: { ...CASE_SET_EXAMPLE, domain: "general" } });
     }
