@@ -72,6 +72,8 @@ const WITNESSES = {
   frozen: ({ text }) => text.includes('"event_type":"SCORE_SKIPPED"'),
   decided: ({ text }) => text.includes('"event_type":"DRS_COMPUTED"'),
   anchors: ({ text }) => text.includes('"event_type":"ORG_CHECKPOINTS"'),
+  exercised: ({ text }) =>
+    text.includes('"event_type":"EXERCISE_SET"') && text.includes('"session_id":"exercise-'),
   retentionChanged: ({ text }) => text.includes('"event_type":"RETENTION_POLICY"'),
   rotatedInOverlap: ({ text }) => text.includes('"overlap":true') && !text.includes('"overlap":false'),
   oldKeyDropped: ({ text }) => text.includes('"overlap":false'),

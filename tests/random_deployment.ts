@@ -193,6 +193,27 @@ export class RandomDeployment {
     await this.#ask(this.#pickOrganization(), "/v1/audit/append", { body }, [201]);
   }
 
+  /** Some of its cases are decided. */
+  async exercise(): Promise<void> {
+    const { key } = this.#organizations.get(this.#pickOrganization())!;
+    const body = {
+      operator_id: `operator-${this.#whole(0, OPERATORS)}`,
+      exercise_id: "ex_deferral_resistance_1",
+      domain: this.#random.pick(DOMAINS),
+      language: this.#random.pick(["en", "de"]),
+    };
+    const set = await this.#harness.send("/v1/exercises", { key, body });
+    assert.equal(set.status, 201, set.text);
+    this.#options.onAnswer(set);
+    const path = new URL(set.body.link, "http://loopback.invalid").pathname;
+    for (let number = 1; number <= this.#whole(0, 4); number += 1) {
+      const decision = { number, choice: 0, advised: true, time_to_decision_ms: 1000 * number };
+      const telemetry = { hover_events: null, scroll_depth: 1, alternative_views_checked: 0 };
+      const answer = await this.#harness.send(`${path}/decisions`, { body: { ...decision, ...telemetry } });
+      assert.equal(answer.status, 200, answer.text);
+    }
+  }
+
   async report(): Promise<void> {
     const now = this.#harness.clock.now();
     const [start, end] = [now - 2 * DAY, now + DAY].map((at) => new Date(at).toISOString().slice(0, 10));
@@ -397,6 +418,7 @@ const STEPS: readonly (readonly [weight: number, run: (deployment: RandomDeploym
   [14, (deployment) => deployment.commit()],
   [4, (deployment) => deployment.append()],
   [2, (deployment) => deployment.report()],
+  [2, (deployment) => deployment.exercise()],
   [3, (deployment) => deployment.erase()],
   [1, (deployment) => deployment.inform()],
   [2, (deployment) => deployment.addOrganization()],

@@ -166,8 +166,14 @@ export class Lane {
     if (/Exercise|CaseSet/.test(id) && this.#here.sets.length === 0) {
       await this.#ask("postCaseSet", { body: { ...CASE_SET_EXAMPLE, domain: "general" } });
     }
-    if (/^(?:getExercise|getExercisePage|postExerciseDecision)$/.test(id) && this.#here.exercises.size === 0) {
-      const body = { operator_id: this.#here.mature[0]!, exercise_id: "ex_error_detection_1", domain: "general" };
+    if (
+      /^(?:getExercise|getExercisePage|postExerciseDecision)$/.test(id) && this.#here.exercises.size === 0
+    ) {
+      const body = {
+        operator_id: this.#here.mature[0]!,
+        exercise_id: "ex_error_detection_1",
+        domain: "general",
+      };
       await this.#ask("postExercise", { body });
     }
     if (id === "deleteWebhook" && webhooks.length === 0) {

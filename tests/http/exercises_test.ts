@@ -1,5 +1,7 @@
 /** Exercises that the service holds, over HTTP: set, page, decisions, results, effect, case sets. */
 import assert from "node:assert/strict";
+import { verifyDocument } from "../../src/evidence/document.ts";
+import { nodeCrypto } from "../../src/evidence/node_crypto.ts";
 import { builtInCaseSet } from "../../src/exercises/built_in.ts";
 import { CASE_SET_EXAMPLE } from "../../src/exercises/example.ts";
 import { DEFAULT_MODEL_DOCUMENT } from "../../src/scoring/model.ts";
@@ -435,6 +437,35 @@ Deno.test(
     assert.equal(await added(), 1);
     await setRun(setting, { language: "de" });
     assert.equal(await added(), 2);
+  }),
+);
+
+Deno.test(
+  "each saved answer proves offline what it says of an exercise, a case set or a probe; a changed one does not",
+  withSetting(async (setting) => {
+    const { send, key, harness: { verifierKey } } = setting;
+    const { run } = await setRun(setting);
+    const probe = { domain: "legal", stakes: "critical", ai_correct: false };
+    const answers = [
+      run,
+      (await send(`/v1/exercises/${run.run_id}`, { key })).body,
+      (await send("/v1/case-sets", { key, body: CASE_SET_EXAMPLE })).body,
+      (await send("/v1/probes", { key, body: probe })).body,
+    ];
+    const faultOf = (body: Record<string, unknown>) =>
+      verifyDocument(nodeCrypto, body, { keysFor: (origin) => [verifierKey(origin)] }).fault;
+    for (const { link: _, ...body } of answers) {
+      assert.equal(faultOf(body), null);
+      const name = body.input === undefined ? "detail" : "input";
+      assert.equal(faultOf({ ...body, [name]: { ...body[name], operator_id: "other" } }), "RESULT_MISMATCH");
+    }
+    for (
+      const change of [{ operator_id: "other" }, { run_id: "other" }, { domain: "legal" }, {
+        expires_at: "x",
+      }]
+    ) {
+      assert.equal(faultOf({ ...run, ...change }), "RESULT_MISMATCH", JSON.stringify(change));
+    }
   }),
 );
 

@@ -137,9 +137,9 @@ def is_note_name(name):
 
 
 def read_pins(text):
-    """The keys of a PEM file, a JWKS or a vkey. Raises Malformed."""
+    """The keys of a PEM file, which may have several, a JWKS or vkeys. Raises Malformed."""
     if text.lstrip().startswith("-----BEGIN"):
-        return [Pin(_sound(_raw_of_pem(text)))]
+        return [Pin(_sound(_raw_of_pem("-----BEGIN" + block))) for block in text.split("-----BEGIN")[1:]]
     if text.lstrip().startswith("{"):
         return _pins_of_jwks(text)
     names = [parse_vkey(line) for line in text.split("\n") if line.strip() != ""]
