@@ -5,6 +5,7 @@ import {
   createSchema,
   type ZodOpenApiOperationObject,
   type ZodOpenApiPathsObject,
+  type ZodOpenApiResponseObject,
 } from "zod-openapi";
 import { ERROR_MEANINGS } from "../domain/error_meanings.ts";
 import { ERROR_STATUSES, type ErrorCode } from "../domain/errors.ts";
@@ -64,7 +65,7 @@ function errorsOf(route: Route): readonly (readonly [status: number, codes: read
 }
 
 /** Matches a stand-in for a value that only a running service can give, such as the id of a webhook. */
-export const STAND_IN = /-of-the-example$/;
+export const STAND_IN = /-of-the-example$|OFTHEEXAMPLE|^0{64}$/;
 
 /** Adds the examples' values of a parameter, each under its example's summary. Numbers in a URL are text. */
 function withExamples<Schema extends z.ZodType>(
@@ -168,15 +169,23 @@ const REPLAYED = answerHeader(
 /** The answer of a negotiated route to a client that prefers a page. */
 const PAGE = { "text/html; charset=utf-8": { schema: z.string() } };
 
+/** By their ids. The document has each once, and operations refer to it: written out they would be a third of it. */
+const ERROR_RESPONSES = new Map<string, ZodOpenApiResponseObject>();
+
 function errorResponse(
   status: number,
   codes: readonly ErrorCode[],
   { negotiated = false }: Pick<Route, "negotiated"> = {},
-) {
+): ZodOpenApiResponseObject {
+  const id = [status, ...codes, ...(negotiated ? ["or_page"] : [])].join("_");
+  const known = ERROR_RESPONSES.get(id);
+  if (known !== undefined) return known;
   const description = codes.map((code) => `\`${code}\`: ${ERROR_MEANINGS[code].meaning}`).join(" ");
   const retries = status === 429 || status === 503;
   const content = { ...json(errorSchema), ...(negotiated ? PAGE : {}) };
-  return { description, content, ...(retries ? { headers: z.object(RETRY_AFTER) } : {}) };
+  const response = { id, description, content, ...(retries ? { headers: z.object(RETRY_AFTER) } : {}) };
+  ERROR_RESPONSES.set(id, response);
+  return response;
 }
 
 /** Headers that a successful answer may carry. */

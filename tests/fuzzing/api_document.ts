@@ -25,6 +25,8 @@ export interface Operation {
   readonly key: "none" | "organization" | { readonly scope: string };
   /** By status. */
   readonly responses: Readonly<Record<string, Schema>>;
+  /** The place of the JSON schema of each answer, by status. */
+  readonly pointers: Readonly<Record<string, string>>;
 }
 
 /** An answer as it came. */
@@ -85,7 +87,15 @@ export class ApiDocument {
         : "organizationKey" in security
         ? "organization"
         : { scope: Object.keys(security)[0]!.replace(/^masterKey_/, "") },
-      responses: item.responses,
+      responses: Object.fromEntries(
+        Object.entries<Schema>(item.responses).map(([status, response]) => [status, this.resolve(response)]),
+      ),
+      pointers: Object.fromEntries(
+        Object.entries<Schema>(item.responses).map(([status, { $ref }]) => {
+          const place = $ref === undefined ? `${pointer}/responses/${status}` : `openapi${$ref}`;
+          return [status, `${place}/content/application~1json/schema`];
+        }),
+      ),
     };
   }
 
@@ -157,12 +167,8 @@ export class ApiDocument {
   ): readonly string[] {
     const value = parsed(text);
     if (value === undefined) return [`not JSON: ${text.slice(0, 200)}`];
-    const { method, path, responses } = operation;
-    const validate = this.#validator(
-      `openapi#/paths/${
-        escaped(path)
-      }/${method.toLowerCase()}/responses/${status}/content/application~1json/schema`,
-    );
+    const { responses, pointers } = operation;
+    const validate = this.#validator(pointers[status]!);
     if (!validate(value)) return [`the body misfits its schema: ${JSON.stringify(validate.errors)}`];
     if (status < 400) return [];
     const { code } = (value as Schema).error;

@@ -68,6 +68,10 @@ Deno.test("the first example of an operation can be sent, or names what must sti
   // These need values that only a running service can give.
   assert.deepEqual(unfinished.map(({ operationId }) => operationId), [
     "postProbeRecall",
+    "getExercise",
+    "getCaseSet",
+    "getExercisePage",
+    "postExerciseDecision",
     "getStoredReport",
     "deleteWebhook",
     "postWebhookTest",

@@ -2,11 +2,9 @@
  * One case: its evidence, the AI's advice, and the decision. It is measured from its appearance to the
  * decision.
  */
-import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Decision } from "../../domain/enums.ts";
 import { percentInWords } from "../../pages/wording.ts";
-import type { JissMeasurement } from "../collector/main.ts";
-import { ChoiceForm, Fact, FoldedView } from "../shared/case_parts.tsx";
+import { ChoiceForm, Fact, FoldedView, useMeasurement } from "../shared/case_parts.tsx";
 import type { Advice, Choice, DemoCase } from "./cases.ts";
 import type { Measure } from "../shared/measuring.ts";
 import type { Judgment } from "./run.ts";
@@ -22,13 +20,7 @@ interface CaseProperties {
 }
 
 export function CaseView({ demoCase, index, count, measure, onJudged }: CaseProperties) {
-  const evidence = useRef<HTMLDivElement>(null);
-  const stop = useRef<(() => JissMeasurement) | null>(null);
-  useLayoutEffect(() => {
-    const end = measure(evidence.current!);
-    stop.current = end;
-    return end;
-  }, []);
+  const { evidence, stop } = useMeasurement(measure);
   return (
     <Stage title={`Case ${index + 1} of ${count}: ${demoCase.title}`}>
       <progress class="judged-so-far" max={count} value={index} aria-label="Cases judged" />
@@ -49,7 +41,7 @@ export function CaseView({ demoCase, index, count, measure, onJudged }: CaseProp
           {demoCase.advice === null ? <Withheld /> : <AdviceBox {...demoCase.advice} />}
           <DecisionForm
             demoCase={demoCase}
-            onChosen={(choice) => onJudged({ choice, measured: stop.current!() })}
+            onChosen={(choice) => onJudged({ choice, measured: stop() })}
           />
         </div>
       </div>

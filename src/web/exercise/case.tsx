@@ -1,8 +1,7 @@
 /** One case of an exercise: its evidence, the advice as the exercise shows it, and the decision. */
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { ExerciseDecision, ExercisePage } from "../../exercises/answers.ts";
-import type { JissMeasurement } from "../collector/main.ts";
-import { ChoiceForm, Fact, FoldedView } from "../shared/case_parts.tsx";
+import { ChoiceForm, Fact, FoldedView, useMeasurement } from "../shared/case_parts.tsx";
 import type { Measure } from "../shared/measuring.ts";
 import { Stage } from "../shared/stage.tsx";
 
@@ -25,13 +24,7 @@ const DOUBLE_CLICK_MS = 400;
 export function CaseStage({ texts, page, measure, isUnmeasured, onDecided }: CaseProperties) {
   const { presentation, cases } = page;
   const { number, title, task, facts, views, advice, choices } = page.next!;
-  const evidence = useRef<HTMLDivElement>(null);
-  const stop = useRef<(() => JissMeasurement) | null>(null);
-  useLayoutEffect(() => {
-    const end = measure(evidence.current!);
-    stop.current = end;
-    return end;
-  }, []);
+  const { evidence, stop } = useMeasurement(measure);
   const [isShown, setShown] = useState(presentation === "shown" || presentation === "alternating");
   const [first, setFirst] = useState<number | null>(null);
   useEffect(() => {
@@ -45,7 +38,7 @@ export function CaseStage({ texts, page, measure, isUnmeasured, onDecided }: Cas
   const decide = (choice: number) => {
     // The rest of the double click that saved the first decision.
     if (performance.now() - savedAt.current < DOUBLE_CLICK_MS) return;
-    const { time_to_decision_ms, hover_events, scroll_depth, alternative_views_checked } = stop.current!();
+    const { time_to_decision_ms, hover_events, scroll_depth, alternative_views_checked } = stop();
     onDecided({
       number,
       choice,

@@ -43,6 +43,8 @@ interface Content {
 }
 
 export interface Response {
+  /** A response that several operations have stands among the components. */
+  readonly $ref?: string;
   readonly description: string;
   readonly headers?: Readonly<Record<string, { readonly description?: string }>>;
   readonly content?: Readonly<Record<string, Content>>;
@@ -67,7 +69,10 @@ export interface OpenApi {
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>;
   readonly webhooks: Readonly<Record<string, { readonly post: Described }>>;
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>;
+    readonly responses?: Readonly<Record<string, Response>>;
+  };
 }
 
 /** An operation that can be called. */
@@ -86,10 +91,16 @@ export interface Group {
 }
 
 /** The operations by their tags, in the order of the document. */
-export function groupsOf({ tags, paths }: OpenApi): readonly Group[] {
+export function groupsOf({ tags, paths, components }: OpenApi): readonly Group[] {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, described]) => ({
       ...described,
+      responses: Object.fromEntries(
+        Object.entries(described.responses).map(([status, { $ref, ...response }]) => [
+          status,
+          $ref === undefined ? response : components.responses![$ref.split("/").at(-1)!]!,
+        ]),
+      ),
       method: method.toUpperCase(),
       path,
     }))

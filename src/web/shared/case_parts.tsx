@@ -1,6 +1,19 @@
 /** The parts of a case that a person decides: its material, and the form for the decision. */
 import type { ComponentChildren } from "preact";
-import { useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { JissMeasurement } from "../collector/main.ts";
+import type { Measure } from "./measuring.ts";
+
+/** Measures a case from its appearance to the call of `stop`; `evidence` refers to the element with its material. */
+export function useMeasurement(measure: Measure) {
+  const evidence = useRef<HTMLDivElement>(null);
+  const end = useRef<(() => JissMeasurement) | null>(null);
+  useLayoutEffect(() => {
+    end.current = measure(evidence.current!);
+    return end.current;
+  }, []);
+  return { evidence, stop: () => end.current!() };
+}
 
 /** A piece of the evidence: rows, paragraphs, or both. */
 export interface Material {
