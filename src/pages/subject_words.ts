@@ -50,7 +50,7 @@ interface InteractionView {
 type View = any;
 
 /** The subject of a record, in a few words. */
-export function titleOf({ event_type, session_id, decision_id, altered }: SubjectRecord): string {
+export function titleOf({ event_type, session_id, decision_id, input, altered }: SubjectRecord): string {
   if (altered) return "A record that is not what was recorded";
   switch (event_type) {
     case "SCORE_COMPUTED":
@@ -63,6 +63,10 @@ export function titleOf({ event_type, session_id, decision_id, altered }: Subjec
       return `Case ${session_id}: it became known whether your decision was right`;
     case "DRS_COMPUTED":
       return `Decision ${decision_id}: how risky it was`;
+    case "EXERCISE_SET":
+      return `An exercise: ${(input as View).exercise.title}`;
+    case "PROBE_ASSIGNED":
+      return `Case ${session_id}: a sealed probe was due before it`;
     case "SUBJECT_ACCESS":
       return "A copy of these records was made";
     default:
@@ -101,6 +105,23 @@ export function factsOf(record: SubjectRecord): readonly Fact[] {
       ];
     case "DRS_COMPUTED":
       return [...measured(input), ...weighed(input, result)];
+    case "EXERCISE_SET":
+      return [
+        [
+          "What was set",
+          `${formatQuantity(String(input.cases.length), "case")}; field: ${
+            input.domain.replaceAll("_", " ")
+          }. The link worked until ${input.expires_at}.`,
+        ],
+        ["What it was used for", "Practice: its cases move neither your score nor your verdict."],
+      ];
+    case "PROBE_ASSIGNED":
+      return [[
+        "What was shown",
+        input.probe_id === null
+          ? "Nothing: no probe was left."
+          : "A case whose truth was fixed before you saw it, to see whether a wrong recommendation is noticed. Its decision is a record of its own.",
+      ]];
     case "SUBJECT_ACCESS":
       return [["How", detail.format === "html" ? "As a page." : "As data (JSON)."]];
     default:

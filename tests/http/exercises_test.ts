@@ -373,6 +373,9 @@ Deno.test(
     const copy = await send(`/v1/operator/${EXERCISE.operator_id}/export`, { key });
     assert.equal(copy.status, 200, copy.text);
     assert.match(copy.text, /EXERCISE_SET/);
+    const page = await send(`/v1/operator/${EXERCISE.operator_id}/export?format=html`, { key });
+    assert.match(page.text, /An exercise: Find the Planted Error/);
+    assert.match(page.text, /6 cases; field: financial/);
     const erased = await send(`/v1/operator/${EXERCISE.operator_id}`, { key, method: "DELETE" });
     assert.equal(erased.status, 200, erased.text);
     assert.equal((await send(`${path}/state`)).status, 410);
