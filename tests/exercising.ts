@@ -55,6 +55,7 @@ export function decideNext(
   { number, choice, advised = true, ...fields }: {
     readonly number: number;
     readonly choice: number;
+    readonly first_choice?: number | null;
     readonly advised?: boolean;
     readonly time_to_decision_ms?: number;
   },
@@ -76,6 +77,7 @@ export async function decideAll(
     const answer = await decideNext(setting, path, {
       number,
       choice: choiceOf(set, id, isRight(number)),
+      first_choice: page.presentation === "after_decision" ? 0 : null,
       advised: advice !== null && page.presentation !== "on_request",
     });
     assert.equal(answer.status, 200, answer.text);

@@ -207,7 +207,13 @@ export class RandomDeployment {
     this.#options.onAnswer(set);
     const path = new URL(set.body.link, "http://loopback.invalid").pathname;
     for (let number = 1; number <= this.#whole(0, 4); number += 1) {
-      const decision = { number, choice: 0, advised: true, time_to_decision_ms: 1000 * number };
+      const decision = {
+        number,
+        choice: 0,
+        first_choice: 1,
+        advised: true,
+        time_to_decision_ms: 1000 * number,
+      };
       const telemetry = { hover_events: null, scroll_depth: 1, alternative_views_checked: 0 };
       const answer = await this.#harness.send(`${path}/decisions`, { body: { ...decision, ...telemetry } });
       assert.equal(answer.status, 200, answer.text);

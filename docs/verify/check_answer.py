@@ -1,7 +1,7 @@
 """Checks a saved answer by hand: python3 check_answer.py response.json
 
-Takes the answers that carry evidence: scores, commits, decisions, replays, reports, appended events, erasures and
-batches (whose entries are proven, not the numbers). Standard library only. It recomputes every hash; the signature
+Takes the answers that carry evidence: scores, commits, decisions, replays, reports, appended events, erasures, sealed
+probes, case sets, exercises that were set (not their links) and batches (whose entries are proven, not the numbers). Standard library only. It recomputes every hash; the signature
 under the checkpoint is Ed25519 (C2SP signed note) and needs a library of your choice. The last line says what was
 shown. Exit code: 0 if all of it holds, 1 if the answer proves nothing, 2 if the file is no answer that can be read.
 """
@@ -30,8 +30,9 @@ def unusable(why):
     sys.exit(2)
 
 def covered_part(body):  # what the evidence speaks of
-    if "detail" in body:  # an appended event, an erasure
-        return body["detail"]
+    for name in ("detail", "input"):  # an appended event, an erasure, a probe, a case set; an exercise
+        if name in body:
+            return body[name]
     if body["evidence"]["covers"] == "detail":  # a report: its entry holds its id and its hash
         require(sha256(canonical(body["report"])).hex() == body["report_sha256"], "the report was changed")
         return {"report_id": body["report"]["report_id"], "report_sha256": body["report_sha256"]}

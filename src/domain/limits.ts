@@ -68,10 +68,10 @@ export const WEBHOOKS_MAX = 10;
 export const PROBES_BATCH_MAX = 100;
 /** Sealed probes of an organization that nobody was shown yet. */
 export const PROBES_SEALED_MAX = 10_000;
-/** Versions of case sets on an organization's chain. */
-export const CASE_SETS_MAX = 200;
+/** Versions of case sets that an organization may add. Each call about exercises reads them all. */
+export const CASE_SETS_MAX = 50;
 /** Largest case set, bytes of its canonical JSON. */
-export const CASE_SET_LIMIT_BYTES = 262_144;
+export const CASE_SET_LIMIT_BYTES = 131_072;
 /** Exercises in one page. */
 export const EXERCISES_PAGE_MAX = 100;
 export const EXERCISES_PAGE_DEFAULT = 20;

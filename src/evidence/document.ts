@@ -150,10 +150,25 @@ function coveredOrNull(crypto: Crypto, { body, evidence }: EvidencedBody): Cover
 }
 
 /** The input of an exercise that was set; no other answer is proven by its input. */
-function coveredInput({ body: { input }, evidence: { entry } }: EvidencedBody): Covered | null {
-  if (!isMembers(input)) return null;
-  const beside = { ...input, run_id: entry.id, set_at: entry.timestamp };
-  return { part: input, beside, eventType: "EXERCISE_SET" };
+function coveredInput({ body, evidence: { entry } }: EvidencedBody): Covered | null {
+  const { input } = body;
+  if (!isMembers(input) || !Array.isArray(input.cases)) return null;
+  const beside = { input, run_id: entry.id, set_at: entry.timestamp, case_count: input.cases.length };
+  // The link is a secret that no entry holds; everything else is proven.
+  const isWhole = Object.keys(resultPart(body)).every((name) =>
+    name === "link" || Object.hasOwn(beside, name)
+  );
+  return isWhole ? { part: input, beside, eventType: "EXERCISE_SET" } : null;
+}
+
+/** What the answers about a case set and a probe say beside their detail. */
+function besideDetail({ event_type, timestamp }: Entry, detail: Body): Body {
+  if (event_type === "PROBE_SEALED") return { ...detail, state: "sealed", sealed_at: timestamp };
+  const { sha256, case_set: set } = detail;
+  if (event_type !== "CASE_SET_ADDED" || !isMembers(set) || !Array.isArray(set.cases)) return {};
+  const { name, domain, language, title, cases } = set;
+  const wrong = cases.filter((one) => isMembers(one) && one.ai_correct === false).length;
+  return { sha256, name, domain, language, title, cases: cases.length, wrong, added_at: timestamp };
 }
 
 function coveredResult(body: Body): Covered | null {
@@ -181,7 +196,7 @@ function coveredDetail(
     };
   }
   if (!isMembers(detail)) return null;
-  const beside = { ...entry, entry_hash, event_id: entry.id, entry };
+  const beside = { ...entry, entry_hash, event_id: entry.id, entry, ...besideDetail(entry, detail) };
   if (!Object.hasOwn(body, "erased")) return { part: detail, beside, eventType: null };
   const erasure = { erased: true, erased_at: detail.requested_at };
   return { part: detail, beside: { ...beside, ...erasure }, eventType: "SUBJECT_ERASED" };

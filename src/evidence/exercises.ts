@@ -70,6 +70,21 @@ export const exerciseSetSchema = z.strictObject({
 });
 export type ExerciseSet = z.infer<typeof exerciseSetSchema>;
 
+/** The `input` of EXERCISE_DECIDED, which follows the score of the case. */
+export const exerciseDecidedSchema = z.strictObject({
+  operator_id: operatorIdSchema,
+  /** The id of the entry EXERCISE_SET. */
+  run_id: z.string(),
+  /** The number of the case, from 1, and its id. */
+  number: z.int().min(1),
+  case_id: z.string(),
+  /** The number of the choice in the case set, from 0. */
+  choice: z.int().min(0),
+  /** The choice before the advice was shown; null unless the advice comes after a first decision. */
+  first_choice: z.int().min(0).nullable(),
+});
+export type ExerciseDecided = z.infer<typeof exerciseDecidedSchema>;
+
 /** SHA-256(`jis.case-set/1\n` ‖ JCS of the document), in hexadecimal. */
 export function caseSetSha256(crypto: Crypto, document: unknown): string {
   return hex(crypto.sha256(utf8(`jis.case-set/1\n${canonicalJson(document)}`)));

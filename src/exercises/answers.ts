@@ -93,7 +93,11 @@ export const exerciseCaseResultSchema = z.object({
   session_id: sessionIdSchema.meta({
     description: "Its score; GET /v1/score/{session_id}/replay proves it.",
   }),
-  decision: z.enum(DECISIONS),
+  choice: count.meta({ description: "The number of the choice in the case set, from 0." }),
+  first_choice: count.nullable().meta({
+    description: "The choice before the advice was shown; null unless it comes after a first decision.",
+  }),
+  decision: z.enum(DECISIONS).meta({ description: "`accepted` if the advice was not on the screen." }),
   advised: z.boolean().meta({ description: "Whether the advice was on the screen." }),
   ai_correct: z.boolean().nullable().meta({ description: "Null if the advice was not on the screen." }),
   correct: z.boolean(),
@@ -186,6 +190,9 @@ export type ExercisePage = z.infer<typeof exercisePageSchema>;
 export const exerciseDecisionSchema = z.object({
   number: z.int().min(1).meta({ description: "The number of the case: that of `next`." }),
   choice: count.meta({ description: "The number of the choice." }),
+  first_choice: count.nullable().default(null).meta({
+    description: "The choice before the advice was shown; only if the advice comes after a first decision.",
+  }),
   advised: z.boolean().meta({ description: "Whether the advice was on the screen at the decision." }),
   time_to_decision_ms: z.number().min(0).max(86_400_000),
   hover_events: z.int().min(0).max(100_000).nullable(),

@@ -16,9 +16,13 @@ const nameSchema = z.string().regex(
   /^[a-z0-9_-]{1,40}$/,
   "must be 1 to 40 lower-case letters, digits, hyphens or underscores",
 );
-/** Text that is not blank, of at most so many characters, which JSON Schema counts, and not UTF-16 units. */
+/** Control characters have no place on a page, and could hide what stands beside them. */
+const CONTROLS = "\\u0000-\\u001f\\u007f-\\u009f";
+const LINE = new RegExp(`^[^${CONTROLS}]*[^\\s${CONTROLS}][^${CONTROLS}]*$`);
+
+/** One line of text that is not blank, of at most so many characters, which JSON Schema counts, and not UTF-16 units. */
 const line = (longest: number) =>
-  z.string().regex(/\S/, "must not be blank").refine(
+  z.string().regex(LINE, "must be a line of text, without control characters").refine(
     (text) => text.isWellFormed(),
     "must be well-formed Unicode",
   )
@@ -30,7 +34,7 @@ const titleSchema = line(80);
 const rowSchema = z.tuple([line(80), line(300)]).meta({
   override: {
     prefixItems: undefined,
-    items: { type: "string", pattern: "\\S", minLength: 1, maxLength: 300 },
+    items: { type: "string", pattern: LINE.source, minLength: 1, maxLength: 300 },
     minItems: 2,
     maxItems: 2,
   },

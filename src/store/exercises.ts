@@ -35,31 +35,26 @@ export function newestEventsQuery(
     .compile();
 }
 
-/** The event by which a model of the formulas `jis-3` tells an announced test. */
-const ANNOUNCED = "calibration";
-
-interface LiveScores {
-  readonly orgId: string;
-  readonly operatorId: string;
-  readonly position: number;
+/** The places of the entries that record the erasure of an operator, by pseudonym. */
+export function erasuresQuery(
+  subject: string,
+): CompiledQuery<{ readonly chain: string; readonly seq: number }> {
+  return query.selectFrom("audit_entry").select(["chain", "seq"]).where("subject", "=", subject)
+    .where("event_type", "=", "SUBJECT_ERASED").compile();
 }
 
-/** The operator's last score of live work before a position. */
-export function lastLiveBeforeQuery(
-  { orgId, operatorId, position }: LiveScores,
+/** The operator's scores before a position, or after it, in the order away from it. */
+export function scoresBesideQuery(
+  { orgId, operatorId, position, side, limit }: {
+    readonly orgId: string;
+    readonly operatorId: string;
+    readonly position: number;
+    readonly side: "before" | "after";
+    readonly limit: number;
+  },
 ): CompiledQuery<InteractionRow> {
+  const order = side === "before" ? "desc" : "asc";
   return query.selectFrom("interaction").selectAll().where("org_id", "=", orgId)
-    .where("operator_id", "=", operatorId).where("position", "<", position)
-    .where("scenario_type", "!=", ANNOUNCED)
-    .orderBy("t1", "desc").orderBy("position", "desc").limit(1).compile();
-}
-
-/** The operator's first scores of live work after a position, in their order. */
-export function firstLiveAfterQuery(
-  { orgId, operatorId, position, limit }: LiveScores & { readonly limit: number },
-): CompiledQuery<InteractionRow> {
-  return query.selectFrom("interaction").selectAll().where("org_id", "=", orgId)
-    .where("operator_id", "=", operatorId).where("position", ">", position)
-    .where("scenario_type", "!=", ANNOUNCED)
-    .orderBy("t1").orderBy("position").limit(limit).compile();
+    .where("operator_id", "=", operatorId).where("position", side === "before" ? "<" : ">", position)
+    .orderBy("t1", order).orderBy("position", order).limit(limit).compile();
 }

@@ -236,7 +236,7 @@ async function addRecords(
     exercise: {
       id: exercise.run_id,
       token: exercise.link.split("/").at(-1),
-      set: exercise.case_set.sha256,
+      set: exercise.input.case_set.sha256,
     },
     entries: size,
   };

@@ -188,6 +188,7 @@ browserTest(
     assert.deepEqual(rest, {
       number: 1,
       choice: 0,
+      first_choice: null,
       advised: true,
       hover_events: null,
       scroll_depth: null,
@@ -271,6 +272,10 @@ browserTest(
     await page.getByRole("heading", { level: 1, name: "Right" }).waitFor();
     const { results: [first] } = await results(demo, id);
     assert.deepEqual([first.advised, first.correct], [true, true]);
+    assert.deepEqual(
+      [first.first_choice, first.choice],
+      [false, true].map((isRight) => choiceOf(cases, shown, isRight)),
+    );
   },
 );
 

@@ -104,7 +104,7 @@ const OWN_MEMBERS: Readonly<Record<string, Readonly<Record<string, fc.Arbitrary<
   postExercise: {
     operator_id: fc.constantFrom("$operator", "$mature"),
     exercise_id: fc.constantFrom("ex_error_detection_1", "ex_domain_confidence_3"),
-    case_set: fc.constantFrom(null, "general", "$set"),
+    case_set: fc.constantFrom(null, "general"),
     domain: fc.constant("general"),
   },
   // An organization may not have any number of them.
@@ -117,6 +117,7 @@ const OWN_MEMBERS: Readonly<Record<string, Readonly<Record<string, fc.Arbitrary<
   postExerciseDecision: {
     number: fc.constant(1),
     choice: fc.constantFrom(0, 1),
+    first_choice: fc.constant(null),
     advised: fc.constant(true),
   },
   // The highest share is not below the rate; of both the lane sets one that fits before.

@@ -120,7 +120,7 @@ export const LESSONS: Readonly<Record<string, Learning>> = {
   postProbeRecall(state, { path: { probe_id } }) {
     state.probes = state.probes.filter((one) => one !== probe_id);
   },
-  postExercise(state, { body: { run_id, operator_id, link } }) {
+  postExercise(state, { body: { run_id, input: { operator_id }, link } }) {
     state.exercises.set(link.split("/").at(-1), { run: run_id, operator: operator_id });
     remember(state, operator_id);
   },

@@ -23,7 +23,7 @@ Deno.test(
     const { send, key } = setting;
     const { run, path } = await setRun(setting);
     assert.equal(run.evidence.entry.event_type, "EXERCISE_SET");
-    assert.deepEqual([run.state, run.case_count, run.decided], ["open", 6, 0]);
+    assert.deepEqual([run.case_count, run.input.operator_id], [6, EXERCISE.operator_id]);
     const page = await decideAll(setting, path, (number) => number !== 2);
     assert.deepEqual([page.decided, page.next, page.solved.length], [6, null, 6]);
     assert.deepEqual(page.solved.map(({ correct }) => correct), [true, false, true, true, true, true]);
@@ -39,7 +39,7 @@ Deno.test(
     assert.equal(body.figures.right.of, 3);
     assert.equal(body.success.metric, "hit_rate");
     assert.equal(body.success.value, body.figures.wrong.share === 1 ? 1 : 2 / 3);
-    assert.equal(body.evidence.entry_hash, run.evidence.entry_hash);
+    assert.equal(body.entry_hash, run.evidence.entry_hash);
     for (const result of body.results) {
       const replay = await send(`/v1/decision/replay/${result.session_id}`, { key });
       assert.equal(replay.body.match, true, replay.text);
@@ -112,6 +112,50 @@ Deno.test(
       "All cases of this exercise are decided.",
     );
     assert.equal((await send(`${path}/state`)).body.solved.length, 6);
+  }),
+);
+
+Deno.test(
+  "every other choice of a decided case is refused alike, whether it is as right or not, and the choice is recorded",
+  withSetting(async (setting) => {
+    const { send, key } = setting;
+    const set = await builtInCaseSet("financial", "en");
+    const fields = { exercise_id: "ex_independent_performance_1", difficulty: "hard" };
+    const { run, path } = await setRun(setting, fields);
+    for (let number = 1; number <= 10; number += 1) {
+      const { id } = (await send(`${path}/state`)).body.next;
+      const { length } = set.cases.find((one) => one.id === id)!.choices;
+      const decided = { number, choice: number % length, advised: false };
+      assert.equal((await decideNext(setting, path, decided)).status, 200);
+      for (let choice = 0; choice < length; choice += 1) {
+        const again = await decideNext(setting, path, { ...decided, choice });
+        assert.equal(again.status, choice === decided.choice ? 200 : 409, again.text);
+      }
+    }
+    const { body } = await send(`/v1/exercises/${run.run_id}`, { key });
+    for (const { number, case_id, choice, first_choice } of body.results) {
+      const { length } = set.cases.find((one) => one.id === case_id)!.choices;
+      assert.deepEqual([choice, first_choice], [number % length, null]);
+    }
+  }),
+);
+
+Deno.test(
+  "a first decision is recorded where the advice comes after it, and nowhere else",
+  withSetting(async (setting) => {
+    const { send, key } = setting;
+    const { run, path } = await setRun(setting, { exercise_id: "ex_deferral_resistance_1" });
+    for (const first_choice of [null, 99]) {
+      assert.equal((await decideNext(setting, path, { number: 1, choice: 0, first_choice })).status, 422);
+    }
+    assert.equal((await decideNext(setting, path, { number: 1, choice: 0, first_choice: 1 })).status, 200);
+    const { body } = await send(`/v1/exercises/${run.run_id}`, { key });
+    assert.deepEqual([body.results[0].choice, body.results[0].first_choice], [0, 1]);
+    const other = await setRun(setting);
+    assert.equal(
+      (await decideNext(setting, other.path, { number: 1, choice: 0, first_choice: 1 })).status,
+      422,
+    );
   }),
 );
 
@@ -239,7 +283,7 @@ Deno.test(
     ] as const;
     for (const [exercise_id, presentation] of expected) {
       const { run, path } = await setRun(setting, { exercise_id });
-      assert.equal(run.presentation, presentation);
+      assert.equal(run.input.presentation, presentation);
       await decideAll(setting, path, () => true);
       const { body } = await send(`/v1/exercises/${run.run_id}`, { key });
       const advised = body.results.map(({ advised }: { advised: boolean }) => advised);
@@ -257,7 +301,8 @@ Deno.test(
       assert.equal((await send(`${asking.path}/state`)).body.requests_left, 5 - number);
       assert.equal((await decideNext(setting, asking.path, { number, choice: 0 })).status, 200);
     }
-    assert.equal((await send(`${asking.path}/state`)).body.requests_left, 0);
+    const { body: exhausted } = await send(`${asking.path}/state`);
+    assert.deepEqual([exhausted.requests_left, exhausted.next.advice], [0, null]);
     assert.equal((await decideNext(setting, asking.path, { number: 5, choice: 0 })).status, 422);
     assert.equal(
       (await decideNext(setting, asking.path, { number: 5, choice: 0, advised: false })).status,
@@ -302,8 +347,8 @@ Deno.test(
         [{ exercise_id: "ex_deliberation_depth_1" }, "exercise_id", /cannot hold/],
         [{ exercise_id: "ex_domain_confidence_2" }, "exercise_id", /cannot hold/],
         [{ case_set: "nothing" }, "case_set", /GET \/v1\/case-sets/],
-        [{ case_set: "legal" }, "case_set", /of this language and domain/],
-        [{ domain: null }, "domain", /without scored work/],
+        [{ case_set: "legal" }, "domain", /of the case set, legal/],
+        [{ domain: null }, "domain", /without live work/],
         [{ language: "fr" }, "language", /./],
         [{ expires_hours: 721 }, "expires_hours", /./],
       ] as const
@@ -319,7 +364,7 @@ Deno.test(
       body: scoreRequest({ operator_id: EXERCISE.operator_id, domain: "legal" }),
     });
     assert.equal(
-      (await setRun(setting, { domain: null })).run.domain,
+      (await setRun(setting, { domain: null })).run.input.domain,
       "legal",
       "the domain of the latest work",
     );
@@ -392,6 +437,101 @@ Deno.test(
 );
 
 Deno.test(
+  "the list goes on past the exercises of an erased operator",
+  withSetting(async (setting) => {
+    const { send, key } = setting;
+    const ids: string[] = [];
+    for (let number = 0; number < 6; number += 1) {
+      ids.unshift((await setRun(setting, { operator_id: `operator-${number}` })).run.run_id);
+    }
+    for (const number of [3, 4]) await send(`/v1/operator/operator-${number}`, { key, method: "DELETE" });
+    const seen: string[] = [];
+    let cursor = "";
+    do {
+      const { body } = await send(`/v1/exercises?limit=1${cursor && `&cursor=${cursor}`}`, { key });
+      seen.push(...body.exercises.map(({ run_id }: { run_id: string }) => run_id));
+      cursor = body.next_cursor ?? "";
+    } while (cursor !== "");
+    assert.deepEqual(seen, ids.filter((id) => id !== ids[1] && id !== ids[2]));
+  }),
+);
+
+Deno.test(
+  "a decision that races an erasure leaves nothing of the operator behind",
+  withSetting(async (setting) => {
+    const { send, key } = setting;
+    for (let round = 0; round < 20; round += 1) {
+      const operator_id = `operator-${round}`;
+      const { path } = await setRun(setting, { operator_id });
+      const decision = (async () => {
+        for (let turns = 0; turns < round; turns += 1) await Promise.resolve();
+        return await decideNext(setting, path, { number: 1, choice: 0 });
+      })();
+      const erased = send(`/v1/operator/${operator_id}`, { key, method: "DELETE" });
+      assert.equal((await erased).status, 200);
+      assert.ok([200, 410].includes((await decision).status));
+      assert.equal((await send(`/v1/operator/${operator_id}/profile`, { key })).status, 404);
+    }
+  }),
+);
+
+Deno.test(
+  "an organization's own set goes before one of the program with the same name, and a hash names any listed set",
+  withSetting(async (setting) => {
+    const { send, key } = setting;
+    await setRun(setting);
+    const own = { ...CASE_SET_EXAMPLE, name: "financial" };
+    const { body: { sha256 } } = await send("/v1/case-sets", { key, body: own });
+    await setRun(setting, { language: "de" });
+    await setRun(setting);
+    const named = await setRun(setting, { case_set: "financial" });
+    assert.equal(named.run.input.case_set.sha256, sha256);
+    const { body: { case_sets } } = await send("/v1/case-sets", { key });
+    const unused = case_sets.find((one: Record<string, unknown>) =>
+      one.domain === "aviation" && one.language === "de"
+    );
+    assert.equal(unused.added_at, null);
+    const byHash = await setRun(setting, { case_set: unused.sha256, domain: null });
+    assert.deepEqual([byHash.run.input.language, byHash.run.input.domain], ["de", "aviation"]);
+    const other = await send("/v1/exercises", {
+      key,
+      body: { ...EXERCISE, domain: null, case_set: unused.sha256, language: "en" },
+    });
+    assert.deepEqual([other.status, other.body.error.details[0].path], [422, "language"]);
+  }),
+);
+
+Deno.test(
+  "an exercise in another domain is not taken for live work in it",
+  withSetting(async (setting) => {
+    const { send, key } = setting;
+    await send("/v1/score", {
+      key,
+      body: scoreRequest({ operator_id: EXERCISE.operator_id, domain: "legal" }),
+    });
+    const { path } = await setRun(setting, { domain: "aviation" });
+    await decideAll(setting, path, () => true, "aviation");
+    assert.equal((await setRun(setting, { domain: null })).run.input.domain, "legal");
+  }),
+);
+
+Deno.test(
+  "a link ends with the retention of evidence, and the case set is kept as long",
+  withSetting(async (setting) => {
+    const { harness: { clock, database } } = setting;
+    const { run } = await setRun(setting, { expires_hours: 24 });
+    assert.equal(Date.parse(run.input.expires_at) - Date.parse(run.set_at), 24 * 3_600_000);
+    clock.advance(2 * 86_400_000);
+    const later = await setRun(setting, { expires_hours: 720 });
+    assert.equal(Date.parse(later.run.input.expires_at) - Date.parse(later.run.set_at), 3 * 86_400_000);
+    assert.notEqual(later.run.input.case_set.seq, run.input.case_set.seq);
+    assert.equal(later.run.input.case_set.sha256, run.input.case_set.sha256);
+    const added = await select(database, "SELECT seq FROM audit_entry WHERE event_type = 'CASE_SET_ADDED'");
+    assert.equal(added.length, 2);
+  }, { evidenceRetentionDays: 3 }),
+);
+
+Deno.test(
   "an organization adds a case set, its versions stand beside each other, and an exercise uses one",
   withSetting(async (setting) => {
     const { send, key, harness } = setting;
@@ -416,9 +556,9 @@ Deno.test(
       "Four loans of the branch",
     ]);
     const byName = await setRun(setting, { case_set: "branch-loans", domain: null });
-    assert.equal(byName.run.case_set.sha256, newer.body.sha256, "a name means the newest version");
+    assert.equal(byName.run.input.case_set.sha256, newer.body.sha256, "a name means the newest version");
     const byHash = await setRun(setting, { case_set: added.body.sha256, domain: null });
-    assert.equal(byHash.run.case_set.sha256, added.body.sha256);
+    assert.equal(byHash.run.input.case_set.sha256, added.body.sha256);
     assert.equal(byHash.run.case_count, 4);
     const whole = await send(`/v1/case-sets/${added.body.sha256}`, { key });
     assert.deepEqual(whole.body.case_set, CASE_SET_EXAMPLE);
@@ -451,46 +591,104 @@ Deno.test(
     const probe = { domain: "legal", stakes: "critical", ai_correct: false };
     const answers = [
       run,
-      (await send(`/v1/exercises/${run.run_id}`, { key })).body,
       (await send("/v1/case-sets", { key, body: CASE_SET_EXAMPLE })).body,
       (await send("/v1/probes", { key, body: probe })).body,
     ];
     const faultOf = (body: Record<string, unknown>) =>
       verifyDocument(nodeCrypto, body, { keysFor: (origin) => [verifierKey(origin)] }).fault;
-    for (const { link: _, ...body } of answers) {
+    for (const body of answers) {
       assert.equal(faultOf(body), null);
       const name = body.input === undefined ? "detail" : "input";
       assert.equal(faultOf({ ...body, [name]: { ...body[name], operator_id: "other" } }), "RESULT_MISMATCH");
     }
-    for (
-      const change of [{ operator_id: "other" }, { run_id: "other" }, { domain: "legal" }, {
-        expires_at: "x",
-      }]
-    ) {
-      assert.equal(faultOf({ ...run, ...change }), "RESULT_MISMATCH", JSON.stringify(change));
+    const changes = [
+      { run_id: "other" },
+      { set_at: "other" },
+      { case_count: 7 },
+      { name: "other" },
+      { wrong: 1 },
+      { added_at: "other" },
+      { probe_id: "other" },
+      { stakes: "standard" },
+      { sealed_at: "other" },
+    ];
+    for (const change of changes) {
+      const [member] = Object.keys(change);
+      const body = answers.find((answer) => Object.hasOwn(answer, member!));
+      assert.equal(faultOf({ ...body, ...change }), "RESULT_MISMATCH", member);
     }
+    assert.equal(faultOf({ ...run, decided: 6 }), "MALFORMED", "nothing stands beside it that is not proven");
   }),
 );
 
-Deno.test(
-  "an altered case set or exercise is not shown",
-  withAlterations(async (harness) => {
-    const setting = { send: harness.send, key: await harness.organization("acme") };
-    const { run, path } = await setRun(setting);
-    await alter(
-      harness.database,
-      `UPDATE audit_part SET data = replace(data, '"ai_correct":false', '"ai_correct":true')
-        WHERE (chain, seq) IN (SELECT chain, seq FROM audit_entry WHERE event_type = 'CASE_SET_ADDED')`,
-    );
-    assert.equal((await setting.send(`${path}/state`)).status, 503);
-    await alter(
-      harness.database,
-      `UPDATE audit_part SET data = replace(data, 'reviewer-ada', 'reviewer-bob')
-        WHERE (chain, seq) IN (SELECT chain, seq FROM audit_entry WHERE event_type = 'EXERCISE_SET')`,
-    );
-    assert.equal((await setting.send(`/v1/exercises/${run.run_id}`, { key: setting.key })).status, 503);
-  }, { model: DEFAULT_MODEL_DOCUMENT }),
-);
+const partOf = (event: string) =>
+  `(chain, seq) IN (SELECT chain, seq FROM audit_entry WHERE event_type = '${event}')`;
+
+/** What somebody with the database's file changes; the calls that must refuse then. */
+const ALTERATIONS:
+  readonly (readonly [what: string, change: string, refused: readonly ("state" | "one" | "list")[]])[] = [
+    [
+      "the truth of a case",
+      `UPDATE audit_part SET data = replace(data, '"ai_correct":false', '"ai_correct":true') WHERE ${
+        partOf("CASE_SET_ADDED")
+      }`,
+      ["state"],
+    ],
+    ["a case set", `DELETE FROM audit_part WHERE ${partOf("CASE_SET_ADDED")}`, ["state"]],
+    ["the entry of a case set", "DELETE FROM audit_entry WHERE event_type = 'CASE_SET_ADDED'", ["state"]],
+    [
+      "the operator of an exercise",
+      `UPDATE audit_part SET data = replace(data, 'reviewer-ada', 'reviewer-bob') WHERE ${
+        partOf("EXERCISE_SET")
+      }`,
+      ["state", "one", "list"],
+    ],
+    ["an exercise", `DELETE FROM audit_part WHERE ${partOf("EXERCISE_SET")}`, ["state", "one", "list"]],
+    [
+      "an exercise, as if its operator had been erased",
+      `UPDATE audit_part SET data = NULL, salt = NULL WHERE ${partOf("EXERCISE_SET")}`,
+      ["state", "one", "list"],
+    ],
+    ["a choice", `DELETE FROM audit_part WHERE ${partOf("EXERCISE_DECIDED")}`, ["state", "one", "list"]],
+    [
+      "a decided case before another",
+      "DELETE FROM interaction WHERE session_id LIKE 'exercise-%-1-%'",
+      ["state", "one", "list"],
+    ],
+    ["a live score after it", "DELETE FROM interaction WHERE session_id = 'after-15'", ["one"]],
+    ["a live score before it", "DELETE FROM interaction WHERE session_id = 'before-2'", ["one"]],
+  ];
+
+for (const [what, change, refused] of ALTERATIONS) {
+  Deno.test(
+    `where ${what} was altered, what rests on it is refused`,
+    withAlterations(async (harness) => {
+      const setting = { send: harness.send, key: await harness.organization("acme") };
+      const { send, key } = setting;
+      const live = async (name: string, count: number) => {
+        for (let number = 1; number <= count; number += 1) {
+          const session = { session_id: `${name}-${number}`, operator_id: EXERCISE.operator_id };
+          assert.equal((await send("/v1/score", { key, body: scoreRequest(session) })).status, 200);
+        }
+      };
+      await live("before", 2);
+      const { run, path } = await setRun(setting);
+      await decideAll(setting, path, () => true);
+      await live("after", 30);
+      const calls = {
+        state: () => send(`${path}/state`),
+        one: () => send(`/v1/exercises/${run.run_id}`, { key }),
+        list: () => send("/v1/exercises", { key }),
+      };
+      for (const call of Object.values(calls)) assert.equal((await call()).status, 200);
+      await alter(harness.database, "PRAGMA defer_foreign_keys = ON", change);
+      for (const [name, call] of Object.entries(calls)) {
+        const { status, text } = await call();
+        assert.equal(status, refused.includes(name as "one") ? 503 : 200, `${name}: ${text.slice(0, 300)}`);
+      }
+    }, { model: DEFAULT_MODEL_DOCUMENT }),
+  );
+}
 
 Deno.test(
   "no organization can append an event with the name of one about exercises",

@@ -12,11 +12,11 @@ import {
   startService,
 } from "../program.ts";
 
-/** Sets an exercise. @returns its id, and the path of its page. */
+/** Sets an exercise. @returns its id, the path of its page, and the whole answer. */
 async function set(service: RunningService, key: string) {
   const { status, body } = await service.send("/v1/exercises", { key, body: EXERCISE });
   assert.equal(status, 201, JSON.stringify(body));
-  return { id: body.run_id as string, path: new URL(body.link).pathname };
+  return { id: body.run_id as string, path: new URL(body.link).pathname, body };
 }
 
 function decide(service: RunningService, path: string, number: number) {
@@ -30,7 +30,7 @@ Deno.test("kill -9 loses no decision of an exercise, and a restore goes on where
   let service = await start();
   const key = await createOrganization(service, env);
   const jwks = await save(directory, "jwks.json", (await service.send("/.well-known/jwks.json")).body);
-  const { id, path } = await set(service, key);
+  const { id, path, body: given } = await set(service, key);
   assert.equal((await decide(service, path, 1)).status, 200);
   service.kill("SIGKILL");
   await service.status;
@@ -63,7 +63,7 @@ Deno.test("kill -9 loses no decision of an exercise, and a restore goes on where
   }
   const { body } = await service.send(`/v1/exercises/${id}`, { key });
   assert.deepEqual([body.state, body.decided], ["done", 6]);
-  const answer = await save(directory, "answer.json", body);
+  const answer = await save(directory, "answer.json", given);
   await service.stop();
 
   const bundle = `${directory}/acme.ndjson`;

@@ -65,6 +65,10 @@ const ALTERATIONS: readonly (readonly [what: string, change: (set: Json) => void
   ["an id twice", (set) => set.cases[1].id = set.cases[0].id, /id twice/],
   ["no wrong advice", (set) => set.cases.forEach((one: Json) => one.ai_correct = true), /right|wrong/],
   ["no choice to accept", (set) => set.cases[0].choices.shift(), /accepted/],
+  ["a control character", (set) => set.cases[0].title = "A case\u0007", /control characters/],
+  ["a line feed", (set) => set.cases[0].facts[0].title = "A\nB", /control characters/],
+  ["a blank text", (set) => set.cases[0].task = " \u2003", /line of text/],
+  ["too long a text", (set) => set.cases[0].title = "😀".repeat(81), /at most 80/],
   ["an empty piece of evidence", (set) => set.cases[0].facts[0] = { title: "Nothing" }, /rows or text/],
   ["a right change of right advice", (set) => {
     const one = set.cases.find(({ ai_correct }: Json) => ai_correct);

@@ -24,6 +24,7 @@ import {
   EXERCISES_PAGE_MAX,
 } from "../../domain/limits.ts";
 import { envelopeFields } from "../../domain/score.ts";
+import { isoTimestamp } from "../../domain/instant.ts";
 import { canonicalJson } from "../../evidence/canonical.ts";
 import { utf8 } from "../../evidence/crypto.ts";
 import { evidenceSchema } from "../../evidence/envelope.ts";
@@ -56,12 +57,15 @@ const exerciseRequestSchema = z.object({
       "The name of a case set, of which the newest version is used, or the hash of one version. Null = the program's own set of the domain.",
   }),
   domain: domainSchema.nullable().default(null).meta({
-    description: "Null = that of the case set, or else that of the operator's latest work.",
+    description: "Null = that of the case set, or else that of the operator's latest live work.",
   }),
-  language: languageSchema.default("en"),
+  language: languageSchema.nullable().default(null).meta({
+    description:
+      "The language of the cases and of the page. Null = English, or that of the case set if a hash names it.",
+  }),
   difficulty: difficultySchema.default("moderate"),
   expires_hours: z.int().min(1).max(LINK_HOURS_MAX).default(LINK_HOURS_DEFAULT).meta({
-    description: "Hours for which the link can be used.",
+    description: "Hours for which the link can be used, and not beyond the retention of evidence.",
   }),
 }).meta({ id: "ExerciseRequest" });
 
@@ -71,12 +75,15 @@ const inputSchema = exerciseSetSchema.meta({
   description: "What the entry EXERCISE_SET records, which the evidence covers.",
 });
 
-const exerciseSetResponseSchema = exerciseRunSchema.extend({
-  input: inputSchema,
+const exerciseSetResponseSchema = z.object({
+  run_id: z.string().meta({ description: "The id of the entry EXERCISE_SET." }),
+  set_at: isoTimestamp,
+  case_count: z.int().min(1),
   link: z.url().meta({
     description:
-      "For the reviewer. Who has it can decide the cases, each once, until it expires; no other answer shows it again.",
+      "For the reviewer. Who has it can decide the cases, each once, until it expires; no other answer shows it again. The evidence does not cover it.",
   }),
+  input: inputSchema,
   evidence: evidenceSchema,
   ...envelopeFields,
 }).meta({ id: "ExerciseSetResponse" });
@@ -173,7 +180,7 @@ const getExercise: Route = {
   operationId: "getExercise",
   summary: "An exercise with its results",
   description:
-    "Returns each decided case with its score's place in the chain, the metric of the exercise, and its effect: the score of live work before it and after the next 30 live interactions.",
+    "Returns each decided case with its score's place on the chain, the metric of the exercise, and its effect: the score of live work before it and after the next 30 live interactions.",
   pathParameters: runPathSchema,
   success: {
     status: 200,
@@ -182,8 +189,9 @@ const getExercise: Route = {
       results: z.array(exerciseCaseResultSchema),
       success: exerciseSuccessSchema,
       effect: exerciseEffectSchema,
-      input: inputSchema,
-      evidence: evidenceSchema,
+      chain: z.string(),
+      seq: z.int().min(0),
+      entry_hash: z.string(),
       ...envelopeFields,
     }).meta({ id: "ExerciseResponse" }),
   },
@@ -343,6 +351,7 @@ const postExerciseDecision: Route = {
     body: {
       number: 1,
       choice: 0,
+      first_choice: 1,
       advised: true,
       time_to_decision_ms: 41000,
       hover_events: null,

@@ -4,7 +4,7 @@
  */
 import type { Proving, Reading, Writing } from "../shared/capabilities.ts";
 import { DOMAINS } from "../../domain/enums.ts";
-import { ServiceError } from "../../domain/errors.ts";
+import { AlteredError, ServiceError } from "../../domain/errors.ts";
 import type { ListedCaseSet } from "../../exercises/answers.ts";
 import { CASE_SETS_MAX } from "../../domain/limits.ts";
 import { evidenceChain } from "../../evidence/chain_name.ts";
@@ -31,9 +31,11 @@ export interface AddedCaseSet {
   readonly seq: number;
   /** ISO 8601. */
   readonly addedAt: string;
+  /** Whether the organization added it; false for a set of the program that an exercise used. */
+  readonly isOwn: boolean;
 }
 
-/** The case sets on an organization's chain, the oldest first; each version once. @throws {AlteredError} */
+/** The case sets on an organization's chain, in the order in which they came; each version once. @throws {AlteredError} */
 export async function addedCaseSets(dependencies: Needs, orgId: string): Promise<readonly AddedCaseSet[]> {
   const { crypto, database } = dependencies;
   const family = evidenceChain(orgId);
@@ -44,14 +46,26 @@ export async function addedCaseSets(dependencies: Needs, orgId: string): Promise
   const added = new Map<string, AddedCaseSet>();
   for (const { chain, seq, position } of places) {
     const record = found.get(position);
-    const detail = caseSetAddedSchema.safeParse(JSON.parse(record?.parts.get("detail")?.text ?? "null")).data;
+    // It was pruned meanwhile.
+    if (record === undefined) continue;
+    const text = record.parts.get("detail")?.text;
+    if (text === undefined) throw new AlteredError(chain, `a part of entry ${seq} of ${chain} is missing`);
+    const detail = caseSetAddedSchema.safeParse(JSON.parse(text)).data;
     // An event of this name that the organization appended itself before it was reserved is no case set.
     const set = caseSetSchema.safeParse(detail?.case_set).data;
-    if (record === undefined || detail === undefined || set === undefined || added.has(detail.sha256)) {
-      continue;
-    }
+    if (detail === undefined || set === undefined) continue;
     if (caseSetSha256(crypto, set) !== detail.sha256) continue;
-    added.set(detail.sha256, { sha256: detail.sha256, set, chain, seq, addedAt: record.entry.timestamp });
+    const { actor, timestamp } = record.entry;
+    const earlier = added.get(detail.sha256);
+    // One that was added anew keeps its rank among the versions, and has the place that is kept longest.
+    added.set(detail.sha256, {
+      sha256: detail.sha256,
+      set,
+      chain,
+      seq,
+      addedAt: timestamp,
+      isOwn: actor !== "system" || earlier?.isOwn === true,
+    });
   }
   return [...added.values()];
 }
@@ -96,10 +110,10 @@ export async function addCaseSet(
       evidence: stored!.evidence,
     };
   }
-  if (added.length >= CASE_SETS_MAX) {
+  if (added.filter(({ isOwn }) => isOwn).length >= CASE_SETS_MAX) {
     throw new ServiceError(
       "CONFLICT",
-      `The organization has ${added.length} case sets, and may have ${CASE_SETS_MAX}: each version of a set counts.`,
+      `The organization has ${CASE_SETS_MAX} case sets, and may have no more: each version of a set counts.`,
     );
   }
   const chain = evidenceChain(orgId);
@@ -132,8 +146,10 @@ function listed(sha256: string, set: CaseSet, addedAt: string | null, builtIn = 
   };
 }
 
-/** The program's own case sets with their hashes. */
-async function builtInCaseSets({ crypto }: Pick<Needs, "crypto">): Promise<ReadonlyMap<string, CaseSet>> {
+/** The program's own case sets by their hashes. */
+export async function builtInCaseSets(
+  { crypto }: Pick<Needs, "crypto">,
+): Promise<ReadonlyMap<string, CaseSet>> {
   const sets = await Promise.all(
     DOMAINS.flatMap((domain) => CASE_SET_LANGUAGES.map((language) => builtInCaseSet(domain, language))),
   );

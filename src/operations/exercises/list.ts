@@ -8,21 +8,13 @@ import {
 import { ServiceError } from "../../domain/errors.ts";
 import { evidenceChain } from "../../evidence/chain_name.ts";
 import { metricValue } from "../../exercises/measures.ts";
-import { firstLiveAfterQuery, lastLiveBeforeQuery, newestEventsQuery } from "../../store/exercises.ts";
+import { newestEventsQuery, scoresBesideQuery } from "../../store/exercises.ts";
 import { type InteractionRow, interactions, subjects } from "../../store/records.ts";
+import { AlteredRows } from "../../store/seals.ts";
 import type { OrganizationCaller } from "../shared/call.ts";
 import { ownEpochs, readAtPositions } from "../shared/proven_records.ts";
 import { readSealed, requireSealed } from "../shared/sealed_reads.ts";
-import {
-  decidedRows,
-  listedRun,
-  type Needs,
-  readRun,
-  resultsOf,
-  type Run,
-  runOfRecord,
-  sessionsOf,
-} from "./runs.ts";
+import { decidedRows, listedRun, type Needs, readRun, resultsOf, type Run, runOfRecord } from "./runs.ts";
 
 /** Earlier runs of an operator that are looked at when cases are chosen. */
 const EARLIER_RUNS = 50;
@@ -38,35 +30,44 @@ export async function earlierRuns(
   dependencies: Needs,
   of: RunsOf & { readonly operatorId: string },
 ): Promise<readonly Run[]> {
-  return (await newestRuns(dependencies, { ...of, below: null, limit: EARLIER_RUNS })).map(({ run }) => run);
+  return (await newestRuns(dependencies, { ...of, below: null, limit: EARLIER_RUNS })).runs;
 }
 
-/** Runs with the positions of their entries, newest first; those of erased operators are left out. */
+/** The newest runs below a position, without those of erased operators. */
 async function newestRuns(
   dependencies: Needs,
   { orgId, operatorId, below, limit }: RunsOf & { readonly below: number | null; readonly limit: number },
-): Promise<readonly { readonly run: Run; readonly position: number }[]> {
+): Promise<{
+  readonly runs: readonly Run[];
+  /** The position of the last run that was looked at, if there are more; else null. */
+  readonly next: number | null;
+}> {
   const family = evidenceChain(orgId);
   let subject: string | null = null;
   if (operatorId !== null) {
     const [known] = await readSealed(dependencies, subjects, [[orgId, operatorId]]);
-    if (known === undefined) return [];
+    if (known === undefined) return { runs: [], next: null };
     subject = known.pseudonym;
   }
   const places = await dependencies.database.read(
-    newestEventsQuery({ family, eventType: "EXERCISE_SET", subject, below, limit }),
+    newestEventsQuery({ family, eventType: "EXERCISE_SET", subject, below, limit: limit + 1 }),
   );
-  if (places.length === 0) return [];
-  const positions = places.map(({ position }) => position);
-  const records = await readAtPositions(dependencies, await ownEpochs(dependencies, family), positions);
-  return positions.flatMap((position) => {
+  const positions = places.slice(0, limit).map(({ position }) => position);
+  const epochs = positions.length === 0 ? [] : await ownEpochs(dependencies, family);
+  const records = await readAtPositions(dependencies, epochs, positions);
+  const runs: Run[] = [];
+  for (const position of positions) {
     const record = records.get(position);
-    const run = record === undefined ? null : runOfRecord(orgId, record);
-    return run === null ? [] : [{ run, position }];
-  });
+    const run = record === undefined ? null : await runOfRecord(dependencies, orgId, record);
+    if (run !== null) runs.push(run);
+  }
+  return { runs, next: places.length > limit ? positions.at(-1)! : null };
 }
 
-/** A page of the runs, the last set first; `next` is the position below which the next page begins. */
+/**
+ * A page of the runs, the last set first; `next` is the position below which the next page begins. A page has fewer runs
+ * than its limit, or none, if operators on it were erased.
+ */
 export async function listExercises(
   dependencies: Needs,
   { orgId }: OrganizationCaller,
@@ -77,17 +78,13 @@ export async function listExercises(
     readonly now: number;
   },
 ): Promise<{ readonly runs: readonly ExerciseRun[]; readonly next: number | null }> {
-  const found = await newestRuns(dependencies, { orgId, operatorId, below, limit: limit + 1 });
-  const page = found.slice(0, limit);
-  const results = await resultsOf(dependencies, orgId, page.map(({ run }) => run));
-  return {
-    runs: page.map(({ run }) => listedRun(run, results.get(run.runId)!, now)),
-    next: found.length > limit ? page.at(-1)!.position : null,
-  };
+  const { runs, next } = await newestRuns(dependencies, { orgId, operatorId, below, limit });
+  const results = await resultsOf(dependencies, orgId, runs);
+  return { runs: runs.map((run) => listedRun(run, results.get(run.runId)!, now)), next };
 }
 
 /**
- * A run with its results, its effect and the evidence that it was set.
+ * A run with its results, its effect, and their places on the chain.
  * @throws {ServiceError} NOT_FOUND; GONE; {AlteredError}.
  */
 export async function readExercise(
@@ -113,8 +110,7 @@ export async function readExercise(
       met: value === null ? null : value >= success_threshold,
     },
     effect: await effectOf(dependencies, run, results),
-    input: run.input,
-    evidence: run.evidence,
+    ...run.place,
   };
 }
 
@@ -130,30 +126,94 @@ async function effectOf(
     return { status: "not_done", live_interactions: 0, ...needed, ...nothing };
   }
   const rows = await decidedRows(dependencies, run.orgId, [run]);
-  const positions = sessionsOf(dependencies, run).map((session) => rows.get(session)!.position);
-  const operator = { orgId: run.orgId, operatorId: run.input.operator_id };
-  const [[before], after] = await dependencies.database.snapshot([
-    lastLiveBeforeQuery({ ...operator, position: Math.min(...positions) }),
-    firstLiveAfterQuery({ ...operator, position: Math.max(...positions), limit: EFFECT_INTERACTIONS }),
-  ]);
-  requireSealed(dependencies, interactions, before === undefined ? after : [before, ...after]);
+  const [first, last] = [results[0]!, results.at(-1)!].map(({ session_id }) => rows.get(session_id)!);
+  const before = await lastLiveBefore(dependencies, first!);
+  const after = await liveAfter(dependencies, last!);
   const counted = { live_interactions: after.length, ...needed };
-  if (before === undefined) return { status: "no_live_work_before", ...counted, ...nothing };
-  const first = estimateOf(before);
+  if (before === null) return { status: "no_live_work_before", ...counted, ...nothing };
+  const earlier = estimateOf(before);
   if (after.length < EFFECT_INTERACTIONS) {
-    return { status: "too_early", ...counted, ...nothing, before: first };
+    return { status: "too_early", ...counted, ...nothing, before: earlier };
   }
-  const last = estimateOf(after.at(-1)!);
+  const later = estimateOf(after.at(-1)!);
   return {
     status: "measured",
     ...counted,
-    before: first,
-    after: last,
-    difference: Math.round(100 * (last.jis - first.jis)) / 100,
-    clear: last.low > first.high || last.high < first.low,
+    before: earlier,
+    after: later,
+    difference: Math.round(100 * (later.jis - earlier.jis)) / 100,
+    clear: later.low > earlier.high || later.high < earlier.low,
   };
 }
 
 function estimateOf({ jis, low, high, t1 }: InteractionRow) {
   return { jis, low, high, at: new Date(t1).toISOString() };
+}
+
+/** The scenario type of announced tests, which are no live work. */
+const ANNOUNCED = "calibration";
+const ROWS_IN_PAGE = 100;
+
+/**
+ * The scores of an operator beside one of them, in the order away from it.
+ * @throws {AlteredRows} if one does not lead to the next.
+ */
+async function* scoresBeside(
+  dependencies: Needs,
+  from: InteractionRow,
+  side: "before" | "after",
+): AsyncGenerator<InteractionRow> {
+  const { org_id: orgId, operator_id: operatorId } = from;
+  let known = from;
+  for (;;) {
+    const rows = await dependencies.database.read(
+      scoresBesideQuery({ orgId, operatorId, position: known.position, side, limit: ROWS_IN_PAGE }),
+    );
+    requireSealed(dependencies, interactions, rows);
+    for (const row of rows) {
+      const [earlier, later] = side === "before" ? [row, known] : [known, row];
+      // It is null if the one before was pruned long ago.
+      if (later.previous !== null && later.previous !== earlier.position) {
+        throw new AlteredRows(evidenceChain(orgId), "a row of interaction");
+      }
+      known = row;
+      yield row;
+    }
+    if (rows.length < ROWS_IN_PAGE) return;
+  }
+}
+
+/** The last score of live work before a case; null if there is none. */
+async function lastLiveBefore(dependencies: Needs, first: InteractionRow): Promise<InteractionRow | null> {
+  for await (const row of scoresBeside(dependencies, first, "before")) {
+    if (row.scenario_type !== ANNOUNCED) return row;
+  }
+  return null;
+}
+
+/** The first scores of live work after a case, as many as the effect needs. */
+async function liveAfter(dependencies: Needs, last: InteractionRow): Promise<readonly InteractionRow[]> {
+  const found: InteractionRow[] = [];
+  for await (const row of scoresBeside(dependencies, last, "after")) {
+    if (row.scenario_type !== ANNOUNCED) found.push(row);
+    if (found.length === EFFECT_INTERACTIONS) break;
+  }
+  return found;
+}
+
+/** The domain of an operator's latest live work; null if there is none. @throws {AlteredRows} */
+export async function latestLiveDomain(
+  dependencies: Needs,
+  { orgId, operatorId }: { readonly orgId: string; readonly operatorId: string },
+): Promise<string | null> {
+  const newest = {
+    orgId,
+    operatorId,
+    position: Number.MAX_SAFE_INTEGER,
+    side: "before",
+    limit: ROWS_IN_PAGE,
+  } as const;
+  const rows = await dependencies.database.read(scoresBesideQuery(newest));
+  requireSealed(dependencies, interactions, rows);
+  return rows.find(({ scenario_type }) => scenario_type !== ANNOUNCED)?.domain ?? null;
 }

@@ -4,10 +4,16 @@
  */
 import type { Logging, Proving, Reading, Scoring, Writing } from "../shared/capabilities.ts";
 import { AlteredError, ServiceError } from "../../domain/errors.ts";
-import type { ExerciseDecision, ExercisePage } from "../../exercises/answers.ts";
+import type { ExerciseCaseResult, ExerciseDecision, ExercisePage } from "../../exercises/answers.ts";
 import type { Interaction } from "../../domain/interaction.ts";
 import { equalBytes, utf8 } from "../../evidence/crypto.ts";
-import { caseSetAddedSchema, caseSetSha256 } from "../../evidence/exercises.ts";
+import type { EntryDraft } from "../../evidence/entry.ts";
+import {
+  caseSetAddedSchema,
+  caseSetSha256,
+  type ExerciseDecided,
+  exerciseDecidedSchema,
+} from "../../evidence/exercises.ts";
 import {
   type CaseSet,
   caseSetSchema,
@@ -17,12 +23,14 @@ import {
 } from "../../exercises/case_set.ts";
 import { isAdvised } from "../../exercises/form.ts";
 import { linkToken } from "../../keys/exercise_links.ts";
-import { readEvidence } from "../../store/proofs.ts";
+import { readProvenPage } from "../../store/proven_pages.ts";
 import { readRegistered, type Remembering } from "../organizations/registered.ts";
 import type { Call, OrganizationCaller } from "../shared/call.ts";
 import { originOf } from "../shared/deployment.ts";
+import { drawSalt, makePart } from "../shared/drafts.ts";
+import { requireCutOff } from "../shared/gone.ts";
 import { scoreInteraction } from "../scoring/score.ts";
-import { readRun, resultsOf, type Run, sessionsOf, stateOf } from "./runs.ts";
+import { readRun, resultsOf, type Run, sessionsOf } from "./runs.ts";
 
 /** The dependencies of these operations. */
 type Needs = Reading & Proving & Writing & Scoring & Logging & Remembering;
@@ -61,9 +69,14 @@ function unknownLink(): ServiceError {
 async function casesOf(dependencies: Needs, { input }: Run): Promise<readonly ExerciseCase[]> {
   const { chain, seq, sha256 } = input.case_set;
   const origin = originOf(dependencies, chain);
-  const stored = await readEvidence(dependencies, { chain, origin, seq, covers: "detail" });
-  if (stored === null) throw new ServiceError("GONE", "The cases of this exercise are past their retention.");
-  const set: CaseSet = caseSetSchema.parse(caseSetAddedSchema.parse(JSON.parse(stored.text)).case_set);
+  const record = (await readProvenPage(dependencies, { chain, origin, seqs: [seq] })).get(seq);
+  if (record === undefined) {
+    await requireCutOff(dependencies, { chain, seq });
+    throw new ServiceError("GONE", "The cases of this exercise are past their retention.");
+  }
+  const text = record.parts.get("detail")?.text;
+  if (text === undefined) throw new AlteredError(chain, `a part of entry ${seq} of ${chain} is missing`);
+  const set: CaseSet = caseSetSchema.parse(caseSetAddedSchema.parse(JSON.parse(text)).case_set);
   if (caseSetSha256(dependencies.crypto, set) !== sha256) {
     throw new AlteredError(chain, `entry ${seq} of ${chain} is not the case set of an exercise`);
   }
@@ -77,17 +90,20 @@ export async function readExercisePage(
   token: string,
   call: Call,
 ): Promise<ExercisePage> {
-  return await pageOf(dependencies, await openLink(dependencies, token, call));
+  const linked = await openLink(dependencies, token, call);
+  return pageOf(linked, await resultsIn(dependencies, linked.run));
 }
 
-async function pageOf(dependencies: Needs, { run, cases }: LinkedRun): Promise<ExercisePage> {
-  const { exercise, language, presentation, delay_ms, requests, feedback, expires_at } = run.input;
-  const results = (await resultsOf(dependencies, run.orgId, [run])).get(run.runId)!;
+async function resultsIn(dependencies: Needs, run: Run): Promise<readonly ExerciseCaseResult[]> {
+  return (await resultsOf(dependencies, run.orgId, [run])).get(run.runId)!;
+}
+
+function pageOf({ run, cases }: LinkedRun, results: readonly ExerciseCaseResult[]): ExercisePage {
+  const { exercise, language, presentation, delay_ms, feedback, expires_at } = run.input;
   const decided = results.length;
-  const isDone = decided === cases.length;
-  const asked = results.filter(({ advised }) => advised).length;
   const next = cases[decided];
-  const told = feedback === "immediate" || isDone ? results : [];
+  const left = requestsLeft(run, results);
+  const told = feedback === "immediate" || next === undefined ? results : [];
   return {
     title: exercise.title,
     instructions: exercise.instructions,
@@ -97,13 +113,13 @@ async function pageOf(dependencies: Needs, { run, cases }: LinkedRun): Promise<E
     decided,
     presentation,
     delay_ms,
-    requests_left: requests === null ? null : Math.max(0, requests - asked),
+    requests_left: left,
     feedback,
     expires_at,
     next: next === undefined ? null : {
       ...shownCase(next),
       number: decided + 1,
-      advice: isAdvised(presentation, decided + 1) ? next.advice : null,
+      advice: isAdvised(presentation, decided + 1) && left !== 0 ? next.advice : null,
     },
     solved: told.map(({ number, correct, advised }) => {
       const { title, ai_correct, advice, explanation } = cases[number - 1]!;
@@ -129,45 +145,95 @@ export async function decideExercise(
   const linked = await openLink(dependencies, token, call);
   const { run, cases } = linked;
   const { number } = decision;
-  const before = await pageOf(dependencies, linked);
+  const before = await resultsIn(dependencies, run);
   const one = cases[number - 1];
-  if (one === undefined || number > before.decided + 1) {
+  if (one === undefined || number > before.length + 1) {
     throw new ServiceError(
       "CONFLICT",
-      stateOf(run, before.decided, call.now) === "done"
+      before.length === cases.length
         ? "All cases of this exercise are decided."
-        : `The next case is number ${before.decided + 1}: load the page again.`,
+        : `The next case is number ${before.length + 1}: load the page again.`,
     );
   }
-  const requestsLeft = number <= before.decided ? 1 : before.requests_left;
-  const interaction = interactionOf(run, one, { decision, requestsLeft });
-  const caller: OrganizationCaller = { actor: "system", orgId: run.orgId, prefix: null };
+  const interaction = interactionOf(run, one, {
+    decision,
+    requestsLeft: requestsLeft(run, before.slice(0, number - 1)),
+  });
+  if (number > before.length) await score(dependencies, { run, one, decision, interaction, call });
+  // Another window may have decided it, even while this call did.
+  const results = await resultsIn(dependencies, run);
+  if (!isSame(results[number - 1]!, decision)) {
+    throw new ServiceError(
+      "CONFLICT",
+      `Case ${number} was decided otherwise before, and that decision stands.`,
+    );
+  }
+  return pageOf(linked, results);
+}
+
+/** Records a decision, unless another one of the same case came first. */
+async function score(
+  dependencies: Needs,
+  { run, one, decision: { number, choice, first_choice }, interaction, call }: {
+    readonly run: Run;
+    readonly one: ExerciseCase;
+    readonly decision: ExerciseDecision;
+    readonly interaction: Interaction;
+    readonly call: Call;
+  },
+): Promise<void> {
+  const { world } = dependencies;
+  const { orgId, runId, subject, input: { operator_id, domain } } = run;
+  const caller: OrganizationCaller = { actor: "system", orgId, prefix: null };
+  const decided: ExerciseDecided = {
+    operator_id,
+    run_id: runId,
+    number,
+    case_id: one.id,
+    choice,
+    first_choice,
+  };
+  const draft: EntryDraft = {
+    id: world.ulid(call.now),
+    actor: caller.actor,
+    eventType: "EXERCISE_DECIDED",
+    orgId,
+    prefix: caller.prefix,
+    subject,
+    at: call.now,
+    parts: [makePart("input", drawSalt(world), exerciseDecidedSchema.parse(decided))],
+  };
   const request = {
     session_id: sessionsOf(dependencies, run)[number - 1]!,
-    operator_id: run.input.operator_id,
-    domain: run.input.domain,
+    operator_id,
+    domain,
     interaction,
     mode: "full",
     role_tier: "tier_1",
     mode_override: "normal",
   } as const;
   try {
-    await scoreInteraction(dependencies, caller, { request, call });
+    await scoreInteraction(dependencies, caller, { request, beside: { subject, draft }, call });
   } catch (error) {
     if (!(error instanceof ServiceError) || error.code !== "CONFLICT") throw error;
-    throw new ServiceError(
-      "CONFLICT",
-      `Case ${number} was decided otherwise before, and that decision stands.`,
-    );
   }
-  return await pageOf(dependencies, linked);
+}
+
+function isSame(result: ExerciseCaseResult, decision: ExerciseDecision): boolean {
+  return result.choice === decision.choice && result.first_choice === decision.first_choice &&
+    result.advised === decision.advised && result.time_to_decision_ms === decision.time_to_decision_ms;
+}
+
+/** How often the advice can still be asked for after these results; null unless it is shown on request. */
+function requestsLeft({ input: { requests } }: Run, results: readonly ExerciseCaseResult[]): number | null {
+  return requests === null ? null : Math.max(0, requests - results.filter(({ advised }) => advised).length);
 }
 
 /** The decision as it is scored. @throws {ServiceError} VALIDATION_FAILED */
 function interactionOf(
   { input: { presentation } }: Run,
   one: ExerciseCase,
-  { decision: { number, choice: chosen, advised, ...measured }, requestsLeft }: {
+  { decision: { number, choice: chosen, first_choice, advised, ...measured }, requestsLeft }: {
     readonly decision: ExerciseDecision;
     readonly requestsLeft: number | null;
   },
@@ -176,19 +242,22 @@ function interactionOf(
   if (choice === undefined) {
     throw refused("choice", `must be the number of one of the ${one.choices.length} choices`);
   }
+  const hasFirst = first_choice !== null && one.choices[first_choice] !== undefined;
+  if (presentation === "after_decision" ? !hasFirst : first_choice !== null) {
+    throw refused(
+      "first_choice",
+      "must be the number of a choice if the advice comes after it, and else be left out",
+    );
+  }
   const mayChoose = presentation === "on_request" && requestsLeft !== 0;
   if (!mayChoose && advised !== (presentation !== "on_request" && isAdvised(presentation, number))) {
     throw refused("advised", "must say whether this exercise shows the advice of this case");
   }
-  const correct = isChoiceRight(one, choice);
   const common = {
     ai_available: true,
     scenario_type: "calibration" as const,
-    outcome_correct: correct,
-    hover_events: measured.hover_events,
-    scroll_depth: measured.scroll_depth,
-    alternative_views_checked: measured.alternative_views_checked,
-    time_to_decision_ms: measured.time_to_decision_ms,
+    outcome_correct: isChoiceRight(one, choice),
+    ...measured,
   };
   // Without advice there is nothing to accept or to refuse: the outcome alone counts.
   if (!advised) {

@@ -13,14 +13,14 @@ import type {
 import { exactProportion } from "../../domain/proportion.ts";
 import { evidenceChain, parseChain } from "../../evidence/chain_name.ts";
 import { hex } from "../../evidence/crypto.ts";
-import type { Evidence } from "../../evidence/envelope.ts";
-import { type ExerciseSet, exerciseSetSchema } from "../../evidence/exercises.ts";
+import type { Entry } from "../../evidence/entry.ts";
+import { exerciseDecidedSchema, type ExerciseSet, exerciseSetSchema } from "../../evidence/exercises.ts";
 import { scoreInputSchema } from "../../evidence/record.ts";
 import { caseSessionId } from "../../keys/exercise_links.ts";
-import { placeOfEntry } from "../../store/exercises.ts";
-import type { ProvenRecord } from "../../store/proven_pages.ts";
-import { readEvidence } from "../../store/proofs.ts";
+import { erasuresQuery, placeOfEntry } from "../../store/exercises.ts";
+import { type ProvenRecord, readProvenPage } from "../../store/proven_pages.ts";
 import { type InteractionRow, interactions } from "../../store/records.ts";
+import { AlteredRows } from "../../store/seals.ts";
 import { originOf } from "../shared/deployment.ts";
 import { ownEpochs, readAtPositions } from "../shared/proven_records.ts";
 import { readSealed } from "../shared/sealed_reads.ts";
@@ -28,61 +28,88 @@ import { readSealed } from "../shared/sealed_reads.ts";
 /** The dependencies of these operations. */
 export type Needs = Reading & Proving & Writing;
 
+/** The place of an entry, with its hash in hexadecimal. */
+export interface EntryOnChain {
+  readonly chain: string;
+  readonly seq: number;
+  readonly entry_hash: string;
+}
+
 /** A run that was set. */
 export interface Run {
   readonly orgId: string;
   /** The id of its entry. */
   readonly runId: string;
+  /** The pseudonym of its operator. */
+  readonly subject: string;
+  readonly place: EntryOnChain;
   /** ISO 8601. */
   readonly setAt: string;
   readonly input: ExerciseSet;
-}
-
-/** A run with the evidence that it was set. */
-export interface EvidencedRun extends Run {
-  readonly evidence: Evidence;
 }
 
 /**
  * The run of an id, which anybody may have made up.
  * @throws {ServiceError} NOT_FOUND; GONE if its operator was erased; {AlteredError}.
  */
-export async function readRun(dependencies: Needs, runId: string): Promise<EvidencedRun> {
+export async function readRun(dependencies: Needs, runId: string): Promise<Run> {
   const place = await placeOfEntry(dependencies.database, runId);
   const family = place && parseChain(place.chain)?.family;
   const orgId = family?.split("/")[1];
   if (place === null || orgId === undefined || family !== evidenceChain(orgId)) throw unknownRun();
   const { chain, seq } = place;
-  const stored = await readEvidence(dependencies, {
-    chain,
-    seq,
-    origin: originOf(dependencies, chain),
-    covers: "input",
-  });
-  if (stored === null) {
-    throw new ServiceError("GONE", "This exercise was erased with its operator's personal data.");
-  }
-  const { entry } = stored.evidence;
-  if (entry.id !== runId || entry.event_type !== "EXERCISE_SET") throw unknownRun();
-  return { ...runOf(orgId, entry, stored.text), evidence: stored.evidence };
+  const origin = originOf(dependencies, chain);
+  const record = (await readProvenPage(dependencies, { chain, origin, seqs: [seq] })).get(seq);
+  if (record?.entry.id !== runId || record.entry.event_type !== "EXERCISE_SET") throw unknownRun();
+  const run = await runOfRecord(dependencies, orgId, record);
+  if (run !== null) return run;
+  throw new ServiceError("GONE", "This exercise was erased with its operator's personal data.");
 }
 
 function unknownRun(): ServiceError {
   return new ServiceError("NOT_FOUND", "There is no such exercise: check the link, or the run_id.");
 }
 
-/** The run of a proven entry; null if its content was erased, or it is none. */
-export function runOfRecord(orgId: string, { entry, parts }: ProvenRecord): Run | null {
+/** The run of a proven entry; null if its operator was erased. @throws {AlteredError} if it is another entry. */
+export async function runOfRecord(
+  dependencies: Needs,
+  orgId: string,
+  { entry, hash, parts }: ProvenRecord,
+): Promise<Run | null> {
+  const { id, chain, seq, subject, timestamp } = entry;
+  if (entry.event_type !== "EXERCISE_SET") {
+    throw new AlteredError(chain, `entry ${seq} of ${chain} is another than its row says`);
+  }
   const text = parts.get("input")?.text;
-  return text === undefined || entry.event_type !== "EXERCISE_SET" ? null : runOf(orgId, entry, text);
+  if (text === undefined) {
+    await requireErased(dependencies, entry);
+    return null;
+  }
+  return {
+    orgId,
+    runId: id,
+    subject: subject!,
+    place: { chain, seq, entry_hash: hex(hash) },
+    setAt: timestamp,
+    input: exerciseSetSchema.parse(JSON.parse(text)),
+  };
 }
 
-function runOf(
-  orgId: string,
-  { id, timestamp }: { readonly id: string; readonly timestamp: string },
-  text: string,
-) {
-  return { orgId, runId: id, setAt: timestamp, input: exerciseSetSchema.parse(JSON.parse(text)) };
+/**
+ * Requires that the operator of an entry without content was erased.
+ * @throws {AlteredError} if no entry of the chain's family records it.
+ */
+async function requireErased(dependencies: Needs, { chain, seq, subject }: Entry): Promise<void> {
+  const family = parseChain(chain)!.family;
+  for (const place of subject === null ? [] : await dependencies.database.read(erasuresQuery(subject))) {
+    if (parseChain(place.chain)?.family !== family) continue;
+    const origin = originOf(dependencies, place.chain);
+    const page = await readProvenPage(dependencies, { chain: place.chain, origin, seqs: [place.seq] });
+    const found = page.get(place.seq)?.entry;
+    const isErasure = found?.event_type === "SUBJECT_ERASED" && found.actor === "system";
+    if (isErasure && found.subject === subject) return;
+  }
+  throw new AlteredError(chain, `a part of entry ${seq} of ${chain} is missing`);
 }
 
 /** The sessions of a run's cases, in their order. */
@@ -109,7 +136,8 @@ export async function decidedRows(
 
 /**
  * The results of runs of one organization, by run: what the proven entries of their scores say.
- * @throws {AlteredError} if an entry is not what was signed, or not the score of its case.
+ * @throws {AlteredError} if an entry is not what was signed, or not that of its case; {AlteredRows} if a case is missing
+ *   before one that was decided after it.
  */
 export async function resultsOf(
   dependencies: Needs,
@@ -118,35 +146,44 @@ export async function resultsOf(
 ): Promise<ReadonlyMap<string, readonly ExerciseCaseResult[]>> {
   const rows = await decidedRows(dependencies, orgId, runs);
   const family = evidenceChain(orgId);
-  const positions = [...rows.values()].map(({ position }) => position);
+  // The entry of the choice follows that of the score.
+  const positions = [...rows.values()].flatMap(({ position }) => [position, position + 1]);
   const epochs = positions.length === 0 ? [] : await ownEpochs(dependencies, family);
   const records = await readAtPositions(dependencies, epochs, positions);
-  return new Map(runs.map((run) => [
-    run.runId,
-    sessionsOf(dependencies, run).flatMap((session, index) => {
-      const row = rows.get(session);
-      if (row === undefined) return [];
-      const record = records.get(row.position);
-      if (record === undefined) throw new AlteredError(family, `an entry of a score of ${family} is missing`);
-      return [resultOf(family, run, { record, session, index })];
-    }),
-  ]));
+  return new Map(runs.map((run) => {
+    const own = sessionsOf(dependencies, run).map((session) => rows.get(session));
+    const decided = own.findLastIndex((row) => row !== undefined) + 1;
+    const results = own.slice(0, decided).map((row, index) => {
+      if (row === undefined) throw new AlteredRows(family, "a row of interaction");
+      const [score, choice] = [records.get(row.position), records.get(row.position + 1)];
+      if (score === undefined || choice === undefined) {
+        throw new AlteredError(family, `an entry of a case of an exercise of ${family} is missing`);
+      }
+      return resultOf(run, { score, choice, session: row.session_id, index });
+    });
+    return [run.runId, results];
+  }));
 }
 
 function resultOf(
-  family: string,
-  { input: { cases } }: Run,
-  { record: { entry, hash, parts }, session, index }: {
-    readonly record: ProvenRecord;
+  { runId, input: { cases } }: Run,
+  { score, choice, session, index }: {
+    readonly score: ProvenRecord;
+    readonly choice: ProvenRecord;
     readonly session: string;
     readonly index: number;
   },
 ): ExerciseCaseResult {
-  const scored = scoreInputSchema.safeParse(JSON.parse(parts.get("input")?.text ?? "null")).data;
-  // The service itself decided nothing else under this name, and no caller's entry has this actor.
-  if (scored?.session_id !== session || entry.actor !== "system") {
+  const { entry, hash } = score;
+  const inputOf = ({ parts }: ProvenRecord) => JSON.parse(parts.get("input")?.text ?? "null");
+  const scored = scoreInputSchema.safeParse(inputOf(score)).data;
+  const decided = exerciseDecidedSchema.safeParse(inputOf(choice)).data;
+  if (
+    scored?.session_id !== session || choice.entry.event_type !== "EXERCISE_DECIDED" ||
+    decided?.run_id !== runId || decided.number !== index + 1
+  ) {
     throw new AlteredError(
-      family,
+      entry.chain,
       `entry ${entry.seq} of ${entry.chain} is not the score of an exercise's case`,
     );
   }
@@ -155,6 +192,8 @@ function resultOf(
     number: index + 1,
     case_id: cases[index]!,
     session_id: session,
+    choice: decided.choice,
+    first_choice: decided.first_choice,
     decision: interaction.decision,
     advised: interaction.ai_recommendation_presented,
     ai_correct: interaction.ai_correct ?? null,

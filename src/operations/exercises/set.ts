@@ -4,26 +4,28 @@ import { type Domain, DOMAINS } from "../../domain/enums.ts";
 import { type ErrorDetail, ServiceError } from "../../domain/errors.ts";
 import type { World } from "../../domain/world.ts";
 import { evidenceChain } from "../../evidence/chain_name.ts";
-import { evidenceOfAppended } from "../../evidence/envelope.ts";
+import { hex } from "../../evidence/crypto.ts";
+import { type Evidence, evidenceOfAppended } from "../../evidence/envelope.ts";
 import { caseSetSha256, type ExerciseSet, exerciseSetSchema } from "../../evidence/exercises.ts";
 import { builtInCaseSet } from "../../exercises/built_in.ts";
 import type { CaseSet, CaseSetLanguage } from "../../exercises/case_set.ts";
 import { type CatalogueExercise, chooseCases, type Difficulty, formOf } from "../../exercises/form.ts";
 import { linkToken } from "../../keys/exercise_links.ts";
-import { MINUTE_MS } from "../../domain/time.ts";
+import { DAY_MS, MINUTE_MS } from "../../domain/time.ts";
+import { readEvidence } from "../../store/proofs.ts";
 import { operators, subjects } from "../../store/records.ts";
-import type { Call, OrganizationCaller } from "../shared/call.ts";
+import type { Call, Caller, OrganizationCaller } from "../shared/call.ts";
+import { originOf, type RetentionDays } from "../shared/deployment.ts";
 import { drawSalt, makePart } from "../shared/drafts.ts";
 import type { IdempotentCall } from "../shared/idempotency.ts";
 import { KeyedCall, type KnownCall, type RepeatableAnswer } from "../shared/keyed_calls.ts";
-import { readSealed } from "../shared/sealed_reads.ts";
 import { drawPseudonym, pseudonymOf } from "../shared/subjects.ts";
-import { type AddedCaseSet, addedCaseSets, caseSetDraft } from "./case_sets.ts";
-import { earlierRuns } from "./list.ts";
-import { type EvidencedRun, listedRun, type Needs as RunNeeds, readRun } from "./runs.ts";
+import { type AddedCaseSet, addedCaseSets, builtInCaseSets, caseSetDraft } from "./case_sets.ts";
+import { earlierRuns, latestLiveDomain } from "./list.ts";
+import { type Needs as RunNeeds, readRun, type Run } from "./runs.ts";
 
 /** The dependencies of this operation. */
-type Needs = RunNeeds & Scoring;
+type Needs = RunNeeds & Scoring & RetentionDays;
 
 /** An exercise to be set. */
 export interface ExerciseRequest {
@@ -33,7 +35,8 @@ export interface ExerciseRequest {
   readonly case_set: string | null;
   /** Null for the domain of the operator's latest work. */
   readonly domain: Domain | null;
-  readonly language: CaseSetLanguage;
+  /** Null for that of the case set if `case_set` is a hash, and else for English. */
+  readonly language: CaseSetLanguage | null;
   readonly difficulty: Difficulty;
   readonly expires_hours: number;
 }
@@ -59,7 +62,11 @@ export async function setExercise(
   if (earlier !== null) return await repeated(dependencies, earlier);
 
   const { exercise, form } = heldExercise(model.document.maintenance.exercises, request);
-  const { set, added } = await chosenSet(dependencies, caller, request);
+  const { evidenceRetentionDays: days } = dependencies;
+  // Nothing of the run is left after its retention.
+  const hours = Math.min(request.expires_hours, days === null ? Infinity : 24 * days);
+  const expiresAt = call.now + hours * 60 * MINUTE_MS;
+  const { set, added } = await chosenSet(dependencies, caller, { request, expiresAt });
   const scale = model.document.maintenance.difficulties[request.difficulty];
   const cases = chooseCases(set.cases, {
     items: scale.items,
@@ -82,15 +89,19 @@ export async function setExercise(
     cases,
     ...form,
     feedback: scale.feedback,
-    expires_at: new Date(call.now + request.expires_hours * 60 * MINUTE_MS).toISOString(),
+    expires_at: new Date(expiresAt).toISOString(),
   };
   const runId = world.ulid(call.now);
   const salt = drawSalt(world);
   const pseudonym = drawPseudonym(world);
   const chain = evidenceChain(orgId);
-  const setDraft = added === null ? caseSetDraft(dependencies, { caller, set, now: call.now }) : null;
+  // The service itself adds it: the organization added nothing.
+  const adder: Caller = { actor: "system", orgId, prefix: null };
+  const setDraft = added === null ? caseSetDraft(dependencies, { caller: adder, set, now: call.now }) : null;
   const operator = [orgId, request.operator_id] as const;
-  const outcome = await writer.submit<EvidencedRun | { readonly known: KnownCall }>({
+  const outcome = await writer.submit<
+    { readonly run: Run; readonly evidence: Evidence } | { readonly known: KnownCall }
+  >({
     needs: [{ kind: subjects, key: operator }, { kind: operators, key: operator }, ...keyed.needs],
     chains: [chain],
     plan(unit) {
@@ -118,35 +129,39 @@ export async function setExercise(
         parts: [makePart("input", salt, input)],
       });
       keyed.remember(unit, { reference: runId, operatorId: request.operator_id });
+      const { entry, hash } = appended;
       return (receipts) => ({
-        orgId,
-        runId,
-        setAt: appended.entry.timestamp,
-        input,
+        run: {
+          orgId,
+          runId,
+          subject,
+          place: { chain: entry.chain, seq: entry.seq, entry_hash: hex(hash) },
+          setAt: entry.timestamp,
+          input,
+        },
         evidence: evidenceOfAppended(appended, { covers: "input", proof: receipts.proofOf(appended) }),
       });
     },
   });
   if ("known" in outcome) return await repeated(dependencies, outcome.known);
-  return { body: answerOf(dependencies, outcome, call), call, replayed: false };
+  return { body: answerOf(dependencies, outcome), call, replayed: false };
 }
 
 async function repeated(dependencies: Needs, { reference, call }: KnownCall): Promise<RepeatableAnswer> {
-  return {
-    body: answerOf(dependencies, await readRun(dependencies, reference!), call),
-    call,
-    replayed: true,
-  };
+  const run = await readRun(dependencies, reference!);
+  const { chain, seq } = run.place;
+  const origin = originOf(dependencies, chain);
+  const { evidence } = (await readEvidence(dependencies, { chain, seq, origin, covers: "input" }))!;
+  return { body: answerOf(dependencies, { run, evidence }), call, replayed: true };
 }
 
-/** The answer to the call that set a run, which alone has the secret of its link. */
-function answerOf({ installation }: Needs, run: EvidencedRun, { now }: Call) {
-  return {
-    ...listedRun(run, [], now),
-    input: run.input,
-    token: `${run.runId}.${linkToken(installation.key, run.runId)}`,
-    evidence: run.evidence,
-  };
+/** The answer to the call that set a run: what its entry records, and the secret of its link. */
+function answerOf(
+  { installation }: Needs,
+  { run: { runId, setAt, input }, evidence }: { readonly run: Run; readonly evidence: Evidence },
+) {
+  const token = `${runId}.${linkToken(installation.key, runId)}`;
+  return { run_id: runId, set_at: setAt, case_count: input.cases.length, input, token, evidence };
 }
 
 function heldExercise(
@@ -165,48 +180,65 @@ function heldExercise(
   );
 }
 
-/** The case set of a run, and its place on the chain; null if it is not there yet. */
+/**
+ * The case set of a run, and its place on the chain; null if it is not there, or would be pruned before the link ends.
+ * An organization's own set goes before one of the program with the same name.
+ */
 async function chosenSet(
   dependencies: Needs,
   { orgId }: OrganizationCaller,
-  request: ExerciseRequest,
+  { request, expiresAt }: { readonly request: ExerciseRequest; readonly expiresAt: number },
 ): Promise<{ readonly set: CaseSet; readonly added: AddedCaseSet | null }> {
-  const { language, case_set: wanted } = request;
   const sets = await addedCaseSets(dependencies, orgId);
-  const named = wanted === null
-    ? null
-    : sets.findLast(({ sha256, set }) =>
-      sha256 === wanted || (set.name === wanted && set.language === language)
-    );
-  if (named) {
-    if (request.domain !== null && request.domain !== named.set.domain) {
-      throw refused("domain", `must be that of the case set, ${named.set.domain}, or be left out`);
-    }
-    return { set: named.set, added: named };
+  const set = await findSet(dependencies, orgId, { request, sets });
+  for (const name of ["domain", "language"] as const) {
+    if (request[name] === null || request[name] === set[name]) continue;
+    throw refused(name, `must be that of the case set, ${set[name]}, or be left out`);
   }
-  const domain = wanted ?? request.domain ?? await latestDomain(dependencies, orgId, request);
-  // The program's own set of a domain bears its name.
-  if (!isDomain(domain) || (request.domain !== null && request.domain !== domain)) {
-    throw refused("case_set", "names no case set of this language and domain: GET /v1/case-sets lists them");
-  }
-  const set = await builtInCaseSet(domain, language);
   const sha256 = caseSetSha256(dependencies.crypto, set);
-  return { set, added: sets.find((each) => each.sha256 === sha256) ?? null };
+  const added = sets.find((each) => each.sha256 === sha256) ?? null;
+  const days = dependencies.evidenceRetentionDays;
+  const isKept = added !== null && (days === null || Date.parse(added.addedAt) + days * DAY_MS > expiresAt);
+  return { set, added: isKept ? added : null };
 }
+
+async function findSet(
+  dependencies: Needs,
+  orgId: string,
+  { request, sets }: { readonly request: ExerciseRequest; readonly sets: readonly AddedCaseSet[] },
+): Promise<CaseSet> {
+  const { case_set: wanted } = request;
+  const language = request.language ?? "en";
+  if (wanted === null) {
+    return await builtInCaseSet(request.domain ?? await latestDomain(dependencies, orgId, request), language);
+  }
+  if (HASH.test(wanted)) {
+    const known = sets.find(({ sha256 }) => sha256 === wanted)?.set;
+    const set = known ?? (await builtInCaseSets(dependencies)).get(wanted);
+    if (set !== undefined) return set;
+  }
+  const own = sets.findLast(({ set, isOwn }) => isOwn && set.name === wanted && set.language === language);
+  if (own !== undefined) return own.set;
+  // The program's own set of a domain bears its name.
+  if (isDomain(wanted)) return await builtInCaseSet(wanted, language);
+  throw refused("case_set", `names no case set in ${language}: GET /v1/case-sets lists them`);
+}
+
+const HASH = /^[0-9a-f]{64}$/;
 
 function isDomain(name: string): name is Domain {
   return (DOMAINS as readonly string[]).includes(name);
 }
 
-/** The domain of an operator's latest work. @throws {ServiceError} VALIDATION_FAILED if there is none. */
+/** The domain of an operator's latest live work. @throws {ServiceError} VALIDATION_FAILED if there is none. */
 async function latestDomain(
   dependencies: Needs,
   orgId: string,
   { operator_id }: ExerciseRequest,
 ): Promise<Domain> {
-  const [row] = await readSealed(dependencies, operators, [[orgId, operator_id]]);
-  if (row !== undefined) return row.domain as Domain;
-  throw refused("domain", "is needed for an operator without scored work, unless case_set is given");
+  const domain = await latestLiveDomain(dependencies, { orgId, operatorId: operator_id });
+  if (domain !== null) return domain as Domain;
+  throw refused("domain", "is needed for an operator without live work, unless case_set is given");
 }
 
 function refused(path: string, message: string): ServiceError {

@@ -9,6 +9,7 @@ import { ServiceError } from "../../domain/errors.ts";
 import type { ScoreRequest } from "../../domain/score.ts";
 import { canonicalJson } from "../../evidence/canonical.ts";
 import { equalBytes, hex } from "../../evidence/crypto.ts";
+import type { EntryDraft } from "../../evidence/entry.ts";
 import { computeScore, inputHead, scoreResultPart } from "../../evidence/record.ts";
 import { requestDigest } from "../../keys/secrets.ts";
 import type { ModelDocument } from "../../scoring/model.ts";
@@ -59,10 +60,12 @@ type Needs = Planning & Pick<Reading, "seals">;
 export async function scoreInteraction(
   dependencies: Needs,
   caller: OrganizationCaller,
-  { request, ticket = null, call, idempotency = null }: {
+  { request, ticket = null, beside = null, call, idempotency = null }: {
     readonly request: SentScore;
     /** The ticket of the probe that was decided; null if it was a live case. */
     readonly ticket?: string | null;
+    /** What is recorded in the same commit; default: nothing. */
+    readonly beside?: EntryBeside | null;
     readonly call: Call;
     readonly idempotency?: IdempotentCall | null;
   },
@@ -76,11 +79,19 @@ export async function scoreInteraction(
       scoreUnderId(dependencies, caller, {
         request: { ...request, session_id },
         ticket,
+        beside,
         call,
         keyed,
         drawn: request.session_id === null,
       }),
   );
+}
+
+/** An entry that follows the entry of a score. */
+export interface EntryBeside {
+  /** The pseudonym that the operator must still have: another one means that the operator was erased meanwhile. */
+  readonly subject: string;
+  readonly draft: EntryDraft;
 }
 
 /** A score as it was requested; `session_id` is null if the service is to draw it. */
@@ -89,9 +100,10 @@ export type SentScore = Omit<ScoreRequest, "session_id"> & { readonly session_id
 async function scoreUnderId(
   dependencies: Needs,
   caller: OrganizationCaller,
-  { request, ticket, call, keyed, drawn }: {
+  { request, ticket, beside, call, keyed, drawn }: {
     readonly request: ScoreRequest;
     readonly ticket: string | null;
+    readonly beside: EntryBeside | null;
     readonly call: Call;
     readonly keyed: KeyedCall;
     /** True if the service drew the session's id. */
@@ -101,7 +113,7 @@ async function scoreUnderId(
   const { orgId } = caller;
   const { session_id, operator_id } = request;
   const probe = ticket === null ? null : await findProbe(dependencies, orgId, { request, ticket });
-  const score = prepareScore(dependencies, { orgId, request, call, probe });
+  const score = prepareScore(dependencies, { orgId, request, call, probe, beside });
   return await answerOnce(dependencies, orgId, {
     call,
     expected: {
@@ -144,16 +156,18 @@ export interface PreparedScore {
   readonly tombstone: Need;
   /** The probe that was decided, and the entry that opens it; null if it was a live case. */
   readonly probe: { readonly decided: DecidedProbe; readonly drawn: DrawnEntry } | null;
+  readonly beside: EntryBeside | null;
 }
 
 export function prepareScore(
   { world, installation }: Planning,
-  { orgId, request: sent, call, probe = null }: {
+  { orgId, request: sent, call, probe = null, beside = null }: {
     readonly orgId: string;
     readonly request: ScoreRequest;
     readonly call: Call;
     /** The probe that was decided; default: it was a live case. */
     readonly probe?: DecidedProbe | null;
+    readonly beside?: EntryBeside | null;
   },
 ): PreparedScore {
   const request = probe === null ? sent : { ...sent, interaction: probe.interaction };
@@ -161,6 +175,7 @@ export function prepareScore(
     request,
     call,
     probe: probe && { decided: probe, drawn: drawEntry(world, call.now) },
+    beside,
     digest: requestDigest(installation.key, canonicalJson({ kind: "score", ...request })),
     entryId: world.ulid(call.now),
     salts: { input: drawSalt(world), result: drawSalt(world) },
@@ -229,12 +244,15 @@ export function planScore(
   dependencies: Planning,
   { caller, score }: { readonly caller: OrganizationCaller; readonly score: PreparedScore },
 ): PlannedScore {
-  const { request, call, salts, probe } = score;
+  const { request, call, salts, probe, beside } = score;
   const { orgId } = caller;
   const operator = [orgId, request.operator_id] as const;
   if (probe === null) requireNoProbe(unit, [orgId, request.session_id]);
   else requireOpen(unit, orgId, probe.decided, call.now);
   const subject = pseudonymOf(unit, operator, score.pseudonym);
+  if (beside !== null && beside.subject !== subject) {
+    throw new ServiceError("GONE", "The operator of this call was erased.");
+  }
   const isFrozen = request.mode_override === "incident_frozen";
   const before = isFrozen ? null : currentOperator(unit, operator);
   const planned = isFrozen ? planSkipped(dependencies, score) : planScored(dependencies, score, before);
@@ -249,6 +267,7 @@ export function planScore(
     parts: [makePart("input", salts.input, planned.input), makePart("result", salts.result, planned.result)],
   });
   const { position } = appended;
+  if (beside !== null) unit.append(evidenceChain(orgId), beside.draft);
   if (probe !== null) planOpening(unit, caller, { probe: probe.decided, now: call.now, drawn: probe.drawn });
   if (planned.scored === null) {
     const link = frozenLink(unit.get(frozenOperators, operator), { at: call.now, position });

@@ -42,6 +42,7 @@ export function CaseStage({ texts, page, measure, isUnmeasured, onDecided }: Cas
     onDecided({
       number,
       choice,
+      first_choice: first,
       advised: advice !== null && isShown,
       time_to_decision_ms,
       hover_events,
@@ -66,7 +67,9 @@ export function CaseStage({ texts, page, measure, isUnmeasured, onDecided }: Cas
           {/* What appears later is announced. */}
           <div role="status">
             {advice === null
-              ? <Hidden title={texts.withheldTitle} text={texts.withheld} />
+              ? presentation === "on_request"
+                ? <Hidden title={texts.onRequestTitle} text={texts.noRequestLeft} />
+                : <Hidden title={texts.withheldTitle} text={texts.withheld} />
               : isShown
               ? <AdviceBox texts={texts} {...advice} />
               : <Later texts={texts} page={page} onShow={() => setShown(true)} />}
@@ -131,7 +134,7 @@ function Later(
     case "after_decision":
       return <Hidden title={texts.firstTitle} text={texts.first} />;
     default:
-      return requests_left === 0 ? <Hidden title={texts.onRequestTitle} text={texts.noRequestLeft} /> : (
+      return (
         <>
           <Hidden title={texts.onRequestTitle} text={texts.onRequest(requests_left!)} />
           <button type="button" onClick={onShow}>{texts.showAdvice}</button>

@@ -157,7 +157,7 @@ const DE: Texts = {
     delayed: "Was richtig war, erfahren Sie nach dem letzten Fall.",
   },
   announced:
-    "Dies ist eine Übung, und Sie wissen es: Ihre Entscheidungen zählen weder für noch gegen den Wert Ihrer laufenden Arbeit.",
+    "Dies ist eine Übung, und Sie wissen es: Ihre Entscheidungen zählen weder für noch gegen die Bewertung Ihrer laufenden Arbeit.",
   recorded:
     "Zu jedem Fall wird festgehalten: Ihre Entscheidung, ob sie richtig war, die Zeit, und wie viel Sie sich angesehen haben. Nie, was Sie tippen oder worauf Sie zeigen.",
   once:
@@ -166,7 +166,7 @@ const DE: Texts = {
   begin: "Mit Fall 1 beginnen",
   goOn: (number) => `Mit Fall ${number} weitermachen`,
   unmeasured:
-    "Das Skript, das das Lesen misst, lässt sich nicht laden. Festgehalten wird nur die Zeit je Fall; die Übung geht trotzdem.",
+    "Das Skript, das das Lesen misst, lässt sich nicht laden. Festgehalten wird nur die Zeit je Fall; die Übung funktioniert trotzdem.",
   caseTitle: (number, count, title) => `Fall ${number} von ${count}: ${title}`,
   decided: "Entschiedene Fälle",
   theCase: "Der Fall",
@@ -177,9 +177,7 @@ const DE: Texts = {
   withheld: "Die Entscheidung liegt allein bei Ihnen.",
   delayedTitle: "Der Rat kommt später",
   delayed: (seconds) =>
-    `Lesen Sie zuerst den Fall. Der Rat erscheint ${seconds} ${
-      seconds === 1 ? "Sekunde" : "Sekunden"
-    } nach ihm.`,
+    `Lesen Sie zuerst den Fall. Der Rat erscheint nach ${seconds} ${seconds === 1 ? "Sekunde" : "Sekunden"}.`,
   firstTitle: "Entscheiden Sie zuerst",
   first:
     "Der Rat erscheint, wenn Sie eine erste Entscheidung gespeichert haben. Sie können sie dann noch ändern.",
@@ -227,11 +225,11 @@ const DE: Texts = {
     "Decide First, Then Reveal": "Erst entscheiden, dann aufdecken",
     "Read the whole case.": "Lesen Sie den ganzen Fall.",
     "Save your decision and one fact that supports it.":
-      "Speichern Sie Ihre Entscheidung, und nennen Sie sich eine Tatsache, die dafür spricht.",
+      "Speichern Sie Ihre Entscheidung, und benennen Sie für sich eine Tatsache, die dafür spricht.",
     "Read the recommendation when it appears.": "Lesen Sie die Empfehlung, sobald sie erscheint.",
     "Keep your decision or change it.": "Behalten Sie Ihre Entscheidung, oder ändern Sie sie.",
     "If you change it, name the fact in the case that made you change it.":
-      "Wenn Sie sie ändern, nennen Sie sich die Tatsache im Fall, die Sie dazu brachte.",
+      "Wenn Sie sie ändern, benennen Sie für sich die Tatsache im Fall, die Sie dazu brachte.",
     "Where you changed your decision, which fact made you do it?":
       "Wo Sie Ihre Entscheidung änderten: Welche Tatsache brachte Sie dazu?",
     "Where the recommendation was wrong, which line of the case showed it?":
@@ -242,7 +240,7 @@ const DE: Texts = {
     "Read the case while the recommendation is still hidden.":
       "Lesen Sie den Fall, solange die Empfehlung noch verborgen ist.",
     "Form a view and say it to yourself in one sentence.":
-      "Bilden Sie sich eine Meinung, und sagen Sie sie sich in einem Satz.",
+      "Bilden Sie sich eine Meinung, und fassen Sie sie für sich in einen Satz.",
     "When the recommendation appears, compare it with your view.":
       "Vergleichen Sie die Empfehlung mit Ihrer Meinung, sobald sie erscheint.",
     "Where the two differ, go back to the case before you decide.":
@@ -256,7 +254,7 @@ const DE: Texts = {
     "Ask for the recommendation only where you remain in doubt.":
       "Fragen Sie nur dort nach der Empfehlung, wo Sie unsicher bleiben.",
     "Before you press the button, say what you want to learn from it.":
-      "Sagen Sie sich, bevor Sie fragen, was Sie erfahren möchten.",
+      "Überlegen Sie, bevor Sie fragen, was Sie erfahren möchten.",
     "Check what you are told against the case, then decide.":
       "Prüfen Sie am Fall, was Ihnen gesagt wird, und entscheiden Sie dann.",
     "For which cases did you ask, and what were you in doubt about?":
@@ -271,7 +269,7 @@ const DE: Texts = {
     "Ask what the case holds that the recommendation does not mention.":
       "Fragen Sie sich, was im Fall steht und in der Empfehlung fehlt.",
     "Accept it if it stands; otherwise reject it and point to the error.":
-      "Nehmen Sie sie an, wenn sie stimmt; lehnen Sie sie sonst ab, und nennen Sie sich den Fehler.",
+      "Nehmen Sie sie an, wenn sie stimmt; lehnen Sie sie sonst ab, und benennen Sie für sich den Fehler.",
     "Which kind of error did you find most easily, and which did you miss?":
       "Welche Art von Fehler fanden Sie am leichtesten, und welche haben Sie übersehen?",
     "Which check would have found the one that you missed?":
@@ -302,7 +300,7 @@ const DE: Texts = {
       "Was haben Sie ohne Empfehlung anders gemacht?",
     "Was the gap between the two kinds larger or smaller than you expected?":
       "War der Abstand zwischen beiden Arten größer oder kleiner als erwartet?",
-    "Five-Case Recovery Run": "Fünf Fälle nach einem Fehler",
+    "Five-Case Recovery Run": "Wieder sicher nach einem Fehler",
     "Recall the error and the check that was missing.":
       "Erinnern Sie sich an den Fehler und an die Prüfung, die fehlte.",
     "Use that check in each of the five cases.": "Machen Sie diese Prüfung in jedem der Fälle.",
@@ -328,7 +326,7 @@ const DE: Texts = {
     "If it is wrong, override it and enter the decision that should stand.":
       "Entscheiden Sie anders, wenn sie falsch ist, und wählen Sie die Entscheidung, die gelten soll.",
     "Give the fact or rule that your decision rests on.":
-      "Nennen Sie sich die Tatsache oder Regel, auf der Ihre Entscheidung ruht.",
+      "Benennen Sie für sich die Tatsache oder Regel, auf der Ihre Entscheidung ruht.",
     "If it is right, accept it, even where it looks close.":
       "Nehmen Sie sie an, wenn sie richtig ist, auch wenn es knapp aussieht.",
     "Was your own decision right where you overrode, or only the refusal?":
