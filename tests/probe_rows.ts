@@ -285,17 +285,20 @@ const TWICE_DRAWN = played((programme) => {
   programme.endDay();
 });
 
+/** The lost probe of the second day. */
+const LOST = "PROBE_SELECTION@21";
+
 export const PROBE_ROWS: readonly Row[] = [
   { name: "a day of probes, sealed, drawn, decided and opened, is intact", text: HONEST, ...INTACT },
   {
-    name: "two days of probes, with a recalled and a lost one, are intact",
+    name: "two days of probes, with a recalled one, are intact, and the lost one is told",
     text: TWO_DAYS,
-    ...INTACT,
+    ...said([LOST]),
   },
   ...FIRST_OF_EACH_EVENT.map(([event, seq]): Row => ({
     name: `a withheld ${event} is counted, and nothing that follows from it is held against anybody`,
     text: withheld(TWO_DAYS, (at) => at === seq),
-    ...said([`PROBE_UNCOMPARED@${seq}`]),
+    ...said([...(event === "PROBE_LOST" ? [] : [LOST]), `PROBE_UNCOMPARED@${seq}`]),
     exit: 2,
   })),
   {
@@ -525,7 +528,7 @@ export const PROBE_ROWS: readonly Row[] = [
       programme.append("PROBE_LOST", programme.opening(open.probeId), { actor: "system" });
       programme.endDay();
     }),
-    ...mismatch(15),
+    ...tampered(["PROBE_MISMATCH@15", "PROBE_SELECTION@15"], 15),
   },
   {
     name: "a decided probe that is recalled afterwards is found",

@@ -57,9 +57,15 @@ export const probeSummarySchema = z.object({
   whole: probeRatesSchema,
   by_stakes: z.array(z.object({ stakes: z.enum(PROBE_STAKES), ...rates })),
   by_domain: z.array(z.object({ domain: z.enum(DOMAINS), ...rates })),
-  by_operator: z.array(z.object({ operator_id: operatorIdSchema, ...rates })).meta({
+  by_operator: z.array(z.object({
+    operator_id: operatorIdSchema,
+    ...rates,
+    lost: count.meta({
+      description: "Probes that were shown and not decided in their time: nobody sees what became of them.",
+    }),
+  })).meta({
     description:
-      "Operators with a decided probe, those with the most errors let pass first. `estimates` of a profile has the same beside live cases and announced tests.",
+      "Operators with a decided or lost probe, those with the most errors let pass or lost first. `estimates` of a profile has the same beside live cases and announced tests.",
   }),
 });
 export type ProbeSummary = z.infer<typeof probeSummarySchema>;
@@ -107,15 +113,22 @@ function rounded(value: number | null): number | null {
 }
 
 /** Groups without a probe are left out. */
-export function summaryOf(decisions: readonly ProbeDecision[]): ProbeSummary {
+export function summaryOf(
+  decisions: readonly ProbeDecision[],
+  /** The operators of lost probes; null for one that was erased. */
+  lost: readonly (string | null)[],
+): ProbeSummary {
   const grouped = <Name extends string>(
     names: readonly Name[],
     of: (decision: ProbeDecision) => string | null,
   ) =>
     names.map((name) => ({ name, ...probeRates(decisions.filter((decision) => of(decision) === name)) }))
       .filter(({ wrong, right }) => wrong.probes + right.probes > 0);
-  const operators = [...new Set(decisions.flatMap(({ operatorId }) => operatorId ?? []))].sort();
-  const missed = ({ wrong }: ProbeRates) => wrong.probes - wrong.count;
+  const operators = [...new Set([...decisions.map(({ operatorId }) => operatorId), ...lost])]
+    .filter((operator) => operator !== null).sort();
+  const lostOf = (operator: string) => lost.filter((one) => one === operator).length;
+  const hidden = ({ wrong, lost }: ProbeRates & { readonly lost: number }) =>
+    wrong.probes - wrong.count + lost;
   return {
     whole: probeRates(decisions),
     by_stakes: grouped(PROBE_STAKES, ({ stakes }) => stakes).map(({ name, ...own }) => ({
@@ -123,8 +136,10 @@ export function summaryOf(decisions: readonly ProbeDecision[]): ProbeSummary {
       ...own,
     })),
     by_domain: grouped(DOMAINS, ({ domain }) => domain).map(({ name, ...own }) => ({ domain: name, ...own })),
-    by_operator: grouped(operators, ({ operatorId }) => operatorId)
-      .map(({ name, ...own }) => ({ operator_id: name, ...own }))
-      .sort((one, other) => missed(other) - missed(one)),
+    by_operator: operators.map((operator) => ({
+      operator_id: operator,
+      ...probeRates(decisions.filter(({ operatorId }) => operatorId === operator)),
+      lost: lostOf(operator),
+    })).sort((one, other) => hidden(other) - hidden(one)),
   };
 }

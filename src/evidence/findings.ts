@@ -240,7 +240,7 @@ const TABLE = {
   PROBE_SELECTION: [
     INFO,
     ({ seq }) =>
-      `From entry ${seq} on, the organization can have chosen among draws of probes: drawn ones were recalled, or their cases were never scored, or were scored as others than was said.`,
+      `From entry ${seq} on, the organization can have chosen among draws of probes: drawn ones were recalled or not decided in their time, or their cases were never scored, or were scored as others than was said.`,
   ],
   PROBE_UNCOMPARED: [
     INFO,

@@ -350,6 +350,8 @@ export class ProbeCheck {
   }
 
   #closeLost({ seq, timestamp }: Entry, opening: ProbeDetail<"PROBE_LOST">): void {
+    const { state } = this.#memory.probeOf(opening.probe_id) ?? { state: "sealed" };
+    if (state === "drawn") this.#remarks.countChoice("lost", seq);
     const probe = this.#close(seq, opening, { needsDraw: true });
     const expires = probe?.assigned?.content?.expires_at ?? null;
     if (expires !== null && timestamp < expires) this.#mismatch(seq, "lost before its time was over");

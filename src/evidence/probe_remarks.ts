@@ -5,11 +5,11 @@
 import type { FindingLog } from "./finding_log.ts";
 
 /** A way in which an organization can have chosen among draws. */
-export type Choice = "recalled" | "unscored" | "other";
+export type Choice = "recalled" | "lost" | "unscored" | "other";
 
 export class ProbeRemarks {
   readonly #leftOut = { count: 0, first: 0, straddling: 0 };
-  readonly #chosen: Record<Choice, number> = { recalled: 0, unscored: 0, other: 0 };
+  readonly #chosen: Record<Choice, number> = { recalled: 0, lost: 0, unscored: 0, other: 0 };
   #firstChosen = Infinity;
   readonly #uncompared = { count: 0, first: 0 };
 
@@ -35,10 +35,10 @@ export class ProbeRemarks {
 
   /** Reports what was counted, one finding for each kind. */
   report(log: FindingLog): void {
-    const { recalled, unscored, other } = this.#chosen;
-    if (recalled + unscored + other > 0) {
+    const { recalled, lost, unscored, other } = this.#chosen;
+    if (recalled + lost + unscored + other > 0) {
       const detail =
-        `${recalled} recalled after they were drawn, ${unscored} for cases that were not scored, ${other} for cases of other stakes or another domain`;
+        `${recalled} recalled after they were drawn, ${lost} not decided in their time, ${unscored} for cases that were not scored, ${other} for cases of other stakes or another domain`;
       log.add("PROBE_SELECTION", { seq: this.#firstChosen, detail });
     }
     const { count, first, straddling } = this.#leftOut;

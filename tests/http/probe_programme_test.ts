@@ -178,7 +178,9 @@ Deno.test(
     }
     await nextDay(programme);
     // Both were shown, nobody decided them, and the draws after them found none.
-    assert.deepEqual(codesOf(await audited(programme)), []);
+    const choices =
+      "0 recalled after they were drawn, 2 not decided in their time, 0 for cases that were not scored, 0 for cases of other stakes or another domain";
+    assert.deepEqual(codesOf(await audited(programme)), [["PROBE_SELECTION", choices]]);
     const { text } = await harness.send("/v1/audit/chain/export", { key: programme.key });
     const drawn = text.split("\n").filter((line) => line.includes('"event_type":"PROBE_DRAWN"')).length;
     const lost = text.split("\n").filter((line) => line.includes('"event_type":"PROBE_LOST"')).length;

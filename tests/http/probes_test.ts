@@ -324,11 +324,74 @@ Deno.test(
       queryId: {} as never,
     });
     assert.equal(draws[0]!.n, 0);
-    assert.equal((await decide(programme, probe)).status, 422);
-    const retried = await decide(programme, decided.probe);
-    assert.deepEqual([retried.status, retried.body.error.details.reason], [410, "erased"], retried.text);
+    for (const gone of [probe, decided.probe]) {
+      for (const interaction of [{}, { probe_ticket: undefined }]) {
+        const retried = await decide(programme, gone, interaction);
+        assert.deepEqual([retried.status, retried.body.error.details.reason], [410, "erased"], retried.text);
+      }
+    }
+    assert.equal((await send("/v1/probes/summary", { key })).status, 200);
   }),
 );
+
+/** What somebody with the database's file removes; what must refuse then. */
+const REMOVALS: readonly (readonly [what: string, sql: string, refused: readonly Refusing[]])[] = [
+  ["the draw of an open probe", "DELETE FROM probe_draw WHERE session_id = ?1", [
+    "draw",
+    "redraw",
+    "summary",
+  ]],
+  ["the draw of a decided probe", "DELETE FROM probe_draw WHERE session_id = ?2", ["summary"]],
+  [
+    "a sealed probe",
+    "DELETE FROM probe WHERE rowid IN (SELECT rowid FROM probe WHERE state = 'sealed' LIMIT 1)",
+    [
+      "draw",
+      "summary",
+    ],
+  ],
+  ["the programme", "DELETE FROM probe_programme", ["draw", "summary", "policy", "change"]],
+];
+type Refusing = "draw" | "redraw" | "summary" | "policy" | "change";
+
+for (const [what, sql, refused] of REMOVALS) {
+  Deno.test(
+    `if ${what} was removed from the file, what rests on it is refused, and nothing is written`,
+    withAlterations(async (harness) => {
+      const programme = { harness, key: await harness.organization("acme") };
+      await setPolicy(programme);
+      await sealStock(programme, 40);
+      const { send, database } = harness;
+      const { key } = programme;
+      const open = await drawDue(programme);
+      const decided = await drawDue(programme, { prefix: "second" });
+      assert.equal((await decide(programme, decided.probe)).status, 200);
+      await alter(database, sql.replace("?1", `'${open.session}'`).replace("?2", `'${decided.session}'`));
+      const before = await harness.rowCounts();
+      const drawing = (session_id: string) =>
+        send("/v1/probes/draw", {
+          key,
+          body: { operator_id: "operator-1", session_id, domain: "financial", stakes: "standard" },
+        });
+      // Some draw of these is due.
+      const draws = [];
+      for (let number = 0; number < 60; number += 1) draws.push((await drawing(`third-${number}`)).status);
+      const statuses: Readonly<Record<Refusing, number>> = {
+        draw: draws.includes(503) ? 503 : 200,
+        redraw: (await drawing(open.session)).status,
+        summary: (await send("/v1/probes/summary", { key })).status,
+        policy: (await send("/v1/probes/policy", { key })).status,
+        change: (await send("/v1/probes/policy", { key, method: "PUT", body: { enabled: true, minimum: 3 } }))
+          .status,
+      };
+      for (const [name, status] of Object.entries(statuses)) {
+        assert.equal(status, refused.includes(name as Refusing) ? 503 : 200, name);
+      }
+      const written = (await harness.rowCounts()) as Record<string, unknown>;
+      if (refused.includes("draw")) assert.equal(written.probe_draw, before.probe_draw);
+    }),
+  );
+}
 
 Deno.test(
   "a reviewer's copy names decided probes, and never shows which one waits for its decision",
@@ -471,7 +534,7 @@ Deno.test(
     assert.deepEqual([body.whole.right.probes, body.whole.right.count], counts.right);
     assert.deepEqual(body.states, { sealed: 29, drawn: 1, decided: 8, recalled: 2, lost: 1 });
     const [operator] = body.by_operator;
-    assert.deepEqual(operator, { operator_id: "operator-1", ...body.whole });
+    assert.deepEqual(operator, { operator_id: "operator-1", ...body.whole, lost: 1 });
     const { low, share, high } = body.whole.wrong;
     assert.ok(low <= share && share <= high);
     const figures = { ...body.whole, ...body.undecided };

@@ -392,6 +392,9 @@ class Probes:
 
     def _take_opened(self, entry, opening, _step):
         before, day = self.before, entry["timestamp"][:10]
+        shown = self._probe(opening["probe_id"])
+        if shown is not None and shown.is_drawn and not shown.is_closed and not shown.is_ended:
+            self.selected.append(entry["seq"])
         probe, holds = self._close(opening, is_shown=True)
         if before is None:
             return holds

@@ -36,6 +36,7 @@ import { readSealed, requireSealed } from "../shared/sealed_reads.ts";
 import { drawPseudonym, pseudonymOf } from "../shared/subjects.ts";
 import { endOverdueProbesOf } from "./close.ts";
 import { drawEntry, type DrawnEntry, probeEntry } from "./entries.ts";
+import { readHeldProbes } from "./held.ts";
 import { drawDay, planDay, type Programme, programmeOf } from "./programme.ts";
 
 /** The dependencies of these operations. */
@@ -77,11 +78,15 @@ export async function drawProbe(
     const before = await readBefore(dependencies, orgId, request);
     if (before.draw !== null) return await drawnAnswer(dependencies, request, before.draw);
     const { policy, day } = before.programme;
+    // A missing row looks like a programme that nobody set.
+    if (before.programme.changedAt === null) await readHeldProbes(dependencies, orgId);
     if (!policy.enabled || before.isScored) return null;
     const today = dayOfCall(call, day?.name ?? null);
     const draw = drawUnder(dependencies, orgId, { request, day: today });
     // The day's seed is on the chain, and no share could be high enough: nothing is to be written.
     if (day?.name === today && draw.chance >= mostOf(day.policy)) return null;
+    // What the draw signs, its stock and share, follows from all rows.
+    await readHeldProbes(dependencies, orgId);
     // The seed of a day is opened once all probes of that day are closed.
     if (day !== null && day.name < today) await endOverdueProbesOf(dependencies, { orgId, now: call.now });
     const answer = await attemptDraw(dependencies, caller, { request, call, today, draw });

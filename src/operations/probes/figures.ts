@@ -1,33 +1,23 @@
 /** The figures that the probes of a span of time give: for the summary, the dashboard, the report and Article 14. */
-import type { Reading } from "../shared/capabilities.ts";
+import type { Proving, Reading } from "../shared/capabilities.ts";
 import { PROBE_STATES, type ProbeState } from "../../domain/enums.ts";
 import {
   type ProbeDecision,
   type ProbeFigures,
   probeRates,
+  type ProbeSummary,
   summaryOf,
   type UndecidedProbes,
 } from "../../domain/probe.ts";
 import type { Period } from "../../domain/report.ts";
 import { evidenceChain } from "../../evidence/chain_name.ts";
-import { frozenOperatorsQuery } from "../../store/interactions.ts";
-import { operatorFiguresQuery } from "../../store/operators.ts";
-import {
-  drawCountsQuery,
-  probeDraws,
-  probeDrawsQuery,
-  probeProgrammeQuery,
-  type ProbeRow,
-  probesQuery,
-} from "../../store/probes.ts";
-import { chunksOf } from "../../store/paging.ts";
+import { drawCountsQuery, type ProbeRow } from "../../store/probes.ts";
+import { AlteredRows } from "../../store/seals.ts";
 import type { OrganizationCaller } from "../shared/call.ts";
-import { requireHeldRows, requireSealed, snapshotWithHead } from "../shared/sealed_reads.ts";
+import { ownEpochs, readAtPositions } from "../shared/proven_records.ts";
+import { drawsOf, readHeldProbes } from "./held.ts";
 
-type Needs = Reading;
-
-/** Draws that are read together. */
-const DRAWS_TOGETHER = 500;
+type Needs = Reading & Proving;
 
 /** The summary of a period. @throws {AlteredRows} if a row was altered or is missing, or an old one was put back. */
 export async function probeSummary(
@@ -35,17 +25,7 @@ export async function probeSummary(
   { orgId }: OrganizationCaller,
   period: Period,
 ): Promise<Record<string, unknown>> {
-  const { head, found: [operators, frozen, programmes, probes] } = await snapshotWithHead(
-    dependencies,
-    evidenceChain(orgId),
-    [
-      operatorFiguresQuery(orgId),
-      frozenOperatorsQuery(orgId),
-      probeProgrammeQuery(orgId),
-      probesQuery(orgId),
-    ] as const,
-  );
-  requireHeldRows(dependencies, head, { operators, frozen, programmes, probes });
+  const probes = await readHeldProbes(dependencies, orgId);
   const draws = await dependencies.database.read(drawCountsQuery(orgId));
   const closed = closedIn(probes, period);
   const countOf = (wanted: ProbeState) => probes.filter(({ state }) => state === wanted).length;
@@ -58,7 +38,7 @@ export async function probeSummary(
     stock: stockOf(probes),
     draws: draws[0]!,
     undecided: undecidedOf(closed),
-    ...summaryOf(await decisionsOf(dependencies, orgId, closed)),
+    ...await summaryOfClosed(dependencies, orgId, closed),
   };
 }
 
@@ -104,21 +84,41 @@ function isKnownDecision({ state, departed }: ProbeRow): boolean {
   return state === "decided" && departed !== null;
 }
 
-async function decisionsOf(
+async function summaryOfClosed(
   dependencies: Needs,
   orgId: string,
   closed: readonly ProbeRow[],
-): Promise<readonly ProbeDecision[]> {
+): Promise<ProbeSummary> {
   const decided = closed.filter(isKnownDecision);
-  const operators = new Map<string, string>();
-  for (const piece of chunksOf(decided, DRAWS_TOGETHER)) {
-    const draws = await dependencies.database.read(
-      probeDrawsQuery(orgId, piece.map(({ probe_id }) => probe_id)),
-    );
-    requireSealed(dependencies, probeDraws, draws);
-    for (const { probe_id, operator_id } of draws) operators.set(probe_id!, operator_id);
+  const lost = closed.filter(({ state }) => state === "lost");
+  const draws = await drawsOf(dependencies, orgId, [...decided, ...lost]);
+  await requireUnnamed(dependencies, orgId, decided.filter(({ probe_id }) => !draws.has(probe_id)));
+  const operatorOf = ({ probe_id }: ProbeRow) => draws.get(probe_id)?.operator_id ?? null;
+  return summaryOf(
+    decided.map((row) => decisionOf(row, operatorOf(row))),
+    lost.map((row) => operatorOf(row)),
+  );
+}
+
+/**
+ * Requires that the operators of decided probes without a draw were erased: the content of their scores is gone.
+ * @throws {AlteredRows} if one is not; {AlteredError}.
+ */
+async function requireUnnamed(
+  dependencies: Needs,
+  orgId: string,
+  probes: readonly ProbeRow[],
+): Promise<void> {
+  if (probes.length === 0) return;
+  const family = evidenceChain(orgId);
+  const epochs = await ownEpochs(dependencies, family);
+  // A cut can have taken the draw and left the score.
+  if (epochs.some(({ minIndex }) => minIndex > 0)) return;
+  // The score is the entry before the one that opens its probe.
+  const positions = probes.map(({ closed_position }) => closed_position! - 1);
+  for (const { parts } of (await readAtPositions(dependencies, epochs, positions)).values()) {
+    if (parts.has("input")) throw new AlteredRows(family, "a row of probe_draw");
   }
-  return decided.map((row) => decisionOf(row, operators.get(row.probe_id) ?? null));
 }
 
 function decisionOf(

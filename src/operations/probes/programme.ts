@@ -21,6 +21,7 @@ import { readSealed } from "../shared/sealed_reads.ts";
 import type { Watching } from "../shared/tampering.ts";
 import { endOverdueProbesOf } from "./close.ts";
 import { drawEntry, type DrawnEntry, probeEntry, serviceOf } from "./entries.ts";
+import { readHeldProbes } from "./held.ts";
 import { forOneOf } from "./for_one_of.ts";
 
 /** The dependencies of these operations. */
@@ -59,10 +60,12 @@ export function programmeOf(row: ProbeProgrammeRow | null): Programme {
 
 /** @throws {AlteredRows} if the row is not what this installation wrote. */
 export async function readProgramme(
-  dependencies: Pick<Reading, "database" | "seals">,
+  dependencies: Reading,
   orgId: string,
 ): Promise<Programme> {
   const [row = null] = await readSealed(dependencies, probeProgrammes, [[orgId]]);
+  // A missing row looks like a programme that nobody set.
+  if (row === null) await readHeldProbes(dependencies, orgId);
   return programmeOf(row);
 }
 
@@ -97,12 +100,13 @@ function changed(before: ProbePolicy, change: PolicyChange): ProbePolicy {
  * @throws {ServiceError} VALIDATION_FAILED.
  */
 export async function setPolicy(
-  dependencies: Needs,
+  dependencies: Needs & Reading,
   caller: OrganizationCaller,
   { change, call: { now } }: { readonly change: PolicyChange; readonly call: Call },
 ): Promise<Record<string, unknown>> {
   const { world, writer } = dependencies;
   const { orgId, prefix } = caller;
+  await readProgramme(dependencies, orgId);
   const drawn = { entry: drawEntry(world, now), audit: drawEntry(world, now) };
   return await writer.submit({
     needs: [{ kind: probeProgrammes, key: [orgId] }],

@@ -183,6 +183,7 @@ function tombstoneStatements(
     const data = orNull(() => JSON.parse(text)) as Readonly<Record<string, unknown>> | null;
     const namesOfRecord = [
       ["record", data?.session_id ?? data?.decision_id],
+      ["record", data?.probe_session_id],
       ["operator", data?.operator_id],
     ] as const;
     for (const [kind, name] of namesOfRecord) {

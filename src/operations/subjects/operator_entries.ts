@@ -27,8 +27,8 @@ export interface OwnEntry {
   readonly eventType: string;
   /** In hexadecimal. */
   readonly hash: string;
-  /** The session id or the decision id; null if no part names one. */
-  readonly name: string | null;
+  /** Ids of sessions and decisions that its parts name. */
+  readonly names: readonly string[];
   readonly prior: Prior | null;
 }
 
@@ -103,7 +103,7 @@ async function acceptedEntry(
   return {
     eventType: "",
     hash: hex(entryHash(crypto, stored.text)),
-    name: data.map(nameIn).find((name) => name !== null) ?? null,
+    names: data.flatMap(namesIn),
     prior: null,
   };
 }
@@ -133,7 +133,7 @@ export function heldEntry(
   return {
     eventType: entry.event_type,
     hash: hex(entryHash(crypto, text)),
-    name: records.map(nameIn).find((name) => name !== null) ?? null,
+    names: records.flatMap(namesIn),
     prior: (input === undefined ? null : dataOf(input.text)?.prior as Prior | null | undefined) ?? null,
   };
 }
@@ -143,9 +143,10 @@ function dataOf(text: string): Readonly<Record<string, unknown>> | null {
   return typeof data === "object" ? data as Record<string, unknown> | null : null;
 }
 
-function nameIn(data: Readonly<Record<string, unknown>> | null): string | null {
-  const name = data?.session_id ?? data?.decision_id;
-  return typeof name === "string" ? name : null;
+function namesIn(data: Readonly<Record<string, unknown>> | null): readonly string[] {
+  return [data?.session_id, data?.decision_id, data?.probe_session_id].filter((name) =>
+    typeof name === "string"
+  );
 }
 
 export function alteredEntryError(chain: string, seq: number): AlteredError {

@@ -181,7 +181,7 @@ export class OperatorProof {
     for (let place = position; place < position + count; place += 1) {
       const entry = entries.get(placeName(epoch.chain, place - epoch.firstPosition));
       const isTheirs = entry != null && entry.eventType === EVENT_OF_TABLE[table] &&
-        (table === "score_batch" || entry.name === null || entry.name === id);
+        (table === "score_batch" || entry.names.length === 0 || entry.names.includes(id));
       if (!isTheirs) throw this.#altered(`a row of ${table}`);
     }
   }
@@ -207,7 +207,7 @@ function recordsOf(
     const seqs = destroyed.get(chain);
     if (seqs === undefined) destroyed.set(chain, [seq]);
     else seqs.push(seq);
-    if (entry.name !== null) names.add(entry.name);
+    for (const name of entry.names) names.add(name);
   }
   const byTable = new Map<RecordTable, string[]>();
   for (const [table, id] of rows) {
