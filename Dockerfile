@@ -23,6 +23,7 @@ RUN case "$(uname -m)" in aarch64) system=linux-arm64-glibc ;; *) system=linux-x
 COPY deno.json deno.lock package.json main.ts ./
 COPY src src
 COPY migrations migrations
+COPY case_sets case_sets
 COPY scripts scripts
 COPY docs/verify/evidence-format.md docs/verify/formulas.md docs/verify/verify-offline.md docs/verify/
 COPY docs/operate/deploy/deno.sha512 docs/operate/deploy/

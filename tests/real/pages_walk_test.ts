@@ -4,6 +4,7 @@
  * webhooks.md have tests of their own.)
  */
 import assert from "node:assert/strict";
+import { CASE_SET_EXAMPLE } from "../../src/exercises/example.ts";
 import { scoreRequest } from "../harness.ts";
 import { baseEnvironment, programLine, type RunningService, watch } from "../program.ts";
 import { freePort } from "../sqld.ts";
@@ -117,8 +118,12 @@ Deno.test("the commands of the README and of docs/ do what their pages say, on o
 
   const [oversight] = only(await blocksOf("docs/integrate/oversight.md"), 1);
   assert.match(await walk.run(oversight!), /"visit-7f3a9c"/);
-  const [exercises] = only(await blocksOf("docs/integrate/exercises.md"), 1);
+  const [exercises, held] = only(await blocksOf("docs/integrate/exercises.md"), 2);
   assert.match(await walk.run(exercises!), /frequency_ratio/);
+  assert.match(await walk.run(held!), /"link":"[^"]+\/exercise\//);
+  const [set] = only(await blocksOf("docs/integrate/case-sets.md"), 1);
+  await Deno.writeTextFile(`${walk.directory}/branch-loans.json`, JSON.stringify(CASE_SET_EXAMPLE));
+  assert.match(await walk.run(set!), /"sha256":"[0-9a-f]{64}"/);
 
   // The page creates the README's organization, which exists here, so another name is used.
   const [organizations, endpoint, alerts, calibration, evaluation, doctor, clock] = only(

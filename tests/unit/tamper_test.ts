@@ -203,7 +203,7 @@ Deno.test("every code has a sentence for a reader who does not program", () => {
     PROBE_MISMATCH:
       "The record of a probe in entry 5 is false: it was not sealed, drawn or opened as the entries around it and the day's seed say.",
     PROBE_SELECTION:
-      "From entry 5 on, the organization can have chosen among draws of probes: drawn ones were recalled, or their cases were never scored, or were scored as others than was said.",
+      "From entry 5 on, the organization can have chosen among draws of probes: drawn ones were recalled or not decided in their time, or their cases were never scored, or were scored as others than was said.",
     PROBE_UNCOMPARED:
       "From entry 5 on, some records of probes cannot be compared: the seed of their day is not opened yet, or what they refer to is not in the file.",
     PRUNED_PREFIX: "Entry 5 was removed by the retention rule; a signed record says so.",
