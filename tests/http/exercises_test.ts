@@ -526,8 +526,17 @@ Deno.test(
     assert.equal(Date.parse(later.run.input.expires_at) - Date.parse(later.run.set_at), 3 * 86_400_000);
     assert.notEqual(later.run.input.case_set.seq, run.input.case_set.seq);
     assert.equal(later.run.input.case_set.sha256, run.input.case_set.sha256);
-    const added = await select(database, "SELECT seq FROM audit_entry WHERE event_type = 'CASE_SET_ADDED'");
-    assert.equal(added.length, 2);
+    const added = async () =>
+      (await select(
+        database,
+        "SELECT body FROM audit_entry WHERE event_type = 'CASE_SET_ADDED' ORDER BY seq",
+      ))
+        .map(({ body }) => JSON.parse(String(body)).actor);
+    assert.deepEqual(await added(), ["system", "system"]);
+    await setting.send("/v1/case-sets", { key: setting.key, body: CASE_SET_EXAMPLE });
+    clock.advance(2 * 86_400_000);
+    await setRun(setting, { case_set: CASE_SET_EXAMPLE.name, expires_hours: 48 });
+    assert.deepEqual((await added()).slice(2), ["api", "api"], "its own set stays its own");
   }, { evidenceRetentionDays: 3 }),
 );
 

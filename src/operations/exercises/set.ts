@@ -66,7 +66,7 @@ export async function setExercise(
   // Nothing of the run is left after its retention.
   const hours = Math.min(request.expires_hours, days === null ? Infinity : 24 * days);
   const expiresAt = call.now + hours * 60 * MINUTE_MS;
-  const { set, added } = await chosenSet(dependencies, caller, { request, expiresAt });
+  const { set, added, isOwn } = await chosenSet(dependencies, caller, { request, expiresAt });
   const scale = model.document.maintenance.difficulties[request.difficulty];
   const cases = chooseCases(set.cases, {
     items: scale.items,
@@ -95,8 +95,8 @@ export async function setExercise(
   const salt = drawSalt(world);
   const pseudonym = drawPseudonym(world);
   const chain = evidenceChain(orgId);
-  // The service itself adds it: the organization added nothing.
-  const adder: Caller = { actor: "system", orgId, prefix: null };
+  // The organization added nothing if it is one of the program; its own that would be pruned stays its own.
+  const adder: Caller = isOwn ? caller : { actor: "system", orgId, prefix: null };
   const setDraft = added === null ? caseSetDraft(dependencies, { caller: adder, set, now: call.now }) : null;
   const operator = [orgId, request.operator_id] as const;
   const outcome = await writer.submit<
@@ -188,7 +188,7 @@ async function chosenSet(
   dependencies: Needs,
   { orgId }: OrganizationCaller,
   { request, expiresAt }: { readonly request: ExerciseRequest; readonly expiresAt: number },
-): Promise<{ readonly set: CaseSet; readonly added: AddedCaseSet | null }> {
+): Promise<{ readonly set: CaseSet; readonly added: AddedCaseSet | null; readonly isOwn: boolean }> {
   const sets = await addedCaseSets(dependencies, orgId);
   const set = await findSet(dependencies, orgId, { request, sets });
   for (const name of ["domain", "language"] as const) {
@@ -199,7 +199,7 @@ async function chosenSet(
   const added = sets.find((each) => each.sha256 === sha256) ?? null;
   const days = dependencies.evidenceRetentionDays;
   const isKept = added !== null && (days === null || Date.parse(added.addedAt) + days * DAY_MS > expiresAt);
-  return { set, added: isKept ? added : null };
+  return { set, added: isKept ? added : null, isOwn: added?.isOwn === true };
 }
 
 async function findSet(
