@@ -179,12 +179,14 @@ class Auditor {
       const owed = [...ownKnown, ...pinned.filter(({ origin }) => familyIn(origin) === family)];
       const open = this.#openIn(chains, { owed, links, parts });
       if (family === "sys") {
-        const isOpen = open.some((ones) => ones.length > 0);
         const anchors = chains.map(({ origin }, index) =>
           anchorsIn(given[index]!, sizesOf(ownKnown, origin))
         );
         pinned = anchors.flatMap((ones) => ones.pinned);
-        hasSystem = ownKnown.length > 0 && !isOpen && !anchors.some(({ hides }) => hides);
+        const answers = chains.map((_, index) => open[index]!.length === 0 && !anchors[index]!.hides);
+        // Without parts each epoch stands alone: the one that was kept may answer, whatever a later one shows.
+        const isAnswered = parts === "none" ? answers.includes(true) : !answers.includes(false);
+        hasSystem = ownKnown.length > 0 && isAnswered;
       } else if (ownKnown.length === 0 && !hasSystem) {
         const [system] = known.filter(({ origin }) => familyIn(origin) === "sys");
         if (system !== undefined) { for (const ones of open) ones.push({ ...system, isOfAnother: false }); }
