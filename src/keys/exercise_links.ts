@@ -2,23 +2,13 @@
  * The secrets of exercises: the token of a link, and the names of the sessions under which its cases are scored. All are
  * derived from the installation key, so that nothing of them is stored.
  */
-import { hkdfSync } from "node:crypto";
+import { derivedKey } from "./derived_key.ts";
 import { hmacSha256 } from "./hmac.ts";
 
-const KEY_LENGTH = 32;
 const TOKEN_BYTES = 16;
 const SESSION_BYTES = 8;
 
-/** The keys that are in use; deriving one takes longer than all that is made with it. */
-const derived = new WeakMap<Uint8Array, Uint8Array>();
-
-function exerciseKey(installationKey: Uint8Array): Uint8Array {
-  const known = derived.get(installationKey);
-  if (known !== undefined) return known;
-  const key = new Uint8Array(hkdfSync("sha256", installationKey, "", "jiss exercises v1", KEY_LENGTH));
-  derived.set(installationKey, key);
-  return key;
-}
+const exerciseKey = derivedKey("jiss exercises v1");
 
 /** The token of the link to a run, 22 characters of base64url: who has it can decide the cases of the run. */
 export function linkToken(installationKey: Uint8Array, runId: string): string {

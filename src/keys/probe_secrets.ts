@@ -2,21 +2,10 @@
  * The secrets that hide probes until they are opened: the seed of each day, the salt of each probe, the tickets. All are
  * derived from the installation key, so that nothing of them is stored and no rotation of a secret changes them.
  */
-import { hkdfSync } from "node:crypto";
+import { derivedKey } from "./derived_key.ts";
 import { hmacSha256 } from "./hmac.ts";
 
-const KEY_LENGTH = 32;
-
-/** The keys that are in use; deriving one takes longer than all that is made with it. */
-const derived = new WeakMap<Uint8Array, Uint8Array>();
-
-function probeKey(installationKey: Uint8Array): Uint8Array {
-  const known = derived.get(installationKey);
-  if (known !== undefined) return known;
-  const key = new Uint8Array(hkdfSync("sha256", installationKey, "", "jiss probes v1", KEY_LENGTH));
-  derived.set(installationKey, key);
-  return key;
-}
+const probeKey = derivedKey("jiss probes v1");
 
 /** The seed of an organization's draws on a UTC day, 32 bytes: who has it can foretell them. */
 export function probeSeed(installationKey: Uint8Array, orgId: string, day: string): Uint8Array {
