@@ -101,6 +101,22 @@ export async function withBrowser(
   }
 }
 
+/** Makes a function that defines tests with a browser, on services that `withService` gives. */
+export function browserTests<Given>(
+  withService: (use: (given: Given) => Promise<void>) => Promise<void>,
+  originOf: (given: Given) => string,
+): (
+  name: string,
+  run: (visit: (options?: VisitOptions) => Promise<Visit>, given: Given) => Promise<void>,
+) => void {
+  return (name, run) =>
+    Deno.test({
+      name: `${name} ${NEEDS_CHROMIUM}`,
+      ignore: chromiumIsMissing(),
+      fn: () => withService((given) => withBrowser(originOf(given), (visit) => run(visit, given))),
+    });
+}
+
 interface Watched extends Visit {
   readonly context: BrowserContext;
   readonly complaints: () => readonly string[];

@@ -12,15 +12,11 @@ import type { RunningService } from "../program.ts";
 import {
   assertAccessible,
   assertFits,
-  chromiumIsMissing,
+  browserTests,
   focused,
-  NEEDS_CHROMIUM,
   tabTo,
   tabToChoices,
   THEMES,
-  type Visit,
-  type VisitOptions,
-  withBrowser,
 } from "./browser.ts";
 import { sharedService } from "./demo_service.ts";
 
@@ -29,15 +25,10 @@ const RETENTION_DAYS = "7";
 /** Each run has a session id of its own. */
 const withService = sharedService({ JISS_ASSESSMENT_RETENTION_DAYS: RETENTION_DAYS });
 
-type Open = (options?: VisitOptions) => Promise<Visit>;
-
-function browserTest(name: string, run: (visit: Open, service: RunningService) => Promise<void>): void {
-  Deno.test({
-    name: `${name} ${NEEDS_CHROMIUM}`,
-    ignore: chromiumIsMissing(),
-    fn: () => withService(({ service }) => withBrowser(service.url, (visit) => run(visit, service))),
-  });
-}
+const browserTest = browserTests<RunningService>(
+  (use) => withService(({ service }) => use(service)),
+  ({ url }) => url,
+);
 
 // ---- a visitor --------------------------------------------------------------------------------------------
 

@@ -11,28 +11,15 @@ import { choiceOf, EXERCISE } from "../exercising.ts";
 import {
   assertAccessible,
   assertFits,
-  chromiumIsMissing,
+  browserTests,
   focused,
-  NEEDS_CHROMIUM,
   tabTo,
   tabToChoices,
   THEMES,
-  type Visit,
-  type VisitOptions,
-  withBrowser,
 } from "./browser.ts";
 import { type DemoService, sharedWithEmpty } from "./demo_service.ts";
 
-const withEmpty = sharedWithEmpty();
-type Open = (options?: VisitOptions) => Promise<Visit>;
-
-function browserTest(name: string, run: (visit: Open, demo: DemoService) => Promise<void>): void {
-  Deno.test({
-    name: `${name} ${NEEDS_CHROMIUM}`,
-    ignore: chromiumIsMissing(),
-    fn: () => withEmpty((demo) => withBrowser(demo.service.url, (visit) => run(visit, demo))),
-  });
-}
+const browserTest = browserTests<DemoService>(sharedWithEmpty(), ({ service }) => service.url);
 
 /** Sets an exercise. @returns its id and the path of its page. */
 async function set({ service, key }: DemoService, fields: Readonly<Record<string, unknown>> = {}) {
