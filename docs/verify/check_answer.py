@@ -1,9 +1,10 @@
 """Checks a saved answer by hand: python3 check_answer.py response.json
 
 Takes the answers that carry evidence: scores, commits, decisions, replays, reports, appended events, erasures, sealed
-probes, case sets, exercises that were set (not their links) and batches (whose entries are proven, not the numbers). Standard library only. It recomputes every hash; the signature
-under the checkpoint is Ed25519 (C2SP signed note) and needs a library of your choice. The last line says what was
-shown. Exit code: 0 if all of it holds, 1 if the answer proves nothing, 2 if the file is no answer that can be read.
+probes, case sets, exercises that were set (not their links) and batches (whose entries are proven, not the numbers).
+Standard library only. It recomputes every hash; the signature under the checkpoint is Ed25519 (C2SP signed note) and
+needs a library of your choice. The last line says what was shown. Exit code: 0 if all of it holds, 1 if the answer
+proves nothing, 2 if the file is no answer that can be read.
 """
 import base64, decimal, hashlib, json, sys
 

@@ -63,6 +63,13 @@ export class ServiceError extends Error {
   }
 }
 
+/** A refusal of one member of a request, at its path. `message` is the end of "Change path: it …". */
+export function refusedAt(path: string, message: string): ServiceError {
+  return new ServiceError("VALIDATION_FAILED", `Change ${path}: it ${message}.`, {
+    details: [{ path, message }],
+  });
+}
+
 /** `Retry-After`, in seconds, of a refusal that an administrator must resolve first. */
 export const ADMINISTRATOR_RETRY_SECONDS = 60;
 

@@ -4,6 +4,7 @@
  * Source: specification, Compliance report; contract, section 4; scoring model, section 10.
  */
 import * as z from "zod";
+import { hash32 } from "./hash.ts";
 import { DIMENSIONS, DOMAINS, VERDICT_STATUSES } from "./enums.ts";
 import { isoTimestamp } from "./instant.ts";
 import { orgIdSchema } from "./organization.ts";
@@ -264,7 +265,7 @@ export type Article14 = z.infer<typeof article14Schema>;
 export function reportResponseSchema<Evidence extends z.ZodType>(evidence: Evidence) {
   return z.object({
     report: reportSchema.meta({ description: "Canonical JSON (RFC 8785)." }),
-    report_sha256: z.string().regex(/^[0-9a-f]{64}$/).meta({
+    report_sha256: hash32.meta({
       description: "SHA-256 of the bytes of `report`.",
     }),
     evidence: evidence.meta({

@@ -3,6 +3,7 @@
  * Source: specification, Scoring and reads; contract, sections 4 and 8.
  */
 import * as z from "zod";
+import { hash32 } from "./hash.ts";
 import {
   BANDS,
   COMPLIANCE_STATUSES,
@@ -65,7 +66,7 @@ export const uncertaintySchema = z.object({
 
 export const modelReferenceSchema = z.object({
   version: z.string(),
-  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  sha256: hash32,
 }).meta({ id: "ModelReference" });
 
 export const dimensionsSchema = z.object(

@@ -6,6 +6,7 @@
  * text that was hashed, so it has neither wrapper nor writer here. Source: evidence design, section 8.
  */
 import * as z from "zod";
+import { hash32 } from "../domain/hash.ts";
 import { canonicalJson } from "./canonical.ts";
 import { timestampSchema } from "./entry.ts";
 import { PART_NAMES, type PartName } from "./hashes.ts";
@@ -35,7 +36,6 @@ const PEAK_LIMIT = 53;
 /** The most hashes in a consistency proof. */
 const PROOF_LIMIT = 64;
 
-const hash32 = z.string().regex(/^[0-9a-f]{64}$/);
 const size = z.int().min(0);
 const note = z.string();
 

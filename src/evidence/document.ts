@@ -161,7 +161,7 @@ function coveredInput({ body, evidence: { entry } }: EvidencedBody): Covered | n
   return isWhole ? { part: input, beside, eventType: "EXERCISE_SET" } : null;
 }
 
-/** What the answers about a case set and a probe say beside their detail. */
+/** The members that the answers about a case set and a probe have beside their detail. */
 function besideDetail({ event_type, timestamp }: Entry, detail: Body): Body {
   if (event_type === "PROBE_SEALED") return { ...detail, state: "sealed", sealed_at: timestamp };
   const { sha256, case_set: set } = detail;

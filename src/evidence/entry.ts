@@ -5,6 +5,7 @@
  * destroyed while the entry stays. Source: evidence design, section 4.
  */
 import * as z from "zod";
+import { hash32 } from "../domain/hash.ts";
 import { canonicalJson } from "./canonical.ts";
 import { type Crypto, hex, utf8 } from "./crypto.ts";
 import { entryHash, genesisPrevious, PART_NAMES, partCommitment, type PartName } from "./hashes.ts";
@@ -17,8 +18,6 @@ const ENTRY_LIMIT_BYTES = 4096;
 
 export const ACTORS = ["api", "self_serve", "payment-worker", "admin-worker", "system"] as const;
 export type Actor = (typeof ACTORS)[number];
-
-const hash32 = z.string().regex(/^[0-9a-f]{64}$/);
 
 /** ISO 8601 UTC with milliseconds, exactly 24 characters, so that byte order is time order. */
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;

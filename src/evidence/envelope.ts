@@ -3,12 +3,12 @@
  * Source: evidence design, section 5; proofs are C2SP tlog-proof@v1.
  */
 import * as z from "zod";
+import { hash32 } from "../domain/hash.ts";
 import { base64, fromBase64, hex } from "./crypto.ts";
 import { type AppendedEntry, type Entry, entrySchema, type Part } from "./entry.ts";
 import { PART_NAMES, type PartName } from "./hashes.ts";
 
 const PROOF_HEADER = "c2sp.org/tlog-proof@v1";
-const hash32 = z.string().regex(/^[0-9a-f]{64}$/);
 
 /** Top-level members of a body that its `result` part does not hold. */
 const OUTSIDE_RESULT = new Set(["evidence", "request_id", "timestamp", "event", "delivery_id"]);

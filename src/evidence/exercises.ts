@@ -1,15 +1,14 @@
 /**
- * What is on the chain about exercises that the service itself holds: the case sets, and who was set which cases of
- * them. The decisions are ordinary scores of announced tests. Source: evidence-format.md, section 12.
+ * The entries about exercises that the service itself holds: a case set was added, an exercise was set, a case was
+ * decided. The decisions are ordinary scores of announced tests. Source: evidence-format.md, section 12.
  */
 import * as z from "zod";
+import { hash32 } from "../domain/hash.ts";
 import { DOMAINS } from "../domain/enums.ts";
 import { operatorIdSchema } from "../domain/interaction.ts";
 import { canonicalJson } from "./canonical.ts";
 import { type Crypto, hex, utf8 } from "./crypto.ts";
 import { timestampSchema } from "./entry.ts";
-
-const hash32 = z.string().regex(/^[0-9a-f]{64}$/);
 
 /** How the advice of a case is shown. */
 export const PRESENTATIONS = [

@@ -2,13 +2,13 @@
  * Hand-written checks of entries and parts, the two kinds of line that make up nearly all of a bundle. They
  * are as strict as {@link entrySchema} and {@link partLineSchema}, and many times faster.
  */
+import { HASH32 } from "../domain/hash.ts";
 import { PART_ABSENCES, type PartAbsence } from "./bundle.ts";
 import { type Actor, ACTORS, type Entry, ENTRY_VERSION, isTimestamp } from "./entry.ts";
 import { PART_NAMES, type PartName } from "./hashes.ts";
 
 type Members = Readonly<Record<string, unknown>>;
 
-const HASH = /^[0-9a-f]{64}$/;
 const SUBJECT = /^[0-9a-f]{32}$/;
 const ENTRY_MEMBERS = 12;
 
@@ -63,7 +63,7 @@ function isTextOrNull(value: unknown): value is string | null {
 }
 
 function isHash(value: unknown): value is string {
-  return isText(value) && HASH.test(value);
+  return isText(value) && HASH32.test(value);
 }
 
 function isSequenceNumber(value: unknown): value is number {

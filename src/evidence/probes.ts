@@ -7,13 +7,13 @@
  * and afterwards an auditor computes every one of them anew. Source: evidence-format.md, section 11.
  */
 import * as z from "zod";
+import { hash32 } from "../domain/hash.ts";
 import { DOMAINS, PROBE_STAKES } from "../domain/enums.ts";
 import { operatorIdSchema, sessionIdSchema } from "../domain/interaction.ts";
 import { canonicalJson } from "./canonical.ts";
 import { concat, type Crypto, hex, utf8 } from "./crypto.ts";
 import { timestampSchema } from "./entry.ts";
 
-const hash32 = z.string().regex(/^[0-9a-f]{64}$/);
 const dayText = z.iso.date();
 const probeId = z.string().regex(/^[A-Za-z0-9_-]{1,128}$/);
 const stratum = { domain: z.enum(DOMAINS), stakes: z.enum(PROBE_STAKES) };

@@ -7,6 +7,7 @@
  * looked up. Source: evidence design, section 12; scoring model, section 15, point 6.
  */
 import * as z from "zod";
+import { hash32 } from "../domain/hash.ts";
 import {
   DECISIONS,
   DOMAINS,
@@ -23,8 +24,6 @@ import { applyLabel, type LateLabel } from "../scoring/label.ts";
 import type { Model, ModelDocument } from "../scoring/model.ts";
 import { score, type Scored, type ScoreResult } from "../scoring/score.ts";
 import { type OperatorState, stateSchema } from "../scoring/state.ts";
-
-const hash32 = z.string().regex(/^[0-9a-f]{64}$/);
 
 const priorSchema = z.strictObject({ seq: z.int(), entry_hash: hash32 }).nullable();
 

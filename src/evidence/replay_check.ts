@@ -3,6 +3,7 @@
  * them, and compares the results with the recorded ones. Source: evidence design, section 12.
  */
 import * as z from "zod";
+import { hash32 } from "../domain/hash.ts";
 import { FORMULAS } from "../domain/enums.ts";
 import type { ModelDocument } from "../scoring/model.ts";
 import { modeName } from "../scoring/score.ts";
@@ -35,7 +36,7 @@ const skippedInputSchema = scoreInputSchema.extend({ weights: z.null(), prior: z
 const commitReferenceSchema = z.strictObject({
   ref_id: z.string(),
   ref_seq: z.int().min(0),
-  ref_entry_hash: z.string().regex(/^[0-9a-f]{64}$/),
+  ref_entry_hash: hash32,
 });
 
 /** An entry that names an operator, with all its parts read. */

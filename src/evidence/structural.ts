@@ -4,13 +4,13 @@
  * Source: evidence design, sections 9 to 11.
  */
 import * as z from "zod";
+import { hash32 } from "../domain/hash.ts";
 import { timestampSchema } from "./entry.ts";
 import { listOf } from "./list.ts";
 
 /** The most checkpoints in one ORG_CHECKPOINTS entry. */
 const ANCHOR_LIMIT = 500;
 
-const hash32 = z.string().regex(/^[0-9a-f]{64}$/);
 const size = z.int().min(0);
 const days = z.int().min(0);
 const note = z.string();

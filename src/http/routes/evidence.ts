@@ -3,6 +3,7 @@
  * Source: contract, sections 4 and 5; evidence design, section 8.
  */
 import * as z from "zod";
+import { hash32 } from "../../domain/hash.ts";
 import { beyondLongest, CHAIN_KINDS, linkedSizes, linkSchema } from "../../domain/audit.ts";
 import { envelopeFields } from "../../domain/score.ts";
 import { exportFile, longestShownSize, softwareName } from "../../operations/chains/export.ts";
@@ -48,8 +49,6 @@ const findingSchema = z.object({
   detail: z.string().nullable(),
   sentence: z.string().meta({ description: "The finding in plain words." }),
 }).meta({ id: "EvidenceFinding" });
-
-const hash32 = z.string().regex(/^[0-9a-f]{64}$/);
 
 const signedCheckpoint = {
   origin: z.string(),

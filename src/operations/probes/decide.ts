@@ -3,7 +3,7 @@
  * caller could say, and opened in the same commit.
  */
 import type { Proving, Reading } from "../shared/capabilities.ts";
-import { type ErrorDetail, ServiceError } from "../../domain/errors.ts";
+import { refusedAt, ServiceError } from "../../domain/errors.ts";
 import type { ScenarioType } from "../../domain/enums.ts";
 import type { Interaction } from "../../domain/interaction.ts";
 import { departsFromAdvice } from "../../domain/probe.ts";
@@ -58,7 +58,7 @@ export async function findProbe(
   if (
     draw?.probe_session_id !== session_id || probeId === null || !equalBytes(utf8(expected), utf8(ticket))
   ) {
-    throw contradiction("interaction.probe_ticket", "must be the ticket that the draw of this session gave");
+    throw refusedAt("interaction.probe_ticket", "must be the ticket that the draw of this session gave");
   }
   const [probe] = await readSealed(dependencies, probes, [[orgId, probeId]]);
   if (probe === undefined) throw new AlteredRows(evidenceChain(orgId), "a row of probe");
@@ -71,11 +71,11 @@ export async function findProbe(
   }
   const seal = openSeal(dependencies, probe);
   if (draw.operator_id !== operator_id) {
-    throw contradiction("operator_id", "must be the operator for whom the probe was drawn");
+    throw refusedAt("operator_id", "must be the operator for whom the probe was drawn");
   }
-  if (probe.domain !== domain) throw contradiction("domain", "must be the domain of the probe");
+  if (probe.domain !== domain) throw refusedAt("domain", "must be the domain of the probe");
   if (mode_override === "incident_frozen") {
-    throw contradiction("interaction.probe_ticket", "cannot be sent with a frozen call: recall the probe");
+    throw refusedAt("interaction.probe_ticket", "cannot be sent with a frozen call: recall the probe");
   }
   return { probeId, seal, interaction: decidedInteraction(interaction, { ...probe, seal }) };
 }
@@ -89,10 +89,10 @@ function decidedInteraction(
   { stakes, seal: { ai_correct } }: Pick<ProbeRow, "stakes"> & { readonly seal: OpenedSeal },
 ): Interaction {
   if (!interaction.ai_recommendation_presented || !interaction.ai_available) {
-    throw contradiction("interaction.ai_recommendation_presented", "must be true for a probe");
+    throw refusedAt("interaction.ai_recommendation_presented", "must be true for a probe");
   }
   if (interaction.scenario_type !== "standard" && interaction.scenario_type !== stakes) {
-    throw contradiction(
+    throw refusedAt(
       "interaction.scenario_type",
       `must be left out, or the stakes of the probe: ${stakes}`,
     );
@@ -113,11 +113,6 @@ function decidedInteraction(
 function outcomeOf(decision: Interaction["decision"], aiCorrect: boolean): boolean | null {
   if (decision === "modified") return null;
   return decision === "accepted" ? aiCorrect : !aiCorrect;
-}
-
-function contradiction(path: string, message: string): ServiceError {
-  const details: readonly ErrorDetail[] = [{ path, message }];
-  return new ServiceError("VALIDATION_FAILED", `Change ${path}: it ${message}.`, { details });
 }
 
 /** The rows that planning a score reads to know whether its session is a probe's. */
@@ -150,7 +145,7 @@ export function requireNoProbe(
   session: readonly [orgId: string, sessionId: string],
   { path, message }: ProbeRefusal = TICKET_MISSING,
 ): void {
-  if (unit.get(probeSessions, session) !== null) throw contradiction(path, message);
+  if (unit.get(probeSessions, session) !== null) throw refusedAt(path, message);
 }
 
 /** Opens a probe beside its score, in the same commit; it must be open ({@link requireOpen}), and the score's entry the newest. */

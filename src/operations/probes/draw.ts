@@ -85,7 +85,7 @@ export async function drawProbe(
     const draw = drawUnder(dependencies, orgId, { request, day: today });
     // The day's seed is on the chain, and no share could be high enough: nothing is to be written.
     if (day?.name === today && draw.chance >= mostOf(day.policy)) return null;
-    // What the draw signs, its stock and share, follows from all rows.
+    // The draw signs its stock and share, which follow from all rows.
     await readHeldProbes(dependencies, orgId);
     // The seed of a day is opened once all probes of that day are closed.
     if (day !== null && day.name < today) await endOverdueProbesOf(dependencies, { orgId, now: call.now });
