@@ -1,5 +1,6 @@
-/** Exercises that the service holds: what an organization is told of a run, and what the reviewer's page shows. */
+/** The answers about exercises that the service holds: to an organization, and to the reviewer's page. */
 import * as z from "zod";
+import { hash32 } from "../domain/hash.ts";
 import { DECISIONS, DOMAINS } from "../domain/enums.ts";
 import { PRESENTATIONS } from "../evidence/exercises.ts";
 import { adviceSchema, CASE_SET_LANGUAGES, factSchema, viewSchema } from "./case_set.ts";
@@ -9,7 +10,6 @@ import { operatorIdSchema, sessionIdSchema } from "../domain/interaction.ts";
 
 const count = z.int().min(0);
 const share = z.number().min(0).max(1);
-const hash32 = z.string().regex(/^[0-9a-f]{64}$/);
 
 /** Hours for which a link can be used. */
 export const LINK_HOURS_MAX = 720;
@@ -53,7 +53,7 @@ const counted = (what: string) =>
     high: share.nullable(),
   });
 
-/** What the decided cases of a run show. Intervals are exact (Clopper and Pearson), of 95 %; null without a case. */
+/** Counts over the decided cases of a run. Intervals are exact (Clopper and Pearson), of 95 %; null without a case. */
 export const exerciseFiguresSchema = z.object({
   correct: counted("Right decisions."),
   wrong: counted("Cases with wrong advice that were decided rightly: errors found."),
@@ -165,7 +165,7 @@ export const solvedCaseSchema = z.object({
   explanation: z.string(),
 }).meta({ id: "SolvedCase" });
 
-/** What the reviewer's page shows. */
+/** The answer that the reviewer's page shows. */
 export const exercisePageSchema = z.object({
   title: z.string(),
   instructions: z.array(z.string()),

@@ -1,4 +1,4 @@
-/** What a run of an exercise shows: the metrics of the catalogue, as exercises.md defines them. */
+/** The metrics of the catalogue over the decided cases of a run, as exercises.md defines them. */
 
 /** A decided case. */
 export interface DecidedCase {

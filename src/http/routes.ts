@@ -6,6 +6,7 @@ import { ADMIN_ORGANIZATION_ROUTES } from "./routes/admin_organizations.ts";
 import { ALERT_ROUTES } from "./routes/alerts.ts";
 import { ASSESSMENT_ROUTES } from "./routes/assessments.ts";
 import { AUDIT_LOG_ROUTES } from "./routes/audit_log.ts";
+import { CASE_SET_ROUTES } from "./routes/case_sets.ts";
 import { DECISION_ROUTES } from "./routes/decisions.ts";
 import { EVIDENCE_ROUTES } from "./routes/evidence.ts";
 import { EXERCISE_ROUTES } from "./routes/exercises.ts";
@@ -50,7 +51,7 @@ export const ROUTE_GROUPS: readonly RouteGroup[] = [
     name: "Exercises",
     description:
       "Exercises that the service holds itself: case sets, links for reviewers, results and their effect. The page of a link needs no key.",
-    routes: EXERCISE_ROUTES,
+    routes: [...EXERCISE_ROUTES, ...CASE_SET_ROUTES],
   },
   {
     name: "Operators",

@@ -512,6 +512,25 @@ Deno.test(
     const { path } = await setRun(setting, { domain: "aviation" });
     await decideAll(setting, path, () => true, "aviation");
     assert.equal((await setRun(setting, { domain: null })).run.input.domain, "legal");
+    const announced = await send("/v1/score/batch", {
+      key,
+      body: {
+        operator_id: EXERCISE.operator_id,
+        domain: "aviation",
+        interactions: Array.from({ length: 100 }, (_, number) => ({
+          session_id: `announced-${number}`,
+          time_to_decision_ms: 9000,
+          decision: "accepted",
+          scenario_type: "calibration",
+        })),
+      },
+    });
+    assert.equal(announced.status, 200, announced.text);
+    assert.equal(
+      (await setRun(setting, { domain: null })).run.input.domain,
+      "legal",
+      "however many there are",
+    );
   }),
 );
 
@@ -572,6 +591,13 @@ Deno.test(
     const whole = await send(`/v1/case-sets/${added.body.sha256}`, { key });
     assert.deepEqual(whole.body.case_set, CASE_SET_EXAMPLE);
     assert.equal((await send(`/v1/case-sets/${"0".repeat(64)}`, { key })).status, 404);
+    const ofProgram = await builtInCaseSet("legal", "en");
+    const same = await send("/v1/case-sets", { key, body: ofProgram });
+    assert.deepEqual(
+      [added.body.built_in, same.body.built_in],
+      [false, true],
+      "one of the program stays one",
+    );
     const invalid = { ...CASE_SET_EXAMPLE, cases: CASE_SET_EXAMPLE.cases.slice(0, 3) };
     const refusal = await send("/v1/case-sets", { key, body: invalid });
     assert.deepEqual([refusal.status, refusal.body.error.details[0].path], [422, "cases"]);

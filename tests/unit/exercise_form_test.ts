@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { CASE_SET_LANGUAGES } from "../../src/exercises/case_set.ts";
-import { chooseCases, DIFFICULTIES, formOf, isAdvised } from "../../src/exercises/form.ts";
+import { chooseCases } from "../../src/exercises/choosing.ts";
+import { DIFFICULTIES, formOf, isAdvised } from "../../src/exercises/form.ts";
 import { type DecidedCase, metricValue } from "../../src/exercises/measures.ts";
 import { DEFAULT_MODEL_DOCUMENT } from "../../src/scoring/model.ts";
 import { languageOf, TEXTS, translated } from "../../src/web/exercise/texts.ts";

@@ -1,6 +1,6 @@
 /**
- * Exercises that the service holds: their case sets, setting one, its results; and the calls of the reviewer's page,
- * which need the link and no key. Source: oversight loop, section 2.
+ * Exercises that the service holds: setting one, its results; and the calls of the reviewer's page, which need the link
+ * and no key. Source: oversight loop, section 2.
  */
 import * as z from "zod";
 import {
@@ -14,37 +14,25 @@ import {
   languageSchema,
   LINK_HOURS_DEFAULT,
   LINK_HOURS_MAX,
-  listedCaseSetSchema,
 } from "../../exercises/answers.ts";
 import { domainSchema, operatorIdSchema } from "../../domain/interaction.ts";
-import {
-  BODY_LIMIT_BYTES,
-  CASE_SET_LIMIT_BYTES,
-  EXERCISES_PAGE_DEFAULT,
-  EXERCISES_PAGE_MAX,
-} from "../../domain/limits.ts";
+import { BODY_LIMIT_BYTES, EXERCISES_PAGE_DEFAULT, EXERCISES_PAGE_MAX } from "../../domain/limits.ts";
 import { envelopeFields } from "../../domain/score.ts";
 import { isoTimestamp } from "../../domain/instant.ts";
-import { canonicalJson } from "../../evidence/canonical.ts";
-import { utf8 } from "../../evidence/crypto.ts";
 import { evidenceSchema } from "../../evidence/envelope.ts";
 import { exerciseSetSchema } from "../../evidence/exercises.ts";
-import { caseSetSchema } from "../../exercises/case_set.ts";
-import { CASE_SET_EXAMPLE } from "../../exercises/example.ts";
-import { addCaseSet, listCaseSets, readCaseSet } from "../../operations/exercises/case_sets.ts";
 import { listExercises, readExercise } from "../../operations/exercises/list.ts";
 import { decideExercise, readExercisePage } from "../../operations/exercises/page.ts";
 import { setExercise } from "../../operations/exercises/set.ts";
 import type { Route } from "../exchange.ts";
 import { idempotentCall } from "../idempotency_key.ts";
-import { parseParameters, parseWith, validationFailed } from "../parse.ts";
+import { parseParameters, parseWith } from "../parse.ts";
 import { integerParameter } from "./parameters.ts";
 import { KEYED_POST, KEYED_READ, OPEN } from "./shared.ts";
 
 /** Names in the examples, of the form of those that a service gives. */
 const RUN_OF_THE_EXAMPLE = "01RUNOFTHEEXAMPLE000000000";
 const TOKEN_OF_THE_EXAMPLE = `${RUN_OF_THE_EXAMPLE}.TOKENOFTHEEXAMPLE00000`;
-const SET_OF_THE_EXAMPLE = "0".repeat(64);
 
 const exerciseRequestSchema = z.object({
   operator_id: operatorIdSchema,
@@ -69,7 +57,6 @@ const exerciseRequestSchema = z.object({
   }),
 }).meta({ id: "ExerciseRequest" });
 
-/** What the entry records, which the evidence covers. */
 const inputSchema = exerciseSetSchema.meta({
   id: "ExerciseSet",
   description: "What the entry EXERCISE_SET records, which the evidence covers.",
@@ -207,99 +194,6 @@ const getExercise: Route = {
   },
 };
 
-const addedResponseSchema = listedCaseSetSchema.extend({
-  detail: z.object({ sha256: z.string(), case_set: caseSetSchema }).meta({
-    description: "What the entry CASE_SET_ADDED records, which the evidence covers.",
-  }),
-  evidence: evidenceSchema,
-  ...envelopeFields,
-}).meta({
-  id: "CaseSetAdded",
-});
-
-const postCaseSet: Route = {
-  ...KEYED_POST,
-  headerKeyOnly: true,
-  honoursIdempotencyKey: false,
-  path: "/v1/case-sets",
-  operationId: "postCaseSet",
-  summary: "Add a case set",
-  description:
-    "Checks a case set and records it in the organization's evidence, with the truth of its cases. Its hash names this version; a change is a new version beside it. The same document again changes nothing. Do not send personal data: a case set is not erased with an operator.",
-  body: { schema: caseSetSchema, limitBytes: BODY_LIMIT_BYTES },
-  success: { status: 201, description: "The case set and its evidence.", schema: addedResponseSchema },
-  errors: ["CONFLICT"],
-  examples: [{ summary: "Four loans", body: CASE_SET_EXAMPLE }],
-  async handler({ dependencies }, { exchange, json }) {
-    const set = parseWith(caseSetSchema, json);
-    const { length } = utf8(canonicalJson(set));
-    if (length > CASE_SET_LIMIT_BYTES) {
-      throw validationFailed([{
-        path: "cases",
-        message:
-          `must have at most ${CASE_SET_LIMIT_BYTES} bytes of canonical JSON with the rest of the set, and has ${length}`,
-      }]);
-    }
-    const { set: added, ...recorded } = await addCaseSet(dependencies, exchange.caller!, {
-      set,
-      call: exchange.call,
-    });
-    return { status: 201, body: { ...added, ...recorded } };
-  },
-};
-
-const getCaseSets: Route = {
-  ...KEYED_READ,
-  path: "/v1/case-sets",
-  operationId: "getCaseSets",
-  summary: "The case sets",
-  description:
-    "Returns the organization's case sets, the last added first, and those of the program. Nothing of their cases is in this list.",
-  success: {
-    status: 200,
-    description: "The case sets.",
-    schema: z.object({ case_sets: z.array(listedCaseSetSchema), count: z.int(), ...envelopeFields }).meta({
-      id: "CaseSetsResponse",
-    }),
-  },
-  examples: [{ summary: "Ask" }],
-  async handler({ dependencies }, { exchange }) {
-    const sets = await listCaseSets(dependencies, exchange.caller!);
-    return { status: 200, body: { case_sets: sets, count: sets.length } };
-  },
-};
-
-const caseSetPathSchema = z.object({
-  sha256: z.string().regex(/^[0-9a-f]{64}$/, "must be the sha256 of a case set").meta({
-    examples: [SET_OF_THE_EXAMPLE],
-  }),
-});
-
-const getCaseSet: Route = {
-  ...KEYED_READ,
-  path: "/v1/case-sets/{sha256}",
-  operationId: "getCaseSet",
-  summary: "A case set, whole",
-  description: "Returns one version of a case set with the truth of its cases. It is not for reviewers.",
-  pathParameters: caseSetPathSchema,
-  success: {
-    status: 200,
-    description: "The case set.",
-    schema: z.object({ sha256: z.string(), case_set: caseSetSchema, ...envelopeFields }).meta({
-      id: "CaseSetResponse",
-    }),
-  },
-  errors: ["NOT_FOUND"],
-  examples: [{ summary: "One version", path: { sha256: SET_OF_THE_EXAMPLE } }],
-  async handler({ dependencies }, { context, exchange }) {
-    const { sha256 } = parseWith(caseSetPathSchema, context.req.param());
-    return {
-      status: 200,
-      body: { sha256, case_set: await readCaseSet(dependencies, exchange.caller!, sha256) },
-    };
-  },
-};
-
 const tokenPathSchema = z.object({
   token: z.string().regex(/^[A-Za-z0-9._-]{1,64}$/, "must be that of a link").meta({
     description: "The last part of the link.",
@@ -375,9 +269,6 @@ export const EXERCISE_ROUTES: readonly Route[] = [
   postExercise,
   getExercises,
   getExercise,
-  postCaseSet,
-  getCaseSets,
-  getCaseSet,
   getExercisePage,
   postExerciseDecision,
 ];

@@ -98,6 +98,8 @@ export async function addCaseSet(
   const { crypto, writer } = dependencies;
   const { orgId } = caller;
   const sha256 = caseSetSha256(crypto, set);
+  const builtIn = caseSetSha256(crypto, await builtInCaseSet(set.domain, set.language)) === sha256;
+  const listedAt = (addedAt: string) => listed({ sha256, set, builtIn, addedAt });
   const added = await addedCaseSets(dependencies, orgId);
   const known = added.find((each) => each.sha256 === sha256);
   if (known !== undefined) {
@@ -105,7 +107,7 @@ export async function addCaseSet(
     const origin = originOf(dependencies, chain);
     const stored = await readEvidence(dependencies, { chain, origin, seq, covers: "detail" });
     return {
-      set: listed(sha256, set, known.addedAt),
+      set: listedAt(known.addedAt),
       detail: JSON.parse(stored!.text),
       evidence: stored!.evidence,
     };
@@ -124,7 +126,7 @@ export async function addCaseSet(
     plan(unit) {
       const appended = unit.append(chain, draft);
       return (receipts) => ({
-        set: listed(sha256, set, appended.entry.timestamp),
+        set: listedAt(appended.entry.timestamp),
         detail: { sha256, case_set: set },
         evidence: evidenceOfAppended(appended, { covers: "detail", proof: receipts.proofOf(appended) }),
       });
@@ -132,7 +134,12 @@ export async function addCaseSet(
   });
 }
 
-function listed(sha256: string, set: CaseSet, addedAt: string | null, builtIn = false): ListedCaseSet {
+function listed({ sha256, set, builtIn, addedAt }: {
+  readonly sha256: string;
+  readonly set: CaseSet;
+  readonly builtIn: boolean;
+  readonly addedAt: string | null;
+}): ListedCaseSet {
   return {
     name: set.name,
     sha256,
@@ -165,9 +172,9 @@ export async function listCaseSets(
   const added = (await addedCaseSets(dependencies, orgId)).toReversed();
   const known = new Set(added.map(({ sha256 }) => sha256));
   return [
-    ...added.map(({ sha256, set, addedAt }) => listed(sha256, set, addedAt, builtIn.has(sha256))),
+    ...added.map((one) => listed({ ...one, builtIn: builtIn.has(one.sha256) })),
     ...[...builtIn].filter(([sha256]) => !known.has(sha256)).map(([sha256, set]) =>
-      listed(sha256, set, null, true)
+      listed({ sha256, set, builtIn: true, addedAt: null })
     ),
   ];
 }

@@ -114,7 +114,7 @@ export async function readExercise(
   };
 }
 
-/** What the scores of live work around a run say. */
+/** The effect of a run: the scores of live work before it and after it. */
 async function effectOf(
   dependencies: Needs,
   run: Run,
@@ -127,8 +127,9 @@ async function effectOf(
   }
   const rows = await decidedRows(dependencies, run.orgId, [run]);
   const [first, last] = [results[0]!, results.at(-1)!].map(({ session_id }) => rows.get(session_id)!);
-  const before = await lastLiveBefore(dependencies, first!);
-  const after = await liveAfter(dependencies, last!);
+  const operator = { orgId: run.orgId, operatorId: run.input.operator_id };
+  const before = await lastLive(dependencies, operator, first!);
+  const after = await liveAfter(dependencies, operator, last!);
   const counted = { live_interactions: after.length, ...needed };
   if (before === null) return { status: "no_live_work_before", ...counted, ...nothing };
   const earlier = estimateOf(before);
@@ -154,27 +155,35 @@ function estimateOf({ jis, low, high, t1 }: InteractionRow) {
 const ANNOUNCED = "calibration";
 const ROWS_IN_PAGE = 100;
 
+/** An operator of an organization. */
+interface Scored {
+  readonly orgId: string;
+  readonly operatorId: string;
+}
+
 /**
- * The scores of an operator beside one of them, in the order away from it.
+ * The scores of an operator beside one of them, in the order away from it; before none of them: from the newest.
  * @throws {AlteredRows} if one does not lead to the next.
  */
 async function* scoresBeside(
   dependencies: Needs,
-  from: InteractionRow,
-  side: "before" | "after",
+  { orgId, operatorId }: Scored,
+  { from, side }: { readonly from: InteractionRow | null; readonly side: "before" | "after" },
 ): AsyncGenerator<InteractionRow> {
-  const { org_id: orgId, operator_id: operatorId } = from;
   let known = from;
   for (;;) {
+    const position = known?.position ?? Number.MAX_SAFE_INTEGER;
     const rows = await dependencies.database.read(
-      scoresBesideQuery({ orgId, operatorId, position: known.position, side, limit: ROWS_IN_PAGE }),
+      scoresBesideQuery({ orgId, operatorId, position, side, limit: ROWS_IN_PAGE }),
     );
     requireSealed(dependencies, interactions, rows);
     for (const row of rows) {
-      const [earlier, later] = side === "before" ? [row, known] : [known, row];
-      // It is null if the one before was pruned long ago.
-      if (later.previous !== null && later.previous !== earlier.position) {
-        throw new AlteredRows(evidenceChain(orgId), "a row of interaction");
+      if (known !== null) {
+        const [earlier, later] = side === "before" ? [row, known] : [known, row];
+        // It is null if the one before was pruned long ago.
+        if (later.previous !== null && later.previous !== earlier.position) {
+          throw new AlteredRows(evidenceChain(orgId), "a row of interaction");
+        }
       }
       known = row;
       yield row;
@@ -183,18 +192,26 @@ async function* scoresBeside(
   }
 }
 
-/** The last score of live work before a case; null if there is none. */
-async function lastLiveBefore(dependencies: Needs, first: InteractionRow): Promise<InteractionRow | null> {
-  for await (const row of scoresBeside(dependencies, first, "before")) {
+/** The last score of live work before a case, or of all; null if there is none. @throws {AlteredRows} */
+async function lastLive(
+  dependencies: Needs,
+  operator: Scored,
+  from: InteractionRow | null,
+): Promise<InteractionRow | null> {
+  for await (const row of scoresBeside(dependencies, operator, { from, side: "before" })) {
     if (row.scenario_type !== ANNOUNCED) return row;
   }
   return null;
 }
 
 /** The first scores of live work after a case, as many as the effect needs. */
-async function liveAfter(dependencies: Needs, last: InteractionRow): Promise<readonly InteractionRow[]> {
+async function liveAfter(
+  dependencies: Needs,
+  operator: Scored,
+  from: InteractionRow,
+): Promise<readonly InteractionRow[]> {
   const found: InteractionRow[] = [];
-  for await (const row of scoresBeside(dependencies, last, "after")) {
+  for await (const row of scoresBeside(dependencies, operator, { from, side: "after" })) {
     if (row.scenario_type !== ANNOUNCED) found.push(row);
     if (found.length === EFFECT_INTERACTIONS) break;
   }
@@ -202,18 +219,6 @@ async function liveAfter(dependencies: Needs, last: InteractionRow): Promise<rea
 }
 
 /** The domain of an operator's latest live work; null if there is none. @throws {AlteredRows} */
-export async function latestLiveDomain(
-  dependencies: Needs,
-  { orgId, operatorId }: { readonly orgId: string; readonly operatorId: string },
-): Promise<string | null> {
-  const newest = {
-    orgId,
-    operatorId,
-    position: Number.MAX_SAFE_INTEGER,
-    side: "before",
-    limit: ROWS_IN_PAGE,
-  } as const;
-  const rows = await dependencies.database.read(scoresBesideQuery(newest));
-  requireSealed(dependencies, interactions, rows);
-  return rows.find(({ scenario_type }) => scenario_type !== ANNOUNCED)?.domain ?? null;
+export async function latestLiveDomain(dependencies: Needs, operator: Scored): Promise<string | null> {
+  return (await lastLive(dependencies, operator, null))?.domain ?? null;
 }

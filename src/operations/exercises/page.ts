@@ -1,9 +1,9 @@
 /**
  * The reviewer's side of an exercise: who has the link sees the next case and decides it. Each decision is scored at once
- * by the service itself, as an announced test. What is right is told only when the decision is durable.
+ * by the service itself, as an announced test. The truth is told only when the decision is durable.
  */
 import type { Logging, Proving, Reading, Scoring, Writing } from "../shared/capabilities.ts";
-import { AlteredError, ServiceError } from "../../domain/errors.ts";
+import { AlteredError, refusedAt, ServiceError } from "../../domain/errors.ts";
 import type { ExerciseCaseResult, ExerciseDecision, ExercisePage } from "../../exercises/answers.ts";
 import type { Interaction } from "../../domain/interaction.ts";
 import { equalBytes, utf8 } from "../../evidence/crypto.ts";
@@ -84,7 +84,7 @@ async function casesOf(dependencies: Needs, { input }: Run): Promise<readonly Ex
   return input.cases.map((id) => byId.get(id)!);
 }
 
-/** What the page of a link shows now. @throws as {@link openLink}. */
+/** The present state of a link's page. @throws as {@link openLink}. */
 export async function readExercisePage(
   dependencies: Needs,
   token: string,
@@ -240,18 +240,18 @@ function interactionOf(
 ): Interaction {
   const choice = one.choices[chosen];
   if (choice === undefined) {
-    throw refused("choice", `must be the number of one of the ${one.choices.length} choices`);
+    throw refusedAt("choice", `must be the number of one of the ${one.choices.length} choices`);
   }
   const hasFirst = first_choice !== null && one.choices[first_choice] !== undefined;
   if (presentation === "after_decision" ? !hasFirst : first_choice !== null) {
-    throw refused(
+    throw refusedAt(
       "first_choice",
       "must be the number of a choice if the advice comes after it, and else be left out",
     );
   }
   const mayChoose = presentation === "on_request" && requestsLeft !== 0;
   if (!mayChoose && advised !== (presentation !== "on_request" && isAdvised(presentation, number))) {
-    throw refused("advised", "must say whether this exercise shows the advice of this case");
+    throw refusedAt("advised", "must say whether this exercise shows the advice of this case");
   }
   const common = {
     ai_available: true,
@@ -270,10 +270,4 @@ function interactionOf(
     modification_extent: choice.decision === "modified" ? choice.extent : 0,
     ai_correct: one.ai_correct,
   };
-}
-
-function refused(path: string, message: string): ServiceError {
-  return new ServiceError("VALIDATION_FAILED", `Change ${path}: it ${message}.`, {
-    details: [{ path, message }],
-  });
 }

@@ -135,7 +135,7 @@ export async function decidedRows(
 }
 
 /**
- * The results of runs of one organization, by run: what the proven entries of their scores say.
+ * The results of runs of one organization, by run, as the proven entries of their scores have them.
  * @throws {AlteredError} if an entry is not what was signed, or not that of its case; {AlteredRows} if a case is missing
  *   before one that was decided after it.
  */

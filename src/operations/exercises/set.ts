@@ -1,17 +1,16 @@
 /** Sets an exercise: chooses its cases, writes the entry, and makes the link. */
 import type { Scoring } from "../shared/capabilities.ts";
-import { type Domain, DOMAINS } from "../../domain/enums.ts";
-import { type ErrorDetail, ServiceError } from "../../domain/errors.ts";
+import { refusedAt } from "../../domain/errors.ts";
+import { DAY_MS, MINUTE_MS } from "../../domain/time.ts";
 import type { World } from "../../domain/world.ts";
 import { evidenceChain } from "../../evidence/chain_name.ts";
 import { hex } from "../../evidence/crypto.ts";
 import { type Evidence, evidenceOfAppended } from "../../evidence/envelope.ts";
-import { caseSetSha256, type ExerciseSet, exerciseSetSchema } from "../../evidence/exercises.ts";
-import { builtInCaseSet } from "../../exercises/built_in.ts";
-import type { CaseSet, CaseSetLanguage } from "../../exercises/case_set.ts";
-import { type CatalogueExercise, chooseCases, type Difficulty, formOf } from "../../exercises/form.ts";
+import { type ExerciseSet, exerciseSetSchema } from "../../evidence/exercises.ts";
+import type { CaseSet } from "../../exercises/case_set.ts";
+import { chooseCases } from "../../exercises/choosing.ts";
+import { type CatalogueExercise, type Difficulty, formOf } from "../../exercises/form.ts";
 import { linkToken } from "../../keys/exercise_links.ts";
-import { DAY_MS, MINUTE_MS } from "../../domain/time.ts";
 import { readEvidence } from "../../store/proofs.ts";
 import { operators, subjects } from "../../store/records.ts";
 import type { Call, Caller, OrganizationCaller } from "../shared/call.ts";
@@ -20,23 +19,17 @@ import { drawSalt, makePart } from "../shared/drafts.ts";
 import type { IdempotentCall } from "../shared/idempotency.ts";
 import { KeyedCall, type KnownCall, type RepeatableAnswer } from "../shared/keyed_calls.ts";
 import { drawPseudonym, pseudonymOf } from "../shared/subjects.ts";
-import { type AddedCaseSet, addedCaseSets, builtInCaseSets, caseSetDraft } from "./case_sets.ts";
-import { earlierRuns, latestLiveDomain } from "./list.ts";
+import { caseSetDraft } from "./case_sets.ts";
+import { chooseSet, type SetRequest } from "./chosen_set.ts";
+import { earlierRuns } from "./list.ts";
 import { type Needs as RunNeeds, readRun, type Run } from "./runs.ts";
 
 /** The dependencies of this operation. */
 type Needs = RunNeeds & Scoring & RetentionDays;
 
 /** An exercise to be set. */
-export interface ExerciseRequest {
-  readonly operator_id: string;
+export interface ExerciseRequest extends SetRequest {
   readonly exercise_id: string;
-  /** The name or the hash of a case set; null for the program's own set of the domain. */
-  readonly case_set: string | null;
-  /** Null for the domain of the operator's latest work. */
-  readonly domain: Domain | null;
-  /** Null for that of the case set if `case_set` is a hash, and else for English. */
-  readonly language: CaseSetLanguage | null;
   readonly difficulty: Difficulty;
   readonly expires_hours: number;
 }
@@ -61,43 +54,19 @@ export async function setExercise(
   const earlier = await keyed.lookUp(dependencies);
   if (earlier !== null) return await repeated(dependencies, earlier);
 
-  const { exercise, form } = heldExercise(model.document.maintenance.exercises, request);
-  const { evidenceRetentionDays: days } = dependencies;
-  // Nothing of the run is left after its retention.
-  const hours = Math.min(request.expires_hours, days === null ? Infinity : 24 * days);
-  const expiresAt = call.now + hours * 60 * MINUTE_MS;
-  const { set, added, isOwn } = await chosenSet(dependencies, caller, { request, expiresAt });
-  const scale = model.document.maintenance.difficulties[request.difficulty];
-  const cases = chooseCases(set.cases, {
-    items: scale.items,
-    errorShare: scale.ai_error_share,
-    seen: await seenCases(dependencies, orgId, { operatorId: request.operator_id, set: set.name }),
-    random: () => uniform(world),
-  });
-  const content = {
-    operator_id: request.operator_id,
-    exercise: {
-      id: exercise.id,
-      title: exercise.title,
-      instructions: exercise.instructions,
-      debrief: exercise.debrief,
-      metric: exercise.metric,
-      success_threshold: exercise.success_thresholds?.[request.difficulty] ?? scale.success_threshold,
-    },
-    domain: set.domain,
-    language: set.language,
-    cases,
-    ...form,
-    feedback: scale.feedback,
-    expires_at: new Date(expiresAt).toISOString(),
-  };
+  const held = heldExercise(model.document.maintenance.exercises, request);
+  const expiresAt = expiryOf(dependencies, request, call.now);
+  const chosen = await chooseSet(dependencies, orgId, { request, expiresAt });
+  const content = await contentOf(dependencies, orgId, { request, held, set: chosen.set, expiresAt });
   const runId = world.ulid(call.now);
   const salt = drawSalt(world);
   const pseudonym = drawPseudonym(world);
   const chain = evidenceChain(orgId);
   // The organization added nothing if it is one of the program; its own that would be pruned stays its own.
-  const adder: Caller = isOwn ? caller : { actor: "system", orgId, prefix: null };
-  const setDraft = added === null ? caseSetDraft(dependencies, { caller: adder, set, now: call.now }) : null;
+  const adder: Caller = chosen.isOwn ? caller : { actor: "system", orgId, prefix: null };
+  const setDraft = chosen.place === null
+    ? caseSetDraft(dependencies, { caller: adder, set: chosen.set, now: call.now })
+    : null;
   const operator = [orgId, request.operator_id] as const;
   const outcome = await writer.submit<
     { readonly run: Run; readonly evidence: Evidence } | { readonly known: KnownCall }
@@ -108,15 +77,10 @@ export async function setExercise(
       const known = keyed.findEarlier(unit);
       if (known !== null) return () => ({ known });
       const subject = pseudonymOf(unit, operator, pseudonym);
-      const place = added ?? (({ entry: { chain, seq } }) => ({ chain, seq }))(unit.append(chain, setDraft!));
+      const place = chosen.place ?? unit.append(chain, setDraft!).entry;
       const input: ExerciseSet = exerciseSetSchema.parse({
         ...content,
-        case_set: {
-          name: set.name,
-          sha256: caseSetSha256(dependencies.crypto, set),
-          chain: place.chain,
-          seq: place.seq,
-        },
+        case_set: { name: chosen.set.name, sha256: chosen.sha256, chain: place.chain, seq: place.seq },
       });
       const appended = unit.append(chain, {
         id: runId,
@@ -147,6 +111,50 @@ export async function setExercise(
   return { body: answerOf(dependencies, outcome), call, replayed: false };
 }
 
+/** The end of the link, milliseconds since the epoch: nothing of the run is left after its retention. */
+function expiryOf(
+  { evidenceRetentionDays: days }: RetentionDays,
+  { expires_hours }: ExerciseRequest,
+  now: number,
+): number {
+  return now + Math.min(expires_hours * 60 * MINUTE_MS, days === null ? Infinity : days * DAY_MS);
+}
+
+/** The input of a run without the place of its case set; its cases are chosen at random. */
+async function contentOf(
+  dependencies: Needs,
+  orgId: string,
+  { request: { operator_id, difficulty }, held: { exercise, form }, set, expiresAt }: {
+    readonly request: ExerciseRequest;
+    readonly held: ReturnType<typeof heldExercise>;
+    readonly set: CaseSet;
+    readonly expiresAt: number;
+  },
+): Promise<Omit<ExerciseSet, "case_set">> {
+  const { model, world } = dependencies;
+  const { id, title, instructions, debrief, metric, success_thresholds } = exercise;
+  const scale = model.document.maintenance.difficulties[difficulty];
+  const cases = chooseCases(set.cases, {
+    items: scale.items,
+    errorShare: scale.ai_error_share,
+    seen: await seenCases(dependencies, orgId, { operatorId: operator_id, set: set.name }),
+    random: () => uniform(world),
+  });
+  return {
+    operator_id,
+    exercise: {
+      ...{ id, title, instructions: [...instructions], debrief: [...debrief], metric },
+      success_threshold: success_thresholds?.[difficulty] ?? scale.success_threshold,
+    },
+    domain: set.domain,
+    language: set.language,
+    cases: [...cases],
+    ...form,
+    feedback: scale.feedback,
+    expires_at: new Date(expiresAt).toISOString(),
+  };
+}
+
 async function repeated(dependencies: Needs, { reference, call }: KnownCall): Promise<RepeatableAnswer> {
   const run = await readRun(dependencies, reference!);
   const { chain, seq } = run.place;
@@ -172,78 +180,12 @@ function heldExercise(
   const form = exercise && formOf(exercise, difficulty);
   if (exercise !== undefined && form) return { exercise, form };
   const held = catalogue.filter((row) => formOf(row, difficulty) !== null).map(({ id }) => id).join(", ");
-  throw refused(
+  throw refusedAt(
     "exercise_id",
     exercise === undefined
       ? `names no exercise of the catalogue; the service can hold ${held}`
       : `names an exercise that the service cannot hold, because its page takes decisions and nothing else: hold it in your own tool, or choose one of ${held}`,
   );
-}
-
-/**
- * The case set of a run, and its place on the chain; null if it is not there, or would be pruned before the link ends.
- * An organization's own set goes before one of the program with the same name.
- */
-async function chosenSet(
-  dependencies: Needs,
-  { orgId }: OrganizationCaller,
-  { request, expiresAt }: { readonly request: ExerciseRequest; readonly expiresAt: number },
-): Promise<{ readonly set: CaseSet; readonly added: AddedCaseSet | null; readonly isOwn: boolean }> {
-  const sets = await addedCaseSets(dependencies, orgId);
-  const set = await findSet(dependencies, orgId, { request, sets });
-  for (const name of ["domain", "language"] as const) {
-    if (request[name] === null || request[name] === set[name]) continue;
-    throw refused(name, `must be that of the case set, ${set[name]}, or be left out`);
-  }
-  const sha256 = caseSetSha256(dependencies.crypto, set);
-  const added = sets.find((each) => each.sha256 === sha256) ?? null;
-  const days = dependencies.evidenceRetentionDays;
-  const isKept = added !== null && (days === null || Date.parse(added.addedAt) + days * DAY_MS > expiresAt);
-  return { set, added: isKept ? added : null, isOwn: added?.isOwn === true };
-}
-
-async function findSet(
-  dependencies: Needs,
-  orgId: string,
-  { request, sets }: { readonly request: ExerciseRequest; readonly sets: readonly AddedCaseSet[] },
-): Promise<CaseSet> {
-  const { case_set: wanted } = request;
-  const language = request.language ?? "en";
-  if (wanted === null) {
-    return await builtInCaseSet(request.domain ?? await latestDomain(dependencies, orgId, request), language);
-  }
-  if (HASH.test(wanted)) {
-    const known = sets.find(({ sha256 }) => sha256 === wanted)?.set;
-    const set = known ?? (await builtInCaseSets(dependencies)).get(wanted);
-    if (set !== undefined) return set;
-  }
-  const own = sets.findLast(({ set, isOwn }) => isOwn && set.name === wanted && set.language === language);
-  if (own !== undefined) return own.set;
-  // The program's own set of a domain bears its name.
-  if (isDomain(wanted)) return await builtInCaseSet(wanted, language);
-  throw refused("case_set", `names no case set in ${language}: GET /v1/case-sets lists them`);
-}
-
-const HASH = /^[0-9a-f]{64}$/;
-
-function isDomain(name: string): name is Domain {
-  return (DOMAINS as readonly string[]).includes(name);
-}
-
-/** The domain of an operator's latest live work. @throws {ServiceError} VALIDATION_FAILED if there is none. */
-async function latestDomain(
-  dependencies: Needs,
-  orgId: string,
-  { operator_id }: ExerciseRequest,
-): Promise<Domain> {
-  const domain = await latestLiveDomain(dependencies, { orgId, operatorId: operator_id });
-  if (domain !== null) return domain as Domain;
-  throw refused("domain", "is needed for an operator without live work, unless case_set is given");
-}
-
-function refused(path: string, message: string): ServiceError {
-  const details: readonly ErrorDetail[] = [{ path, message }];
-  return new ServiceError("VALIDATION_FAILED", `Change ${path}: it ${message}.`, { details });
 }
 
 /** How often an operator was set each case of the sets of a name, in any version or language. */

@@ -64,7 +64,7 @@ export async function scoreInteraction(
     readonly request: SentScore;
     /** The ticket of the probe that was decided; null if it was a live case. */
     readonly ticket?: string | null;
-    /** What is recorded in the same commit; default: nothing. */
+    /** An entry that is to follow in the same commit; default: none. */
     readonly beside?: EntryBeside | null;
     readonly call: Call;
     readonly idempotency?: IdempotentCall | null;

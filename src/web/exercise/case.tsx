@@ -4,7 +4,6 @@ import type { ExerciseDecision, ExercisePage } from "../../exercises/answers.ts"
 import { ChoiceForm, Fact, FoldedView, useMeasurement } from "../shared/case_parts.tsx";
 import type { Measure } from "../shared/measuring.ts";
 import { Stage } from "../shared/stage.tsx";
-
 import type { Texts } from "./texts.ts";
 
 type Advice = NonNullable<NonNullable<ExercisePage["next"]>["advice"]>;

@@ -32,6 +32,11 @@ type Place =
   | { readonly name: "feedback"; readonly page: ExercisePage; readonly measure: Measure }
   | { readonly name: "result"; readonly page: ExercisePage };
 
+/** The place after a decision, or after its feedback. */
+function placeAfter(page: ExercisePage, measure: Measure): Place {
+  return page.next === null ? { name: "result", page } : { name: "case", page, measure };
+}
+
 export function Exercise({ token, collector }: Settings) {
   const [place, setPlace] = useState<Place>({ name: "loading" });
   const [language, setLanguage] = useState(() => languageOf(navigator.languages));
@@ -76,8 +81,7 @@ export function Exercise({ token, collector }: Settings) {
     try {
       const page = await ask("decisions", decision);
       const isTold = page.feedback === "immediate";
-      if (isTold) setPlace({ name: "feedback", page, measure });
-      else setPlace(page.next === null ? { name: "result", page } : { name: "case", page, measure });
+      setPlace(isTold ? { name: "feedback", page, measure } : placeAfter(page, measure));
     } catch (error) {
       setPlace({ name: "sending", measure, decision, error });
     }
@@ -119,12 +123,7 @@ export function Exercise({ token, collector }: Settings) {
         <Feedback
           texts={texts}
           page={place.page}
-          onNext={() =>
-            setPlace(
-              place.page.next === null
-                ? { name: "result", page: place.page }
-                : { name: "case", page: place.page, measure: place.measure },
-            )}
+          onNext={() => setPlace(placeAfter(place.page, place.measure))}
         />
       );
     case "result":

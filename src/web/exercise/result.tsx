@@ -1,7 +1,6 @@
-/** What the reviewer is told: after a case, and after the last one. */
+/** Tells the reviewer how a case was decided, and at the end how all were. */
 import type { ExercisePage } from "../../exercises/answers.ts";
 import { Stage } from "../shared/stage.tsx";
-
 import { type Texts, translated } from "./texts.ts";
 
 interface Shown {

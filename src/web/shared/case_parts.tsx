@@ -76,12 +76,11 @@ interface ChoiceFormProperties {
   /** Shown if nothing is chosen. */
   readonly missing: string;
   readonly submit: string;
-  readonly isDisabled?: boolean;
   readonly onChosen: (index: number) => void;
 }
 
 export function ChoiceForm(
-  { legend, choices, marked = null, missing, submit, isDisabled = false, onChosen }: ChoiceFormProperties,
+  { legend, choices, marked = null, missing, submit, onChosen }: ChoiceFormProperties,
 ) {
   const [chosen, setChosen] = useState<number | null>(marked);
   const [isMissing, setMissing] = useState(false);
@@ -114,7 +113,7 @@ export function ChoiceForm(
         ))}
       </fieldset>
       <div role="alert">{isMissing && <p id="missing" class="wrong">{missing}</p>}</div>
-      <button type="submit" class="main" disabled={isDisabled}>{submit}</button>
+      <button type="submit" class="main">{submit}</button>
     </form>
   );
 }
