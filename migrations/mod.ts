@@ -14,6 +14,7 @@ import { keyedCalls } from "./0011_keyed_calls.ts";
 import { erasedSubjects } from "./0012_erased_subjects.ts";
 import { verdicts } from "./0013_verdicts.ts";
 import { probes } from "./0014_probes.ts";
+import { users } from "./0015_users.ts";
 
 export const MIGRATIONS: readonly Migration[] = [
   initial,
@@ -30,10 +31,11 @@ export const MIGRATIONS: readonly Migration[] = [
   erasedSubjects,
   verdicts,
   probes,
+  users,
 ];
 
 /**
  * SHA-256 of the schema that these steps make in an empty database, in hex. A start compares it with its database:
  * making that schema anew would take longer than most of a start. `tests/unit/schema_check_test.ts` holds it.
  */
-export const SCHEMA_SHA256 = "9b8846e22efa3c0e34162f4f0769c7a18720e2e657f38977a1d11465b9022981";
+export const SCHEMA_SHA256 = "1d76804da03477d09a56c892065140af21bf0b255ba8e03ca97121398f4bb9fc";

@@ -46,6 +46,7 @@ export async function fillExamples(
   await ask("/assessments", bodyOf("postAssessment"));
   const { report } = await ask("/v1/compliance/report?period_start=2026-11-01&period_end=2026-12-01");
   const { id } = await ask("/v1/admin/webhook/register", { url: NOBODY, secret: SHARED_SECRET });
+  const { key_id } = await ask("/v1/keys", { name: "for the examples", scopes: ["read"] });
   await ask("/v1/score/case-2025-1/commit", {});
   let dead;
   while (dead === undefined) {
@@ -55,6 +56,7 @@ export async function fillExamples(
   return {
     "report-of-the-example": report.report_id,
     "webhook-of-the-example": id,
+    "key-of-the-example": key_id,
     "probe-of-the-example": probe_id,
     "01RUNOFTHEEXAMPLE000000000": exercise.run_id,
     "01RUNOFTHEEXAMPLE000000000.TOKENOFTHEEXAMPLE00000": exercise.link.split("/").at(-1),

@@ -2,7 +2,7 @@
 import { DAY_MS } from "../domain/time.ts";
 import type { Service } from "../service/compose.ts";
 import { isGone, ServiceError } from "../domain/errors.ts";
-import { authenticateKey } from "../operations/organizations/authentication.ts";
+import { isOwnKey } from "../operations/organizations/authentication.ts";
 import type { Dependencies } from "../operations/dependencies.ts";
 import { createOrganization } from "../operations/organizations/organizations.ts";
 import { directCall, inactivityOf } from "../operations/organizations/organization_change.ts";
@@ -55,7 +55,7 @@ async function prepareDemo({ dependencies }: Service, { given, now }: DemoKeyReq
   if (existing !== undefined) {
     const endsAt = existing.created_at + HISTORY_DAYS * DAY_MS;
     await writeHistory(dependencies, { prefix: existing.prefix, endsAt });
-    if (given !== null && (await authenticateKey(dependencies, given))?.orgId === ORGANIZATION) {
+    if (given !== null && await isOwnKey(dependencies, { key: given, orgId: ORGANIZATION, now })) {
       return { apiKey: given, inactive: [] };
     }
     const call = directCall(ORGANIZATION, { now, requestId: dependencies.world.ulid(now) });

@@ -47,6 +47,16 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, ErrorMeaning>> = {
     retry: "no",
     example: { message: "Authentication failed: send a valid key in the X-API-Key header." },
   },
+  FORBIDDEN: {
+    meaning: "The key or the user is known, but may not make this call.",
+    remedy:
+      "Use the organization's own key, a named key with the scope that the message names, or ask an admin for another role.",
+    retry: "no",
+    example: {
+      message:
+        "This call takes the organization's own key or a named key with the scope export, or a person who is an auditor or an admin; this key has the scopes score.",
+    },
+  },
   ORIGIN_NOT_ALLOWED: {
     meaning: "A browser asked to call from an origin that no organization registered.",
     remedy:

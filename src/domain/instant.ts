@@ -34,6 +34,11 @@ export const instantSchema = z.string().regex(
 
 const BETWEEN_MILLISECONDS = /\.[0-9]{3}[0-9]*[1-9]/;
 
+/** An instant of epoch milliseconds as answers show it. */
+export function isoOrNull(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString();
+}
+
 /** An instant in answers: ISO 8601 in UTC with milliseconds, so that the texts sort in the order of time. */
 export const isoTimestamp = z.iso.datetime({ precision: 3 }).meta({
   override: { pattern: "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$" },

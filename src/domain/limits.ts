@@ -63,6 +63,9 @@ export const AUTH_FLOOR_WAITERS = 1_000;
 export const BODY_KEY_SUNSET = Date.UTC(2026, 6, 15);
 
 export const WEBHOOKS_MAX = 10;
+/** Named keys of an organization. */
+export const NAMED_KEYS_MAX = 50;
+export const KEY_NAME_MAX_LENGTH = 80;
 
 /** Probes in one sealing call. */
 export const PROBES_BATCH_MAX = 100;

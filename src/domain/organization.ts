@@ -12,25 +12,32 @@ export const orgIdSchema = z.string()
   .meta({ description: "The organization's id.", examples: ["acme-bank"] });
 
 const CONTROL_CHARACTERS = /\p{Cc}/u;
-/** The same rule as one pattern: white space around the trimmed name, and no control character anywhere. */
 const CONTROLS = "\\u0000-\\u001f\\u007f-\\u009f";
-const NAME_PATTERN = `^[^\\S${CONTROLS}]*[^\\s${CONTROLS}](?:[^${CONTROLS}]{0,${
-  ORGANIZATION_NAME_MAX_LENGTH - 2
-}}[^\\s${CONTROLS}])?[^\\S${CONTROLS}]*$`;
 
-const nameSchema = z.string()
-  .refine((name) => name.isWellFormed(), "must be well-formed Unicode")
-  .refine((name) => !CONTROL_CHARACTERS.test(name), "must hold no control characters")
-  .transform((name) => name.trim())
-  .refine(
-    (name) => name.length > 0 && Array.from(name).length <= ORGANIZATION_NAME_MAX_LENGTH,
-    `must be 1 to ${ORGANIZATION_NAME_MAX_LENGTH} characters after trimming`,
-  )
-  .meta({
-    description: "1 to 200 characters after trimming, none of them a control character.",
-    examples: ["Acme Bank"],
-    override: { pattern: NAME_PATTERN },
-  });
+/** A line of text for people, at most so many characters after trimming. */
+export function lineSchema(maximum: number) {
+  return z.string()
+    .refine((line) => line.isWellFormed(), "must be well-formed Unicode")
+    .refine((line) => !CONTROL_CHARACTERS.test(line), "must hold no control characters")
+    .transform((line) => line.trim())
+    .refine(
+      (line) => line.length > 0 && Array.from(line).length <= maximum,
+      `must be 1 to ${maximum} characters after trimming`,
+    )
+    .meta({
+      // The same rule as one pattern: white space around the trimmed line, and no control character anywhere.
+      override: {
+        pattern: `^[^\\S${CONTROLS}]*[^\\s${CONTROLS}](?:[^${CONTROLS}]{0,${
+          maximum - 2
+        }}[^\\s${CONTROLS}])?[^\\S${CONTROLS}]*$`,
+      },
+    });
+}
+
+const nameSchema = lineSchema(ORGANIZATION_NAME_MAX_LENGTH).meta({
+  description: "1 to 200 characters after trimming, none of them a control character.",
+  examples: ["Acme Bank"],
+});
 
 /** scheme://host[:port]: no path, query, fragment, user, escape, wildcard, control character, lone surrogate. */
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^/\\?#@%*\s\p{Cc}\p{Cs}]+$/iu;

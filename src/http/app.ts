@@ -12,7 +12,12 @@ import { BodyMemory } from "./body_memory.ts";
 import { bodyTimeout, checkContentType, checkDeclaredLength, parseJson, readBody } from "./body.ts";
 import type { AppContext, AppEnvironment, AppOptions, Route, Services } from "./exchange.ts";
 import { checkIdempotencyKey } from "./idempotency_key.ts";
-import { AuthenticationFloor, requireKey, requireMaster } from "./middleware/authentication.ts";
+import {
+  AuthenticationFloor,
+  requireGranted,
+  requireKey,
+  requireMaster,
+} from "./middleware/authentication.ts";
 import { announceSunset, readBodyKey, withoutKey } from "./middleware/body_key.ts";
 import { allowOrigin, answerPreflight, isPreflight } from "./middleware/cors.ts";
 import { admitAddress, admitKey } from "./middleware/rate_limits.ts";
@@ -100,6 +105,7 @@ async function serve(
     if (earlyBody !== null) announceSunset(services, exchange);
     await allowOrigin(services, context);
     await admitKey(services, exchange);
+    requireGranted(exchange.caller, route.auth.access);
   } else if (route.auth.kind === "master") {
     await requireMaster(services, { floor, exchange, presented, scope: route.auth.scope });
     exchange.body.holder = "administrators";

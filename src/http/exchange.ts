@@ -1,4 +1,5 @@
 /** The types of the HTTP layer: a route, a request in work, the services that it may use, and its reply. */
+import type { Access } from "../domain/access.ts";
 import type { Clock } from "../domain/world.ts";
 import type { Context } from "hono";
 import type { z } from "zod";
@@ -10,7 +11,7 @@ import type { Log } from "../observability/log.ts";
 import type { ObservedRequest } from "../observability/metrics.ts";
 import type { BreachLog } from "../operations/organizations/breaches.ts";
 import type { Dependencies } from "../operations/dependencies.ts";
-import type { Call, OrganizationCaller } from "../operations/shared/call.ts";
+import type { Call, GrantedCaller } from "../operations/shared/call.ts";
 import type { BodyLease, BodyMemory } from "./body_memory.ts";
 
 /** The facts about the program that `GET /v1` and the health check return. */
@@ -62,7 +63,7 @@ export interface Exchange {
   readonly address: string;
   /** Method and path of the catalogue's route or of the page; null if none matched. */
   route: string | null;
-  caller: OrganizationCaller | null;
+  caller: GrantedCaller | null;
   /** Memory that the body holds until the request is answered. */
   readonly body: BodyLease;
   /** Whether the answer is a page, also for failures. */
@@ -144,7 +145,7 @@ type Handler = (services: Services, input: HandlerInput) => Promise<Reply> | Rep
 
 type RouteAuth =
   | { readonly kind: "none" }
-  | { readonly kind: "key" }
+  | { readonly kind: "key"; readonly access: Access }
   | { readonly kind: "master"; readonly scope: MasterScope };
 
 export interface RouteExample {

@@ -7,6 +7,7 @@ import {
   type ZodOpenApiPathsObject,
   type ZodOpenApiResponseObject,
 } from "zod-openapi";
+import { grantedTo } from "../domain/access.ts";
 import { ERROR_MEANINGS } from "../domain/error_meanings.ts";
 import { ERROR_STATUSES, type ErrorCode } from "../domain/errors.ts";
 import { IDEMPOTENCY_KEY_MAX_LENGTH } from "../domain/limits.ts";
@@ -40,6 +41,7 @@ const errorSchema = z.object({
 export function errorCodesOf(route: Route): readonly ErrorCode[] {
   const codes: ErrorCode[] = [...route.errors];
   if (route.auth.kind !== "none") codes.push("UNAUTHORIZED", "SERVICE_UNAVAILABLE");
+  if (route.auth.kind === "key") codes.push("FORBIDDEN");
   if (route.honoursIdempotencyKey) codes.push("IDEMPOTENCY_KEY_REUSED");
   if (route.layer1) codes.push("RATE_LIMITED", "SERVICE_UNAVAILABLE", "INTERNAL_ERROR");
   if (route.body !== null) {
@@ -211,7 +213,9 @@ function operationOf(route: Route, tag: string): ZodOpenApiOperationObject {
     operationId: route.operationId,
     tags: [tag],
     summary: route.summary,
-    description: route.description,
+    description: route.auth.kind === "key"
+      ? `${route.description} It takes ${grantedTo(route.auth.access)}.`
+      : route.description,
     requestParams: parametersOf(route),
     security: [...securityOf(route)],
     ...(route.body === null ? {} : {

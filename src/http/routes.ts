@@ -10,6 +10,7 @@ import { CASE_SET_ROUTES } from "./routes/case_sets.ts";
 import { DECISION_ROUTES } from "./routes/decisions.ts";
 import { EVIDENCE_ROUTES } from "./routes/evidence.ts";
 import { EXERCISE_ROUTES } from "./routes/exercises.ts";
+import { KEY_ROUTES } from "./routes/keys.ts";
 import { MAINTENANCE_ROUTES } from "./routes/maintenance.ts";
 import { OPERATOR_ROUTES } from "./routes/operators.ts";
 import { ORGANIZATION_ROUTES } from "./routes/organization.ts";
@@ -70,8 +71,8 @@ export const ROUTE_GROUPS: readonly RouteGroup[] = [
   },
   {
     name: "Your organization",
-    description: "The organization's own key, audit log and webhooks. They need the organization's key.",
-    routes: [...OWN_KEY_ROUTES, ...AUDIT_LOG_ROUTES, ...WEBHOOK_ROUTES],
+    description: "The organization's own key, named keys, audit log and webhooks.",
+    routes: [...OWN_KEY_ROUTES, ...KEY_ROUTES, ...AUDIT_LOG_ROUTES, ...WEBHOOK_ROUTES],
   },
   {
     name: "Administration",

@@ -7,7 +7,7 @@ import { signerFromPem } from "../evidence/node_crypto.ts";
 import { API_KEY_RANDOM_BYTES, mayBeHeld, mintApiKey } from "../keys/api_key.ts";
 import type { Dependencies } from "../operations/dependencies.ts";
 import type { World } from "../domain/world.ts";
-import { authenticateKey } from "../operations/organizations/authentication.ts";
+import { isOwnKey } from "../operations/organizations/authentication.ts";
 import { adviceForFile, StartError } from "../operations/shared/start_error.ts";
 import type { SignerSource } from "../operations/shared/signing.ts";
 import { createOrganization } from "../operations/organizations/organizations.ts";
@@ -105,7 +105,7 @@ export async function bootstrapOrganization(
 ): Promise<void> {
   const name = "JISS_BOOTSTRAP_ORG_FILE: api_key_file";
   if (await organizationExists(dependencies.database, organization.org_id)) {
-    await warnIfKeyFileIsStale(dependencies, { orgId: organization.org_id, path: api_key_file });
+    await warnIfKeyFileIsStale(dependencies, { orgId: organization.org_id, path: api_key_file, now });
     return;
   }
   const apiKey = keyInFile(api_key_file, { name, mint: dependencies.mintKey });
@@ -122,7 +122,7 @@ export async function bootstrapOrganization(
 /** Warns if the file holds no working key of the organization: a program that uses it would be refused. */
 async function warnIfKeyFileIsStale(
   dependencies: Omit<Dependencies, keyof Sending>,
-  { orgId, path }: { readonly orgId: string; readonly path: string },
+  { orgId, path, now }: { readonly orgId: string; readonly path: string; readonly now: number },
 ): Promise<void> {
   let text: string | undefined;
   try {
@@ -131,7 +131,7 @@ async function warnIfKeyFileIsStale(
   } catch {
     // Nobody can read a key there.
   }
-  if ((await authenticateKey(dependencies, text))?.orgId === orgId) return;
+  if (text !== undefined && await isOwnKey(dependencies, { key: text, orgId, now })) return;
   dependencies.log.warn("the bootstrap organization's api_key_file holds no key of it that works", {
     org_id: orgId,
     mend: "put the key in use there, or run jiss org rotate-key and put the new one there",

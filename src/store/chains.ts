@@ -342,7 +342,7 @@ export function updateHeld(
 }
 
 /** A column with the set that the head of the organization's audit log holds, for each row of the table. */
-export function heldColumn(table: "organization" | "webhook") {
+export function heldColumn(table: "organization" | "webhook" | "named_key" | "user_session") {
   return sql<Uint8Array | null>`(select held from audit_chain
     where family = 'org/' || ${sql.ref(`${table}.org_id`)} || '/admin' order by epoch desc limit 1)`.as(
     "held",

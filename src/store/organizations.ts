@@ -1,5 +1,5 @@
 /** Reads over organizations, and the origins that they registered. */
-import type { CompiledQuery, Selectable } from "kysely";
+import { type CompiledQuery, type Selectable, sql } from "kysely";
 import { heldColumn } from "./chains.ts";
 import { compileOnce } from "./compile_once.ts";
 import { type Database, query, type Statement } from "./database.ts";
@@ -61,13 +61,26 @@ export function allOrganizationsQuery(): CompiledQuery<OrganizationDetails> {
   return query.selectFrom("organization").select(DETAILS).orderBy("org_id").compile();
 }
 
-/** An organization of a key, and the id of the pepper under which the key's hash is stored. */
-export type KeyPepper = Pick<Selectable<OrganizationTable>, "org_id" | "active" | "pepper_id">;
+/** A key of an organization, and the id of the pepper under which the key's hash is stored. */
+export interface KeyPepper extends Pick<Selectable<OrganizationTable>, "org_id" | "active" | "pepper_id"> {
+  /** null for the organization's own key. */
+  readonly name: string | null;
+}
 
-/** The query for all organizations that have a key, ordered by id. */
+/** The query for all keys, ordered by their organizations' ids; an organization's own key comes first. */
 export function keyPeppersQuery(): CompiledQuery<KeyPepper> {
-  return query.selectFrom("organization").select(["org_id", "active", "pepper_id"])
-    .where("key_hash", "is not", null).orderBy("org_id").compile();
+  return query.selectFrom("organization").select([
+    "org_id",
+    "active",
+    "pepper_id",
+    sql<string | null>`null`.as("name"),
+  ])
+    .where("key_hash", "is not", null)
+    .unionAll(
+      query.selectFrom("named_key as k").innerJoin("organization as o", "o.org_id", "k.org_id")
+        .select(["k.org_id", "o.active", "k.pepper_id", "k.name"]),
+    )
+    .orderBy("org_id").orderBy("name").compile();
 }
 
 /** The active organizations that registered an origin. */

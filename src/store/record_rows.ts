@@ -4,6 +4,8 @@ import { organizationOf } from "../evidence/chain_name.ts";
 import type { PartName } from "../evidence/hashes.ts";
 import { headOf, type HeadRow, headsQuery, type StoredHead } from "./chains.ts";
 import { type Database, query, type Statement } from "./database.ts";
+import { namedKeys } from "./named_keys.ts";
+import { userAccounts, userSessions } from "./users.ts";
 import { listed } from "./value_list.ts";
 import type { RecordTable } from "./operator_records.ts";
 import { readPages } from "./paging.ts";
@@ -130,13 +132,22 @@ export interface HeldRows {
 
 /**
  * The newest head of a family and, of the same state, the rows whose set it holds: operators, operators with
- * frozen calls, probes and their programme; an organization and its webhooks; or the installation.
+ * frozen calls, probes and their programme; an organization with its webhooks, named keys, users and sessions; or the
+ * installation.
  */
 export async function readHeld(database: Database, family: string): Promise<HeldRows> {
   const orgId = organizationOf(family);
-  const kinds: readonly AnyKind[] = orgId === null
-    ? [installations]
-    : [operators, frozenOperators, probeProgrammes, probes, organizations, webhooks];
+  const kinds: readonly AnyKind[] = orgId === null ? [installations] : [
+    operators,
+    frozenOperators,
+    probeProgrammes,
+    probes,
+    organizations,
+    webhooks,
+    namedKeys,
+    userAccounts,
+    userSessions,
+  ];
   const own = kinds.filter(({ sealing }) => sealing!.heldBy!({ org_id: orgId }) === family);
   const [[head], ...found] = await database.snapshot<[HeadRow, ...Sealed[]]>([
     headsQuery([family]),

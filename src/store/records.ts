@@ -136,11 +136,15 @@ const ORGANIZATION_COLUMNS = [
   "api_key_version",
   "api_key_rotated_at",
   "created_at",
+  "access_from",
   "seal",
 ] as const;
 
-/** The family of an organization's audit log. Its head holds the set of the organization and its webhooks. */
-const auditLog = ({ org_id }: { readonly org_id: string }) => `org/${org_id}/admin`;
+/**
+ * The family of an organization's audit log. Its head holds the set of the organization, its webhooks, named keys, users
+ * and sessions.
+ */
+export const auditLog = ({ org_id }: { readonly org_id: string }) => `org/${org_id}/admin`;
 
 export const organizations: RecordKind<OrganizationRow> = {
   name: "organization",
@@ -164,6 +168,8 @@ export const organizations: RecordKind<OrganizationRow> = {
       row.api_key_version,
       row.api_key_rotated_at ?? null,
       row.created_at,
+      // Rows without it keep the seals that they had before there was the column.
+      ...(row.access_from == null ? [] : [row.access_from]),
     ],
     heldBy: auditLog,
   },
@@ -178,6 +184,7 @@ export const organizations: RecordKind<OrganizationRow> = {
         pepper_id: row.pepper_id,
         api_key_version: row.api_key_version,
         api_key_rotated_at: row.api_key_rotated_at,
+        access_from: row.access_from,
         seal: row.seal,
       })
     ).compile()
@@ -192,7 +199,8 @@ export interface TakenPrefix {
 export const takenPrefixes: RecordKind<TakenPrefix> = {
   name: "prefix",
   load: loadOnce((keys) =>
-    query.selectFrom("organization").select("prefix").where(keyIn(["prefix"], keys)).compile()
+    query.selectFrom("organization").select("prefix").where(keyIn(["prefix"], keys))
+      .unionAll(query.selectFrom("named_key").select("prefix").where(keyIn(["prefix"], keys))).compile()
   ),
   keyOf: (row) => [row.prefix!],
 };

@@ -47,6 +47,61 @@ export interface OrganizationTable {
   api_key_version: number;
   api_key_rotated_at: number | null;
   created_at: number;
+  /** Named keys and sessions that are not younger are void, epoch milliseconds; null if none are. */
+  access_from: Generated<number | null>;
+  seal: Seal;
+}
+
+export interface NamedKeyTable {
+  key_id: string;
+  org_id: string;
+  name: string;
+  prefix: string;
+  key_hash: Uint8Array;
+  pepper_id: string;
+  /** Separated by single spaces. */
+  scopes: string;
+  created_at: number;
+  /** null if it never ends. */
+  expires_at: number | null;
+  /** The last use that was recorded; null before the first. */
+  used_at: number | null;
+  seal: Seal;
+}
+
+export interface UserAccountTable {
+  user_id: string;
+  org_id: string;
+  /** null, as the name, once the user is erased. */
+  email: string | null;
+  name: string | null;
+  role: string;
+  state: string;
+  /** The parameters, the salt and the hash; null if the user has no password. */
+  password: string | null;
+  /** Hash of the one-time link that was issued last and is not used yet. */
+  link_hash: Uint8Array | null;
+  link_expires_at: number | null;
+  /** The identity provider that signs the user in, and the user's name there. */
+  issuer: string | null;
+  issuer_subject: string | null;
+  /** Sessions with another number are over. */
+  session_epoch: number;
+  created_at: number;
+  changed_at: number;
+  seal: Seal;
+}
+
+export interface UserSessionTable {
+  session_hash: Uint8Array;
+  org_id: string;
+  user_id: string;
+  session_epoch: number;
+  method: string;
+  agent: string;
+  created_at: number;
+  seen_at: number;
+  expires_at: number;
   seal: Seal;
 }
 
@@ -489,6 +544,9 @@ export interface Schema {
   model_document: ModelDocumentTable;
   organization: OrganizationTable;
   organization_origin: OrganizationOriginTable;
+  named_key: NamedKeyTable;
+  user_account: UserAccountTable;
+  user_session: UserSessionTable;
   subject: SubjectTable;
   operator: OperatorTable;
   interaction: InteractionTable;

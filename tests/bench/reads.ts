@@ -158,6 +158,7 @@ const READS: readonly Read[] = [
   },
   { operation: "getAuditLog", name: "audit log", question: own("/v1/admin/audit-log") },
   { operation: "getAuditLogExport", name: "audit log's export", question: own("/v1/admin/audit-log/export") },
+  { operation: "getKeys", name: "named keys", question: own("/v1/keys") },
   { operation: "getWebhooks", name: "webhooks", question: own("/v1/admin/webhook/list") },
   {
     operation: "getDeliveries",

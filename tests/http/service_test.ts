@@ -104,7 +104,7 @@ Deno.test(
       "SR 11-7",
     ]);
     assert.deepEqual(body.patent, { status: "none", filed: null, confirmation: null, claims: 0 });
-    assert.equal(body.api_version, "1.10.0");
+    assert.equal(body.api_version, "1.11.0");
     assert.equal(body.service, "jiss");
   }),
 );

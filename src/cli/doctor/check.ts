@@ -1,6 +1,7 @@
 /** The input of a check of `jiss doctor`, and its finding. */
 import type { Config } from "../../config/config.ts";
 import type { Database } from "../../store/database.ts";
+import type { KeyPepper } from "../../store/organizations.ts";
 import type { SchemaTrouble } from "../../store/schema_check.ts";
 
 export interface CheckInput {
@@ -28,6 +29,17 @@ export type Check = (input: CheckInput) => Promise<Finding> | Finding;
 
 export function ok(what: string): Finding {
   return { state: "ok", what, mend: null };
+}
+
+/** The holders of keys as a finding names them. */
+export function holdersOf(keys: readonly KeyPepper[]): readonly string[] {
+  return keys.map(({ org_id, name }) => name === null ? org_id : `${org_id} (key ${JSON.stringify(name)})`)
+    .sort();
+}
+
+/** The organizations of keys, each once, sorted. */
+export function organizationsOf(keys: readonly KeyPepper[]): readonly string[] {
+  return [...new Set(keys.map(({ org_id }) => org_id))].sort();
 }
 
 /** The most names in one line of text; `--json` has all of them. */

@@ -1,6 +1,14 @@
 /** Finds keys that need the previous pepper: it must stay configured for them. */
 import { keysByPepper } from "../../operations/organizations/peppers.ts";
-import { type CheckInput, type Finding, keysDepend, listNames, ok } from "./check.ts";
+import {
+  type CheckInput,
+  type Finding,
+  holdersOf,
+  keysDepend,
+  listNames,
+  ok,
+  organizationsOf,
+} from "./check.ts";
 
 export async function previousPepper({ config, database }: CheckInput): Promise<Finding> {
   const { previous, unrecorded } = await keysByPepper({ database, peppers: config.peppers });
@@ -12,7 +20,6 @@ export async function previousPepper({ config, database }: CheckInput): Promise<
     );
   }
   const dependent = [...previous, ...unrecorded];
-  const organizations = dependent.map(({ org_id }) => org_id).sort();
   const inactiveCount = dependent.filter(({ active }) => active !== 1).length;
   const parts = [
     ...(previous.length === 0 ? [] : [`${keysDepend(previous.length)} on the previous pepper`]),
@@ -22,11 +29,11 @@ export async function previousPepper({ config, database }: CheckInput): Promise<
   ];
   return {
     state: "note",
-    what: `${parts.join(", ")}: ${listNames(organizations)}${
+    what: `${parts.join(", ")}: ${listNames(holdersOf(dependent))}${
       inactiveCount === 0 ? "" : ` (inactive organizations, which cannot use their keys: ${inactiveCount})`
     }`,
     mend:
-      "keep JISS_KEY_PEPPER_PREVIOUS until each key was used once, which moves it to the present pepper; replace unused keys with jiss org rotate-key ORG",
-    organizations,
+      "keep JISS_KEY_PEPPER_PREVIOUS until each key was used once, which moves it to the present pepper; replace unused keys: jiss org rotate-key ORG, or a new named key",
+    organizations: organizationsOf(dependent),
   };
 }

@@ -3,6 +3,7 @@
  * request arrived, and all refusals look alike, so that neither answer nor timing tells the reason.
  * Source: specification, Authentication, rule 5; contract, section 3.
  */
+import { type Access, grantedTo, isGranted } from "../../domain/access.ts";
 import { ServiceError, unauthorized } from "../../domain/errors.ts";
 import { AUTH_FLOOR_MS, AUTH_FLOOR_WAITERS, AUTH_GRID_MS } from "../../domain/limits.ts";
 import type { MasterScope } from "../../keys/master_keys.ts";
@@ -12,7 +13,7 @@ import {
   authenticateMaster,
   prefixOfMisplacedKey,
 } from "../../operations/organizations/authentication.ts";
-import type { OrganizationCaller } from "../../operations/shared/call.ts";
+import type { GrantedCaller } from "../../operations/shared/call.ts";
 import type { Exchange, Services } from "../exchange.ts";
 import type { Clock } from "../../domain/world.ts";
 
@@ -67,8 +68,20 @@ export async function requireKey(
     readonly exchange: Exchange;
     readonly presented: string | undefined;
   },
-): Promise<OrganizationCaller> {
-  return await authenticateKey(dependencies, presented) ?? await floor.refuse(exchange);
+): Promise<GrantedCaller> {
+  return await authenticateKey(dependencies, presented, exchange.call) ?? await floor.refuse(exchange);
+}
+
+/**
+ * Requires that the caller may make a call of a kind. The route needs no secrecy: the catalogue says what each call takes.
+ * @throws {ServiceError} FORBIDDEN.
+ */
+export function requireGranted({ grant }: GrantedCaller, access: Access): void {
+  if (isGranted(grant, access)) return;
+  const own = grant!.kind === "role"
+    ? `your role is ${grant!.role}`
+    : `this key has the scopes ${grant!.scopes.join(", ")}`;
+  throw new ServiceError("FORBIDDEN", `This call takes ${grantedTo(access)}; ${own}.`);
 }
 
 /**

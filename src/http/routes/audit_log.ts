@@ -9,7 +9,7 @@ import { exportAuditLog, readAuditLog } from "../../operations/organizations/aud
 import type { Route } from "../exchange.ts";
 import { parseParameters } from "../parse.ts";
 import { integerParameter } from "./parameters.ts";
-import { KEYED_READ, selfServe } from "./shared.ts";
+import { KEYED_READ, keyFor, selfServe } from "./shared.ts";
 
 const ROTATIONS = { since: "2026-11-01", event_type: "KEY_ROTATED" };
 
@@ -29,6 +29,7 @@ const auditLogParametersSchema = z.object({
 
 const getAuditLog: Route = {
   ...KEYED_READ,
+  ...keyFor("export"),
   path: "/v1/admin/audit-log",
   operationId: "getAuditLog",
   summary: "Read your audit log",
@@ -66,6 +67,7 @@ const auditLogExportParametersSchema = z.object(filters);
 
 const getAuditLogExport: Route = {
   ...KEYED_READ,
+  ...keyFor("export"),
   path: "/v1/admin/audit-log/export",
   operationId: "getAuditLogExport",
   summary: "Export your audit log",

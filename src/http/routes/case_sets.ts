@@ -12,7 +12,7 @@ import { CASE_SET_EXAMPLE } from "../../exercises/example.ts";
 import { addCaseSet, listCaseSets, readCaseSet } from "../../operations/exercises/case_sets.ts";
 import type { Route } from "../exchange.ts";
 import { parseWith, validationFailed } from "../parse.ts";
-import { KEYED_POST, KEYED_READ } from "./shared.ts";
+import { KEYED_POST, KEYED_READ, keyFor } from "./shared.ts";
 
 /** A hash in an example, of the form of those that a service gives. */
 const SET_OF_THE_EXAMPLE = "0".repeat(64);
@@ -29,6 +29,7 @@ const addedResponseSchema = listedCaseSetSchema.extend({
 
 const postCaseSet: Route = {
   ...KEYED_POST,
+  ...keyFor("act"),
   headerKeyOnly: true,
   honoursIdempotencyKey: false,
   path: "/v1/case-sets",

@@ -23,7 +23,7 @@ import { replay } from "../../operations/scoring/replay.ts";
 import type { Route } from "../exchange.ts";
 import { idempotentCall } from "../idempotency_key.ts";
 import { parseWith } from "../parse.ts";
-import { KEYED_POST, KEYED_READ } from "./shared.ts";
+import { KEYED_POST, KEYED_READ, keyFor } from "./shared.ts";
 
 /** Always flat. Other fields of the body are ignored, a `session_id` too. */
 export const decisionRequestSchema = sentInteraction(interactionSchema.extend({
@@ -85,6 +85,7 @@ export const decisionResponseSchema = z.object({
 
 const postDecision: Route = {
   ...KEYED_POST,
+  ...keyFor("score"),
   path: "/v1/decision/score",
   operationId: "postDecision",
   summary: "Score the risk of one decision",

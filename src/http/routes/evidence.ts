@@ -13,7 +13,7 @@ import { retentionOf } from "../../operations/shared/deployment.ts";
 import { verifyChain } from "../../operations/verification/verification.ts";
 import type { Route } from "../exchange.ts";
 import { parseParameters, parseWith, validationFailed } from "../parse.ts";
-import { KEYED_READ, OPEN } from "./shared.ts";
+import { KEYED_READ, keyFor, OPEN } from "./shared.ts";
 
 const chainParametersSchema = z.object({
   chain: z.enum(CHAIN_KINDS).default("evidence").meta({
@@ -137,6 +137,7 @@ const exportParametersSchema = z.object({
 
 const getChainExport: Route = {
   ...KEYED_READ,
+  ...keyFor("export"),
   path: "/v1/audit/chain/export",
   operationId: "getChainExport",
   summary: "Export a chain",

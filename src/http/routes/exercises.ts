@@ -28,7 +28,7 @@ import type { Route } from "../exchange.ts";
 import { idempotentCall } from "../idempotency_key.ts";
 import { parseParameters, parseWith } from "../parse.ts";
 import { integerParameter } from "./parameters.ts";
-import { KEYED_POST, KEYED_READ, OPEN } from "./shared.ts";
+import { KEYED_POST, KEYED_READ, keyFor, OPEN } from "./shared.ts";
 
 /** Names in the examples, of the form of those that a service gives. */
 const RUN_OF_THE_EXAMPLE = "01RUNOFTHEEXAMPLE000000000";
@@ -77,6 +77,7 @@ const exerciseSetResponseSchema = z.object({
 
 const postExercise: Route = {
   ...KEYED_POST,
+  ...keyFor("act"),
   headerKeyOnly: true,
   path: "/v1/exercises",
   operationId: "postExercise",

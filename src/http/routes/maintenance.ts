@@ -6,7 +6,7 @@ import { maintenanceResponseSchema } from "../../domain/operator.ts";
 import { recommendMaintenance } from "../../operations/reporting/operators.ts";
 import type { Route } from "../exchange.ts";
 import { parseWith } from "../parse.ts";
-import { KEYED_POST } from "./shared.ts";
+import { KEYED_POST, keyFor } from "./shared.ts";
 
 const maintenanceRequestSchema = z.object({ operator_id: operatorIdSchema }).meta({
   id: "MaintenanceRequest",
@@ -14,6 +14,7 @@ const maintenanceRequestSchema = z.object({ operator_id: operatorIdSchema }).met
 
 const postMaintenance: Route = {
   ...KEYED_POST,
+  ...keyFor("read"),
   // It changes nothing.
   honoursIdempotencyKey: false,
   path: "/v1/maintenance/recommend",

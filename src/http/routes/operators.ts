@@ -17,7 +17,7 @@ import { subjectJson } from "../../pages/subject_json.ts";
 import type { Route } from "../exchange.ts";
 import { parseParameters, parseWith } from "../parse.ts";
 import { integerParameter } from "./parameters.ts";
-import { KEYED_DELETE, KEYED_READ } from "./shared.ts";
+import { KEYED_DELETE, KEYED_READ, keyFor } from "./shared.ts";
 
 const operatorPathSchema = z.object({ operator_id: operatorIdSchema });
 
@@ -127,6 +127,7 @@ const subjectParametersSchema = z.object({
 
 const getSubjectAccess: Route = {
   ...KEYED_READ,
+  ...keyFor("copy"),
   path: "/v1/operator/{operator_id}/export",
   operationId: "getSubjectAccess",
   summary: "Everything about a reviewer, for the reviewer",
@@ -187,6 +188,7 @@ const erasureResponseSchema = z.object({
 
 const deleteOperator: Route = {
   ...KEYED_DELETE,
+  ...keyFor("administer"),
   path: "/v1/operator/{operator_id}",
   operationId: "deleteOperator",
   summary: "Erase a reviewer",

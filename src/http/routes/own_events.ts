@@ -11,7 +11,7 @@ import { appendEvent } from "../../operations/organizations/audit.ts";
 import type { Route } from "../exchange.ts";
 import { idempotentCall } from "../idempotency_key.ts";
 import { parseWith, validationFailed } from "../parse.ts";
-import { KEYED_POST } from "./shared.ts";
+import { KEYED_POST, keyFor } from "./shared.ts";
 
 /** Prefixes of the names of the service's own events, present and future. */
 const RESERVED_PREFIXES = [
@@ -130,6 +130,7 @@ const appendResponseSchema = z.object({
 
 const postAuditAppend: Route = {
   ...KEYED_POST,
+  ...keyFor("own"),
   path: "/v1/audit/append",
   operationId: "postAuditAppend",
   summary: "Append an event of your own",

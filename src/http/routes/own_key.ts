@@ -9,7 +9,7 @@ import { revokeOwnKey, rotateOwnKey } from "../../operations/organizations/organ
 import type { Route } from "../exchange.ts";
 import { idempotentCall } from "../idempotency_key.ts";
 import { alreadyProvisionedSchema, keyPrefixSchema, keyRevokedSchema, newKeySchema } from "./key_answers.ts";
-import { KEYED_POST, selfServe } from "./shared.ts";
+import { KEYED_POST, keyFor, selfServe } from "./shared.ts";
 
 const keyRotatedSchema = z.object({
   new_api_key: newKeySchema,
@@ -21,6 +21,7 @@ const keyRotatedSchema = z.object({
 
 const postKeyRotation: Route = {
   ...KEYED_POST,
+  ...keyFor("administer"),
   headerKeyOnly: true,
   path: "/v1/admin/key/rotate",
   operationId: "postKeyRotation",
@@ -44,6 +45,7 @@ const postKeyRotation: Route = {
 
 const postKeyRevocation: Route = {
   ...KEYED_POST,
+  ...keyFor("administer"),
   headerKeyOnly: true,
   path: "/v1/admin/key/revoke",
   operationId: "postKeyRevocation",

@@ -28,7 +28,7 @@ import type { Route } from "../exchange.ts";
 import { idempotentCall } from "../idempotency_key.ts";
 import { parseParameters, parseWith, validationFailed } from "../parse.ts";
 import { integerParameter } from "./parameters.ts";
-import { KEYED_POST, KEYED_READ } from "./shared.ts";
+import { KEYED_POST, KEYED_READ, keyFor } from "./shared.ts";
 
 const PROBE_ID = /^[A-Za-z0-9_-]{1,128}$/;
 const probeIdSchema = z.string().regex(PROBE_ID, "must be 1 to 128 letters, digits, hyphens or underscores")
@@ -70,6 +70,7 @@ const sealedResponseSchema = sealedSchema.extend({
 
 const postProbe: Route = {
   ...KEYED_POST,
+  ...keyFor("probe"),
   headerKeyOnly: true,
   path: "/v1/probes",
   operationId: "postProbe",
@@ -112,6 +113,7 @@ const probeBatchSchema = z.object({
 
 const postProbeBatch: Route = {
   ...KEYED_POST,
+  ...keyFor("probe"),
   headerKeyOnly: true,
   path: "/v1/probes/batch",
   operationId: "postProbeBatch",
@@ -180,6 +182,7 @@ const drawResponseSchema = z.object({
 
 const postProbeDraw: Route = {
   ...KEYED_POST,
+  ...keyFor("score"),
   headerKeyOnly: true,
   honoursIdempotencyKey: false,
   path: "/v1/probes/draw",
@@ -212,6 +215,7 @@ const probePathSchema = z.object({ probe_id: probeIdSchema });
 
 const postProbeRecall: Route = {
   ...KEYED_POST,
+  ...keyFor("probe"),
   headerKeyOnly: true,
   honoursIdempotencyKey: false,
   path: "/v1/probes/{probe_id}/recall",
@@ -295,6 +299,7 @@ const getProbePolicy: Route = {
 
 const putProbePolicy: Route = {
   ...KEYED_POST,
+  ...keyFor("administer"),
   headerKeyOnly: true,
   honoursIdempotencyKey: false,
   method: "PUT",

@@ -34,7 +34,7 @@ import { scoreInteraction, type SentScore } from "../../operations/scoring/score
 import type { Route } from "../exchange.ts";
 import { idempotentCall } from "../idempotency_key.ts";
 import { isNested, parseEach, parseParameters, parseWith, validationFailed } from "../parse.ts";
-import { KEYED_POST } from "./shared.ts";
+import { KEYED_POST, keyFor } from "./shared.ts";
 
 const SCORE_HEADERS = {
   mode: "X-Service-Mode",
@@ -124,6 +124,7 @@ const skippedResponseSchema = z.object({
 
 const postScore: Route = {
   ...KEYED_POST,
+  ...keyFor("score"),
   path: "/v1/score",
   operationId: "postScore",
   summary: "Score one interaction",
@@ -242,6 +243,7 @@ const batchResponseSchema = z.object({
 
 const postBatch: Route = {
   ...KEYED_POST,
+  ...keyFor("score"),
   path: "/v1/score/batch",
   operationId: "postBatch",
   summary: "Score a batch",
@@ -323,6 +325,7 @@ const commitRequestSchema = z.object({
 
 const postCommit: Route = {
   ...KEYED_POST,
+  ...keyFor("label"),
   path: "/v1/score/{session_id}/commit",
   operationId: "postCommit",
   summary: "Commit a score",

@@ -1,6 +1,7 @@
 /** The fields that routes of one kind share; each route sets those that differ. */
 import * as z from "zod";
 import { IDEMPOTENCY_KEY_MAX_LENGTH } from "../../domain/limits.ts";
+import type { Access } from "../../domain/access.ts";
 import type { OrganizationCaller } from "../../operations/shared/call.ts";
 import type { Exchange } from "../exchange.ts";
 
@@ -14,10 +15,15 @@ export const OPEN = {
   errors: [],
 } as const;
 
+/** The authentication of a route that takes a key, by what the call does. */
+export function keyFor<Kind extends Access>(access: Kind) {
+  return { auth: { kind: "key", access } } as const;
+}
+
 /** A read with an organization's key. */
 export const KEYED_READ = {
   method: "GET",
-  auth: { kind: "key" },
+  ...keyFor("read"),
   layer1: true,
   idempotent: false,
   pathParameters: null,
@@ -26,10 +32,9 @@ export const KEYED_READ = {
   errors: [],
 } as const;
 
-/** A removal with an organization's key. */
+/** A removal with an organization's key; `keyFor` says what it does. */
 export const KEYED_DELETE = {
   method: "DELETE",
-  auth: { kind: "key" },
   layer1: true,
   idempotent: false,
   body: null,
@@ -37,10 +42,9 @@ export const KEYED_DELETE = {
   errors: [],
 } as const;
 
-/** A write with an organization's key. */
+/** A write with an organization's key; `keyFor` says what it does. */
 export const KEYED_POST = {
   method: "POST",
-  auth: { kind: "key" },
   layer1: true,
   idempotent: false,
   honoursIdempotencyKey: true,

@@ -18,10 +18,11 @@ import type { Route } from "../exchange.ts";
 import { idempotentCall } from "../idempotency_key.ts";
 import { parseParameters, parseWith } from "../parse.ts";
 import { integerParameter } from "./parameters.ts";
-import { KEYED_DELETE, KEYED_POST, KEYED_READ, selfServe } from "./shared.ts";
+import { KEYED_DELETE, KEYED_POST, KEYED_READ, keyFor, selfServe } from "./shared.ts";
 
 const postWebhook: Route = {
   ...KEYED_POST,
+  ...keyFor("administer"),
   headerKeyOnly: true,
   path: "/v1/admin/webhook/register",
   operationId: "postWebhook",
@@ -59,6 +60,7 @@ const postWebhook: Route = {
 
 const getWebhooks: Route = {
   ...KEYED_READ,
+  ...keyFor("administer"),
   path: "/v1/admin/webhook/list",
   operationId: "getWebhooks",
   summary: "Your webhooks",
@@ -82,6 +84,7 @@ const webhookRemovedSchema = z.object({
 
 const deleteWebhook: Route = {
   ...KEYED_DELETE,
+  ...keyFor("administer"),
   path: "/v1/admin/webhook/{id}",
   operationId: "deleteWebhook",
   summary: "Remove a webhook",
@@ -99,6 +102,7 @@ const deleteWebhook: Route = {
 
 const postWebhookTest: Route = {
   ...KEYED_POST,
+  ...keyFor("administer"),
   headerKeyOnly: true,
   path: "/v1/admin/webhook/{id}/test",
   operationId: "postWebhookTest",
@@ -128,6 +132,7 @@ const deliveriesParametersSchema = z.object({
 
 const getDeliveries: Route = {
   ...KEYED_READ,
+  ...keyFor("administer"),
   path: "/v1/admin/webhook/{id}/deliveries",
   operationId: "getDeliveries",
   summary: "A webhook's deliveries",
@@ -160,6 +165,7 @@ const deliveryPathSchema = webhookPathSchema.extend({
 
 const postRedelivery: Route = {
   ...KEYED_POST,
+  ...keyFor("administer"),
   headerKeyOnly: true,
   path: "/v1/admin/webhook/{id}/deliveries/{delivery_id}/redeliver",
   operationId: "postRedelivery",

@@ -32,6 +32,11 @@ export type StoredKey = Pick<OrganizationRow, "prefix" | "key_hash" | "pepper_id
 
 export const NO_KEY: StoredKey = { prefix: null, key_hash: null, pepper_id: null };
 
+/** The columns of an organization whose key is destroyed at an instant; its named keys and sessions end with it. */
+export function destroyedKey(now: number): StoredKey & Pick<OrganizationRow, "access_from"> {
+  return { ...NO_KEY, access_from: now };
+}
+
 export interface IssuedKey {
   /** The key itself, for the one answer that shows it. */
   readonly apiKey: string;

@@ -11,7 +11,7 @@ import { eventDraft } from "../shared/drafts.ts";
 import type { Call, Caller, OrganizationCaller } from "../shared/call.ts";
 import { adminChain } from "../../evidence/chain_name.ts";
 import type { IdempotentCall, MasterAnswer } from "../shared/idempotency.ts";
-import { KEY_WARNING, KeyIssue, NO_KEY, NoKeyMinted } from "./key_issue.ts";
+import { destroyedKey, KEY_WARNING, KeyIssue, NoKeyMinted } from "./key_issue.ts";
 import { KeyedCall } from "../shared/keyed_calls.ts";
 import {
   type Change,
@@ -84,7 +84,7 @@ export async function revokeOwnKey(
       change(row, { now }) {
         requireKeyInUse(row, caller);
         return {
-          row: { ...row, ...NO_KEY, ...deactivated(row, { self_revoked: now }) },
+          row: { ...row, ...destroyedKey(now), ...deactivated(row, { self_revoked: now }) },
           body: { revoked: true, org_id: row.org_id, revoked_at: iso(now) },
         };
       },
@@ -289,9 +289,11 @@ function suspension({ event, reason, destroysKey, bodyOf }: Suspension): StateOp
           const since = earlierSince ?? now;
           const isDone = earlierSince !== undefined && !(destroysKey && row.prefix !== null);
           return {
-            row: isDone
-              ? null
-              : { ...row, ...(destroysKey ? NO_KEY : {}), ...deactivated(row, { [reason]: since }) },
+            row: isDone ? null : {
+              ...row,
+              ...(destroysKey ? destroyedKey(now) : {}),
+              ...deactivated(row, { [reason]: since }),
+            },
             body: bodyOf(row.org_id, iso(since)),
           };
         },

@@ -1,12 +1,22 @@
 /**
- * Checks an organization's row and its webhooks' rows against the set that the head of its audit log holds.
- * So a replaced key does not work again if its old row is put back with its seal.
+ * Checks the rows that an organization registered, its own one, webhooks, named keys, users and sessions, against the set
+ * that the head of its audit log holds. So a replaced key or an ended session does not work again if its old row is put
+ * back with its seal.
  */
 import { equalBytes } from "../../evidence/crypto.ts";
-import type { StoredHead } from "../../store/chains.ts";
+import type { HeadRow, StoredHead } from "../../store/chains.ts";
+import { type NamedKeyRow, namedKeys, namedKeysQuery } from "../../store/named_keys.ts";
 import { organizationQuery, type StoredOrganization } from "../../store/organizations.ts";
 import { organizations, type WebhookRow, webhooks } from "../../store/records.ts";
 import type { Sealed } from "../../store/seals.ts";
+import {
+  userAccounts,
+  type UserRow,
+  type UserSessionRow,
+  userSessions,
+  userSessionsQuery,
+  usersQuery,
+} from "../../store/users.ts";
 import { webhooksQuery } from "../../store/webhooks.ts";
 import type { Reading } from "../shared/capabilities.ts";
 import { adminChain } from "../../evidence/chain_name.ts";
@@ -17,73 +27,129 @@ export interface Remembering {
   readonly registered: RegisteredRows;
 }
 
+/** The rows that an organization has registered, found whole. */
+interface WholeSet {
+  /** The set in the form in which the head holds it. */
+  readonly held: Uint8Array;
+  /** Absent if there is no organization of this id. */
+  readonly organization: StoredOrganization | undefined;
+  /** Of all rows, in hexadecimal. */
+  readonly seals: ReadonlySet<string>;
+}
+
 /** Remembers the rows that were found whole: while the head holds the same set, they need no second check. */
 export class RegisteredRows {
-  readonly #known = new Map<string, { readonly held: Uint8Array; readonly seals: ReadonlySet<string> }>();
+  readonly #known = new Map<string, WholeSet>();
 
-  /** True if a row of this seal was found whole under the set that the head holds. */
-  has(orgId: string, { held, seal }: Sealed & Pick<StoredHead, "held">): boolean {
+  /** The set of an organization, if it was found whole and the head still holds it; null otherwise. */
+  find(orgId: string, held: Uint8Array | null): WholeSet | null {
     const known = this.#known.get(orgId);
-    return known !== undefined && held !== null && seal != null && equalBytes(known.held, held) &&
-      known.seals.has(seal.toHex());
+    return known !== undefined && held !== null && equalBytes(known.held, held) ? known : null;
   }
 
-  remember(
-    orgId: string,
-    { held, rows }: { readonly held: Uint8Array; readonly rows: readonly Sealed[] },
-  ): void {
+  remember(orgId: string, whole: WholeSet): void {
     if (this.#known.size >= REMEMBERED_ORGANIZATIONS) this.#known.clear();
-    this.#known.set(orgId, { held, seals: new Set(rows.map(({ seal }) => seal!.toHex())) });
+    this.#known.set(orgId, whole);
   }
 }
 
-/** Most organizations that are remembered, at some hundred bytes each. */
+/** Most organizations that are remembered, at some kilobytes each. */
 const REMEMBERED_ORGANIZATIONS = 10_000;
 
 export interface Registered {
   /** Absent if there is no organization of this id. */
   readonly organization: StoredOrganization | undefined;
-  /** Oldest first. */
+  /** Oldest first, as the others. */
   readonly webhooks: readonly WebhookRow[];
+  readonly keys: readonly NamedKeyRow[];
+  readonly users: readonly UserRow[];
+  readonly sessions: readonly UserSessionRow[];
 }
 
 /**
- * An organization's row and its webhooks' rows: all of them, and no old one.
+ * The rows that an organization has registered: all of them, and no old one.
  * @throws {AlteredRows}; {ServiceError} SERVICE_UNAVAILABLE if the database is behind what was issued.
  */
 export async function readRegistered(
   dependencies: Reading & Remembering,
   orgId: string,
 ): Promise<Registered> {
-  const { head, found: [[organization], destinations] } = await snapshotWithHead(
-    dependencies,
-    adminChain(orgId),
-    [organizationQuery(orgId), webhooksQuery(orgId)] as const,
-    { mayBePutBack: true },
-  );
-  const own = organization === undefined ? [] : [organization];
-  const shares = [
-    ...requireSealed(dependencies, organizations, own),
-    ...requireSealed(dependencies, webhooks, destinations),
-  ];
-  requireWholeSet(dependencies, head, shares);
-  dependencies.registered.remember(orgId, { held: head.held!, rows: [...own, ...destinations] });
-  return { organization, webhooks: destinations };
+  return (await readWhole(dependencies, orgId)).rows;
 }
 
+/** The queries for the rows that an organization has registered, for {@link requireRegistered}. */
+export function registeredQueries(orgId: string) {
+  return [
+    organizationQuery(orgId),
+    webhooksQuery(orgId),
+    namedKeysQuery(orgId),
+    usersQuery(orgId),
+    userSessionsQuery(orgId),
+  ] as const;
+}
+
+/** The results of {@link registeredQueries}. */
+type RegisteredRowsFound = readonly [
+  readonly StoredOrganization[],
+  readonly WebhookRow[],
+  readonly NamedKeyRow[],
+  readonly UserRow[],
+  readonly UserSessionRow[],
+];
+
 /**
- * True if a row is one that the organization has registered now.
- * @param row the row, with the set that the head of the audit log held when it was read.
+ * Requires that rows are all that an organization has registered, as the head of its audit log holds them.
+ * @throws {AlteredRows}.
+ */
+export function requireRegistered(
+  dependencies: Pick<Reading, "seals">,
+  head: HeadRow,
+  [organizationRows, destinations, keys, users, sessions]: RegisteredRowsFound,
+): Registered {
+  requireWholeSet(dependencies, head, [
+    ...requireSealed(dependencies, organizations, organizationRows),
+    ...requireSealed(dependencies, webhooks, destinations),
+    ...requireSealed(dependencies, namedKeys, keys),
+    ...requireSealed(dependencies, userAccounts, users),
+    ...requireSealed(dependencies, userSessions, sessions),
+  ]);
+  return { organization: organizationRows[0], webhooks: destinations, keys, users, sessions };
+}
+
+async function readWhole(
+  dependencies: Reading & Remembering,
+  orgId: string,
+): Promise<{ readonly rows: Registered; readonly whole: WholeSet }> {
+  const { head, found } = await snapshotWithHead(dependencies, adminChain(orgId), registeredQueries(orgId), {
+    mayBePutBack: true,
+  });
+  const rows = requireRegistered(dependencies, head, found);
+  const all: readonly Sealed[] = found.flat();
+  const whole = {
+    held: head.held!,
+    organization: rows.organization,
+    seals: new Set(all.map(({ seal }) => seal!.toHex())),
+  };
+  dependencies.registered.remember(orgId, whole);
+  return { rows, whole };
+}
+
+/** A row, with the set that the head of the audit log held when it was read. */
+export type RowWithSet = Sealed & Pick<StoredHead, "held"> & { readonly org_id: string };
+
+/**
+ * The organization that has a row, and others that were read with it, registered now; null if it has not.
  * @throws as {@link readRegistered}.
  */
-export async function isRegistered(
+export async function registeredWith(
   dependencies: Reading & Remembering,
-  row: Sealed & Pick<StoredHead, "held"> & { readonly org_id: string },
-): Promise<boolean> {
-  const { org_id: orgId, seal } = row;
-  if (dependencies.registered.has(orgId, row)) return true;
-  const { organization, webhooks } = await readRegistered(dependencies, orgId);
-  return [organization, ...webhooks].some((current) =>
-    current?.seal != null && equalBytes(current.seal, seal!)
-  );
+  row: RowWithSet,
+  others: readonly Sealed[] = [],
+): Promise<StoredOrganization | null> {
+  const known = dependencies.registered.find(row.org_id, row.held);
+  const isIn = ({ seals }: WholeSet) =>
+    [row, ...others].every(({ seal }) => seal != null && seals.has(seal.toHex()));
+  if (known !== null && isIn(known)) return known.organization ?? null;
+  const { whole } = await readWhole(dependencies, row.org_id);
+  return isIn(whole) ? whole.organization ?? null : null;
 }

@@ -1,7 +1,7 @@
 /**
  * Seals rows without a valid seal: those that an earlier program wrote, and those that an administrator
  * accepts after a restore. Columns that follow from a chain's records are made anew from them, so that no
- * altered column is believed. What follows from no record is taken as it is: an organization, its webhooks,
+ * altered column is believed. What follows from no record is taken as it is: an organization, its webhooks, keys and users,
  * request digests of an earlier program, and an operator of whom retention has left only the state.
  */
 import { verifiedModel } from "../shared/stored_models.ts";
@@ -21,6 +21,7 @@ import { loadEpochs, newestHeads, placeOfHead, type StoredHead, updateHeld } fro
 import type { Database, Statement } from "../../store/database.ts";
 import { readInstallation } from "../../store/installation.ts";
 import { readModelDocument, replaceModelDocument } from "../../store/model_documents.ts";
+import { namedKeys, namedKeysQuery } from "../../store/named_keys.ts";
 import { organizationQuery } from "../../store/organizations.ts";
 import { type ProbeDrawRow, probeDraws } from "../../store/probes.ts";
 import { readHeld, updateRecordRow } from "../../store/record_rows.ts";
@@ -37,7 +38,8 @@ import {
   skippedInteractions,
   webhooks,
 } from "../../store/records.ts";
-import { sealed, type Seals, setOf, shareOf } from "../../store/seals.ts";
+import { sealed, type SealedKind, type Seals, setOf, shareOf } from "../../store/seals.ts";
+import { userAccounts, userSessions, userSessionsQuery, usersQuery } from "../../store/users.ts";
 import { setWebhookSeal, webhooksQuery } from "../../store/webhooks.ts";
 import { AcceptedChain, destroyErased, removeStrayRows } from "./accepted_records.ts";
 import { frozenLink, lastFrozen } from "../scoring/frozen_calls.ts";
@@ -96,8 +98,8 @@ export async function matchesHeldSet(
 
 /**
  * Seals the rows of a family, and stores their set in its head. Except in an upgrade from a program without
- * seals, an organization whose row was altered loses its key, and a webhook whose row was altered is
- * disabled: somebody may have put in a key or an address of their own.
+ * seals, an organization whose row was altered loses its keys, a webhook or a user whose row was altered is disabled, and
+ * a named key whose row was altered is removed: somebody may have put in a key or an address of their own.
  */
 export async function sealFamily(
   dependencies: SealingDependencies,
@@ -143,24 +145,51 @@ async function sealRegistered(
   orgId: string,
   { isUpgrade }: { readonly isUpgrade: boolean },
 ): Promise<void> {
-  const [[organization], destinations] = await database.snapshot([
+  const [[organization], destinations, keys, users, sessions] = await database.snapshot([
     organizationQuery(orgId),
     webhooksQuery(orgId),
+    namedKeysQuery(orgId),
+    usersQuery(orgId),
+    userSessionsQuery(orgId),
   ]);
+  const isOurs = <Row>(kind: SealedKind<Row>, row: Row) => isUpgrade || shareOf(seals, kind, row) !== null;
   const statements: Statement[] = destinations.map((row) => {
-    const isKept = isUpgrade || shareOf(seals, webhooks, row) !== null;
-    const { row: { active, seal } } = sealed(seals, webhooks, isKept ? row : { ...row, active: 0 });
+    const kept = isOurs(webhooks, row) ? row : { ...row, active: 0 };
+    const { row: { active, seal } } = sealed(seals, webhooks, kept);
     return setWebhookSeal({ webhook_id: row.webhook_id, active, seal });
   });
+  let isOrganizationOurs = true;
   if (organization !== undefined) {
     const { active: _, ...row } = organization;
-    const isKept = isUpgrade || shareOf(seals, organizations, row) !== null;
+    isOrganizationOurs = isOurs(organizations, row);
     statements.push(
-      organizations.save!(sealed(seals, organizations, isKept ? row : { ...row, ...NO_KEY }).row),
+      organizations.save!(sealed(seals, organizations, isOrganizationOurs ? row : { ...row, ...NO_KEY }).row),
     );
   }
+  for (const row of keys) {
+    if (!isOrganizationOurs || !isOurs(namedKeys, row)) {
+      statements.push(namedKeys.remove!(namedKeys.keyOf(row)));
+    }
+  }
+  for (const row of users) {
+    if (!isOurs(userAccounts, row)) {
+      statements.push(userAccounts.save!(sealed(seals, userAccounts, { ...row, ...LOCKED_OUT }).row));
+    }
+  }
+  // Everybody signs in anew: a session that was ended since may stand in the database that is accepted.
+  for (const row of sessions) statements.push(userSessions.remove!(userSessions.keyOf(row)));
   if (statements.length > 0) await database.batch(statements);
 }
+
+/** The columns of a user whose row was altered: somebody may have put in a password of their own. */
+const LOCKED_OUT = {
+  state: "disabled",
+  password: null,
+  link_hash: null,
+  link_expires_at: null,
+  issuer: null,
+  issuer_subject: null,
+} as const;
 
 /**
  * Seals the rows of an organization's records. For an upgrade the whole chain was just verified. Otherwise

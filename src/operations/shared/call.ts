@@ -1,4 +1,5 @@
 /** The caller, and the instant and id of the call. */
+import type { Grant } from "../../domain/access.ts";
 import type { Actor } from "../../evidence/entry.ts";
 
 /** The caller as an entry of a chain names it; never a person. */
@@ -11,6 +12,11 @@ export interface Caller {
 /** A caller that is an organization. */
 export interface OrganizationCaller extends Caller {
   readonly orgId: string;
+}
+
+/** A caller of the API: what it was granted is compared with what each call takes. */
+export interface GrantedCaller extends OrganizationCaller {
+  readonly grant: Grant;
 }
 
 /** The instant and id of one call: everything that the call writes carries them. */

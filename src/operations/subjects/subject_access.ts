@@ -13,16 +13,14 @@ import { AlteredError } from "../../domain/errors.ts";
 import { adminChain, evidenceChain, parseChain } from "../../evidence/chain_name.ts";
 import { newestQuery, newestRowsQuery, operatorNamed } from "../../store/interactions.ts";
 import { operatorQuery, type StoredOperator } from "../../store/operators.ts";
-import { organizationQuery, type StoredOrganization } from "../../store/organizations.ts";
+import type { StoredOrganization } from "../../store/organizations.ts";
 import {
   type InteractionRow,
   interactions,
   operators,
-  organizations,
   type SubjectRow,
   subjects,
   type WebhookRow,
-  webhooks,
 } from "../../store/records.ts";
 import { openAssignmentsQuery } from "../../store/probes.ts";
 import { shareOf } from "../../store/seals.ts";
@@ -33,12 +31,12 @@ import {
   type SubjectName,
 } from "../../store/subjects.ts";
 import { nextTurn } from "../../store/turn.ts";
-import { webhooksQuery } from "../../store/webhooks.ts";
 import { eventDraft } from "../shared/drafts.ts";
 import type { Call, OrganizationCaller } from "../shared/call.ts";
 import { requireCurrentOperators } from "../scoring/current_operator.ts";
+import { registeredQueries, requireRegistered } from "../organizations/registered.ts";
 import { operatorProfile } from "../reporting/operators.ts";
-import { requireSealed, requireWholeSet, snapshotWithHead } from "../shared/sealed_reads.ts";
+import { requireSealed, snapshotWithHead } from "../shared/sealed_reads.ts";
 import { missingSubjectError, requireNoOperator, unknownSubject } from "../shared/subjects.ts";
 import { subjectNotice } from "./subject_notice.ts";
 import {
@@ -105,32 +103,28 @@ interface Rows {
 async function readRows(dependencies: Needs, name: SubjectName): Promise<Rows> {
   const { orgId, operatorId } = name;
   const families = [evidenceChain(orgId), adminChain(orgId)];
-  const { head, found: [known, organizationRows, rows, newest, chains, receivers, scores, open] } =
+  const { head, found: [known, rows, newest, chains, scores, open, ...registeredRows] } =
     await snapshotWithHead(
       dependencies,
       adminChain(orgId),
       [
         subjects.load(JSON.stringify([[orgId, operatorId]])),
-        organizationQuery(orgId),
         operatorQuery(orgId, operatorId),
         newestQuery(orgId, operatorNamed(operatorId)),
         subjectChainsQuery(name, families),
-        webhooksQuery(orgId),
         newestRowsQuery(orgId, { operatorId, limit: HISTORY_POINTS }),
         openAssignmentsQuery(orgId, operatorId),
+        ...registeredQueries(orgId),
       ] as const,
     );
   requireSealed(dependencies, subjects, known);
-  requireWholeSet(dependencies, head, [
-    ...requireSealed(dependencies, organizations, organizationRows),
-    ...requireSealed(dependencies, webhooks, receivers),
-  ]);
+  const { organization, webhooks } = requireRegistered(dependencies, head, registeredRows);
   requireCurrentOperators(dependencies, orgId, { rows, newest });
   for (const { chain } of chains) {
     if (families.includes(parseChain(chain)?.family ?? "")) continue;
     throw new AlteredError(families[0]!, `${chain} is said to be a chain of ${orgId}`);
   }
-  const [[subject], [organization], [operator]] = [known, organizationRows, rows];
+  const [[subject], [operator]] = [known, rows];
   if (subject === undefined) {
     throw operator === undefined ? unknownSubject(operatorId) : missingSubjectError(orgId);
   }
@@ -138,7 +132,7 @@ async function readRows(dependencies: Needs, name: SubjectName): Promise<Rows> {
     subject,
     organization: organization!,
     operator: operator ?? null,
-    webhooks: receivers,
+    webhooks,
     scores,
     chains,
     hidden: new Set(open.map(({ position }) => position)),

@@ -45,7 +45,7 @@ import type { Caller } from "../shared/call.ts";
 import { adminChain } from "../../evidence/chain_name.ts";
 import type { World } from "../../domain/world.ts";
 import { bodyOfEvent, bodyOfPing } from "../shared/events.ts";
-import { isRegistered, type Remembering } from "../organizations/registered.ts";
+import { registeredWith, type Remembering } from "../organizations/registered.ts";
 import { requireSealed } from "../shared/sealed_reads.ts";
 import { raiseTampering, tamperingOf, type Watching } from "../shared/tampering.ts";
 
@@ -122,7 +122,7 @@ function registrationCheck(dependencies: Needs): (row: DestinationRow) => Promis
   return async (row) => {
     try {
       requireSealed(dependencies, webhooks, [row]);
-      return await isRegistered(dependencies, row);
+      return await registeredWith(dependencies, row) !== null;
     } catch (error) {
       if (isUnavailable(error)) return false;
       if (!(error instanceof AlteredError)) throw error;
@@ -281,7 +281,7 @@ async function prepareAttempt(
   if (destination === undefined) return { kind: "released", claimed };
   requireSealed(dependencies, webhooks, [destination]);
   // A destination that was changed meanwhile is tried again later.
-  if (!await isRegistered(dependencies, destination)) return { kind: "postponed", claimed };
+  if (await registeredWith(dependencies, destination) === null) return { kind: "postponed", claimed };
   const url = new URL(destination.url);
   return { delivery, url, body, secret: opened.plain };
 }

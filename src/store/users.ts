@@ -1,0 +1,124 @@
+/** Rows of an organization's users, and of their sessions. */
+import { type CompiledQuery, type Insertable, type Selectable, sql } from "kysely";
+import { heldColumn } from "./chains.ts";
+import { compileOnce } from "./compile_once.ts";
+import { type Database, query } from "./database.ts";
+import { auditLog, keyIn, loadOnce, type RecordKind } from "./records.ts";
+import type { UserAccountTable, UserSessionTable } from "./schema.ts";
+
+/** A user; its seal is absent until it is saved. */
+export type UserRow =
+  & Omit<Selectable<UserAccountTable>, "seal">
+  & Pick<Insertable<UserAccountTable>, "seal">;
+
+export const userAccounts: RecordKind<UserRow> = {
+  name: "user_account",
+  isReferredTo: true,
+  load: loadOnce((keys) =>
+    query.selectFrom("user_account").selectAll().where(keyIn(["user_id"], keys)).compile()
+  ),
+  keyOf: (row) => [row.user_id],
+  sealing: {
+    values: (row) => [
+      row.user_id,
+      row.org_id,
+      row.email,
+      row.name,
+      row.role,
+      row.state,
+      row.password,
+      row.link_hash,
+      row.link_expires_at,
+      row.issuer,
+      row.issuer_subject,
+      row.session_epoch,
+      row.created_at,
+      row.changed_at,
+    ],
+    heldBy: auditLog,
+  },
+  save: compileOnce((row) =>
+    query.insertInto("user_account").values(row).onConflict((conflict) =>
+      conflict.column("user_id").doUpdateSet(({ ref }) => ({
+        email: ref("excluded.email"),
+        name: ref("excluded.name"),
+        role: ref("excluded.role"),
+        state: ref("excluded.state"),
+        password: ref("excluded.password"),
+        link_hash: ref("excluded.link_hash"),
+        link_expires_at: ref("excluded.link_expires_at"),
+        issuer: ref("excluded.issuer"),
+        issuer_subject: ref("excluded.issuer_subject"),
+        session_epoch: ref("excluded.session_epoch"),
+        changed_at: ref("excluded.changed_at"),
+        seal: ref("excluded.seal"),
+      }))
+    ).compile()
+  ),
+};
+
+/** The user of an email address; there is no row if the organization has none. */
+export interface UserOfEmail {
+  readonly org_id: string;
+  readonly email: string | null;
+  readonly user_id: string;
+}
+
+export const usersOfEmail: RecordKind<UserOfEmail> = {
+  name: "user_of_email",
+  load: loadOnce((keys) =>
+    query.selectFrom("user_account").select(["org_id", "email", "user_id"])
+      .where(keyIn(["org_id", "email"], keys)).compile()
+  ),
+  keyOf: (row) => [row.org_id, row.email!],
+};
+
+/** A session; its seal is absent until it is saved. */
+export type UserSessionRow =
+  & Omit<Selectable<UserSessionTable>, "seal">
+  & Pick<Insertable<UserSessionTable>, "seal">;
+
+export const userSessions: RecordKind<UserSessionRow> = {
+  name: "user_session",
+  load: loadOnce((keys) =>
+    query.selectFrom("user_session").selectAll()
+      .where(sql<boolean>`session_hash in (select unhex(value ->> 0) from json_each(${keys}))`).compile()
+  ),
+  keyOf: (row) => [row.session_hash.toHex()],
+  sealing: {
+    values: (row) => [
+      row.session_hash,
+      row.org_id,
+      row.user_id,
+      row.session_epoch,
+      row.method,
+      row.agent,
+      row.created_at,
+      row.seen_at,
+      row.expires_at,
+    ],
+    heldBy: auditLog,
+  },
+  save: compileOnce((row) =>
+    query.insertInto("user_session").values(row).onConflict((conflict) =>
+      conflict.column("session_hash").doUpdateSet(({ ref }) => ({
+        seen_at: ref("excluded.seen_at"),
+        seal: ref("excluded.seal"),
+      }))
+    ).compile()
+  ),
+  remove: ([hash]) =>
+    query.deleteFrom("user_session").where("session_hash", "=", Uint8Array.fromHex(hash!)).compile(),
+};
+
+/** An organization's users, the oldest first. */
+export function usersQuery(orgId: string): CompiledQuery<UserRow> {
+  return query.selectFrom("user_account").selectAll().where("org_id", "=", orgId)
+    .orderBy("created_at").orderBy("user_id").compile();
+}
+
+/** The sessions of an organization's users, the oldest first. */
+export function userSessionsQuery(orgId: string): CompiledQuery<UserSessionRow> {
+  return query.selectFrom("user_session").selectAll().where("org_id", "=", orgId)
+    .orderBy("created_at").orderBy("session_hash").compile();
+}
