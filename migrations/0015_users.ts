@@ -36,6 +36,7 @@ export const users: Migration = {
       password TEXT,
       -- of the one-time link that was issued last and is not used yet
       link_hash BLOB CHECK (length(link_hash) = 32),
+      link_purpose TEXT CHECK (link_purpose IN ('set_password', 'sign_in')),
       link_expires_at INTEGER,
       -- of the identity provider that signs the user in
       issuer TEXT,
@@ -46,6 +47,7 @@ export const users: Migration = {
       changed_at INTEGER NOT NULL,
       seal BLOB CHECK (length(seal) = 16),
       CHECK ((link_hash IS NULL) = (link_expires_at IS NULL)),
+      CHECK ((link_hash IS NULL) = (link_purpose IS NULL)),
       CHECK ((issuer IS NULL) = (issuer_subject IS NULL))
     ) WITHOUT ROWID, STRICT`,
     `CREATE UNIQUE INDEX user_account_email ON user_account (org_id, email) WHERE email IS NOT NULL`,

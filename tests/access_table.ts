@@ -15,6 +15,7 @@ const HEAD = ["call", "own key", "scope of a named key", ...ROLES];
 function rowOf({ method, path, auth }: Route): readonly string[] {
   const call = `\`${method} ${path}\``;
   if (auth.kind === "none") return [call, "none needed", "", ...ROLES.map(() => "")];
+  if (auth.kind === "user") return [call, "", "", ...ROLES.map(() => "yes")];
   if (auth.kind === "master") return [call, `master key \`${auth.scope}\``, "", ...ROLES.map(() => "")];
   const { scope } = ACCESS[auth.access];
   return [

@@ -1,4 +1,5 @@
 /** The records that the catalogue's examples name, made over the service's own endpoints. */
+import type { MasterScope } from "../src/keys/master_keys.ts";
 import type { Route } from "../src/http/exchange.ts";
 import { ROUTES } from "../src/http/routes.ts";
 
@@ -11,6 +12,11 @@ export const SHARED_SECRET = "a-secret-that-a-receiver-shared-2026";
 
 /** A destination on loopback at which nobody listens; the service must be allowed to call it. */
 export const NOBODY = "https://127.0.0.1:9/jiss";
+
+/** Uses a one-time link, which sets a password; resolves to the session, with the cookie as a browser sends it back. */
+export type UseLink = (
+  body: { readonly token: string; readonly password: string },
+) => Promise<{ readonly cookie: string; readonly sessionId: string }>;
 
 /**
  * Makes records of every kind, almost all of one operator, under the names that the examples use; returns the
@@ -65,6 +71,63 @@ export async function fillExamples(
   };
 }
 
+/**
+ * Makes the users that the examples name, and signs one in; returns the names that only the service can give. It takes
+ * half a second, since passwords are hashed.
+ */
+export async function fillUsers(
+  ask: Ask,
+  useLink: UseLink,
+): Promise<{ readonly names: Readonly<Record<string, string>>; readonly cookie: string }> {
+  const invite = async (email: string, role: string) => {
+    const { user_id, link } = await ask("/v1/users", { email, name: "A user of the examples", role });
+    return { userId: user_id as string, token: String(link).split("#")[1]! };
+  };
+  const { token } = await invite("ada.ruiz@acme.example", "admin");
+  const { cookie, sessionId } = await useLink({ token, password: PASSWORD });
+  const invited = await invite("cleo.park@acme.example", "viewer");
+  const names = {
+    ["f".repeat(64)]: sessionId,
+    "usr_01USEROFTHEEXAMPLE00000000": invited.userId,
+    [`usr_01USEROFTHEEXAMPLE00000000.${"0".repeat(43)}`]: invited.token,
+  };
+  return { names, cookie };
+}
+
+/** A password that the catalogue's examples send. */
+const PASSWORD = "the password of the example";
+
+/** The credentials with which the catalogue's examples are sent. */
+export interface Credentials {
+  readonly organizationKey: string;
+  /** The cookie of the user's session, and the origin of the service's pages. */
+  readonly cookie: string;
+  readonly origin: string;
+  readonly masterKeyOf: (scope: MasterScope) => string;
+}
+
+/** The headers of a route's key or session. */
+export function credentialsFor(
+  { auth }: Pick<Route, "auth">,
+  { organizationKey, cookie, origin, masterKeyOf }: Credentials,
+): Readonly<Record<string, string>> {
+  switch (auth.kind) {
+    case "none":
+      return {};
+    case "key":
+      return { "X-API-Key": organizationKey };
+    case "user":
+      return { Cookie: cookie, Origin: origin };
+    case "master":
+      return { "X-API-Key": masterKeyOf(auth.scope) };
+  }
+}
+
+/** The cookie that an answer gives, as a browser sends it back. */
+export function cookieIn(headers: Headers): string {
+  return headers.getSetCookie().map((cookie) => cookie.split(";")[0]!).join("; ");
+}
+
 /** The body that an example of a write sends. */
 function bodyOf(operationId: string, at = 0): unknown {
   return ROUTES.find((route) => route.operationId === operationId)!.examples[at]!.body;
@@ -73,6 +136,19 @@ function bodyOf(operationId: string, at = 0): unknown {
 /** The path of a route with its parameters filled in. */
 export function pathOf(route: Pick<Route, "path">, values: Readonly<Record<string, string>>): string {
   return route.path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(values[name] ?? "x"));
+}
+
+/** The body of an example; `names` are those that only the service can give. */
+export function filledBody(
+  { body }: Route["examples"][number],
+  names: Readonly<Record<string, string>>,
+): Record<string, unknown> | undefined {
+  if (body === undefined) return undefined;
+  return Object.fromEntries(
+    Object.entries(body).map((
+      [name, value],
+    ) => [name, typeof value === "string" ? names[value] ?? value : value]),
+  );
 }
 
 /** The path and query of an example; `names` are those that only the service can give. */

@@ -48,6 +48,9 @@ export const MASTER_SECRETS: MasterSecrets = Object.fromEntries(
 export const MASTER_KEY = MASTER_KEYS.ORG_CREATE;
 export const PEPPER = "pepper-of-the-tests-0123456789-0123456789";
 
+/** The origin of the service's own pages. */
+export const OWN_ORIGIN = "http://jiss.test";
+
 /** Wraps secrets at rest. */
 export const SECRETS_KEY = new Uint8Array(32).fill(7);
 
@@ -104,6 +107,7 @@ export function seededWorld(seed = "harness", first = 0): World {
 export interface HarnessOptions {
   readonly rateLimitIp?: number;
   readonly rateLimitKey?: number;
+  readonly rateLimitSession?: number;
   /** Layers of rate limits in place of those in memory. */
   readonly addressWindow?: RateWindow;
   readonly keyWindow?: RateWindow;
@@ -386,7 +390,7 @@ function configOf(options: HarnessOptions): Config {
     host: "127.0.0.1",
     port: 0,
     metrics: null,
-    baseUrl: "http://jiss.test",
+    baseUrl: OWN_ORIGIN,
     dataDir: NO_FILE,
     database: { kind: "file", path: options.path ?? ":memory:" },
     lockFile: options.lockPath ?? ":memory:",
@@ -399,7 +403,10 @@ function configOf(options: HarnessOptions): Config {
     adminDashboard: options.adminDashboard ?? false,
     rateLimitIp: options.rateLimitIp ?? UNREACHED_LIMIT,
     rateLimitKey: options.rateLimitKey ?? UNREACHED_LIMIT,
+    rateLimitSession: options.rateLimitSession ?? UNREACHED_LIMIT,
     rateLimitKv: null,
+    sessionHours: 12,
+    sessionIdleMinutes: 30,
     bootstrapOrganization: null,
     trustedProxies: options.trustedProxies ?? [],
     webhookAllow: options.webhookAllow ?? [],

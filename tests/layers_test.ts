@@ -22,6 +22,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   subjects: ["organizations", "probes", "reporting", "scoring", "shared"],
   verification: ["chains", "organizations", "reporting", "scoring", "shared"],
   restoring: ["chains", "organizations", "probes", "scoring", "shared", "subjects", "verification"],
+  users: ["organizations", "shared"],
   webhooks: ["organizations", "shared"],
   installation: [
     "chains",
@@ -30,6 +31,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "restoring",
     "scoring",
     "shared",
+    "users",
     "verification",
     "webhooks",
   ],

@@ -4,11 +4,22 @@
  */
 import assert from "node:assert/strict";
 import { Ajv2020 } from "ajv/2020";
+import { ACCESS } from "../src/domain/access.ts";
 import { openApiDocument, STAND_IN } from "../src/http/openapi.ts";
 import type { Route } from "../src/http/exchange.ts";
 import { ROUTES } from "../src/http/routes.ts";
-import { fillExamples, pathOf, targetOf } from "./examples.ts";
-import { type Harness, MASTER_KEYS, MASTER_SECRETS, openHarness } from "./harness.ts";
+import {
+  type Ask,
+  cookieIn,
+  credentialsFor,
+  filledBody,
+  fillExamples,
+  fillUsers,
+  pathOf,
+  targetOf,
+  type UseLink,
+} from "./examples.ts";
+import { type Harness, MASTER_KEYS, MASTER_SECRETS, openHarness, OWN_ORIGIN } from "./harness.ts";
 
 // deno-lint-ignore no-explicit-any -- the document is walked by its names
 const document = openApiDocument("http://jiss.test") as any;
@@ -33,15 +44,15 @@ const USAGE_KEY = MASTER_KEYS.ORG_USAGE_READ;
 
 interface World {
   readonly harness: Harness;
-  /** The key that the route requires. */
-  readonly key: string | undefined;
+  /** The headers of the key or session that the route requires. */
+  readonly credentials: Readonly<Record<string, string>>;
   /** Names in the catalogue's examples that only the service can give. */
   readonly names: Readonly<Record<string, string>>;
 }
 
 /** A service with everything that the examples name, and a record of every kind for one operator. */
 async function openWorld(
-  { auth, operationId }: Pick<Route, "auth"> & Partial<Pick<Route, "operationId">>,
+  { auth, operationId, path }: Pick<Route, "auth"> & Partial<Pick<Route, "operationId" | "path">>,
 ): Promise<World> {
   const harness = await openHarness({
     masterSecrets: MASTER_SECRETS,
@@ -50,14 +61,18 @@ async function openWorld(
     webhookBackoffMs: [0, 0],
   });
   const organizationKey = await harness.organization("caller");
-  const names = await fillExamples(async (path, body) => {
+  const ask: Ask = async (path, body) => {
     const answer = await harness.send(path, {
       key: organizationKey,
       ...(body === undefined ? {} : { body }),
     });
     assert.ok(answer.status === 200 || answer.status === 201, answer.text);
     return answer.body;
-  }, () => harness.deliver());
+  };
+  const names = await fillExamples(ask, () => harness.deliver());
+  const users = isAboutUsers(auth, path)
+    ? await fillUsers(ask, useLinkOn(harness))
+    : { names: {}, cookie: "" };
   if (operationId === "postAcknowledgement") await harness.alert("caller", "alert-of-the-example");
   if (operationId === "postReactivation") {
     const { status } = await harness.master("ORG_SUSPEND", "/v1/admin/org/caller/suspend", {
@@ -68,8 +83,25 @@ async function openWorld(
   }
   return {
     harness,
-    key: auth.kind === "none" ? undefined : auth.kind === "key" ? organizationKey : MASTER_KEYS[auth.scope],
-    names,
+    credentials: credentialsFor({ auth }, {
+      organizationKey,
+      cookie: users.cookie,
+      origin: OWN_ORIGIN,
+      masterKeyOf: (scope) => MASTER_KEYS[scope],
+    }),
+    names: { ...names, ...users.names },
+  };
+}
+
+function isAboutUsers(auth: Route["auth"], path = ""): boolean {
+  return auth.kind === "user" || /^\/v1\/(?:users|sign-in)/.test(path);
+}
+
+function useLinkOn({ send }: Harness): UseLink {
+  return async (body) => {
+    const answer = await send("/v1/sign-in/link/use", { body });
+    assert.equal(answer.status, 200, answer.text);
+    return { cookie: cookieIn(answer.headers), sessionId: answer.body.session.session_id };
   };
 }
 
@@ -141,14 +173,13 @@ async function refusesKeys({ harness }: World, route: Route): Promise<void> {
   }
 }
 
-async function refusesInput({ harness, key }: World, route: Route): Promise<void> {
-  const headers: Record<string, string> = route.idempotent ? { "Idempotency-Key": "bad" } : {};
+async function refusesInput({ harness, credentials }: World, route: Route): Promise<void> {
+  const headers = { ...credentials, ...(route.idempotent ? { "Idempotency-Key": "bad" } : {}) };
   const before = await harness.rowCounts();
   for (const { path, body, status } of badRequests(route)) {
     const answer = await harness.send(path, {
       method: route.method,
       headers,
-      ...(key === undefined ? {} : { key }),
       ...(body === undefined ? {} : { body }),
     });
     assert.equal(answer.status, status, `${path}: ${answer.text.slice(0, 300)}`);
@@ -157,16 +188,19 @@ async function refusesInput({ harness, key }: World, route: Route): Promise<void
   assert.deepEqual(await harness.rowCounts(), before);
 }
 
-async function answersExamples({ harness, key, names }: World, route: Route): Promise<void> {
+async function answersExamples({ harness, credentials, names }: World, route: Route): Promise<void> {
   assert.ok(route.examples.length > 0);
   for (const [index, example] of route.examples.entries()) {
-    const { summary, body } = example;
+    const { summary } = example;
+    const body = filledBody(example, names);
     const answer = await harness.send(targetOf(route, example, names), {
       method: route.method,
-      headers: route.idempotent
-        ? { "Idempotency-Key": String(body?.idempotency_key ?? `example-${index}`) }
-        : {},
-      ...(key === undefined ? {} : { key }),
+      headers: {
+        ...credentials,
+        ...(route.idempotent
+          ? { "Idempotency-Key": String(body?.idempotency_key ?? `example-${index}`) }
+          : {}),
+      },
       ...(body === undefined ? {} : { body }),
     });
     assert.equal(answer.status, route.success.status, `${summary}: ${answer.text}`);
@@ -196,8 +230,8 @@ for (const route of ROUTES) {
 }
 
 Deno.test("erased records are 410 on every route that asks for them by id, as the OpenAPI document says", async () => {
-  const { harness, key } = await openWorld({ auth: { kind: "key", access: "read" } });
-  const erased = await harness.send("/v1/operator/reviewer-ada", { method: "DELETE", key: key! });
+  const { harness, credentials: headers } = await openWorld({ auth: { kind: "key", access: "read" } });
+  const erased = await harness.send("/v1/operator/reviewer-ada", { method: "DELETE", headers });
   assert.equal(erased.status, 200, erased.text);
   const interaction = { time_to_decision_ms: 1, decision: "accepted" };
   const named = { session_id: "case-2026-000123", decision_id: "decision-2026-000301" };
@@ -212,7 +246,7 @@ Deno.test("erased records are 410 on every route that asks for them by id, as th
   for (const [operationId, body] of Object.entries(bodies)) {
     const route = ROUTES.find((candidate) => candidate.operationId === operationId)!;
     const path = pathOf(route, { session_id: named.session_id, id: named.decision_id });
-    const answer = await harness.send(path, { key: key!, ...(body === undefined ? {} : { body }) });
+    const answer = await harness.send(path, { headers, ...(body === undefined ? {} : { body }) });
     assert.deepEqual([operationId, answer.status], [operationId, 410], answer.text);
     assert.equal(misfits(route, 410, answer.body), null, operationId);
   }
@@ -317,8 +351,13 @@ Deno.test("the document has the catalogue's examples, of parameters too, and eac
 Deno.test("an operation with a master key requires its own scope", () => {
   for (const route of ROUTES) {
     const { security } = document.paths[route.path][route.method.toLowerCase()];
-    const expected = { none: [], key: [{ organizationKey: [] }] };
     const { auth } = route;
+    const isForPeople = auth.kind === "key" && ACCESS[auth.access].roles.length > 0;
+    const expected = {
+      none: [],
+      key: [{ organizationKey: [] }, ...(isForPeople ? [{ session: [] }] : [])],
+      user: [{ session: [] }],
+    };
     assert.deepEqual(
       security,
       auth.kind === "master" ? [{ [`masterKey_${auth.scope}`]: [] }] : expected[auth.kind],

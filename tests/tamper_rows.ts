@@ -714,7 +714,7 @@ export const LINE_ROWS: readonly Row[] = [
   },
   {
     name: "an entry of unknown version ends the reading, and the file is not verifiable",
-    text: withLine(lineOfEntry(5), (line) => [line.replace("jis.audit/1", "jis.audit/2")]),
+    text: withLine(lineOfEntry(5), (line) => [line.replace("jis.audit/1", "jis.audit/3")]),
     ...notVerifiable(["UNSUPPORTED_VERSION"]),
   },
   {

@@ -14,7 +14,12 @@ import {
   RATE_LIMIT_IP_DEFAULT,
   RATE_LIMIT_KEY_DEFAULT,
   RATE_LIMIT_MAX,
+  RATE_LIMIT_SESSION_DEFAULT,
   SECRET_MIN_LENGTH,
+  SESSION_HOURS_DEFAULT,
+  SESSION_HOURS_MAX,
+  SESSION_IDLE_MINUTES_DEFAULT,
+  SESSION_IDLE_MINUTES_MAX,
   WEBHOOK_ATTEMPTS,
   WEBHOOK_BACKOFF_MS_DEFAULT,
   WEBHOOK_BACKOFF_MS_MAX,
@@ -76,6 +81,11 @@ export interface Config {
   readonly adminDashboard: boolean;
   readonly rateLimitIp: number;
   readonly rateLimitKey: number;
+  readonly rateLimitSession: number;
+  /** After which a user's session ends. */
+  readonly sessionHours: number;
+  /** Minutes without a request after which a user's session ends. */
+  readonly sessionIdleMinutes: number;
   /**
    * File or address of the Deno KV store for rate limits that processes share; null if each process counts in
    * memory.
@@ -250,6 +260,15 @@ export function readConfig(environment: Environment, readFile: ReadFile): Config
     metrics: reader.parse("JISS_METRICS_ADDR", null, parseMetricsAddress),
     rateLimitIp: reader.integer("JISS_RATE_LIMIT_IP", RATE_LIMIT_IP_DEFAULT, [1, RATE_LIMIT_MAX]),
     rateLimitKey: reader.integer("JISS_RATE_LIMIT_KEY", RATE_LIMIT_KEY_DEFAULT, [1, RATE_LIMIT_MAX]),
+    rateLimitSession: reader.integer("JISS_RATE_LIMIT_SESSION", RATE_LIMIT_SESSION_DEFAULT, [
+      1,
+      RATE_LIMIT_MAX,
+    ]),
+    sessionHours: reader.integer("JISS_SESSION_HOURS", SESSION_HOURS_DEFAULT, [1, SESSION_HOURS_MAX]),
+    sessionIdleMinutes: reader.integer("JISS_SESSION_IDLE_MINUTES", SESSION_IDLE_MINUTES_DEFAULT, [
+      1,
+      SESSION_IDLE_MINUTES_MAX,
+    ]),
     rateLimitKv: rateLimitKvOf(reader),
     bootstrapOrganization: reader.document("JISS_BOOTSTRAP_ORG_FILE", bootstrapSchema) ?? null,
     trustedProxies: reader.parse("JISS_TRUSTED_PROXIES", [], parseCidrs),

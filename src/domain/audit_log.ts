@@ -12,6 +12,8 @@ import { envelopeFields } from "./score.ts";
 /** A selection of events from the log; instants are epoch milliseconds. */
 export interface AuditLogFilter {
   readonly eventType: string | null;
+  /** Only what this user did; null for what everybody did. */
+  readonly userId: string | null;
   /** Included. */
   readonly since: number | null;
   /** Excluded. */
@@ -25,6 +27,7 @@ export function auditLogResponseSchema<Actor extends z.ZodType>(actor: Actor) {
     count: z.int().min(0).max(AUDIT_LOG_MAX),
     filters: z.object({
       event_type: z.string().nullable(),
+      user_id: z.string().nullable(),
       since: isoTimestamp.nullable(),
       until: isoTimestamp,
       limit: z.int(),
@@ -43,6 +46,10 @@ function auditEventSchema<Actor extends z.ZodType>(actor: Actor) {
       description: "Prefix of the key that was used, or that the event is about.",
     }),
     actor,
+    user_id: z.string().optional().meta({ description: "The user, if the actor is `user`." }),
+    user_name: z.string().nullable().optional().meta({
+      description: "The user's present name; null if the user was erased.",
+    }),
     detail: z.record(z.string(), z.unknown()).nullable(),
   }).meta({ id: "AuditEvent" });
 }
@@ -56,6 +63,8 @@ export interface AuditEvent {
   readonly org_id: string | null;
   readonly prefix: string | null;
   readonly actor: string;
+  readonly user_id?: string;
+  readonly user_name?: string | null;
   /** null if it is no longer stored. */
   readonly detail: Readonly<Record<string, unknown>> | null;
 }

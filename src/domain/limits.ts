@@ -166,3 +166,31 @@ export const SHADOW_REPORTED_OPERATORS = 20;
 
 /** Most requests that wait for the writer; the answer beyond that is 503. */
 export const WRITE_QUEUE_LIMIT = 10_000;
+
+/** Users of an organization, erased ones included. */
+export const USERS_MAX = 10_000;
+export const USER_NAME_MAX_LENGTH = 120;
+/** RFC 5321, section 4.5.3.1.3, without the angle brackets. */
+export const EMAIL_MAX_LENGTH = 254;
+export const PASSWORD_MIN_LENGTH = 12;
+export const PASSWORD_MAX_LENGTH = 256;
+/** Hours for which an invitation, or another one-time link, can be used. */
+export const LINK_HOURS = 72;
+/** Hours after which a session ends, and minutes without a request after which it does. */
+export const SESSION_HOURS_DEFAULT = 12;
+export const SESSION_HOURS_MAX = 168;
+export const SESSION_IDLE_MINUTES_DEFAULT = 30;
+export const SESSION_IDLE_MINUTES_MAX = 1_440;
+/** Sessions that one user may have at once; the oldest ends when another begins. */
+export const SESSIONS_OF_USER_MAX = 20;
+/** Requests of one session in 60 seconds. */
+export const RATE_LIMIT_SESSION_DEFAULT = 600;
+/** Attempts to sign in as one user: from one address, and from all, in 15 minutes. */
+export const SIGN_IN_WINDOW_MS = 900_000;
+export const SIGN_IN_ATTEMPTS_ADDRESS = 10;
+export const SIGN_IN_ATTEMPTS_USER = 100;
+/** Milliseconds from the arrival of a failed attempt to sign in until its answer, and the grid of later answers. */
+export const SIGN_IN_FLOOR_MS = 1_000;
+export const SIGN_IN_GRID_MS = 500;
+/** Characters of what a browser says of itself that are kept of a session. */
+export const AGENT_MAX_LENGTH = 200;

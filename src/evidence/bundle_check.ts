@@ -7,7 +7,7 @@ import { type BundleHeader, checkpointLineSchema, trailerSchema } from "./bundle
 import { type CheckOptions, type Checks, openChecks } from "./checks.ts";
 import { ClosedBundle } from "./closed_bundle.ts";
 import { type Crypto, hex } from "./crypto.ts";
-import { ENTRY_VERSION } from "./entry.ts";
+import { ENTRY_VERSIONS } from "./entry.ts";
 import { EntryLines } from "./entry_lines.ts";
 import { Preamble } from "./preamble.ts";
 import { malformed, parseLine, type ReadLine, seqOf } from "./read_line.ts";
@@ -158,7 +158,7 @@ export class BundleCheck {
 
   #entryLine(line: ReadLine): void {
     const { number, value: { v } } = line;
-    if (typeof v === "string" && v !== ENTRY_VERSION) {
+    if (typeof v === "string" && !ENTRY_VERSIONS.some((version) => version === v)) {
       this.#checks.log.add("UNSUPPORTED_VERSION", { line: number, detail: v });
       this.#isAbandoned = true;
       return;

@@ -11,13 +11,28 @@ import { type Crypto, hex, utf8 } from "./crypto.ts";
 import { entryHash, genesisPrevious, PART_NAMES, partCommitment, type PartName } from "./hashes.ts";
 import { appendLeaf, EMPTY_FRONTIER, type Frontier, type TreeNode } from "./merkle.ts";
 
-export const ENTRY_VERSION = "jis.audit/1";
+const ENTRY_VERSION = "jis.audit/1";
+/** Version of an entry for what a user did: it has the user's id besides. */
+const USER_ENTRY_VERSION = "jis.audit/2";
+export const ENTRY_VERSIONS = [ENTRY_VERSION, USER_ENTRY_VERSION] as const;
 
 /** Hard cap on an entry's canonical text, in bytes. */
 const ENTRY_LIMIT_BYTES = 4096;
 
-export const ACTORS = ["api", "self_serve", "payment-worker", "admin-worker", "system"] as const;
+export const ACTORS = ["api", "self_serve", "payment-worker", "admin-worker", "system", "user"] as const;
 export type Actor = (typeof ACTORS)[number];
+
+/** A user's id: random, so that it names nobody once the user's row is erased. */
+export const USER_ID = /^usr_[0-9A-HJKMNP-TV-Z]{26}$/;
+
+/** Whether an entry's version, actor and user's id belong together. */
+export function isSignedConsistently(
+  { v, actor, user_id }: { readonly v: unknown; readonly actor: unknown; readonly user_id?: unknown },
+): boolean {
+  return v === USER_ENTRY_VERSION
+    ? actor === "user" && typeof user_id === "string" && USER_ID.test(user_id)
+    : v === ENTRY_VERSION && actor !== "user" && user_id === undefined;
+}
 
 /** ISO 8601 UTC with milliseconds, exactly 24 characters, so that byte order is time order. */
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -34,7 +49,7 @@ export const timestampSchema = z.string().refine(isTimestamp, "must be an instan
   override: { pattern: TIMESTAMP.source },
 });
 
-/** An entry: exactly these twelve members. */
+/** An entry: twelve members, and the user's id if a user made it. */
 export const entrySchema = z.strictObject({
   actor: z.enum(ACTORS),
   chain: z.string(),
@@ -47,8 +62,11 @@ export const entrySchema = z.strictObject({
   seq: z.int().min(0),
   subject: z.string().regex(/^[0-9a-f]{32}$/).nullable(),
   timestamp: timestampSchema,
-  v: z.literal(ENTRY_VERSION),
-}).meta({
+  user_id: z.string().regex(USER_ID).optional().meta({
+    description: "The user who made the entry, if its actor is `user`: then `v` is `jis.audit/2`.",
+  }),
+  v: z.enum(ENTRY_VERSIONS),
+}).refine(isSignedConsistently, "must have a user_id if, and only if, its actor is user").meta({
   id: "EvidenceEntry",
   description: "A chain entry: SHA-256(0x00 ‖ its canonical JSON) is entry_hash.",
 });
@@ -74,6 +92,8 @@ export interface EntryDraft {
   readonly orgId: string | null;
   /** First 8 characters of the key that was used. */
   readonly prefix: string | null;
+  /** The user's id if the actor is a user; absent otherwise. */
+  readonly userId?: string;
   /** Pseudonym of the operator, 32 hexadecimal digits. */
   readonly subject: string | null;
   /** Epoch milliseconds. If the chain's last timestamp is later, the entry gets that one. */
@@ -132,7 +152,7 @@ export function appendEntry<Head extends ChainHead>(
     seq: head.frontier.size,
     subject: draft.subject,
     timestamp,
-    v: ENTRY_VERSION,
+    ...(draft.userId === undefined ? { v: ENTRY_VERSION } : { user_id: draft.userId, v: USER_ENTRY_VERSION }),
   };
   const text = canonicalJson(entry);
   requireSmall(text);

@@ -4,7 +4,7 @@
  */
 import { HASH32 } from "../domain/hash.ts";
 import { PART_ABSENCES, type PartAbsence } from "./bundle.ts";
-import { type Actor, ACTORS, type Entry, ENTRY_VERSION, isTimestamp } from "./entry.ts";
+import { type Actor, ACTORS, type Entry, isSignedConsistently, isTimestamp } from "./entry.ts";
 import { PART_NAMES, type PartName } from "./hashes.ts";
 
 type Members = Readonly<Record<string, unknown>>;
@@ -16,15 +16,17 @@ export function isMembers(value: unknown): value is Members {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Whether a parsed line is an entry: its twelve members, and nothing else. */
+/** Whether a parsed line is an entry: its twelve members, the user's id if a user made it, and nothing else. */
 export function isEntry(value: Members): value is Members & Entry {
   return isText(value.id) && isText(value.chain) && isText(value.event_type) &&
     isTextOrNull(value.org_id) && isTextOrNull(value.prefix) &&
     isSequenceNumber(value.seq) && isHash(value.prev) &&
     isText(value.timestamp) && isTimestamp(value.timestamp) &&
     (value.subject === null || (isText(value.subject) && SUBJECT.test(value.subject))) &&
-    ACTORS.includes(value.actor as Actor) && value.v === ENTRY_VERSION &&
-    isCommitment(value.commit) && countMembers(value) === ENTRY_MEMBERS;
+    ACTORS.includes(value.actor as Actor) &&
+    isSignedConsistently({ v: value.v, actor: value.actor, user_id: value.user_id }) &&
+    isCommitment(value.commit) &&
+    countMembers(value) === (value.user_id === undefined ? ENTRY_MEMBERS : ENTRY_MEMBERS + 1);
 }
 
 /** A part line as it was parsed. */

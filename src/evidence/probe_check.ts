@@ -93,7 +93,7 @@ export class ProbeCheck {
   /** Checks an entry whose parts are all read. */
   checkEntry(entry: Entry): void {
     if (!this.#isFollowing) return;
-    const isOwn = entry.actor === "api" || entry.actor === "system";
+    const isOwn = ["api", "user", "system"].includes(entry.actor);
     const event = isOwn && Object.hasOwn(PROBE_DETAILS, entry.event_type)
       ? entry.event_type as ProbeEvent
       : null;

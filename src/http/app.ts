@@ -7,20 +7,17 @@
 import { Hono } from "hono";
 import { accepts } from "hono/accepts";
 import { ServiceError } from "../domain/errors.ts";
-import { BODY_MEMORY_BYTES } from "../domain/limits.ts";
+import { BODY_MEMORY_BYTES, SIGN_IN_FLOOR_MS, SIGN_IN_GRID_MS } from "../domain/limits.ts";
 import { BodyMemory } from "./body_memory.ts";
 import { bodyTimeout, checkContentType, checkDeclaredLength, parseJson, readBody } from "./body.ts";
 import type { AppContext, AppEnvironment, AppOptions, Route, Services } from "./exchange.ts";
 import { checkIdempotencyKey } from "./idempotency_key.ts";
-import {
-  AuthenticationFloor,
-  requireGranted,
-  requireKey,
-  requireMaster,
-} from "./middleware/authentication.ts";
+import { requireGranted, requireKey, requireMaster } from "./middleware/authentication.ts";
+import { AuthenticationFloor } from "./middleware/floor.ts";
 import { announceSunset, readBodyKey, withoutKey } from "./middleware/body_key.ts";
 import { allowOrigin, answerPreflight, isPreflight } from "./middleware/cors.ts";
-import { admitAddress, admitKey } from "./middleware/rate_limits.ts";
+import { admitAddress, admitKey, admitSession } from "./middleware/rate_limits.ts";
+import { cookieFor, requireOwnPage, requireSession } from "./middleware/session.ts";
 import { requestContext } from "./middleware/request_context.ts";
 import { openApiDocument } from "./openapi.ts";
 import { demoPage, type Page, PAGES } from "./pages.ts";
@@ -37,6 +34,10 @@ export function createApp(options: AppOptions): App {
     catalogue: ROUTES,
     openApi: () => document ??= openApiDocument(options.description.baseUrl()),
     bodies: new BodyMemory(options.bodyMemoryBytes ?? BODY_MEMORY_BYTES),
+    signInFloor: new AuthenticationFloor(options.clock, {
+      floorMs: SIGN_IN_FLOOR_MS,
+      gridMs: SIGN_IN_GRID_MS,
+    }),
   };
   const app: App = new Hono<AppEnvironment>();
   const floor = new AuthenticationFloor(services.clock);
@@ -93,12 +94,25 @@ async function serve(
   const request = context.req.raw;
   exchange.route = `${route.method} ${route.path}`;
   if (route.negotiated) negotiate(context);
-  if (route.layer1) await admitAddress(services, exchange);
+  const presented = context.req.header("X-API-Key");
+  // A key wins over a cookie, which browsers send by themselves.
+  const cookie = presented === undefined ? cookieFor(services, context, route) : null;
+  if (cookie !== null) await admitSession(services, exchange, cookie);
+  else if (route.layer1) await admitAddress(services, exchange);
   if (route.body !== null) checkDeclaredLength(request, route.body.limitBytes);
 
-  const presented = context.req.header("X-API-Key");
-  const earlyBody = await receive(context, () => readBodyKey(request, { route, exchange, presented }));
-  if (route.auth.kind === "key") {
+  const earlyBody = cookie === null
+    ? await receive(context, () => readBodyKey(request, { route, exchange, presented }))
+    : null;
+  if (cookie !== null) {
+    requireOwnPage(services, context);
+    exchange.session = await requireSession(services, { floor, exchange, cookie });
+    exchange.caller = exchange.session.caller;
+    exchange.body.holder = `organization ${exchange.caller.orgId}`;
+    if (route.auth.kind === "key") requireGranted(exchange.caller, route.auth.access);
+  } else if (route.auth.kind === "user") {
+    await floor.refuse(exchange);
+  } else if (route.auth.kind === "key") {
     const key = presented ?? earlyBody?.key ?? undefined;
     exchange.caller = await requireKey(services, { floor, exchange, presented: key });
     exchange.body.holder = `organization ${exchange.caller.orgId}`;

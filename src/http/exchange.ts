@@ -12,6 +12,8 @@ import type { ObservedRequest } from "../observability/metrics.ts";
 import type { BreachLog } from "../operations/organizations/breaches.ts";
 import type { Dependencies } from "../operations/dependencies.ts";
 import type { Call, GrantedCaller } from "../operations/shared/call.ts";
+import type { OpenSession } from "../operations/users/sessions.ts";
+import type { AuthenticationFloor } from "./middleware/floor.ts";
 import type { BodyLease, BodyMemory } from "./body_memory.ts";
 
 /** The facts about the program that `GET /v1` and the health check return. */
@@ -35,6 +37,10 @@ export interface Services {
   readonly addressWindow: RateWindow;
   /** Layer 2: the limit by key prefix. */
   readonly keyWindow: RateWindow;
+  /** The limit of a user's session. */
+  readonly sessionWindow: RateWindow;
+  /** The limits of attempts to sign in as one user: from one address, and from all. */
+  readonly signInWindows: { readonly address: RateWindow; readonly user: RateWindow };
   readonly trustedProxies: Networks;
   /** Whether the admin-dashboard endpoints are on; if not, they answer 501. */
   readonly adminDashboard: boolean;
@@ -46,10 +52,12 @@ export interface Services {
   readonly catalogue: readonly Route[];
   readonly openApi: () => Record<string, unknown>;
   readonly bodies: BodyMemory;
+  /** Holds back the refusals of attempts to sign in. */
+  readonly signInFloor: AuthenticationFloor;
 }
 
 /** The services that the caller of `createApp` provides; it makes the others itself. */
-export type AppOptions = Omit<Services, "catalogue" | "openApi" | "bodies"> & {
+export type AppOptions = Omit<Services, "catalogue" | "openApi" | "bodies" | "signInFloor"> & {
   /** The most bytes for request bodies held at once; undefined for the program's default. */
   readonly bodyMemoryBytes?: number;
 };
@@ -64,6 +72,8 @@ export interface Exchange {
   /** Method and path of the catalogue's route or of the page; null if none matched. */
   route: string | null;
   caller: GrantedCaller | null;
+  /** The user's session; null if the caller has a key, or is unknown. */
+  session: OpenSession | null;
   /** Memory that the body holds until the request is answered. */
   readonly body: BodyLease;
   /** Whether the answer is a page, also for failures. */
@@ -146,6 +156,8 @@ type Handler = (services: Services, input: HandlerInput) => Promise<Reply> | Rep
 type RouteAuth =
   | { readonly kind: "none" }
   | { readonly kind: "key"; readonly access: Access }
+  /** A user's session, of any role: what a user does for himself. */
+  | { readonly kind: "user" }
   | { readonly kind: "master"; readonly scope: MasterScope };
 
 export interface RouteExample {

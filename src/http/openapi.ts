@@ -7,7 +7,7 @@ import {
   type ZodOpenApiPathsObject,
   type ZodOpenApiResponseObject,
 } from "zod-openapi";
-import { grantedTo } from "../domain/access.ts";
+import { ACCESS, grantedTo } from "../domain/access.ts";
 import { ERROR_MEANINGS } from "../domain/error_meanings.ts";
 import { ERROR_STATUSES, type ErrorCode } from "../domain/errors.ts";
 import { IDEMPOTENCY_KEY_MAX_LENGTH } from "../domain/limits.ts";
@@ -67,7 +67,7 @@ function errorsOf(route: Route): readonly (readonly [status: number, codes: read
 }
 
 /** Matches a stand-in for a value that only a running service can give, such as the id of a webhook. */
-export const STAND_IN = /-of-the-example$|OFTHEEXAMPLE|^0{64}$/;
+export const STAND_IN = /-of-the-example$|OFTHEEXAMPLE|^[0f]{64}$/;
 
 /** Adds the examples' values of a parameter, each under its example's summary. Numbers in a URL are text. */
 function withExamples<Schema extends z.ZodType>(
@@ -122,8 +122,18 @@ function examplesOf(route: Route) {
 
 /** Each master key is for one operation only, so each is a separate security scheme. */
 function securityOf({ auth }: Route): readonly Record<string, string[]>[] {
-  if (auth.kind === "none") return [];
-  return [{ [auth.kind === "key" ? "organizationKey" : `masterKey_${auth.scope}`]: [] }];
+  switch (auth.kind) {
+    case "none":
+      return [];
+    case "master":
+      return [{ [`masterKey_${auth.scope}`]: [] }];
+    case "user":
+      return [{ session: [] }];
+    case "key": {
+      const { roles }: { readonly roles: readonly string[] } = ACCESS[auth.access];
+      return [{ organizationKey: [] }, ...(roles.length === 0 ? [] : [{ session: [] }])];
+    }
+  }
 }
 
 function securitySchemes() {
@@ -136,7 +146,17 @@ function securitySchemes() {
       scheme(`The master secret \`${secret}\`, which is valid for one operation only.`),
     ] as const;
   });
-  return { organizationKey: scheme("An organization's live key."), ...Object.fromEntries(masters) };
+  return {
+    organizationKey: scheme("An organization's live key, its own or a named one."),
+    session: {
+      type: "apiKey",
+      in: "cookie",
+      name: "jiss_session",
+      description:
+        "The cookie of a user's session; where browsers come over TLS its name is `__Host-jiss_session`. It works on the pages of this service alone.",
+    } as const,
+    ...Object.fromEntries(masters),
+  };
 }
 
 const json = (schema: z.ZodType) => ({ "application/json": { schema } });

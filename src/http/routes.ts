@@ -20,6 +20,8 @@ import { PROBE_ROUTES } from "./routes/probes.ts";
 import { REPORT_ROUTES } from "./routes/reports.ts";
 import { SCORE_ROUTES } from "./routes/scores.ts";
 import { SERVICE_ROUTES } from "./routes/service.ts";
+import { SIGN_IN_ROUTES } from "./routes/sign_in.ts";
+import { USER_ROUTES } from "./routes/users.ts";
 import { WEBHOOK_ROUTES } from "./routes/webhooks.ts";
 import type { Route } from "./exchange.ts";
 
@@ -73,6 +75,16 @@ export const ROUTE_GROUPS: readonly RouteGroup[] = [
     name: "Your organization",
     description: "The organization's own key, named keys, audit log and webhooks.",
     routes: [...OWN_KEY_ROUTES, ...KEY_ROUTES, ...AUDIT_LOG_ROUTES, ...WEBHOOK_ROUTES],
+  },
+  {
+    name: "Users",
+    description: "The people of an organization: invited, changed and erased by an admin.",
+    routes: USER_ROUTES,
+  },
+  {
+    name: "Signing in",
+    description: "Sessions of users. Their cookies work on the pages of this service alone.",
+    routes: SIGN_IN_ROUTES,
   },
   {
     name: "Administration",

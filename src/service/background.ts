@@ -45,7 +45,7 @@ export interface BackgroundOptions {
   /** Sends webhooks; default: over the network. */
   readonly deliverer?: Deliverer;
   /** Layers of rate limits in place of the configured ones. */
-  readonly windows?: Partial<Pick<RateWindows, "address" | "key">>;
+  readonly windows?: Partial<Pick<RateWindows, "address" | "key" | "session" | "signIn">>;
 }
 
 export interface Background {

@@ -1,6 +1,12 @@
 /** The two layers of rate limits, in this process alone or shared through a store. */
 import type { Config } from "../config/config.ts";
-import { RATE_STORE_TIMEOUT_MS, RATE_WINDOW_MS } from "../domain/limits.ts";
+import {
+  RATE_STORE_TIMEOUT_MS,
+  RATE_WINDOW_MS,
+  SIGN_IN_ATTEMPTS_ADDRESS,
+  SIGN_IN_ATTEMPTS_USER,
+  SIGN_IN_WINDOW_MS,
+} from "../domain/limits.ts";
 import type { Clock, World } from "../domain/world.ts";
 import type { RateWindow } from "../limits/admission.ts";
 import { SharedCounters } from "../limits/shared_counters.ts";
@@ -13,6 +19,9 @@ import { createPrivately } from "./data_directory.ts";
 export interface RateWindows {
   readonly address: RateWindow;
   readonly key: RateWindow;
+  readonly session: RateWindow;
+  /** Attempts to sign in as one user: from one address, and from all. */
+  readonly signIn: { readonly address: RateWindow; readonly user: RateWindow };
   /** Frees the memory of requests that no window holds any more. */
   forget(): void;
   close(): Promise<void>;
@@ -20,11 +29,10 @@ export interface RateWindows {
 
 /** @throws {StartError} if the rate store needs Deno KV and Deno was started without it. */
 export function rateWindows(
-  { rateLimitIp, rateLimitKey, rateLimitKv }: Config,
+  { rateLimitIp, rateLimitKey, rateLimitSession, rateLimitKv }: Config,
   { clock, log, world }: { readonly clock: Clock; readonly log: Log; readonly world: World },
 ): RateWindows {
-  const windowMs = RATE_WINDOW_MS;
-  const layer = (name: string, limit: number) => {
+  const layer = (name: string, limit: number, windowMs = RATE_WINDOW_MS) => {
     const reportUncounted = (uncounted: number, cause?: unknown) =>
       log.error("requests are refused because the rate limiter cannot count them", {
         layer: name,
@@ -37,20 +45,42 @@ export function rateWindows(
     const ownAdmissions = new SlidingWindow({ limit, windowMs, hashKey: [low!, high!], reportUncounted });
     return { layer: name, limit, windowMs, ownAdmissions, time: clock, reportUncounted };
   };
-  const [address, key] = [layer("address", rateLimitIp), layer("key", rateLimitKey)];
-  const forget = () => [address, key].forEach(({ ownAdmissions }) => ownAdmissions.forget(clock.monotonic()));
+  const [address, key, session] = [
+    layer("address", rateLimitIp),
+    layer("key", rateLimitKey),
+    layer("session", rateLimitSession),
+  ];
+  // Each process counts attempts to sign in by itself: a password costs it more than a count.
+  const [addressAttempts, userAttempts] = [
+    layer("sign-in address", SIGN_IN_ATTEMPTS_ADDRESS, SIGN_IN_WINDOW_MS),
+    layer("sign-in user", SIGN_IN_ATTEMPTS_USER, SIGN_IN_WINDOW_MS),
+  ];
+  const signIn = { address: addressAttempts.ownAdmissions, user: userAttempts.ownAdmissions };
+  const forget = () =>
+    [address, key, session, addressAttempts, userAttempts].forEach(({ ownAdmissions }) =>
+      ownAdmissions.forget(clock.monotonic())
+    );
   if (rateLimitKv === null) {
-    return { address: address.ownAdmissions, key: key.ownAdmissions, forget, close: () => Promise.resolve() };
+    return {
+      address: address.ownAdmissions,
+      key: key.ownAdmissions,
+      session: session.ownAdmissions,
+      signIn,
+      forget,
+      close: () => Promise.resolve(),
+    };
   }
   const counters = new SharedCounters({
     open: kvStore(rateLimitKv),
     time: clock,
-    windowMs,
+    windowMs: RATE_WINDOW_MS,
     timeoutMs: RATE_STORE_TIMEOUT_MS,
   });
   return {
     address: new SharedWindow({ ...address, counters }),
     key: new SharedWindow({ ...key, counters }),
+    session: new SharedWindow({ ...session, counters }),
+    signIn,
     forget,
     close: () => counters.close(),
   };

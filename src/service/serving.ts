@@ -140,6 +140,8 @@ function appOf(
     breaches,
     addressWindow: limits.address,
     keyWindow: limits.key,
+    sessionWindow: limits.session,
+    signInWindows: limits.signIn,
     trustedProxies: parseNetworks(config.trustedProxies),
     description: {
       version,

@@ -13,6 +13,8 @@ export interface LogPage {
   readonly before: number;
   /** null for all types. */
   readonly eventType: string | null;
+  /** null for the entries of everybody. */
+  readonly userId: string | null;
   readonly limit: number;
 }
 
@@ -22,10 +24,11 @@ export interface LogPage {
  */
 export async function readLogPage(
   database: Database,
-  { chain, from, before, eventType, limit }: LogPage,
+  { chain, from, before, eventType, userId, limit }: LogPage,
 ): Promise<readonly number[]> {
-  const entries = query.selectFrom("audit_entry").select("seq")
+  let entries = query.selectFrom("audit_entry").select("seq")
     .where("chain", "=", chain).where("seq", ">=", from).where("seq", "<", before);
+  if (userId !== null) entries = entries.where(sql<string>`body ->> '$.user_id'`, "=", userId);
   const ordered = eventType === null
     ? entries.orderBy("seq", "desc")
     : entries.where("event_type", "=", eventType).orderBy("ts", "desc").orderBy("seq", "desc");

@@ -44,6 +44,8 @@ export interface Statement {
   readonly last?: boolean;
   /** True if what it deletes is no personal data, so that the file need not be cleared of it. */
   readonly impersonal?: boolean;
+  /** Whether it replaces personal data: what was there must be cleared from the file, as after a deletion. */
+  readonly replacesPersonal?: boolean;
 }
 
 export type Expunged = "done" | "pending" | "server";

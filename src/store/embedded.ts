@@ -54,9 +54,9 @@ export function sqliteVersion(): string {
 
 function runBatch(file: FileConnection, clearing: Clearing, statements: readonly Statement[]): void {
   file.writing(() => {
-    for (const { sql, parameters, mustChange, impersonal } of statements) {
+    for (const { sql, parameters, mustChange, impersonal, replacesPersonal } of statements) {
       const { changes } = file.prepare(sql).run(...parameters as never[]);
-      if (/^delete /i.test(sql) && !impersonal) clearing.noteDeletion();
+      if (replacesPersonal || (/^delete /i.test(sql) && !impersonal)) clearing.noteDeletion();
       if (mustChange !== undefined && Number(changes) !== mustChange) {
         throw new WriteConflict(`changed ${changes} rows instead of ${mustChange}`);
       }

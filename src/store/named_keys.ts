@@ -40,7 +40,10 @@ export const namedKeys: RecordKind<NamedKeyRow> = {
       }))
     ).compile()
   ),
-  remove: ([id]) => query.deleteFrom("named_key").where("key_id", "=", id!).compile(),
+  remove: ([id]) => ({
+    ...query.deleteFrom("named_key").where("key_id", "=", id!).compile(),
+    impersonal: true,
+  }),
 };
 
 /** The names of an organization's keys; there is no row if it has none. */

@@ -81,6 +81,7 @@ export interface UserAccountTable {
   password: string | null;
   /** Hash of the one-time link that was issued last and is not used yet. */
   link_hash: Uint8Array | null;
+  link_purpose: string | null;
   link_expires_at: number | null;
   /** The identity provider that signs the user in, and the user's name there. */
   issuer: string | null;

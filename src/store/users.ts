@@ -28,6 +28,7 @@ export const userAccounts: RecordKind<UserRow> = {
       row.state,
       row.password,
       row.link_hash,
+      row.link_purpose,
       row.link_expires_at,
       row.issuer,
       row.issuer_subject,
@@ -37,25 +38,28 @@ export const userAccounts: RecordKind<UserRow> = {
     ],
     heldBy: auditLog,
   },
-  save: compileOnce((row) =>
-    query.insertInto("user_account").values(row).onConflict((conflict) =>
-      conflict.column("user_id").doUpdateSet(({ ref }) => ({
-        email: ref("excluded.email"),
-        name: ref("excluded.name"),
-        role: ref("excluded.role"),
-        state: ref("excluded.state"),
-        password: ref("excluded.password"),
-        link_hash: ref("excluded.link_hash"),
-        link_expires_at: ref("excluded.link_expires_at"),
-        issuer: ref("excluded.issuer"),
-        issuer_subject: ref("excluded.issuer_subject"),
-        session_epoch: ref("excluded.session_epoch"),
-        changed_at: ref("excluded.changed_at"),
-        seal: ref("excluded.seal"),
-      }))
-    ).compile()
-  ),
+  save: (row) => row.state === "erased" ? { ...saveUser(row), replacesPersonal: true } : saveUser(row),
 };
+
+const saveUser = compileOnce((row: UserRow) =>
+  query.insertInto("user_account").values(row).onConflict((conflict) =>
+    conflict.column("user_id").doUpdateSet(({ ref }) => ({
+      email: ref("excluded.email"),
+      name: ref("excluded.name"),
+      role: ref("excluded.role"),
+      state: ref("excluded.state"),
+      password: ref("excluded.password"),
+      link_hash: ref("excluded.link_hash"),
+      link_purpose: ref("excluded.link_purpose"),
+      link_expires_at: ref("excluded.link_expires_at"),
+      issuer: ref("excluded.issuer"),
+      issuer_subject: ref("excluded.issuer_subject"),
+      session_epoch: ref("excluded.session_epoch"),
+      changed_at: ref("excluded.changed_at"),
+      seal: ref("excluded.seal"),
+    }))
+  ).compile()
+);
 
 /** The user of an email address; there is no row if the organization has none. */
 export interface UserOfEmail {
@@ -107,9 +111,58 @@ export const userSessions: RecordKind<UserSessionRow> = {
       }))
     ).compile()
   ),
-  remove: ([hash]) =>
-    query.deleteFrom("user_session").where("session_hash", "=", Uint8Array.fromHex(hash!)).compile(),
+  remove: ([hash]) => ({
+    ...query.deleteFrom("user_session").where("session_hash", "=", Uint8Array.fromHex(hash!)).compile(),
+    impersonal: true,
+  }),
 };
+
+/** The number of an organization's users; there is no row if it has none. */
+export interface UserCount {
+  readonly org_id: string;
+  readonly count: number;
+}
+
+export const userCounts: RecordKind<UserCount> = {
+  name: "user_count",
+  load: loadOnce((keys) =>
+    query.selectFrom("user_account").select((row) => ["org_id", row.fn.countAll<number>().as("count")])
+      .where(keyIn(["org_id"], keys)).groupBy("org_id").compile()
+  ),
+  keyOf: (row) => [row.org_id],
+};
+
+/** A session, with the set that the head of its organization's audit log holds. */
+export type HeldSession = UserSessionRow & { readonly held: Uint8Array | null };
+
+/** The session of a hash; null if there is none. */
+export async function readSession(database: Database, hash: Uint8Array): Promise<HeldSession | null> {
+  const [row] = await database.read(sessionQuery({ hash }));
+  return row ?? null;
+}
+
+const sessionQuery = compileOnce(({ hash }: { readonly hash: Uint8Array }) =>
+  query.selectFrom("user_session").selectAll().select(heldColumn("user_session"))
+    .where("session_hash", "=", hash).compile()
+);
+
+/** The organizations that have users, two at most. */
+export function organizationsWithUsersQuery(): CompiledQuery<{ readonly org_id: string }> {
+  return query.selectFrom("user_account").select("org_id").distinct().orderBy("org_id").limit(2).compile();
+}
+
+/** The sessions that ended before an instant, or were not used since another, epoch milliseconds. */
+export function endedSessionsQuery(
+  { endedBefore, unusedSince, limit }: {
+    readonly endedBefore: number;
+    readonly unusedSince: number;
+    readonly limit: number;
+  },
+): CompiledQuery<Pick<UserSessionRow, "org_id" | "session_hash">> {
+  return query.selectFrom("user_session").select(["org_id", "session_hash"])
+    .where((row) => row.or([row("expires_at", "<=", endedBefore), row("seen_at", "<=", unusedSince)]))
+    .limit(limit).compile();
+}
 
 /** An organization's users, the oldest first. */
 export function usersQuery(orgId: string): CompiledQuery<UserRow> {

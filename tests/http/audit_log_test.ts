@@ -25,6 +25,17 @@ const EXPORT = `${PATH}/export`;
 const NAMED = [
   "KEY_ROTATED",
   "KEY_REVOKED",
+  "NAMED_KEY_CREATED",
+  "NAMED_KEY_REMOVED",
+  "USER_INVITED",
+  "USER_LINK_ISSUED",
+  "USER_CHANGED",
+  "USER_ERASED",
+  "USER_PASSWORD_SET",
+  "USER_SIGNED_IN",
+  "USER_SIGNED_OUT",
+  "USER_SESSIONS_ENDED",
+  "AUTH_FAIL_SIGN_IN",
   "AUTH_FAIL_MASTER_KEY",
   "AUTH_FAIL_RATE_LIMITED_IP",
   "AUTH_FAIL_RATE_LIMITED_KEY",
@@ -134,7 +145,13 @@ Deno.test(
     const { events, ...rest } = contentOf(answer) as Json;
     assert.deepEqual(rest, {
       count: 4,
-      filters: { event_type: null, since: null, until: "2026-11-20T12:00:00.000Z", limit: 100 },
+      filters: {
+        event_type: null,
+        user_id: null,
+        since: null,
+        until: "2026-11-20T12:00:00.000Z",
+        limit: 100,
+      },
     });
     const prefix = key.slice(0, 8);
     const shown = events.map(({ event_id, ...event }: Json) => {
@@ -246,7 +263,13 @@ Deno.test(
     const key = await harness.organization("acme");
     const filters = async (query: Record<string, string>) => (await read(harness, key, query)).filters;
     const now = "2026-11-20T09:00:00.000Z";
-    assert.deepEqual(await filters({}), { event_type: null, since: null, until: now, limit: 100 });
+    assert.deepEqual(await filters({}), {
+      event_type: null,
+      user_id: null,
+      since: null,
+      until: now,
+      limit: 100,
+    });
     assert.deepEqual(
       await filters({
         event_type: "KEY_REVOKED",
@@ -256,6 +279,7 @@ Deno.test(
       }),
       {
         event_type: "KEY_REVOKED",
+        user_id: null,
         since: "2026-11-01T00:00:00.000Z",
         until: "2026-11-02T00:00:00.000Z",
         limit: 7,
@@ -263,6 +287,7 @@ Deno.test(
     );
     assert.deepEqual(await filters({ until: "2030-01-01" }), {
       event_type: null,
+      user_id: null,
       since: null,
       until: "2030-01-01T00:00:00.000Z",
       limit: 100,
@@ -275,7 +300,7 @@ Deno.test(
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     harness.clock.advance(1);
-    assert.equal(NAMED.length, 34);
+    assert.equal(NAMED.length, 45);
     for (const event_type of NAMED) {
       for (const path of [PATH, EXPORT]) {
         const { status, text } = await harness.send(`${path}?event_type=${event_type}&until=2026-11-20`, {

@@ -1,11 +1,13 @@
 /** An answer that lists the problems of a body has a bounded length, however many problems there are. */
 import assert from "node:assert/strict";
 import { openApiDocument } from "../../src/http/openapi.ts";
+import type { MasterScope } from "../../src/keys/master_keys.ts";
 import type { Route } from "../../src/http/exchange.ts";
 import { ROUTES } from "../../src/http/routes.ts";
-import { targetOf } from "../examples.ts";
-import { type Answer, type Harness, MASTER_KEYS, withHarness } from "../harness.ts";
+import { credentialsFor, targetOf } from "../examples.ts";
+import { type Answer, type Harness, MASTER_KEYS, OWN_ORIGIN, withHarness } from "../harness.ts";
 import { SHAPES } from "../heavy_bodies.ts";
+import { signedInUser } from "../signing_in.ts";
 
 /** Largest size of an error answer in bytes: 100 details, each with a path and a message. */
 const ANSWER_BYTES = 65_536;
@@ -37,14 +39,24 @@ function membersOf({ path, method }: Route): readonly string[] {
   return [...new Set(namesIn(requestBody.content["application/json"].schema))];
 }
 
-async function sent({ send }: Harness, route: Route, { key, body }: { key: string; body: string }) {
-  return await send(targetOf(route, route.examples[0]!, {}), {
+async function sent(
+  harness: Harness,
+  route: Route,
+  { key, cookie, body }: { key: string; cookie: string; body: string },
+) {
+  const credentials = {
+    organizationKey: key,
+    cookie,
+    origin: OWN_ORIGIN,
+    masterKeyOf: (scope: MasterScope) => MASTER_KEYS[scope],
+  };
+  return await harness.send(targetOf(route, route.examples[0]!, {}), {
     method: route.method,
     body,
-    headers: route.idempotent ? { "Idempotency-Key": crypto.randomUUID() } : {},
-    ...(route.auth.kind === "none"
-      ? {}
-      : { key: route.auth.kind === "key" ? key : MASTER_KEYS[route.auth.scope] }),
+    headers: {
+      ...credentialsFor(route, credentials),
+      ...(route.idempotent ? { "Idempotency-Key": crypto.randomUUID() } : {}),
+    },
   });
 }
 
@@ -67,17 +79,18 @@ for (const route of WITH_BODY) {
     `${route.method} ${route.path}: the error answer to any value of a member is bounded`,
     withHarness(async (harness) => {
       const key = await harness.organization("caller");
+      const { cookie } = await signedInUser(harness, { orgId: "caller", role: "viewer" });
       const members = membersOf(route);
       // The route's body has members or is optional. Otherwise this test would try nothing.
       assert.ok(members.length > 0 || route.body!.optional === true, route.path);
       for (const name of [...members, "interaction", "unknown"]) {
         for (const [shape, json] of JUNK) {
-          const answer = await sent(harness, route, { key, body: bodyWith(route, name, json) });
+          const answer = await sent(harness, route, { key, cookie, body: bodyWith(route, name, json) });
           assertBounded(answer, `${route.path} ${name} ${shape}`);
         }
       }
       for (const [shape, json] of JUNK) {
-        const answer = await sent(harness, route, { key, body: json });
+        const answer = await sent(harness, route, { key, cookie, body: json });
         assertBounded(answer, `${route.path} ${shape}`);
       }
     }, { masterSecrets: undefined, adminDashboard: true, rateLimitIp: 100_000, rateLimitKey: 100_000 }),

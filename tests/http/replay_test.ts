@@ -445,6 +445,8 @@ async function restartWith(
     breaches: new BreachLog(changed),
     addressWindow: memoryWindow(),
     keyWindow: memoryWindow(),
+    sessionWindow: memoryWindow(),
+    signInWindows: { address: memoryWindow(), user: memoryWindow() },
     trustedProxies: parseNetworks([]),
     description: {
       version: "0.0.0-test",

@@ -238,7 +238,7 @@ class Bundle:
 
     def _take_entry(self, value, raw):
         self.stage = 3
-        if isinstance(value.get("v"), str) and value["v"] != "jis.audit/1":
+        if isinstance(value.get("v"), str) and value["v"] not in ("jis.audit/1", "jis.audit/2"):
             self._close_entry()
             return self._stop()
         if len(raw) > LONGEST_ENTRY or not ENTRY(value):

@@ -10,7 +10,7 @@ from typing import Optional
 from draws import Day, Decided, Draw, Score, day_number, instant_number, seed_commitment, truth_commitment
 from shapes import PROBES
 
-_ACTORS = ("api", "system")
+_ACTORS = ("api", "user", "system")
 _SCORES_OF_A_DAY = 262_144
 _CLOSING = {"PROBE_OPENED", "PROBE_RECALLED", "PROBE_LOST"}
 # Cases that are planted, or announced, themselves.

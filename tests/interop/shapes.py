@@ -14,7 +14,7 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,256}")
 _DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 PARTS = ("detail", "input", "result")
-ACTORS = ("api", "self_serve", "payment-worker", "admin-worker", "system")
+ACTORS = ("api", "self_serve", "payment-worker", "admin-worker", "system", "user")
 DECISIONS = ("accepted", "modified", "rejected", "overridden", "deferred", "escalated")
 SCENARIOS = ("standard", "high_stakes", "critical", "error_injected", "calibration", "ai_withheld")
 FIRST_DOMAINS = (
@@ -198,7 +198,7 @@ def _commitments(value):
     )
 
 
-ENTRY = closed(
+_ENTRY = dict(
     actor=only(*ACTORS),
     chain=text,
     commit=_commitments,
@@ -210,8 +210,18 @@ ENTRY = closed(
     seq=whole(),
     subject=optional(matching(_PSEUDONYM)),
     timestamp=instant,
-    v=only("jis.audit/1"),
 )
+_PLAIN = closed(v=only("jis.audit/1"), **{**_ENTRY, "actor": only(*(set(ACTORS) - {"user"}))})
+_BY_USER = closed(
+    v=only("jis.audit/2"),
+    user_id=matching(re.compile("usr_[0-9A-HJKMNP-TV-Z]{26}")),
+    **{**_ENTRY, "actor": only("user")},
+)
+
+
+def ENTRY(value):
+    """An entry: with the user's id if, and only if, a user made it."""
+    return _PLAIN(value) or _BY_USER(value)
 
 
 # ---- details that say how a chain came about (section 5) --------------------------------------------------

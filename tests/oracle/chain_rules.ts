@@ -50,7 +50,10 @@ function entriesAreKept({ row, links }: Chain, { hasEnded }: { readonly hasEnded
 function entryIsWhatItsColumnsSay({ row: { chain } }: Chain, { row, entry }: Link): void {
   const where = `${chain} ${row.seq}`;
   assert.equal(row.body, canonicalJson(entry), `${where}: canonical`);
-  assert.equal(Object.keys(entry).length, 12, `${where}: twelve keys`);
+  const isOfUser = entry.actor === "user";
+  assert.equal(Object.keys(entry).length, isOfUser ? 13 : 12, `${where}: its keys`);
+  assert.equal(entry.v, isOfUser ? "jis.audit/2" : "jis.audit/1", `${where}: version`);
+  assert.equal(typeof entry.user_id, isOfUser ? "string" : "undefined", `${where}: user`);
   assert.deepEqual(row.entry_hash, leafHash(row.body), `${where}: hash`);
   assert.deepEqual(
     [entry.chain, entry.seq, entry.id, entry.event_type, entry.timestamp, entry.subject, entry.prev],

@@ -14,7 +14,7 @@ import { MASTER_SCOPES } from "../../src/keys/master_keys.ts";
 import type { Route } from "../../src/http/exchange.ts";
 import { ROUTES } from "../../src/http/routes.ts";
 import { IS_SERVER } from "../database.ts";
-import { fillExamples, NOBODY, SHARED_SECRET, targetOf } from "../examples.ts";
+import { cookieIn, fillExamples, NOBODY, SHARED_SECRET, targetOf } from "../examples.ts";
 import {
   changeRows,
   databaseFolder,
@@ -135,7 +135,7 @@ class Outputs {
     const text = await response.text();
     const head = [...response.headers].map(([name, value]) => `${name}: ${value}`).join("\n");
     this.take(`${response.status} of ${method ?? ""} ${path}`, `${head}\n\n${text}`);
-    return { status: response.status, text };
+    return { status: response.status, text, cookie: cookieIn(response.headers) };
   }
 
   /** Runs a command, which must end with `code`; returns what it printed. */
@@ -157,13 +157,16 @@ class Outputs {
 
 const isRevocation = ({ operationId }: Route) => operationId === "postKeyRevocation";
 
+/** {@link useUsers} makes these calls: their examples name secrets that only the service can give. */
+const isAboutUsers = ({ auth, path }: Route) => auth.kind === "user" || /^\/v1\/(?:users|sign-in)/.test(path);
+
 /**
  * Routes in an order in which all work: deletions after other calls, and calls that end an organization last.
  */
 function inOrder(): readonly Route[] {
   const rank = (route: Route) =>
     route.auth.kind === "master" ? 3 : isRevocation(route) ? 2 : route.method === "DELETE" ? 1 : 0;
-  return [...ROUTES].sort((a, b) => rank(a) - rank(b));
+  return ROUTES.filter((route) => !isAboutUsers(route)).sort((a, b) => rank(a) - rank(b));
 }
 
 /** Sends every example of the catalogue, and to each route a wrong key, a broken body and misplaced keys. */
@@ -181,11 +184,11 @@ async function callEverything(outputs: Outputs, service: RunningService, { env, 
   await alert();
   for (const route of inOrder()) {
     const { auth, method } = route;
-    const key = auth.kind === "none"
-      ? undefined
+    const key = auth.kind === "master"
+      ? env[`MASTER_ADMIN_KEY_${auth.scope}`]!
       : auth.kind === "key"
       ? own
-      : env[`MASTER_ADMIN_KEY_${auth.scope}`]!;
+      : undefined;
     for (const [index, example] of route.examples.entries()) {
       const path = targetOf(route, example, names);
       const headers = { "Idempotency-Key": String(example.body?.idempotency_key ?? `example-${index}`) };
@@ -208,6 +211,44 @@ async function callEverything(outputs: Outputs, service: RunningService, { env, 
       own = JSON.parse(text).new_api_key;
     }
   }
+}
+
+/** Invites a user, signs in in every way, and returns what only the user may know, each with its name. */
+async function useUsers(
+  outputs: Outputs,
+  service: RunningService,
+  key: string,
+): Promise<Readonly<Record<string, string>>> {
+  const call = async (path: string, options: Call, status = 200) => {
+    const answer = await outputs.call(service, path, options);
+    assert.equal(answer.status, status, `${path}: ${answer.text}`);
+    return { ...answer, body: JSON.parse(answer.text) };
+  };
+  const passwords = { first: "the first password of a user", second: "the second password of a user" };
+  const email = "ada@caller.example";
+  const invited = await call("/v1/users", { key, body: { email, name: "Ada", role: "admin" } }, 201);
+  const token = invited.body.link.split("#")[1];
+  await call("/v1/sign-in/link", { body: { token } });
+  const first = await call("/v1/sign-in/link/use", { body: { token, password: passwords.first } });
+  await call("/v1/sign-in/link/use", { body: { token, password: passwords.second } }, 404);
+  const headers = { Cookie: first.cookie, Origin: service.url };
+  await call("/v1/me", { headers });
+  const change = { current_password: passwords.first, new_password: passwords.second };
+  await call("/v1/me/password", { headers, body: { ...change, current_password: "a wrong password" } }, 422);
+  const second = await call("/v1/me/password", { headers, body: change });
+  await call("/v1/sign-in", { body: { email, password: passwords.first } }, 401);
+  const third = await call("/v1/sign-in", { body: { email, password: passwords.second } });
+  await call("/v1/me/sessions", { headers: { Cookie: third.cookie } });
+  await call("/v1/sign-out", { headers: { Cookie: second.cookie, Origin: service.url }, method: "POST" });
+  const again = await call(`/v1/users/${invited.body.user_id}/link`, { key, method: "POST" }, 201);
+  return {
+    ...passwords,
+    "a link's token": token,
+    "another link's token": again.body.link.split("#")[1],
+    ...Object.fromEntries(
+      [first, second, third].map(({ cookie }, index) => [`cookie ${index}`, cookie.split("=")[1]!]),
+    ),
+  };
 }
 
 async function callBadly(
@@ -340,6 +381,14 @@ Deno.test("after every endpoint and every command no secret is in the database, 
         parameters: ["alert-of-the-example"],
       }),
   });
+  const { new_api_key: own } = JSON.parse(
+    (await outputs.call(service, "/v1/admin/org/caller/force-rotate", {
+      key: env.MASTER_ADMIN_KEY_ORG_FORCE_ROTATE!,
+      headers: { "Idempotency-Key": "for users" },
+      body: { confirm_org_id: "caller", idempotency_key: "for users" },
+    })).text,
+  );
+  const userSecrets = await useUsers(outputs, service, own);
   const firstPem = await Deno.readTextFile(keyFile);
   await runEverything(outputs, { env, directory });
   assert.equal((await outputs.call(service, "/v1")).status, 200);
@@ -370,14 +419,20 @@ Deno.test("after every endpoint and every command no secret is in the database, 
   const files = [...running, ...filesNow()];
   assert.deepEqual(found(needles, [...files, ...outputs.places]), []);
 
-  // Keys by: creation, own rotation, reactivation after a revocation, payment, forced rotation, the example,
-  // and two commands.
-  assert.equal(outputs.keys.size, 8, "every new key was seen");
+  // Keys by: creation, own rotation, reactivation after a revocation, payment, two forced rotations, the example, three
+  // named ones, and two commands.
+  assert.equal(outputs.keys.size, 12, "every new key was seen");
   for (const key of outputs.keys) {
     const forms = formsOfApiKey(key);
     assert.deepEqual(found(forms, files), []);
     assert.equal(found(forms.slice(0, 1), outputs.places).length, 1, "shown once");
     assert.equal(found(forms.slice(1), outputs.places).length, 1, "the rest of the key is shown once");
+  }
+
+  for (const [name, secret] of Object.entries(userSecrets)) {
+    assert.deepEqual(found(formsOfText(name, secret), files), []);
+    const shown = /password/.test(secret) ? 0 : 1;
+    assert.equal(found([{ name, bytes: Buffer.from(secret) }], outputs.places).length, shown, name);
   }
 
   // One secret of the fixtures, two of the examples. The bytes that the text encodes are wrapped.

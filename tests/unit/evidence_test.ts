@@ -12,6 +12,7 @@ import {
   type EntryDraft,
   entrySchema,
 } from "../../src/evidence/entry.ts";
+import { isEntry } from "../../src/evidence/line_shapes.ts";
 import {
   type Evidence,
   evidenceOf,
@@ -389,10 +390,31 @@ Deno.test("an entry has exactly its twelve keys", () => {
     "seq beyond 2^53": { ...entry, seq: 2 ** 53 },
     subject: { ...entry, subject: "op-42" },
     timestamp: { ...entry, timestamp: "2026-11-20T09:00:02Z" },
-    v: { ...entry, v: "jis.audit/2" },
+    v: { ...entry, v: "jis.audit/3" },
   };
   for (const [name, value] of Object.entries(bad)) {
     assert.equal(entrySchema.safeParse(value).success, false, name);
+    assert.equal(isEntry(value as Record<string, unknown>), false, name);
+  }
+});
+
+Deno.test("an entry by a user has the user's id, and only that one", () => {
+  const { entry } = vectorEntries[2]!;
+  const user_id = "usr_01JZZZZZZZZZZZZZZZZZZZZZZZ";
+  const good = { ...entry, v: "jis.audit/2", actor: "user", user_id };
+  const rows: readonly (readonly [name: string, value: Record<string, unknown>, isGood: boolean])[] = [
+    ["by a user", good, true],
+    ["without the user", { ...entry, v: "jis.audit/2", actor: "user" }, false],
+    ["another actor", { ...good, actor: "system" }, false],
+    ["the earlier version", { ...good, v: "jis.audit/1" }, false],
+    ["a user without the id", { ...entry, actor: "user" }, false],
+    ["an id of another form", { ...good, user_id: "ada" }, false],
+    ["no id", { ...good, user_id: null }, false],
+    ["one member more", { ...good, more: 1 }, false],
+  ];
+  for (const [name, value, isGood] of rows) {
+    assert.equal(entrySchema.safeParse(value).success, isGood, name);
+    assert.equal(isEntry(value), isGood, name);
   }
 });
 

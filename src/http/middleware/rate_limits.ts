@@ -52,11 +52,50 @@ export async function admitKey(
 ): Promise<void> {
   const { orgId, prefix } = caller!;
   const admission = await services.keyWindow.admit(prefix!, arrivedAt);
-  headers.set("X-RateLimit-Limit", String(admission.limit));
-  headers.set("X-RateLimit-Remaining", String(admission.remaining));
-  headers.set("X-RateLimit-Reset", String(seconds(admission.resetMs)));
+  tellLimit(headers, admission);
   if (admission.admitted) return;
   if (!admission.counted) throw notCounted(admission);
   services.breaches.record({ type: "AUTH_FAIL_RATE_LIMITED_KEY", orgId, prefix: prefix! }, call.now);
   throw rateLimited(admission, "key");
+}
+
+/**
+ * The limit of a session, in place of both layers: so nobody who looks at the console uses up what an integration on the
+ * same host may send, nor the other way round. The cookie's MAC was checked before.
+ * @throws {ServiceError} RATE_LIMITED; SERVICE_UNAVAILABLE if the limiter cannot count.
+ */
+export async function admitSession(
+  services: Services,
+  { arrivedAt, headers }: Exchange,
+  sessionHash: Uint8Array,
+): Promise<void> {
+  const admission = await services.sessionWindow.admit(sessionHash.toHex(), arrivedAt);
+  tellLimit(headers, admission);
+  if (admission.admitted) return;
+  if (!admission.counted) throw notCounted(admission);
+  throw rateLimited(admission, "session");
+}
+
+function tellLimit(headers: Headers, { limit, remaining, resetMs }: Admission): void {
+  headers.set("X-RateLimit-Limit", String(limit));
+  headers.set("X-RateLimit-Remaining", String(remaining));
+  headers.set("X-RateLimit-Reset", String(seconds(resetMs)));
+}
+
+/**
+ * Limits attempts to sign in as one user, whether or not the user exists.
+ * @throws {ServiceError} RATE_LIMITED; SERVICE_UNAVAILABLE if the limiter cannot count.
+ */
+export async function admitSignIn(
+  { signInWindows }: Services,
+  { address, arrivedAt }: Exchange,
+  user: string,
+): Promise<void> {
+  const own = await signInWindows.address.admit(JSON.stringify([user, limitSubject(address)]), arrivedAt);
+  const admission = own.admitted ? await signInWindows.user.admit(user, arrivedAt) : own;
+  if (admission.admitted) return;
+  if (!admission.counted) throw notCounted(admission);
+  throw new ServiceError("RATE_LIMITED", "Too many attempts to sign in as this user: wait and retry.", {
+    headers: { "Retry-After": String(seconds(admission.resetMs)) },
+  });
 }

@@ -21,6 +21,7 @@ export function requestContext(services: Services): MiddlewareHandler<AppEnviron
       }),
       route: null,
       caller: null,
+      session: null,
       prefersPage: false,
       headers: new Headers(),
       body: services.bodies.lease("requests without a verified key"),
@@ -36,7 +37,10 @@ export function requestContext(services: Services): MiddlewareHandler<AppEnviron
     }
 
     const { headers } = context.res;
-    for (const [name, value] of exchange.headers) headers.set(name, value);
+    for (const [name, value] of exchange.headers) {
+      if (name === "set-cookie") headers.append(name, value);
+      else headers.set(name, value);
+    }
     headers.set("X-Request-Id", exchange.call.requestId);
     headers.set("X-Content-Type-Options", "nosniff");
     headers.set("Referrer-Policy", "no-referrer");
@@ -48,6 +52,7 @@ export function requestContext(services: Services): MiddlewareHandler<AppEnviron
     log.info("request", {
       request_id: exchange.call.requestId,
       org_id: exchange.caller?.orgId ?? null,
+      ...(exchange.session === null ? {} : { user_id: exchange.session.user.user_id }),
       route,
       status,
       duration_ms: Math.round(milliseconds * 1000) / 1000,

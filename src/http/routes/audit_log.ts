@@ -4,6 +4,7 @@ import { AUDIT_LOG_EVENTS } from "../../domain/audit_events.ts";
 import { auditLogResponseSchema } from "../../domain/audit_log.ts";
 import { instantSchema } from "../../domain/instant.ts";
 import { AUDIT_LOG_DEFAULT, AUDIT_LOG_MAX } from "../../domain/limits.ts";
+import { userIdSchema } from "../../domain/user.ts";
 import { entrySchema } from "../../evidence/entry.ts";
 import { exportAuditLog, readAuditLog } from "../../operations/organizations/audit_log.ts";
 import type { Route } from "../exchange.ts";
@@ -15,6 +16,7 @@ const ROTATIONS = { since: "2026-11-01", event_type: "KEY_ROTATED" };
 
 const filters = {
   event_type: z.enum(AUDIT_LOG_EVENTS, { error: `must be one of ${AUDIT_LOG_EVENTS.join(", ")}` }).optional(),
+  user_id: userIdSchema.optional().meta({ description: "Only what this user did." }),
   since: instantSchema.optional().meta({ description: "Start of the range, included." }),
   until: instantSchema.optional().meta({
     description: "End of the range, excluded. Default: the time of the call.",
@@ -43,9 +45,17 @@ const getAuditLog: Route = {
   },
   examples: [{ summary: "The newest" }, { summary: "Rotations of the key", query: ROTATIONS }],
   async handler({ dependencies }, { context, exchange }) {
-    const { event_type, since, until, limit } = parseParameters(context.req.raw, auditLogParametersSchema);
+    const { event_type, user_id, since, until, limit } = parseParameters(
+      context.req.raw,
+      auditLogParametersSchema,
+    );
     const { call } = exchange;
-    const query = { eventType: event_type ?? null, since: since ?? null, until: until ?? call.now };
+    const query = {
+      eventType: event_type ?? null,
+      userId: user_id ?? null,
+      since: since ?? null,
+      until: until ?? call.now,
+    };
     const events = await readAuditLog(dependencies, selfServe(exchange), { ...query, limit, call });
     return {
       status: 200,
@@ -54,6 +64,7 @@ const getAuditLog: Route = {
         count: events.length,
         filters: {
           event_type: query.eventType,
+          user_id: query.userId,
           since: query.since === null ? null : new Date(query.since).toISOString(),
           until: new Date(query.until).toISOString(),
           limit,
@@ -83,11 +94,15 @@ const getAuditLogExport: Route = {
   },
   examples: [{ summary: "Everything" }],
   async handler({ dependencies }, { context, exchange }) {
-    const { event_type, since, until } = parseParameters(context.req.raw, auditLogExportParametersSchema);
+    const { event_type, user_id, since, until } = parseParameters(
+      context.req.raw,
+      auditLogExportParametersSchema,
+    );
     const { call } = exchange;
     const caller = selfServe(exchange);
     const events = await exportAuditLog(dependencies, caller, {
       eventType: event_type ?? null,
+      userId: user_id ?? null,
       since: since ?? null,
       until: until ?? call.now,
       call,

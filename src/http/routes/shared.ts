@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { IDEMPOTENCY_KEY_MAX_LENGTH } from "../../domain/limits.ts";
 import type { Access } from "../../domain/access.ts";
-import type { OrganizationCaller } from "../../operations/shared/call.ts";
+import { type OrganizationCaller, selfServing } from "../../operations/shared/call.ts";
 import type { Exchange } from "../exchange.ts";
 
 /** A route that needs no key. */
@@ -69,7 +69,7 @@ export const idempotencyKeySchema = z.string().min(1).max(IDEMPOTENCY_KEY_MAX_LE
   description: "Must equal the Idempotency-Key header.",
 });
 
-/** The caller, with the actor that the audit log names on the routes of an organization's own key. */
+/** The caller, with the actor that the audit log names on the routes of an organization for itself. */
 export function selfServe({ caller }: Exchange): OrganizationCaller {
-  return { ...caller!, actor: "self_serve" };
+  return selfServing(caller!);
 }

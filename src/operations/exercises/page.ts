@@ -27,7 +27,7 @@ import { readProvenPage } from "../../store/proven_pages.ts";
 import { readRegistered, type Remembering } from "../organizations/registered.ts";
 import type { Call, OrganizationCaller } from "../shared/call.ts";
 import { originOf } from "../shared/deployment.ts";
-import { drawSalt, makePart } from "../shared/drafts.ts";
+import { drawSalt, makePart, signedBy } from "../shared/drafts.ts";
 import { requireCutOff } from "../shared/gone.ts";
 import { scoreInteraction } from "../scoring/score.ts";
 import { readRun, resultsOf, type Run, sessionsOf } from "./runs.ts";
@@ -195,10 +195,8 @@ async function score(
   };
   const draft: EntryDraft = {
     id: world.ulid(call.now),
-    actor: caller.actor,
+    ...signedBy(caller),
     eventType: "EXERCISE_DECIDED",
-    orgId,
-    prefix: caller.prefix,
     subject,
     at: call.now,
     parts: [makePart("input", drawSalt(world), exerciseDecidedSchema.parse(decided))],

@@ -15,7 +15,7 @@ import { readEvidence } from "../../store/proofs.ts";
 import { operators, subjects } from "../../store/records.ts";
 import type { Call, Caller, OrganizationCaller } from "../shared/call.ts";
 import { originOf, type RetentionDays } from "../shared/deployment.ts";
-import { drawSalt, makePart } from "../shared/drafts.ts";
+import { drawSalt, makePart, signedBy } from "../shared/drafts.ts";
 import type { IdempotentCall } from "../shared/idempotency.ts";
 import { KeyedCall, type KnownCall, type RepeatableAnswer } from "../shared/keyed_calls.ts";
 import { drawPseudonym, pseudonymOf } from "../shared/subjects.ts";
@@ -84,10 +84,8 @@ export async function setExercise(
       });
       const appended = unit.append(chain, {
         id: runId,
-        actor: caller.actor,
+        ...signedBy(caller),
         eventType: "EXERCISE_SET",
-        orgId,
-        prefix: caller.prefix,
         subject,
         at: call.now,
         parts: [makePart("input", salt, input)],

@@ -1,6 +1,7 @@
 /**
  * The upkeep: regular work of the service, for the first time soon after its start. Each minute it anchors
- * chains, logs the audit events of other processes, ends overdue probes, looks for unusual usage and bounds the outbox. Each hour
+ * chains, logs the audit events of other processes, ends overdue probes, looks for unusual usage, bounds the outbox and forgets
+ * ended sessions. Each hour
  * it deletes old deliveries. Once a day it cuts chains at their retention and deletes what is past its time.
  * The next run tries again what failed; a failure is logged unless the service was unavailable.
  */
@@ -22,10 +23,11 @@ import { endOverdueProbes } from "../probes/close.ts";
 import { turnProbeDays } from "../probes/programme.ts";
 import { followOtherHosts } from "../restoring/restores.ts";
 import { pruneChains } from "../chains/retention.ts";
+import { forgetSessions, type Sessioning } from "../users/sessions.ts";
 import { followTampering, type Watching } from "../shared/tampering.ts";
 
 /** The dependencies of these operations. */
-type Needs = Watching & Reading & Scoring & Retaining & Sending;
+type Needs = Watching & Reading & Scoring & Retaining & Sending & Sessioning;
 
 const HOUR_MS = 3_600_000;
 
@@ -78,6 +80,7 @@ export class Upkeep {
     await this.#attempt("deleting old breach windows", () => forgetBreachWindows(this.dependencies, now));
     await this.#attempt("bounding the outbox", () => dropOldEvents(this.dependencies, now));
     await this.#attempt("moving webhook cursors", () => skipUnsubscribedEvents(this.dependencies));
+    await this.#attempt("forgetting ended sessions", () => forgetSessions(this.dependencies, now));
     const hour = Math.floor(now / HOUR_MS);
     if (this.#deletedHour !== hour) {
       await this.#attempt("deleting old deliveries", async () => {

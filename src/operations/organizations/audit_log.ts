@@ -3,7 +3,7 @@
  * proven as they are read, page by page, and each event is made from a proven entry.
  * Source: specification, Self-serve admin; contract, section 5.
  */
-import type { Proving, Writing } from "../shared/capabilities.ts";
+import type { Proving, Reading, Writing } from "../shared/capabilities.ts";
 import type { AuditEvent, AuditLogFilter } from "../../domain/audit_log.ts";
 import { AlteredError } from "../../domain/errors.ts";
 import { firstSeqAt, readLogPage } from "../../store/audit_log.ts";
@@ -13,10 +13,11 @@ import { originOf } from "../shared/deployment.ts";
 import { eventDraft } from "../shared/drafts.ts";
 import type { Call, OrganizationCaller } from "../shared/call.ts";
 import { adminChain } from "../../evidence/chain_name.ts";
+import { readRegistered, type Remembering } from "./registered.ts";
 import { ownEpochs } from "../shared/proven_records.ts";
 
 /** The dependencies of these operations. */
-type Needs = Proving & Writing;
+type Needs = Proving & Reading & Writing & Remembering;
 
 /** Number of events that are read at once. */
 const PAGE = 100;
@@ -59,13 +60,14 @@ export async function exportAuditLog(
 async function recordAccess(
   { world, writer }: Needs,
   caller: OrganizationCaller,
-  { type, eventType, since, until, limit, call: { now } }: AuditLogQuery & {
+  { type, eventType, userId, since, until, limit, call: { now } }: AuditLogQuery & {
     readonly type: string;
     readonly limit: number | null;
   },
 ): Promise<number> {
   const detail = {
     event_type: eventType,
+    ...(userId === null ? {} : { user_id: userId }),
     since: since === null ? null : iso(since),
     until: iso(until),
     ...(limit === null ? {} : { limit }),
@@ -81,7 +83,7 @@ async function recordAccess(
   });
 }
 
-interface Range extends Pick<AuditLogFilter, "eventType" | "since" | "until"> {
+interface Range extends Pick<AuditLogFilter, "eventType" | "userId" | "since" | "until"> {
   /** Position over all epochs at which the range ends; excluded. */
   readonly end: number;
   readonly page: number;
@@ -93,22 +95,24 @@ async function* eventsOf(
   { page, end, ...range }: Range,
 ): AsyncGenerator<AuditEvent> {
   const { database } = dependencies;
-  const { eventType, since, until } = range;
+  const { eventType, userId, since, until } = range;
+  const { users } = await readRegistered(dependencies, orgId);
+  const names = new Map(users.map(({ user_id, name }) => [user_id, name]));
   const epochs = await ownEpochs(dependencies, adminChain(orgId));
   for (const { chain, firstPosition, minIndex, frontier: { size } } of epochs.toReversed()) {
     const span = { chain, from: minIndex, size: Math.min(size, Math.max(minIndex, end - firstPosition)) };
     const from = since === null ? minIndex : await firstSeqAt(database, { ...span, instant: iso(since) });
     let before = await firstSeqAt(database, { ...span, instant: iso(until) });
     while (before > from) {
-      const seqs = await readLogPage(database, { chain, from, before, eventType, limit: page });
-      requireOrder(chain, seqs, { before, isWhole: eventType === null });
+      const seqs = await readLogPage(database, { chain, from, before, eventType, userId, limit: page });
+      requireOrder(chain, seqs, { before, isWhole: eventType === null && userId === null });
       const proven = await readProvenPage(dependencies, {
         chain,
         origin: originOf(dependencies, chain),
         seqs,
         names: ["detail"],
       });
-      for (const [, record] of [...proven].toReversed()) yield toEvent(record, range);
+      for (const [, record] of [...proven].toReversed()) yield toEvent(record, range, names);
       before = seqs.length < page ? from : seqs.at(-1)!;
       await nextTurn();
     }
@@ -143,12 +147,13 @@ function requireOrder(
  */
 function toEvent(
   { entry, parts }: ProvenRecord,
-  { eventType, since, until }: AuditLogFilter,
+  { eventType, userId, since, until }: AuditLogFilter,
+  names: ReadonlyMap<string, string | null>,
 ): AuditEvent {
-  const { id, event_type, timestamp, org_id, prefix, actor, chain, seq } = entry;
+  const { id, event_type, timestamp, org_id, prefix, actor, chain, seq, user_id } = entry;
   const at = Date.parse(timestamp);
-  const isInRange = (eventType === null || event_type === eventType) && (since === null || at >= since) &&
-    at < until;
+  const isInRange = (eventType === null || event_type === eventType) &&
+    (userId === null || user_id === userId) && (since === null || at >= since) && at < until;
   if (!isInRange) throw new AlteredError(chain, `entry ${seq} of ${chain} is another than its row says`);
   const detail = parts.get("detail")?.text;
   if (detail === undefined && Object.hasOwn(entry.commit, "detail")) {
@@ -161,6 +166,7 @@ function toEvent(
     org_id,
     prefix,
     actor,
+    ...(user_id === undefined ? {} : { user_id, user_name: names.get(user_id) ?? null }),
     detail: detail === undefined ? null : JSON.parse(detail),
   };
 }

@@ -16,12 +16,11 @@ import {
   type StoredOrganization,
 } from "../../store/organizations.ts";
 import { organizations } from "../../store/records.ts";
-import { AlteredRows } from "../../store/seals.ts";
 import type { WriteJob } from "../../store/writer.ts";
 import type { Call, GrantedCaller } from "../shared/call.ts";
 import { adminChain } from "../../evidence/chain_name.ts";
 import { storedKey } from "./key_issue.ts";
-import { registeredWith, type Remembering } from "./registered.ts";
+import { readRegisteredRow, type Remembering } from "./registered.ts";
 import { requireSealed } from "../shared/sealed_reads.ts";
 
 /**
@@ -63,15 +62,18 @@ async function authenticateNamedKey(
   const { database, peppers } = dependencies;
   const key = comparableKey(presented);
   const prefix = apiKeyPrefix(key);
-  const row = await readNamedKeyHolder(database, prefix);
-  const pepper = matchingPepper(key, row?.key_hash ?? null, peppers);
-  if (pepper === null || row === null) return null;
-  requireSealed(dependencies, namedKeys, [row]);
-  if (row.expires_at !== null && row.expires_at <= now) return null;
+  const found = await readRegisteredRow(dependencies, async () => {
+    const row = await readNamedKeyHolder(database, prefix);
+    const pepper = matchingPepper(key, row?.key_hash ?? null, peppers);
+    if (pepper === null || row === null) return null;
+    requireSealed(dependencies, namedKeys, [row]);
+    return { row, pepper };
+  });
+  if (found === null) return null;
+  const { row, pepper, organization } = found;
   const { org_id: orgId } = row;
-  // A row that is not registered any more was replaced since it was read, or put back: it opens nothing.
-  const organization = await registeredWith(dependencies, row);
-  if (organization === null || !isOpenTo(organization, row.created_at)) return null;
+  if (row.expires_at !== null && row.expires_at <= now) return null;
+  if (!isOpenTo(organization, row.created_at)) return null;
   noteUse(dependencies, { key, row, now, isOld: pepper !== peppers[0] });
   return {
     actor: "api",
@@ -133,17 +135,12 @@ async function findCurrentHolder(
   dependencies: Needs,
   presented: string | undefined,
 ): Promise<Holder | null> {
-  for (let reads = 1;; reads += 1) {
+  return await readRegisteredRow(dependencies, async () => {
     const holder = await findHolder(dependencies, presented);
-    if (holder === null) return null;
-    requireSealed(dependencies, organizations, [holder.row]);
-    if (await registeredWith(dependencies, holder.row) !== null) return holder;
-    // Another request may replace the row between two reads, but not each time.
-    if (reads === READS_MAX) throw new AlteredRows(adminChain(holder.row.org_id), "a row of organization");
-  }
+    if (holder !== null) requireSealed(dependencies, organizations, [holder.row]);
+    return holder;
+  });
 }
-
-const READS_MAX = 3;
 
 type Holder = NonNullable<Awaited<ReturnType<typeof findHolder>>>;
 

@@ -34,7 +34,11 @@ export type Breach =
     readonly prefix: string | null;
   }
   | { readonly type: "AUTH_FAIL_RATE_LIMITED_IP"; readonly address: string | null }
-  | { readonly type: "AUTH_FAIL_RATE_LIMITED_KEY"; readonly orgId: string; readonly prefix: string };
+  | { readonly type: "AUTH_FAIL_RATE_LIMITED_KEY"; readonly orgId: string; readonly prefix: string }
+  /** Somebody failed to sign in as a user of an organization, or as nobody that it has. */
+  | { readonly type: "AUTH_FAIL_SIGN_IN"; readonly orgId: string; readonly user_id: string | null }
+  /** Somebody failed to sign in to no organization. */
+  | { readonly type: "AUTH_FAIL_SIGN_IN"; readonly address: string | null };
 
 interface BreachFields {
   readonly type: Breach["type"];
@@ -42,6 +46,7 @@ interface BreachFields {
   readonly prefix?: string | null;
   readonly scope?: MasterScope;
   readonly address?: string | null;
+  readonly user_id?: string | null;
 }
 
 interface Window {

@@ -8,7 +8,7 @@ import type { Proving, Writing } from "../shared/capabilities.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import { type OrganizationRow, organizations } from "../../store/records.ts";
 import type { UnitOfWork } from "../../store/unit_of_work.ts";
-import { drawSalt, makePart } from "../shared/drafts.ts";
+import { drawSalt, makePart, signedBy } from "../shared/drafts.ts";
 import type { Call, Caller } from "../shared/call.ts";
 import { adminChain } from "../../evidence/chain_name.ts";
 import { IdempotencyRecord, type IdempotentCall, type MasterAnswer } from "../shared/idempotency.ts";
@@ -93,7 +93,7 @@ export interface StateCall {
 /** @throws {ServiceError} NOT_FOUND; CONFLICT; IDEMPOTENCY_KEY_REUSED; SERVICE_UNAVAILABLE. */
 export async function changeState(
   { installation, writer, world }: Needs,
-  caller: Pick<Caller, "actor">,
+  caller: Pick<Caller, "actor" | "userId">,
   { orgId, call: { now }, scope, idempotency, request, transition: { event, issue, change, remembered } }:
     & StateCall
     & {
@@ -124,10 +124,8 @@ export async function changeState(
         unit.put(organizations, row);
         unit.append(adminChain(orgId), {
           id,
-          actor: caller.actor,
+          ...signedBy({ ...caller, orgId, prefix: before.prefix ?? row.prefix ?? null }),
           eventType: event,
-          orgId,
-          prefix: before.prefix ?? row.prefix ?? null,
           subject: null,
           at: now,
           parts: [makePart("detail", salt, { ...(scope === null ? {} : { scope }), ...detail })],

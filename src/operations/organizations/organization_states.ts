@@ -8,7 +8,7 @@ import { ServiceError, unauthorized } from "../../domain/errors.ts";
 import { type OrganizationRow, organizations } from "../../store/records.ts";
 import type { UnitOfWork } from "../../store/unit_of_work.ts";
 import { eventDraft } from "../shared/drafts.ts";
-import type { Call, Caller, OrganizationCaller } from "../shared/call.ts";
+import { type Call, type Caller, type OrganizationCaller, selfServing } from "../shared/call.ts";
 import { adminChain } from "../../evidence/chain_name.ts";
 import type { IdempotentCall, MasterAnswer } from "../shared/idempotency.ts";
 import { destroyedKey, KEY_WARNING, KeyIssue, NoKeyMinted } from "./key_issue.ts";
@@ -40,7 +40,7 @@ export async function rotateOwnKey(
   { call, idempotency = null }: OwnCall,
 ): Promise<MasterAnswer> {
   const issue = new KeyIssue(dependencies);
-  return await changeState(dependencies, SELF, {
+  return await changeState(dependencies, selfServing(caller), {
     ...directCall(caller.orgId, call),
     transition: {
       event: "KEY_ROTATED",
@@ -72,7 +72,7 @@ export async function revokeOwnKey(
   caller: OrganizationCaller,
   { call, idempotency = null }: OwnCall,
 ): Promise<MasterAnswer> {
-  return await changeState(dependencies, SELF, {
+  return await changeState(dependencies, selfServing(caller), {
     ...directCall(caller.orgId, call),
     transition: {
       event: "KEY_REVOKED",
@@ -106,11 +106,10 @@ function ownKeyedCall(
   return new KeyedCall(installation, { orgId, idempotency, request: {}, call });
 }
 
-const SELF = { actor: "self_serve" } as const;
-
-/** Another call with the same key may have come first. @throws {ServiceError} UNAUTHORIZED. */
+/** Another call with the same key may have come first. A user has none. @throws {ServiceError} UNAUTHORIZED. */
 function requireKeyInUse({ prefix, inactive_reasons }: OrganizationRow, caller: OrganizationCaller): void {
-  if (prefix !== caller.prefix || inactive_reasons !== "[]") throw unauthorized();
+  const isOver = caller.actor !== "user" && prefix !== caller.prefix;
+  if (isOver || inactive_reasons !== "[]") throw unauthorized();
 }
 
 // ---- master keys, and the administrator's commands --------------------------------------------------------

@@ -8,7 +8,7 @@ import type { HeadRow, StoredHead } from "../../store/chains.ts";
 import { type NamedKeyRow, namedKeys, namedKeysQuery } from "../../store/named_keys.ts";
 import { organizationQuery, type StoredOrganization } from "../../store/organizations.ts";
 import { organizations, type WebhookRow, webhooks } from "../../store/records.ts";
-import type { Sealed } from "../../store/seals.ts";
+import { AlteredRows, type Sealed } from "../../store/seals.ts";
 import {
   userAccounts,
   type UserRow,
@@ -153,3 +153,31 @@ export async function registeredWith(
   const { whole } = await readWhole(dependencies, row.org_id);
   return isIn(whole) ? whole.organization ?? null : null;
 }
+
+/** What was read, with its row. */
+interface ReadRow {
+  readonly row: RowWithSet;
+  /** Rows that were read with it. */
+  readonly others?: readonly Sealed[];
+}
+
+/**
+ * Reads a row until it is one that its organization has registered now; returns what was read and the organization, or null
+ * if nothing is read.
+ * @throws {AlteredRows} if the row never is.
+ */
+export async function readRegisteredRow<Found extends ReadRow>(
+  dependencies: Reading & Remembering,
+  read: () => Promise<Found | null>,
+): Promise<(Found & { readonly organization: StoredOrganization }) | null> {
+  for (let reads = 1;; reads += 1) {
+    const found = await read();
+    if (found === null) return null;
+    const organization = await registeredWith(dependencies, found.row, found.others);
+    if (organization !== null) return { ...found, organization };
+    // Another request may replace the row between two reads, but not each time.
+    if (reads === READS_MAX) throw new AlteredRows(adminChain(found.row.org_id), "a row");
+  }
+}
+
+const READS_MAX = 3;

@@ -3,7 +3,7 @@ import type { World } from "../../domain/world.ts";
 import { PROBE_DETAILS, type ProbeDetail, type ProbeEvent } from "../../evidence/probes.ts";
 import type { EntryDraft } from "../../evidence/entry.ts";
 import type { Caller } from "../shared/call.ts";
-import { drawSalt, makePart } from "../shared/drafts.ts";
+import { drawSalt, makePart, signedBy } from "../shared/drafts.ts";
 
 /** The id and the salt of an entry that may be written. */
 export interface DrawnEntry {
@@ -37,10 +37,8 @@ export function probeEntry<Event extends ProbeEvent>(
 ): EntryDraft {
   return {
     id,
-    actor: caller.actor,
+    ...signedBy(caller),
     eventType: event,
-    orgId: caller.orgId,
-    prefix: caller.prefix,
     subject,
     at: now,
     parts: [makePart(subject === null ? "detail" : "input", salt, PROBE_DETAILS[event].parse(content))],

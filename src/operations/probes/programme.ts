@@ -15,8 +15,8 @@ import { type ProbeProgrammeRow, probeProgrammes, probeProgrammesQuery } from ".
 import { nextTurn } from "../../store/turn.ts";
 import type { UnitOfWork } from "../../store/unit_of_work.ts";
 import type { World } from "../../domain/world.ts";
-import type { Call, OrganizationCaller } from "../shared/call.ts";
-import { makePart } from "../shared/drafts.ts";
+import { type Call, type OrganizationCaller, selfServing } from "../shared/call.ts";
+import { makePart, signedBy } from "../shared/drafts.ts";
 import { readSealed } from "../shared/sealed_reads.ts";
 import type { Watching } from "../shared/tampering.ts";
 import { endOverdueProbesOf } from "./close.ts";
@@ -105,7 +105,7 @@ export async function setPolicy(
   { change, call: { now } }: { readonly change: PolicyChange; readonly call: Call },
 ): Promise<Record<string, unknown>> {
   const { world, writer } = dependencies;
-  const { orgId, prefix } = caller;
+  const { orgId } = caller;
   await readProgramme(dependencies, orgId);
   const drawn = { entry: drawEntry(world, now), audit: drawEntry(world, now) };
   return await writer.submit({
@@ -128,10 +128,8 @@ export async function setPolicy(
       );
       unit.append(adminChain(orgId), {
         id: drawn.audit.id,
-        actor: "self_serve",
+        ...signedBy(selfServing(caller)),
         eventType: "PROBE_POLICY_CHANGED",
-        orgId,
-        prefix,
         subject: null,
         at: now,
         parts: [makePart("detail", drawn.audit.salt, policy)],

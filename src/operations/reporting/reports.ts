@@ -18,7 +18,7 @@ import { type ComplianceReportRow, complianceReports } from "../../store/records
 import { AlteredRows } from "../../store/seals.ts";
 import { hasReportEntry, readReport } from "../../store/reports.ts";
 import { originOf } from "../shared/deployment.ts";
-import { drawSalt, makePart } from "../shared/drafts.ts";
+import { drawSalt, makePart, signedBy } from "../shared/drafts.ts";
 import type { Call, OrganizationCaller } from "../shared/call.ts";
 import { evidenceChain } from "../../evidence/chain_name.ts";
 import { requireExpected } from "../shared/answers.ts";
@@ -77,10 +77,8 @@ export async function complianceReport(
       if (stored !== null) return () => ({ kind: "known", stored });
       const appended = unit.append(evidenceChain(orgId), {
         id: entryId,
-        actor: caller.actor,
+        ...signedBy(caller),
         eventType: "REPORT_ISSUED",
-        orgId,
-        prefix: caller.prefix,
         subject: null,
         at: call.now,
         parts: [makePart("detail", salt, detail)],

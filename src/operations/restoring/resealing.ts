@@ -186,6 +186,7 @@ const LOCKED_OUT = {
   state: "disabled",
   password: null,
   link_hash: null,
+  link_purpose: null,
   link_expires_at: null,
   issuer: null,
   issuer_subject: null,

@@ -32,7 +32,7 @@ import {
 import type { UnitOfWork } from "../../store/unit_of_work.ts";
 import { currentOperator, operatorNeeds } from "./current_operator.ts";
 import { originOf } from "../shared/deployment.ts";
-import { drawSalt, makePart } from "../shared/drafts.ts";
+import { drawSalt, makePart, signedBy } from "../shared/drafts.ts";
 import type { Call, OrganizationCaller } from "../shared/call.ts";
 import { evidenceChain } from "../../evidence/chain_name.ts";
 import { emitEvent, subscriptionNeed } from "../shared/events.ts";
@@ -230,7 +230,7 @@ async function readParts(
 
 /** The common fields of the entries of a commit and of a label. */
 function draftHead({ caller, call, subject }: Context) {
-  return { actor: caller.actor, orgId: caller.orgId, prefix: caller.prefix, subject, at: call.now };
+  return { ...signedBy(caller), subject, at: call.now };
 }
 
 /** The entry that finalizes a score; the numbers are the recorded ones. */

@@ -13,7 +13,7 @@ import { requestDigest } from "../../keys/secrets.ts";
 import { decisions, interactions, skippedInteractions, subjects } from "../../store/records.ts";
 import type { UnitOfWork } from "../../store/unit_of_work.ts";
 import { currentOperator, operatorNeeds } from "./current_operator.ts";
-import { drawSalt, makePart } from "../shared/drafts.ts";
+import { drawSalt, makePart, signedBy } from "../shared/drafts.ts";
 import type { Call, OrganizationCaller } from "../shared/call.ts";
 import { evidenceChain } from "../../evidence/chain_name.ts";
 import { priorOf } from "./score.ts";
@@ -114,10 +114,8 @@ async function answerDecision(
       const result = decisionResultPart(input, { result: decision, auditId });
       const appended = unit.append(evidenceChain(orgId), {
         id: auditId,
-        actor: caller.actor,
+        ...signedBy(caller),
         eventType: "DRS_COMPUTED",
-        orgId,
-        prefix: caller.prefix,
         subject: pseudonymOf(unit, operator, drawnPseudonym),
         at: call.now,
         parts: [makePart("input", salts.input, input), makePart("result", salts.result, result)],

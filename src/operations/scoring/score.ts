@@ -28,7 +28,7 @@ import {
 import type { Need, PlacedEntry, UnitOfWork } from "../../store/unit_of_work.ts";
 import { addUsage } from "../../store/usage.ts";
 import { currentOperator, operatorNeeds } from "./current_operator.ts";
-import { drawSalt, makePart } from "../shared/drafts.ts";
+import { drawSalt, makePart, signedBy } from "../shared/drafts.ts";
 import type { Call, OrganizationCaller } from "../shared/call.ts";
 import { evidenceChain } from "../../evidence/chain_name.ts";
 import { answerOnce, type EvidencedAnswer, type StoredAnswer } from "../shared/answers.ts";
@@ -258,10 +258,8 @@ export function planScore(
   const planned = isFrozen ? planSkipped(dependencies, score) : planScored(dependencies, score, before);
   const appended = unit.append(evidenceChain(orgId), {
     id: score.entryId,
-    actor: caller.actor,
+    ...signedBy(caller),
     eventType: planned.scored === null ? "SCORE_SKIPPED" : "SCORE_COMPUTED",
-    orgId,
-    prefix: caller.prefix,
     subject,
     at: call.now,
     parts: [makePart("input", salts.input, planned.input), makePart("result", salts.result, planned.result)],

@@ -2,11 +2,18 @@
 import type { Grant } from "../../domain/access.ts";
 import type { Actor } from "../../evidence/entry.ts";
 
-/** The caller as an entry of a chain names it; never a person. */
+/** The caller as an entry of a chain names it: a key, a user's id, or the service itself; never a name. */
 export interface Caller {
   readonly actor: Actor;
   readonly orgId: string | null;
   readonly prefix: string | null;
+  /** The user's id, if the actor is a user. */
+  readonly userId?: string;
+}
+
+/** The caller as the audit log names it on the calls of an organization for itself: a user stays that user. */
+export function selfServing<Known extends Caller>(caller: Known): Known {
+  return caller.actor === "user" ? caller : { ...caller, actor: "self_serve" };
 }
 
 /** A caller that is an organization. */

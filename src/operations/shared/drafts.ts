@@ -17,24 +17,39 @@ export function makePart(name: PartName, salt: Uint8Array, data: unknown): Part 
   return { name, salt, text: canonicalJson(data) };
 }
 
+/** The members of a draft that say who made the entry. */
+export function signedBy(
+  { actor, orgId, prefix, userId }: Caller,
+): Pick<EntryDraft, "actor" | "orgId" | "prefix" | "userId"> {
+  return { actor, orgId, prefix, ...(userId === undefined ? {} : { userId }) };
+}
+
 /** The draft of an event whose only part is `detail`. */
 export function eventDraft(
   world: World,
-  { type, caller, now, detail }: {
-    readonly type: string;
-    readonly caller: Caller;
-    readonly now: number;
-    readonly detail: Record<string, unknown>;
-  },
+  { detail, ...event }: DrawnEvent & { readonly detail: Record<string, unknown> },
 ): EntryDraft {
-  return {
-    id: world.ulid(now),
-    actor: caller.actor,
+  return drawEvent(world, event)(detail);
+}
+
+interface DrawnEvent {
+  readonly type: string;
+  readonly caller: Caller;
+  readonly now: number;
+}
+
+/** Draws the id and the salt of an event whose `detail` a plan makes: a commit that is planned anew keeps them. */
+export function drawEvent(
+  world: World,
+  { type, caller, now }: DrawnEvent,
+): (detail: Record<string, unknown>) => EntryDraft {
+  const [id, salt] = [world.ulid(now), drawSalt(world)];
+  return (detail) => ({
+    id,
+    ...signedBy(caller),
     eventType: type,
-    orgId: caller.orgId,
-    prefix: caller.prefix,
     subject: null,
     at: now,
-    parts: [makePart("detail", drawSalt(world), detail)],
-  };
+    parts: [makePart("detail", salt, detail)],
+  });
 }

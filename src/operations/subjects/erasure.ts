@@ -18,7 +18,7 @@ import { deleteSubjects } from "../../store/subjects.ts";
 import type { Need, PlacedEntry, UnitOfWork } from "../../store/unit_of_work.ts";
 import { isUnopened, planRecall } from "../probes/close.ts";
 import { drawEntry, serviceOf } from "../probes/entries.ts";
-import { drawSalt, makePart } from "../shared/drafts.ts";
+import { drawSalt, makePart, signedBy } from "../shared/drafts.ts";
 import type { Call, Caller, OrganizationCaller } from "../shared/call.ts";
 import { adminChain, evidenceChain } from "../../evidence/chain_name.ts";
 import { type OperatorRecords, proveOperator } from "./operator_proof.ts";
@@ -202,8 +202,8 @@ export async function prepareErasure(
       });
       unit.append(adminChain(orgId), {
         ...draft,
+        ...signedBy(namedCaller),
         id: ids[1],
-        actor: namedCaller.actor,
         eventType: "OPERATOR_ERASED",
         parts: [makePart("detail", salts[1], detail)],
       });

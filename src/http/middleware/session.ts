@@ -1,0 +1,99 @@
+/**
+ * The cookie of a user's session: read, set and cleared, and held to the console's own pages. Source: oversight-loop design,
+ * section 3; RFC 6265bis for the cookie's name and attributes.
+ */
+import { generateCookie, getCookie } from "hono/cookie";
+import { ServiceError } from "../../domain/errors.ts";
+import { hashOfCookie, type OpenSession, openSession } from "../../operations/users/sessions.ts";
+import type { AppContext, Exchange, Route, Services } from "../exchange.ts";
+import type { AuthenticationFloor } from "./floor.ts";
+
+const COOKIE = "jiss_session";
+
+/** Whether browsers reach the service over TLS. */
+function isSecure({ description, servesTls }: Services): boolean {
+  return servesTls || description.baseUrl().startsWith("https:");
+}
+
+/**
+ * The hash of the session's cookie, if the request has one that this installation issued and the route takes sessions; null
+ * otherwise.
+ */
+export function cookieFor(services: Services, context: AppContext, { auth }: Route): Uint8Array | null {
+  if (auth.kind !== "key" && auth.kind !== "user") return null;
+  const cookie = isSecure(services) ? getCookie(context, COOKIE, "host") : getCookie(context, COOKIE);
+  return cookie === undefined ? null : hashOfCookie(services.dependencies, cookie);
+}
+
+/** The session of a cookie. @throws {ServiceError} UNAUTHORIZED if it ended; RATE_LIMITED if too many refusals wait. */
+export async function requireSession(
+  { dependencies }: Services,
+  { floor, exchange, cookie }: {
+    readonly floor: AuthenticationFloor;
+    readonly exchange: Exchange;
+    readonly cookie: Uint8Array;
+  },
+): Promise<OpenSession> {
+  return await openSession(dependencies, cookie, exchange.call) ?? await floor.refuse(exchange);
+}
+
+/**
+ * Requires that a request with a cookie comes from a page of this service. Browsers name the origin of each request that
+ * may change something, and say of each whether another site made it.
+ * @param options.mayComeFromNoPage whether a program may call, too, which names no origin. Default: false.
+ * @throws {ServiceError} FORBIDDEN.
+ */
+export function requireOwnPage(
+  { description }: Services,
+  context: AppContext,
+  { mayComeFromNoPage = false }: { readonly mayComeFromNoPage?: boolean } = {},
+): void {
+  const { method } = context.req;
+  const origin = context.req.header("Origin");
+  const site = context.req.header("Sec-Fetch-Site");
+  const isRead = method === "GET" || method === "HEAD";
+  const isOwnOrigin = origin === undefined
+    ? isRead || mayComeFromNoPage
+    : originOf(description.baseUrl()) === origin || hostOf(origin) === context.req.header("Host");
+  const isOwnSite = site === undefined || site === "same-origin" || (isRead && site === "none");
+  if (isOwnOrigin && isOwnSite) return;
+  throw new ServiceError(
+    "FORBIDDEN",
+    "A session works on the pages of this service alone: call from elsewhere with a key.",
+  );
+}
+
+function originOf(url: string): string | null {
+  return URL.canParse(url) ? new URL(url).origin : null;
+}
+
+function hostOf(origin: string): string | null {
+  return URL.canParse(origin) ? new URL(origin).host : null;
+}
+
+/** Gives the browser the cookie of a session that ends at an instant, epoch milliseconds. */
+export function giveCookie(
+  services: Services,
+  context: AppContext,
+  { token, expiresAt }: { readonly token: string; readonly expiresAt: number },
+): void {
+  const { call } = context.var.exchange;
+  sendCookie(services, context, token, Math.max(0, Math.floor((expiresAt - call.now) / 1000)));
+}
+
+/** Takes the cookie back. */
+export function takeCookie(services: Services, context: AppContext): void {
+  sendCookie(services, context, "", 0);
+}
+
+function sendCookie(services: Services, context: AppContext, value: string, maxAge: number): void {
+  const cookie = generateCookie(COOKIE, value, {
+    path: "/",
+    httpOnly: true,
+    sameSite: "Strict",
+    maxAge,
+    // The prefix binds the cookie to this host, so that no other host of the domain can set one.
+    ...(isSecure(services) ? { secure: true, prefix: "host" } as const : {}),
+  });
+  context.var.exchange.headers.append("Set-Cookie", cookie);
+}

@@ -1,0 +1,299 @@
+/** Signing in and out, and what users do for themselves. Source: oversight-loop design, section 3. */
+import * as z from "zod";
+import { ServiceError } from "../../domain/errors.ts";
+import { isoOrNull } from "../../domain/instant.ts";
+import {
+  linkRequestSchema,
+  linkSchema,
+  linkUseSchema,
+  meSchema,
+  passwordChangeSchema,
+  sessionIdSchema,
+  sessionsEndedSchema,
+  sessionsSchema,
+  signedOutSchema,
+  signInRequestSchema,
+} from "../../domain/user.ts";
+import { limitSubject } from "../../limits/client_address.ts";
+import {
+  endAllSessions,
+  endSession,
+  listSessions,
+  meBody,
+  sessionBody,
+} from "../../operations/users/sessions.ts";
+import {
+  type Candidate,
+  changePassword,
+  readLink,
+  type SignedIn,
+  signInWithPassword,
+  useLink,
+} from "../../operations/users/sign_in.ts";
+import type { AppContext, Exchange, Reply, Route, Services } from "../exchange.ts";
+import { giveCookie, requireOwnPage, takeCookie } from "../middleware/session.ts";
+import { admitSignIn } from "../middleware/rate_limits.ts";
+import { parseWith } from "../parse.ts";
+import { OPEN } from "./shared.ts";
+
+/** Bodies of these calls are small; nobody is known yet who sends them. */
+const SMALL_BODY_BYTES = 16_384;
+
+/** A token in an example, of the form of those that a service gives. */
+const TOKEN = `usr_01USEROFTHEEXAMPLE00000000.${"0".repeat(43)}`;
+
+/** A route for a user with a session, of any role. */
+const OWN = { ...OPEN, auth: { kind: "user" }, layer1: true } as const;
+
+/** The answer to somebody who has signed in: the cookie, and who that is. */
+function signedInReply(services: Services, context: AppContext, signedIn: SignedIn): Reply {
+  giveCookie(services, context, { token: signedIn.token, expiresAt: signedIn.row.expires_at });
+  return { status: 200, body: meBody(services.dependencies, signedIn) };
+}
+
+function attemptOf(context: AppContext, { call }: Exchange) {
+  return { call, agent: context.req.header("User-Agent") ?? "" };
+}
+
+/** Another site must not sign a browser in; a program may sign in, since it sends no cookie of others. */
+const FROM_ANYWHERE_ELSE = { mayComeFromNoPage: true } as const;
+
+/** A route that gives a cookie. It takes no key and no cookie, only requests of the service's own pages. */
+const SIGNING_IN = { ...OPEN, method: "POST", layer1: true } as const;
+
+const SIGNED_IN = {
+  status: 200,
+  description: "The user, with the cookie of a session.",
+  schema: meSchema,
+} as const;
+
+const REFUSED = new ServiceError(
+  "UNAUTHORIZED",
+  "Signing in failed: look at the organization, the address and the password.",
+);
+
+const postSignIn: Route = {
+  ...SIGNING_IN,
+  path: "/v1/sign-in",
+  operationId: "postSignIn",
+  summary: "Sign in with a password",
+  description:
+    "Begins a session and sets its cookie, which pages of this service alone can use. A refusal says nothing of whether the user exists; at most 10 attempts are admitted in 15 minutes.",
+  body: { schema: signInRequestSchema, limitBytes: SMALL_BODY_BYTES },
+  success: SIGNED_IN,
+  errors: ["UNAUTHORIZED", "FORBIDDEN", "SERVICE_UNAVAILABLE"],
+  examples: [{
+    summary: "A user",
+    body: { email: "ada.ruiz@acme.example", password: "the password of the example" },
+  }],
+  async handler(services, { context, exchange, json }) {
+    requireOwnPage(services, context, FROM_ANYWHERE_ELSE);
+    const request = parseWith(signInRequestSchema, json);
+    await admitSignIn(services, exchange, JSON.stringify([request.organization ?? null, request.email]));
+    const outcome = await signInWithPassword(services.dependencies, {
+      request,
+      ...attemptOf(context, exchange),
+    });
+    if ("token" in outcome) return signedInReply(services, context, outcome);
+    recordFailure(services, exchange, outcome);
+    return await services.signInFloor.refuse(exchange, REFUSED);
+  },
+};
+
+function recordFailure(
+  { breaches }: Services,
+  { address, call }: Exchange,
+  { orgId, userId }: Candidate,
+): void {
+  const type = "AUTH_FAIL_SIGN_IN";
+  breaches.record(
+    orgId === null ? { type, address: limitSubject(address) } : { type, orgId, user_id: userId },
+    call.now,
+  );
+}
+
+const postLink: Route = {
+  ...SIGNING_IN,
+  path: "/v1/sign-in/link",
+  operationId: "postLink",
+  summary: "See what a one-time link is for",
+  description: "Says whom a one-time link is for and what it does. Nothing is used up.",
+  body: { schema: linkRequestSchema, limitBytes: SMALL_BODY_BYTES },
+  success: { status: 200, description: "What the link is for.", schema: linkSchema },
+  errors: ["NOT_FOUND", "SERVICE_UNAVAILABLE"],
+  examples: [{ summary: "An invitation", body: { token: TOKEN } }],
+  async handler({ dependencies }, { exchange, json }) {
+    const { token } = parseWith(linkRequestSchema, json);
+    const { purpose, user, organization, expiresAt } = await readLink(dependencies, token, exchange.call);
+    return {
+      status: 200,
+      body: {
+        purpose,
+        organization: { id: organization.org_id, name: organization.name },
+        email: user.email,
+        name: user.name,
+        expires_at: isoOrNull(expiresAt),
+      },
+    };
+  },
+};
+
+const postLinkUse: Route = {
+  ...SIGNING_IN,
+  path: "/v1/sign-in/link/use",
+  operationId: "postLinkUse",
+  summary: "Use a one-time link",
+  description:
+    "Sets the user's password, if the link is for that, and begins a session. The link cannot be used again, and the user's earlier sessions end with an earlier password.",
+  body: { schema: linkUseSchema, limitBytes: SMALL_BODY_BYTES },
+  success: SIGNED_IN,
+  errors: ["NOT_FOUND", "FORBIDDEN", "SERVICE_UNAVAILABLE"],
+  examples: [{ summary: "An invitation", body: { token: TOKEN, password: "the password of the example" } }],
+  async handler(services, { context, exchange, json }) {
+    requireOwnPage(services, context, FROM_ANYWHERE_ELSE);
+    const { token, password = null } = parseWith(linkUseSchema, json);
+    const attempt = attemptOf(context, exchange);
+    return signedInReply(
+      services,
+      context,
+      await useLink(services.dependencies, { token, password, ...attempt }),
+    );
+  },
+};
+
+const getMe: Route = {
+  ...OWN,
+  method: "GET",
+  path: "/v1/me",
+  operationId: "getMe",
+  summary: "Who is signed in",
+  description: "Returns the user of the session, the role and the organization.",
+  success: { status: 200, description: "The user.", schema: meSchema },
+  examples: [{ summary: "Ask" }],
+  handler({ dependencies }, { exchange }) {
+    return { status: 200, body: meBody(dependencies, exchange.session!) };
+  },
+};
+
+const postSignOut: Route = {
+  ...OWN,
+  method: "POST",
+  path: "/v1/sign-out",
+  operationId: "postSignOut",
+  summary: "Sign out",
+  description: "Ends the session of this call.",
+  success: { status: 200, description: "The session is over.", schema: signedOutSchema },
+  examples: [{ summary: "Sign out" }],
+  async handler(services, { context, exchange }) {
+    const { caller, row } = exchange.session!;
+    await endSession(services.dependencies, caller, {
+      sessionId: row.session_hash.toHex(),
+      call: exchange.call,
+    });
+    takeCookie(services, context);
+    return { status: 200, body: { signed_out: true } };
+  },
+};
+
+const getSessions: Route = {
+  ...OWN,
+  method: "GET",
+  path: "/v1/me/sessions",
+  operationId: "getSessions",
+  summary: "Your sessions",
+  description: "Returns the open sessions of the user, oldest first.",
+  success: { status: 200, description: "The sessions.", schema: sessionsSchema },
+  examples: [{ summary: "All" }],
+  async handler({ dependencies }, { exchange }) {
+    const { caller: { orgId, userId }, row } = exchange.session!;
+    const sessions = await listSessions(dependencies, { orgId, userId, now: exchange.call.now });
+    return {
+      status: 200,
+      body: { sessions: sessions.map((one) => sessionBody(one, row.session_hash)), count: sessions.length },
+    };
+  },
+};
+
+const sessionPathSchema = z.object({ session_id: sessionIdSchema });
+
+const deleteSession: Route = {
+  ...OWN,
+  method: "DELETE",
+  path: "/v1/me/sessions/{session_id}",
+  operationId: "deleteSession",
+  summary: "End one of your sessions",
+  description: "Ends a session of the user, for example one on a lost computer.",
+  pathParameters: sessionPathSchema,
+  success: { status: 200, description: "The session is over.", schema: sessionsEndedSchema },
+  errors: ["NOT_FOUND"],
+  examples: [{ summary: "One", path: { session_id: "f".repeat(64) } }],
+  async handler({ dependencies }, { context, exchange }) {
+    const { session_id: sessionId } = parseWith(sessionPathSchema, context.req.param());
+    await endSession(dependencies, exchange.session!.caller, { sessionId, call: exchange.call });
+    return { status: 200, body: { ended: 1 } };
+  },
+};
+
+const deleteSessions: Route = {
+  ...OWN,
+  method: "DELETE",
+  path: "/v1/me/sessions",
+  operationId: "deleteSessions",
+  summary: "Sign out everywhere",
+  description: "Ends all sessions of the user, this one too.",
+  success: { status: 200, description: "How many were open.", schema: sessionsEndedSchema },
+  examples: [{ summary: "All" }],
+  async handler(services, { context, exchange }) {
+    const { caller } = exchange.session!;
+    const ended = await endAllSessions(services.dependencies, caller, {
+      userId: caller.userId,
+      call: exchange.call,
+    });
+    takeCookie(services, context);
+    return { status: 200, body: { ended } };
+  },
+};
+
+const postPassword: Route = {
+  ...OWN,
+  method: "POST",
+  path: "/v1/me/password",
+  operationId: "postPassword",
+  summary: "Change your password",
+  description:
+    "Replaces the user's password. All other sessions of the user end, and this one gets a new cookie.",
+  body: { schema: passwordChangeSchema, limitBytes: SMALL_BODY_BYTES },
+  success: SIGNED_IN,
+  examples: [{
+    summary: "A longer one",
+    body: {
+      current_password: "the password of the example",
+      new_password: "a longer password of the example",
+    },
+  }],
+  async handler(services, { context, exchange, json }) {
+    const { current_password: current, new_password: next } = parseWith(passwordChangeSchema, json);
+    const { caller } = exchange.session!;
+    await admitSignIn(services, exchange, JSON.stringify([caller.orgId, caller.userId]));
+    const attempt = attemptOf(context, exchange);
+    const signedIn = await changePassword(services.dependencies, caller, { current, next, attempt });
+    if (signedIn !== null) return signedInReply(services, context, signedIn);
+    recordFailure(services, exchange, caller);
+    const message = "is not the password in use";
+    throw new ServiceError("VALIDATION_FAILED", `Change current_password: it ${message}.`, {
+      details: [{ path: "current_password", message }],
+    });
+  },
+};
+
+export const SIGN_IN_ROUTES: readonly Route[] = [
+  postSignIn,
+  postLink,
+  postLinkUse,
+  postSignOut,
+  getMe,
+  getSessions,
+  deleteSession,
+  deleteSessions,
+  postPassword,
+];

@@ -1,0 +1,179 @@
+/** An organization's users. Source: oversight-loop design, section 3. */
+import * as z from "zod";
+import { isoOrNull } from "../../domain/instant.ts";
+import { BODY_LIMIT_BYTES } from "../../domain/limits.ts";
+import {
+  sessionsEndedSchema,
+  userChangeSchema,
+  userErasedSchema,
+  userIdSchema,
+  userInvitedSchema,
+  userLinkSchema,
+  userRequestSchema,
+  userSchema,
+  usersSchema,
+} from "../../domain/user.ts";
+import {
+  changeUser,
+  eraseUser,
+  inviteUser,
+  type IssuedLink,
+  issueLink,
+  listUsers,
+} from "../../operations/users/accounts.ts";
+import { endAllSessions } from "../../operations/users/sessions.ts";
+import type { Route, Services } from "../exchange.ts";
+import { parseWith } from "../parse.ts";
+import { KEYED_DELETE, KEYED_POST, KEYED_READ, keyFor, selfServe } from "./shared.ts";
+
+const userPathSchema = z.object({ user_id: userIdSchema });
+
+/** A user in an example, of the form of those that a service gives. */
+const USER = "usr_01USEROFTHEEXAMPLE00000000";
+
+/** The page on which a one-time link is used; the token is in the fragment, which no server and no log sees. */
+function linkAnswer({ description }: Services, { token, expiresAt }: IssuedLink) {
+  return {
+    link: `${description.baseUrl()}/console/link#${token}`,
+    expires_at: isoOrNull(expiresAt),
+  };
+}
+
+const ADMINISTER = { ...keyFor("administer"), headerKeyOnly: true } as const;
+
+const postUser: Route = {
+  ...KEYED_POST,
+  ...ADMINISTER,
+  honoursIdempotencyKey: false,
+  path: "/v1/users",
+  operationId: "postUser",
+  summary: "Invite a user",
+  description:
+    "Adds a user and returns a one-time link, with which the user sets a password. Nothing is sent: pass the link on. It can be used for 72 hours.",
+  body: { schema: userRequestSchema, limitBytes: BODY_LIMIT_BYTES },
+  success: { status: 201, description: "The user and the link.", schema: userInvitedSchema },
+  errors: ["CONFLICT"],
+  examples: [{
+    summary: "An officer",
+    body: { email: "ben.okafor@acme.example", name: "Ben Okafor", role: "officer" },
+  }],
+  async handler(services, { exchange, json }) {
+    const request = parseWith(userRequestSchema, json);
+    const { user, link } = await inviteUser(services.dependencies, selfServe(exchange), {
+      request,
+      call: exchange.call,
+    });
+    return { status: 201, body: { ...user, ...linkAnswer(services, link) } };
+  },
+};
+
+const getUsers: Route = {
+  ...KEYED_READ,
+  ...ADMINISTER,
+  path: "/v1/users",
+  operationId: "getUsers",
+  summary: "Your users",
+  description: "Returns the organization's users, oldest first, erased ones without their names.",
+  success: { status: 200, description: "The users.", schema: usersSchema },
+  examples: [{ summary: "All" }],
+  async handler({ dependencies }, { exchange }) {
+    const users = await listUsers(dependencies, exchange.caller!);
+    return { status: 200, body: { users, count: users.length } };
+  },
+};
+
+const putUser: Route = {
+  ...KEYED_POST,
+  ...ADMINISTER,
+  method: "PUT",
+  honoursIdempotencyKey: false,
+  path: "/v1/users/{user_id}",
+  operationId: "putUser",
+  summary: "Change a user",
+  description:
+    "Changes the name or the role, or disables or enables the user. What is left out stays. A role counts from the user's next request on.",
+  pathParameters: userPathSchema,
+  body: { schema: userChangeSchema, limitBytes: BODY_LIMIT_BYTES },
+  success: { status: 200, description: "The user.", schema: userSchema },
+  errors: ["NOT_FOUND"],
+  examples: [
+    { summary: "Another role", path: { user_id: USER }, body: { role: "auditor" } },
+    { summary: "Disable", path: { user_id: USER }, body: { disabled: true } },
+    { summary: "Enable again", path: { user_id: USER }, body: { disabled: false } },
+  ],
+  async handler({ dependencies }, { context, exchange, json }) {
+    const { user_id: userId } = parseWith(userPathSchema, context.req.param());
+    const change = parseWith(userChangeSchema, json);
+    const { call } = exchange;
+    const user = await changeUser(dependencies, selfServe(exchange), { userId, change, call });
+    return { status: 200, body: { ...user } };
+  },
+};
+
+const postUserLink: Route = {
+  ...KEYED_POST,
+  ...ADMINISTER,
+  honoursIdempotencyKey: false,
+  path: "/v1/users/{user_id}/link",
+  operationId: "postUserLink",
+  summary: "Issue a new one-time link",
+  description:
+    "Returns a link with which the user sets a new password. An earlier link ends. The present password works until the link is used.",
+  body: null,
+  pathParameters: userPathSchema,
+  success: { status: 201, description: "The link.", schema: userLinkSchema },
+  errors: ["NOT_FOUND", "CONFLICT"],
+  examples: [{ summary: "A forgotten password", path: { user_id: USER } }],
+  async handler(services, { context, exchange }) {
+    const { user_id: userId } = parseWith(userPathSchema, context.req.param());
+    const link = await issueLink(services.dependencies, selfServe(exchange), { userId, call: exchange.call });
+    return { status: 201, body: { user_id: userId, ...linkAnswer(services, link) } };
+  },
+};
+
+const deleteUserSessions: Route = {
+  ...KEYED_DELETE,
+  ...ADMINISTER,
+  path: "/v1/users/{user_id}/sessions",
+  operationId: "deleteUserSessions",
+  summary: "Sign a user out everywhere",
+  description: "Ends all sessions of the user at once.",
+  pathParameters: userPathSchema,
+  success: { status: 200, description: "How many were open.", schema: sessionsEndedSchema },
+  errors: ["NOT_FOUND"],
+  examples: [{ summary: "One user", path: { user_id: USER } }],
+  async handler({ dependencies }, { context, exchange }) {
+    const { user_id: userId } = parseWith(userPathSchema, context.req.param());
+    const { call } = exchange;
+    const ended = await endAllSessions(dependencies, selfServe(exchange), { userId, call });
+    return { status: 200, body: { ended } };
+  },
+};
+
+const deleteUser: Route = {
+  ...KEYED_DELETE,
+  ...ADMINISTER,
+  path: "/v1/users/{user_id}",
+  operationId: "deleteUser",
+  summary: "Erase a user",
+  description:
+    "Erases the name, the address and the password, and ends all sessions. Entries keep the id, which names nobody any more.",
+  pathParameters: userPathSchema,
+  success: { status: 200, description: "Erased.", schema: userErasedSchema },
+  errors: ["NOT_FOUND"],
+  examples: [{ summary: "One user", path: { user_id: USER } }],
+  async handler({ dependencies }, { context, exchange }) {
+    const { user_id: userId } = parseWith(userPathSchema, context.req.param());
+    await eraseUser(dependencies, selfServe(exchange), { userId, call: exchange.call });
+    return { status: 200, body: { erased: true, user_id: userId } };
+  },
+};
+
+export const USER_ROUTES: readonly Route[] = [
+  postUser,
+  getUsers,
+  putUser,
+  postUserLink,
+  deleteUserSessions,
+  deleteUser,
+];

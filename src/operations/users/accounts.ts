@@ -1,0 +1,257 @@
+/**
+ * An organization's users: invited, changed, disabled and erased by an admin. The chain names users by their ids alone;
+ * their names stand in their rows, which the head of the audit log holds, and are gone once a user is erased.
+ */
+import type { Reading, Writing } from "../shared/capabilities.ts";
+import { ServiceError } from "../../domain/errors.ts";
+import { isoOrNull } from "../../domain/instant.ts";
+import { LINK_HOURS, USERS_MAX } from "../../domain/limits.ts";
+import type { LinkPurpose, ShownUser, UserChange, UserRequest, UserState } from "../../domain/user.ts";
+import type { Role } from "../../domain/access.ts";
+import { adminChain } from "../../evidence/chain_name.ts";
+import { linkTokenOf, secretHash, USER_SECRET_BYTES } from "../../keys/user_secrets.ts";
+import type { UnitOfWork } from "../../store/unit_of_work.ts";
+import { userAccounts, userCounts, type UserRow, usersOfEmail } from "../../store/users.ts";
+import type { Call, OrganizationCaller } from "../shared/call.ts";
+import { drawEvent, eventDraft } from "../shared/drafts.ts";
+import { readRegistered, type Remembering } from "../organizations/registered.ts";
+
+/** The dependencies of these operations. */
+type Needs = Reading & Writing & Remembering;
+
+const HOUR_MS = 3_600_000;
+
+/** A one-time link: its token is shown once, and stored as a hash. */
+export interface IssuedLink {
+  readonly token: string;
+  readonly expiresAt: number;
+}
+
+/** A user as answers show one. */
+export function userBody(row: UserRow): ShownUser {
+  return {
+    user_id: row.user_id,
+    email: row.email,
+    name: row.name,
+    role: row.role as Role,
+    state: row.state as UserState,
+    has_password: row.password !== null,
+    created_at: isoOrNull(row.created_at)!,
+    changed_at: isoOrNull(row.changed_at)!,
+  };
+}
+
+/**
+ * Invites a user. The link, with which the user sets a password, is only in this answer.
+ * @throws {ServiceError} CONFLICT if the organization has a user of this address, or as many users as it may have.
+ */
+export async function inviteUser(
+  { world, writer }: Needs,
+  caller: OrganizationCaller,
+  { request: { email, name, role }, call: { now }, purpose = "set_password" }: {
+    readonly request: UserRequest;
+    readonly call: Call;
+    readonly purpose?: LinkPurpose;
+  },
+): Promise<{ readonly user: ShownUser; readonly link: IssuedLink }> {
+  const { orgId } = caller;
+  const userId = `usr_${world.ulid(now)}`;
+  const { columns, link } = drawLink(world, { userId, now, purpose });
+  const row: UserRow = {
+    user_id: userId,
+    org_id: orgId,
+    email,
+    name,
+    role,
+    state: "invited",
+    password: null,
+    ...columns,
+    issuer: null,
+    issuer_subject: null,
+    session_epoch: 1,
+    created_at: now,
+    changed_at: now,
+  };
+  const draft = eventDraft(world, {
+    type: "USER_INVITED",
+    caller,
+    now,
+    detail: { user_id: userId, role, link_expires_at: isoOrNull(link.expiresAt) },
+  });
+  return await writer.submit({
+    needs: [
+      { kind: usersOfEmail, key: [orgId, email] },
+      { kind: userCounts, key: [orgId] },
+      { kind: userAccounts, key: [userId] },
+    ],
+    chains: [adminChain(orgId)],
+    plan(unit) {
+      if (unit.get(usersOfEmail, [orgId, email]) !== null) {
+        throw new ServiceError("CONFLICT", `There is a user ${email}: change that one, or issue a new link.`);
+      }
+      const count = unit.get(userCounts, [orgId])?.count ?? 0;
+      if (count >= USERS_MAX) {
+        throw new ServiceError(
+          "CONFLICT",
+          `There are ${count} users, and an organization has at most ${USERS_MAX}.`,
+        );
+      }
+      unit.put(userCounts, { org_id: orgId, count: count + 1 });
+      unit.put(usersOfEmail, { org_id: orgId, email, user_id: userId });
+      unit.put(userAccounts, row);
+      unit.append(adminChain(orgId), draft);
+      return () => ({ user: userBody(row), link });
+    },
+  });
+}
+
+/**
+ * Issues a new one-time link to a user, which replaces the one before. An erased or disabled user gets none.
+ * @throws {ServiceError} NOT_FOUND; CONFLICT.
+ */
+export async function issueLink(
+  { world, writer }: Needs,
+  caller: OrganizationCaller,
+  { userId, call: { now }, purpose = "set_password" }: {
+    readonly userId: string;
+    readonly call: Call;
+    readonly purpose?: LinkPurpose;
+  },
+): Promise<IssuedLink> {
+  const { orgId } = caller;
+  const { columns, link } = drawLink(world, { userId, now, purpose });
+  const draft = eventDraft(world, {
+    type: "USER_LINK_ISSUED",
+    caller,
+    now,
+    detail: { user_id: userId, purpose, link_expires_at: isoOrNull(link.expiresAt) },
+  });
+  return await writer.submit({
+    needs: [{ kind: userAccounts, key: [userId] }],
+    chains: [adminChain(orgId)],
+    plan(unit) {
+      const row = requireUser(unit, { orgId, userId });
+      if (row.state === "disabled") {
+        throw new ServiceError("CONFLICT", "The user is disabled: enable the user first.");
+      }
+      unit.put(userAccounts, { ...row, ...columns, changed_at: now });
+      unit.append(adminChain(orgId), draft);
+      return () => link;
+    },
+  });
+}
+
+function drawLink(
+  world: Writing["world"],
+  { userId, now, purpose }: { readonly userId: string; readonly now: number; readonly purpose: LinkPurpose },
+) {
+  const random = world.random(USER_SECRET_BYTES);
+  const expiresAt = now + LINK_HOURS * HOUR_MS;
+  return {
+    columns: { link_hash: secretHash(random), link_purpose: purpose, link_expires_at: expiresAt },
+    link: { token: linkTokenOf(userId, random), expiresAt },
+  };
+}
+
+/** The columns of a row without a link. */
+export const NO_LINK = { link_hash: null, link_purpose: null, link_expires_at: null } as const;
+
+/** An organization's users, the oldest first. */
+export async function listUsers(
+  dependencies: Needs,
+  { orgId }: OrganizationCaller,
+): Promise<readonly ShownUser[]> {
+  const { users } = await readRegistered(dependencies, orgId);
+  return users.map(userBody);
+}
+
+/**
+ * Changes a user's name or role, or disables or enables the user. A role counts from the user's next request on; a disabled
+ * user has no session and no link any more. A call that changes nothing writes nothing.
+ * @throws {ServiceError} NOT_FOUND.
+ */
+export async function changeUser(
+  { world, writer }: Needs,
+  caller: OrganizationCaller,
+  { userId, change: { name, role, disabled }, call: { now } }: {
+    readonly userId: string;
+    readonly change: UserChange;
+    readonly call: Call;
+  },
+): Promise<ShownUser> {
+  const { orgId } = caller;
+  const draft = drawEvent(world, { type: "USER_CHANGED", caller, now });
+  return await writer.submit({
+    needs: [{ kind: userAccounts, key: [userId] }],
+    chains: [adminChain(orgId)],
+    plan(unit) {
+      const before = requireUser(unit, { orgId, userId });
+      const state = disabled === undefined ? before.state : stateAfter(before, disabled);
+      const after: UserRow = {
+        ...before,
+        name: name ?? before.name,
+        role: role ?? before.role,
+        state,
+        ...(state === "disabled" && before.state !== "disabled"
+          ? { ...NO_LINK, session_epoch: before.session_epoch + 1 }
+          : {}),
+      };
+      const isSame = after.name === before.name && after.role === before.role && after.state === before.state;
+      if (isSame) return () => userBody(before);
+      unit.put(userAccounts, { ...after, changed_at: now });
+      unit.append(adminChain(orgId), draft({ user_id: userId, role: after.role, state: after.state }));
+      return () => userBody({ ...after, changed_at: now });
+    },
+  });
+}
+
+/** The state of a user after being disabled or enabled. */
+function stateAfter(row: UserRow, isDisabled: boolean): UserState {
+  if (isDisabled) return "disabled";
+  if (row.state !== "disabled") return row.state as UserState;
+  return row.password === null && row.issuer === null ? "invited" : "active";
+}
+
+/**
+ * Erases a user: name, address, password and sessions are gone. The id stays, since entries name it.
+ * @throws {ServiceError} NOT_FOUND.
+ */
+export async function eraseUser(
+  { world, writer }: Needs,
+  caller: OrganizationCaller,
+  { userId, call: { now } }: { readonly userId: string; readonly call: Call },
+): Promise<void> {
+  const { orgId } = caller;
+  const draft = eventDraft(world, { type: "USER_ERASED", caller, now, detail: { user_id: userId } });
+  await writer.submit({
+    needs: [{ kind: userAccounts, key: [userId] }],
+    chains: [adminChain(orgId)],
+    plan(unit) {
+      const row = requireUser(unit, { orgId, userId });
+      unit.put(userAccounts, {
+        ...row,
+        ...NO_LINK,
+        email: null,
+        name: null,
+        state: "erased",
+        password: null,
+        issuer: null,
+        issuer_subject: null,
+        session_epoch: row.session_epoch + 1,
+        changed_at: now,
+      });
+      unit.append(adminChain(orgId), draft);
+      return () => undefined;
+    },
+  });
+}
+
+/** A user of an organization who is not erased. @throws {ServiceError} NOT_FOUND. */
+export function requireUser(
+  unit: UnitOfWork,
+  { orgId, userId }: { readonly orgId: string; readonly userId: string },
+): UserRow {
+  const row = unit.get(userAccounts, [userId]);
+  if (row?.org_id === orgId && row.state !== "erased") return row;
+  throw new ServiceError("NOT_FOUND", "There is no such user: GET /v1/users lists the users.");
+}

@@ -1,0 +1,733 @@
+/**
+ * Users: invited, changed, disabled and erased; signing in with a password and with one-time links; sessions and their
+ * cookies; who may make which call; and what a page of another origin, an altered row and a put-back one meet.
+ */
+import assert from "node:assert/strict";
+import { isGranted, type Role, ROLES } from "../../src/domain/access.ts";
+import type { Route } from "../../src/http/exchange.ts";
+import { ROUTES } from "../../src/http/routes.ts";
+import { Upkeep } from "../../src/operations/installation/upkeep.ts";
+import { rowsOf } from "../earlier_schema.ts";
+import { cookieIn, pathOf } from "../examples.ts";
+import {
+  type Answer,
+  type Harness,
+  OWN_ORIGIN,
+  type RequestOptions,
+  scoreRequest,
+  withHarness,
+} from "../harness.ts";
+import { refuses, storedEvents, storedText } from "../scenario.ts";
+import { signedInUser, type TestUser } from "../signing_in.ts";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const PASSWORD = "correct horse battery";
+
+function userTest(
+  name: string,
+  test: (harness: Harness, key: string) => Promise<void>,
+  options: Parameters<typeof withHarness>[1] = {},
+): void {
+  Deno.test(
+    name,
+    withHarness(async (harness) => await test(harness, await harness.organization("acme")), options),
+  );
+}
+
+/** A request as a page of the service makes it with a session. */
+function as({ cookie }: Pick<TestUser, "cookie">, options: RequestOptions = {}): RequestOptions {
+  return {
+    ...options,
+    headers: { Cookie: cookie, Origin: OWN_ORIGIN, "Sec-Fetch-Site": "same-origin", ...options.headers },
+  };
+}
+
+interface Invited {
+  readonly userId: string;
+  readonly token: string;
+}
+
+async function invite(
+  { send }: Harness,
+  key: string,
+  fields: Readonly<Record<string, unknown>> = {},
+): Promise<Invited> {
+  const body = { email: "ada@acme.example", name: "Ada Ruiz", role: "officer", ...fields };
+  const answer = await send("/v1/users", { key, body });
+  assert.equal(answer.status, 201, answer.text);
+  assert.match(answer.body.link, /^http:\/\/jiss\.test\/console\/link#usr_/);
+  return { userId: answer.body.user_id, token: answer.body.link.split("#")[1] };
+}
+
+function useLink({ send }: Harness, token: string, password = PASSWORD): Promise<Answer> {
+  return send("/v1/sign-in/link/use", { body: { token, password } });
+}
+
+function signIn({ send }: Harness, fields: Readonly<Record<string, unknown>> = {}): Promise<Answer> {
+  const body = { email: "ada@acme.example", password: PASSWORD, ...fields };
+  return send("/v1/sign-in", { body, headers: { "User-Agent": "Testbrowser/1" } });
+}
+
+async function statusOfMe({ send }: Harness, cookie: string): Promise<number> {
+  return (await send("/v1/me", as({ cookie }))).status;
+}
+
+// ---- the way in -------------------------------------------------------------------------------------------
+
+userTest(
+  "an invited user sets a password with the link, once, and signs in with it",
+  async (harness, key) => {
+    const { userId, token } = await invite(harness, key, { email: " Ada@ACME.example " });
+    const opened = await harness.send("/v1/sign-in/link", { body: { token } });
+    assert.equal(opened.status, 200, opened.text);
+    const { purpose, organization, email, name } = opened.body;
+    assert.deepEqual([purpose, organization, email, name], [
+      "set_password",
+      { id: "acme", name: "Organization acme" },
+      "ada@acme.example",
+      "Ada Ruiz",
+    ]);
+    assert.equal((await signIn(harness)).status, 401, "there is no password yet");
+    const used = await useLink(harness, token);
+    assert.equal(used.status, 200, used.text);
+    assert.equal(used.body.user.state, "active");
+    assert.equal(await statusOfMe(harness, cookieIn(used.headers)), 200);
+    for (const path of ["/v1/sign-in/link", "/v1/sign-in/link/use"]) {
+      const again = await harness.send(path, { body: { token, password: "another password" } });
+      assert.deepEqual([again.status, again.body.error.code], [404, "NOT_FOUND"], path);
+    }
+    const signedIn = await signIn(harness);
+    assert.equal(signedIn.status, 200, signedIn.text);
+    const cookie = cookieIn(signedIn.headers);
+    const { body } = await harness.send("/v1/me", as({ cookie }));
+    assert.deepEqual([body.user.user_id, body.user.role, body.organization.id], [userId, "officer", "acme"]);
+    assert.deepEqual([body.session.method, body.session.agent], ["password", "Testbrowser/1"]);
+    assert.equal(body.minimum_jis, 60);
+    const types = (await storedEvents(harness, "org/acme/admin")).map(({ type, actor }) => [type, actor]);
+    assert.deepEqual(types.filter(([type]) => /^USER/.test(type!)), [
+      ["USER_INVITED", "self_serve"],
+      ["USER_PASSWORD_SET", "user"],
+      ["USER_SIGNED_IN", "user"],
+      ["USER_SIGNED_IN", "user"],
+    ]);
+    const stored = await storedText(harness);
+    for (const secret of [PASSWORD, token.split(".")[1]!, cookie.split("=")[1]!]) {
+      assert.ok(!stored.includes(secret));
+    }
+  },
+);
+
+userTest(
+  "the cookie is for this host, scripts and other sites do not get it, and it ends with the session",
+  async (harness, key) => {
+    const { token } = await invite(harness, key);
+    const { headers } = await useLink(harness, token);
+    const [cookie] = headers.getSetCookie();
+    assert.match(
+      cookie!,
+      /^jiss_session=[A-Za-z0-9_-]{64}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict$/,
+    );
+    assert.equal(headers.get("Cache-Control"), "no-store");
+  },
+);
+
+userTest(
+  "over TLS the cookie is Secure and has the prefix of its host; one without it opens nothing",
+  async (harness, key) => {
+    const { token } = await invite(harness, key);
+    const { headers } = await useLink(harness, token);
+    const [cookie] = headers.getSetCookie();
+    assert.match(cookie!, /^__Host-jiss_session=[A-Za-z0-9_-]{64}; .*; Secure; SameSite=Strict$/);
+    assert.equal(await statusOfMe(harness, cookieIn(headers)), 200);
+    assert.equal(await statusOfMe(harness, cookieIn(headers).replace("__Host-", "")), 401);
+  },
+  { servesTls: true },
+);
+
+userTest(
+  "a wrong password, an unknown address, another organization and a disabled user get the same refusal",
+  async (harness, key) => {
+    await harness.organization("other");
+    const { userId, token } = await invite(harness, key);
+    await useLink(harness, token);
+    const refusal = (
+      { status, headers, body: { error: { request_id: _id, timestamp: _at, ...error } } }: Answer,
+    ) => ({
+      status,
+      cookies: headers.getSetCookie(),
+      error,
+    });
+    const first = refusal(await signIn(harness, { password: "a wrong password" }));
+    assert.equal(first.status, 401);
+    assert.deepEqual(first.cookies, []);
+    const rows = [
+      { email: "nobody@acme.example" },
+      { organization: "other" },
+      { organization: "no-such-organization" },
+      { email: "", password: "x" },
+    ];
+    for (const row of rows) assert.deepEqual(refusal(await signIn(harness, row)), first, JSON.stringify(row));
+    assert.equal((await signIn(harness, { organization: "acme" })).status, 200);
+    await harness.send(`/v1/users/${userId}`, { method: "PUT", key, body: { disabled: true } });
+    assert.deepEqual(refusal(await signIn(harness)), first);
+    harness.flushBreaches(harness.clock.now(), { isLast: true });
+    await harness.rowCounts();
+    const failures = (await storedEvents(harness, "org/acme/admin")).filter(({ type }) =>
+      type === "AUTH_FAIL_SIGN_IN"
+    );
+    assert.deepEqual(new Set(failures.map(({ detail }) => detail.user_id)), new Set([userId, null]));
+    const unknown = (await storedEvents(harness, "sys")).filter(({ type }) => type === "AUTH_FAIL_SIGN_IN");
+    assert.deepEqual(unknown.map(({ detail }) => detail.address), ["203.0.113.7"]);
+  },
+);
+
+userTest(
+  "attempts are limited for each user and address, whether or not the user exists, and later ones are admitted",
+  async (harness, key) => {
+    const { token } = await invite(harness, key);
+    await useLink(harness, token);
+    for (const email of ["ada@acme.example", "nobody@acme.example"]) {
+      for (let attempt = 1; attempt <= 10; attempt += 1) {
+        assert.equal(
+          (await signIn(harness, { email, password: "wrong" })).status,
+          401,
+          `${email} ${attempt}`,
+        );
+      }
+      const refused = await signIn(harness, { email });
+      assert.deepEqual([refused.status, refused.body.error.code], [429, "RATE_LIMITED"], email);
+      assert.ok(Number(refused.headers.get("Retry-After")) > 1);
+    }
+    harness.clock.advance(15 * MINUTE);
+    assert.equal((await signIn(harness)).status, 200);
+  },
+);
+
+userTest("a link ends after 72 hours, with the next one, and with its user", async (harness, key) => {
+  const { userId, token } = await invite(harness, key);
+  const next = async () => {
+    const { body, text } = await harness.send(`/v1/users/${userId}/link`, { method: "POST", key });
+    assert.ok(body.link, text);
+    return body.link.split("#")[1] as string;
+  };
+  const second = await next();
+  assert.equal((await useLink(harness, token)).status, 404);
+  harness.clock.advance(72 * HOUR);
+  assert.equal((await useLink(harness, second)).status, 404);
+  const third = await next();
+  harness.clock.advance(72 * HOUR - 1);
+  assert.equal((await harness.send("/v1/sign-in/link", { body: { token: third } })).status, 200);
+  await harness.send(`/v1/users/${userId}`, { method: "PUT", key, body: { disabled: true } });
+  assert.equal((await useLink(harness, third)).status, 404);
+  const refused = await harness.send(`/v1/users/${userId}/link`, { method: "POST", key });
+  assert.equal(refused.status, 409);
+  for (const bad of ["", "usr_x", `${token}x`, token.replace(/.$/, (last) => last === "A" ? "B" : "A")]) {
+    assert.equal((await useLink(harness, bad)).status, 404, bad);
+  }
+});
+
+userTest("two uses of a link at once: one signs in", async (harness, key) => {
+  const { token } = await invite(harness, key);
+  const answers = await Promise.all([useLink(harness, token), useLink(harness, token, "another password")]);
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 404]);
+});
+
+// ---- sessions ---------------------------------------------------------------------------------------------
+
+userTest(
+  "a session ends after 30 minutes without a request, and after 12 hours in any case",
+  async (harness, _key) => {
+    const idle = await signedInUser(harness, { orgId: "acme", role: "viewer" });
+    const busy = await signedInUser(harness, { orgId: "acme", role: "viewer" });
+    harness.clock.advance(30 * MINUTE - 1);
+    assert.equal(await statusOfMe(harness, busy.cookie), 200);
+    await harness.rowCounts();
+    harness.clock.advance(1);
+    assert.deepEqual([await statusOfMe(harness, idle.cookie), await statusOfMe(harness, busy.cookie)], [
+      401,
+      200,
+    ]);
+    // Until one millisecond before the end.
+    for (let passed = 30; passed < 12 * 60 - 20; passed += 20) {
+      harness.clock.advance(20 * MINUTE);
+      await harness.rowCounts();
+      assert.equal(await statusOfMe(harness, busy.cookie), 200, `${passed} minutes`);
+    }
+    harness.clock.advance(20 * MINUTE);
+    assert.equal(await statusOfMe(harness, busy.cookie), 401);
+    await new Upkeep(harness.dependencies).run(harness.clock.now());
+    assert.deepEqual(await rowsOf(harness.database, "SELECT * FROM user_session"), []);
+  },
+);
+
+userTest("signing out ends the session, and takes the cookie back", async (harness, _key) => {
+  const user = await signedInUser(harness, { orgId: "acme", role: "viewer" });
+  const answer = await harness.send("/v1/sign-out", as(user, { method: "POST" }));
+  assert.equal(answer.status, 200, answer.text);
+  assert.match(answer.headers.getSetCookie()[0]!, /^jiss_session=; Max-Age=0; Path=\//);
+  assert.equal(await statusOfMe(harness, user.cookie), 401);
+});
+
+userTest(
+  "one's sessions are listed and ended one by one or all; those of others are not found",
+  async (harness, key) => {
+    const { userId, token } = await invite(harness, key);
+    const first = cookieIn((await useLink(harness, token)).headers);
+    harness.clock.advance(MINUTE);
+    const second = cookieIn((await signIn(harness)).headers);
+    const other = await signedInUser(harness, { orgId: "acme", role: "admin" });
+    const { body } = await harness.send("/v1/me/sessions", as({ cookie: second }));
+    assert.deepEqual(
+      body.sessions.map((one: { method: string; is_current: boolean }) => [one.method, one.is_current]),
+      [
+        ["link", false],
+        ["password", true],
+      ],
+    );
+    const end = (id: string) =>
+      harness.send(`/v1/me/sessions/${id}`, as({ cookie: second }, { method: "DELETE" }));
+    assert.equal((await end(other.sessionId)).status, 404);
+    assert.equal((await end(body.sessions[0].session_id)).status, 200);
+    assert.deepEqual([await statusOfMe(harness, first), await statusOfMe(harness, second)], [401, 200]);
+    const third = cookieIn((await signIn(harness)).headers);
+    const all = await harness.send("/v1/me/sessions", as({ cookie: third }, { method: "DELETE" }));
+    assert.deepEqual([all.status, all.body.ended], [200, 2]);
+    assert.deepEqual([await statusOfMe(harness, second), await statusOfMe(harness, third)], [401, 401]);
+    const fourth = cookieIn((await signIn(harness)).headers);
+    const byAdmin = await harness.send(`/v1/users/${userId}/sessions`, as(other, { method: "DELETE" }));
+    assert.deepEqual([byAdmin.status, byAdmin.body.ended], [200, 1]);
+    assert.deepEqual([await statusOfMe(harness, fourth), await statusOfMe(harness, other.cookie)], [
+      401,
+      200,
+    ]);
+  },
+);
+
+userTest(
+  "a new password ends all other sessions; a wrong present one changes nothing",
+  async (harness, key) => {
+    const { token } = await invite(harness, key);
+    const first = cookieIn((await useLink(harness, token)).headers);
+    const second = cookieIn((await signIn(harness)).headers);
+    const change = (current_password: string, new_password: string) =>
+      harness.send("/v1/me/password", as({ cookie: second }, { body: { current_password, new_password } }));
+    const wrong = await change("a wrong password", "a new password of ada");
+    assert.deepEqual([wrong.status, wrong.body.error.details[0].path], [422, "current_password"]);
+    assert.equal((await change(PASSWORD, "short")).status, 422);
+    const changed = await change(PASSWORD, "a new password of ada");
+    assert.equal(changed.status, 200, changed.text);
+    const third = cookieIn(changed.headers);
+    const statuses = await Promise.all([first, second, third].map((cookie) => statusOfMe(harness, cookie)));
+    assert.deepEqual(statuses, [401, 401, 200]);
+    assert.equal((await signIn(harness)).status, 401);
+    assert.equal((await signIn(harness, { password: "a new password of ada" })).status, 200);
+  },
+);
+
+userTest("the twenty-first session of a user ends the oldest", async (harness, key) => {
+  const { token } = await invite(harness, key);
+  const first = cookieIn((await useLink(harness, token)).headers);
+  for (let count = 0; count < 20; count += 1) {
+    harness.clock.advance(2 * MINUTE);
+    const { status, text } = await signIn(harness);
+    assert.equal(status, 200, text);
+  }
+  const open = await rowsOf(harness.database, "SELECT * FROM user_session");
+  assert.equal(open.length, 20);
+  assert.equal(await statusOfMe(harness, first), 401);
+});
+
+userTest(
+  "a session that was ended is refused, also if its row is put back with its seal",
+  async (harness, _key) => {
+    const user = await signedInUser(harness, { orgId: "acme", role: "admin" });
+    const [row] = await rowsOf(harness.database, "SELECT * FROM user_session");
+    await harness.send("/v1/sign-out", as(user, { method: "POST" }));
+    const columns = Object.keys(row!);
+    const sql = `INSERT INTO user_session (${columns.join(", ")}) VALUES (${
+      columns.map(() => "?").join(", ")
+    })`;
+    await harness.database.batch([{ sql, parameters: Object.values(row!) }]);
+    assert.equal(await statusOfMe(harness, user.cookie), 503);
+    await harness.database.batch([{ sql: "DELETE FROM user_session", parameters: [] }]);
+    assert.equal(await statusOfMe(harness, user.cookie), 401);
+  },
+);
+
+userTest("a role that was altered in the file gives nobody more", async (harness, _key) => {
+  const user = await signedInUser(harness, { orgId: "acme", role: "viewer" });
+  const set = (role: string) =>
+    harness.database.batch([{ sql: "UPDATE user_account SET role = ?", parameters: [role] }]);
+  await set("admin");
+  const answer = await harness.send("/v1/users", as(user));
+  assert.equal(answer.status, 503, answer.text);
+  await set("viewer");
+  assert.equal((await harness.send("/v1/users", as(user))).status, 403);
+});
+
+userTest(
+  "a tampered or invented cookie is refused as an unknown key is, and counts for the address",
+  async (harness, _key) => {
+    const user = await signedInUser(harness, { orgId: "acme", role: "admin" });
+    const [name, value] = user.cookie.split("=") as [string, string];
+    const tampered = [value.replace(/^./, (c) => c === "A" ? "B" : "A"), value.slice(0, -1), "", `${value}=`];
+    for (const bad of tampered) {
+      const { status, body } = await harness.send("/v1/me", as({ cookie: `${name}=${bad}` }));
+      assert.deepEqual([status, body.error.code], [401, "UNAUTHORIZED"], bad);
+    }
+    const limited = await harness.send("/v1/me", as({ cookie: `${name}=${tampered[0]}` }));
+    assert.equal(limited.status, 429, "four from this address were counted");
+    assert.equal(await statusOfMe(harness, user.cookie), 200, "a session has a budget of its own");
+  },
+  { rateLimitIp: 4 },
+);
+
+userTest(
+  "a session's requests count for it alone, and not for the address or a key",
+  async (harness, key) => {
+    const [one, other] = [
+      await signedInUser(harness, { orgId: "acme", role: "viewer" }),
+      await signedInUser(harness, { orgId: "acme", role: "viewer" }),
+    ];
+    const get = (user: TestUser) => harness.send("/v1/organization/dashboard", as(user));
+    for (let left = 4; left >= 0; left -= 1) {
+      const { status, headers } = await get(one);
+      assert.deepEqual([status, headers.get("X-RateLimit-Remaining")], [200, String(left)]);
+    }
+    assert.deepEqual([(await get(one)).status, (await get(other)).status], [429, 200]);
+    assert.equal((await harness.send("/v1/organization/dashboard", { key })).status, 200);
+  },
+  { rateLimitSession: 5, rateLimitIp: 2, rateLimitKey: 1 },
+);
+
+// ---- pages of others --------------------------------------------------------------------------------------
+
+userTest(
+  "a request with a cookie from another origin, or from none, changes and reads nothing",
+  async (harness, _key) => {
+    const { cookie } = await signedInUser(harness, { orgId: "acme", role: "admin" });
+    const post = (headers: Readonly<Record<string, string>>) => ({
+      method: "POST",
+      headers: { Cookie: cookie, ...headers },
+      body: { name: "stolen", scopes: ["read"] },
+    });
+    const foreign: readonly (readonly [string, RequestOptions])[] = [
+      ["another origin", post({ Origin: "https://evil.example" })],
+      ["another port", post({ Origin: "http://jiss.test:81" })],
+      ["a file", post({ Origin: "null" })],
+      ["no origin", post({})],
+      [
+        "another site's form, with a forged origin of no page",
+        post({ Origin: OWN_ORIGIN, "Sec-Fetch-Site": "cross-site" }),
+      ],
+      ["another host of the domain", post({ Origin: OWN_ORIGIN, "Sec-Fetch-Site": "same-site" })],
+      ["a typed address that posts", post({ Origin: OWN_ORIGIN, "Sec-Fetch-Site": "none" })],
+    ];
+    for (const [name, request] of foreign) {
+      await refuses(harness, {
+        name,
+        path: "/v1/keys",
+        request,
+        status: 403,
+        code: "FORBIDDEN",
+        names: "pages of this service",
+      });
+    }
+    for (const site of ["cross-site", "same-site"]) {
+      const { status } = await harness.send("/v1/users", {
+        headers: { Cookie: cookie, "Sec-Fetch-Site": site },
+      });
+      assert.equal(status, 403, site);
+    }
+    const own = await harness.send("/v1/keys", post({ Origin: OWN_ORIGIN, "Sec-Fetch-Site": "same-origin" }));
+    assert.equal(own.status, 201, own.text);
+    const byHost = await harness.send("/v1/keys", {
+      ...post({ Origin: "https://jiss.inside.example", Host: "jiss.inside.example" }),
+      body: { name: "behind a proxy that ends TLS", scopes: ["read"] },
+    });
+    assert.equal(byHost.status, 201, byHost.text);
+  },
+);
+
+userTest("another site cannot sign a browser in, and a program can", async (harness, key) => {
+  const { token } = await invite(harness, key);
+  const body = { token, password: PASSWORD };
+  const foreign = await harness.send("/v1/sign-in/link/use", {
+    body,
+    headers: { Origin: "https://evil.example" },
+  });
+  assert.equal(foreign.status, 403);
+  assert.equal((await harness.send("/v1/sign-in/link/use", { body })).status, 200);
+});
+
+userTest(
+  "a key wins over a cookie, and a cookie never opens a call with a master key",
+  async (harness, key) => {
+    const user = await signedInUser(harness, { orgId: "acme", role: "viewer" });
+    const both = await harness.send("/v1/keys", { ...as(user), key });
+    assert.equal(both.status, 200, both.text);
+    const bad = await harness.send("/v1/organization/dashboard", { ...as(user), key: "jis_WRONG" });
+    assert.equal(bad.status, 401);
+    const master = await harness.send("/v1/admin/org/acme/usage", as(user));
+    assert.equal(master.status, 401);
+  },
+);
+
+// ---- roles ------------------------------------------------------------------------------------------------
+
+const OF_ORGANIZATION = ROUTES.filter(({ auth }) => auth.kind === "key");
+
+/** Calls a route as its first example does, with names that nothing has. */
+function callRoute({ send }: Harness, route: Route, options: RequestOptions): Promise<Answer> {
+  const [example] = route.examples;
+  return send(pathOf(route, example!.path ?? {}), {
+    ...options,
+    method: route.method,
+    ...(route.body === null ? {} : { body: example!.body ?? {} }),
+  });
+}
+
+function accessOf({ auth }: Route) {
+  assert.ok(auth.kind === "key");
+  return auth.access;
+}
+
+for (const role of ROLES) {
+  userTest(
+    `a ${role} makes the calls of the role, and is refused each other one, with nothing written`,
+    async (harness, _key) => {
+      const user = await signedInUser(harness, { orgId: "acme", role });
+      for (const route of OF_ORGANIZATION) {
+        // The key's end is the organization's, so the calls after it would be refused for another reason.
+        if (route.operationId === "postKeyRevocation" && role === "admin") continue;
+        const before = await harness.rowCounts();
+        const answer = await callRoute(harness, route, as(user));
+        const name = `${route.operationId}: ${answer.text.slice(0, 200)}`;
+        if (isGranted({ kind: "role", role }, accessOf(route))) {
+          assert.ok(![401, 403].includes(answer.status), name);
+          continue;
+        }
+        assert.deepEqual([answer.status, answer.body.error.code], [403, "FORBIDDEN"], name);
+        assert.match(answer.body.error.message, new RegExp(`; your role is ${role}\\.$`), name);
+        assert.deepEqual(await harness.rowCounts(), before, name);
+      }
+    },
+  );
+}
+
+userTest(
+  "no call is answered to a disabled user, an ended session, a tampered cookie, another origin or an expired key, with nothing written",
+  async (harness, key) => {
+    const user = (role: Role) => signedInUser(harness, { orgId: "acme", role });
+    const [disabled, ended, tampered, foreign] = [
+      await user("admin"),
+      await user("admin"),
+      await user("admin"),
+      await user("admin"),
+    ];
+    await harness.send(`/v1/users/${disabled.userId}`, { method: "PUT", key, body: { disabled: true } });
+    await harness.send("/v1/sign-out", as(ended, { method: "POST" }));
+    const expired = (await harness.send("/v1/keys", {
+      key,
+      body: {
+        name: "short",
+        scopes: ["score", "read", "export", "probe"],
+        expires_at: "2026-11-20T09:00:30Z",
+      },
+    })).body.api_key;
+    harness.clock.advance(MINUTE);
+    const callers: readonly (readonly [string, RequestOptions, number])[] = [
+      ["disabled", as(disabled), 401],
+      ["ended", as(ended), 401],
+      ["tampered", as({ cookie: tampered.cookie.replace(/.$/, (last) => last === "A" ? "B" : "A") }), 401],
+      ["another origin", as(foreign, { headers: { Origin: "https://evil.example" } }), 403],
+      ["an expired key", { key: expired }, 401],
+      ["nobody", {}, 401],
+    ];
+    const routes = ROUTES.filter(({ auth }) => auth.kind === "key" || auth.kind === "user");
+    for (const route of routes) {
+      for (const [name, options, status] of callers) {
+        const before = await harness.rowCounts();
+        const answer = await callRoute(harness, route, options);
+        assert.equal(answer.status, status, `${name} ${route.operationId}: ${answer.text.slice(0, 200)}`);
+        assert.deepEqual(await harness.rowCounts(), before, `${name} ${route.operationId}`);
+      }
+    }
+  },
+);
+
+Deno.test(
+  "an admin of another organization finds nobody and changes nobody",
+  withHarness(async (harness) => {
+    const key = await harness.organization("acme");
+    await harness.organization("other");
+    const { userId } = await invite(harness, key);
+    const stranger = await signedInUser(harness, { orgId: "other", role: "admin" });
+    const listed = await harness.send("/v1/users", as(stranger));
+    assert.equal(listed.body.count, 1);
+    const calls: readonly (readonly [string, RequestOptions])[] = [
+      [`/v1/users/${userId}`, { method: "PUT", body: { role: "admin" } }],
+      [`/v1/users/${userId}/link`, { method: "POST" }],
+      [`/v1/users/${userId}/sessions`, { method: "DELETE" }],
+      [`/v1/users/${userId}`, { method: "DELETE" }],
+    ];
+    for (const [path, options] of calls) {
+      await refuses(harness, {
+        name: `${options.method} ${path}`,
+        path,
+        request: as(stranger, options),
+        status: 404,
+        code: "NOT_FOUND",
+        names: "GET /v1/users",
+      });
+    }
+  }),
+);
+
+userTest(
+  "a change of role counts from the next request on; the audit log says who made it",
+  async (harness, _key) => {
+    const admin = await signedInUser(harness, { orgId: "acme", role: "admin" });
+    const user = await signedInUser(harness, { orgId: "acme", role: "viewer" });
+    assert.equal((await harness.send("/v1/admin/audit-log", as(user))).status, 403);
+    const change = (body: unknown) =>
+      harness.send(`/v1/users/${user.userId}`, as(admin, { method: "PUT", body }));
+    const changed = await change({ role: "auditor", name: "Uma" });
+    assert.deepEqual([changed.status, changed.body.role, changed.body.name], [200, "auditor", "Uma"]);
+    const before = await harness.rowCounts();
+    assert.equal((await change({ role: "auditor" })).status, 200);
+    assert.deepEqual(await harness.rowCounts(), before, "no change, no entry");
+    harness.clock.advance(1);
+    const log = await harness.send("/v1/admin/audit-log?event_type=USER_CHANGED", as(user));
+    const [event] = log.body.events;
+    assert.deepEqual([event.actor, event.user_id, event.prefix], ["user", admin.userId, null]);
+    assert.match(event.user_name, /^admin/);
+    assert.deepEqual(event.detail, { user_id: user.userId, role: "auditor", state: "active" });
+  },
+);
+
+userTest(
+  "the audit log is filtered by user, and names users by their present names, erased ones not",
+  async (harness, key) => {
+    const admin = await signedInUser(harness, { orgId: "acme", role: "admin" });
+    const auditor = await signedInUser(harness, { orgId: "acme", role: "auditor" });
+    await harness.send("/v1/keys", as(admin, { body: { name: "k", scopes: ["read"] } }));
+    await harness.send("/v1/admin/audit-log", as(auditor));
+    harness.clock.advance(1);
+    const path = `/v1/admin/audit-log?user_id=${admin.userId}`;
+    const { body } = await harness.send(path, as(auditor));
+    assert.deepEqual(body.events.map(({ event_type }: { event_type: string }) => event_type), [
+      "NAMED_KEY_CREATED",
+      "USER_SIGNED_IN",
+    ]);
+    assert.equal(body.filters.user_id, admin.userId);
+    const lines = async () =>
+      (await harness.send(`/v1/admin/audit-log/export?user_id=${admin.userId}`, { key })).text.trim().split(
+        "\n",
+      )
+        .map((line) => JSON.parse(line).user_name);
+    assert.match((await lines())[0], /^admin/);
+    await harness.send(`/v1/users/${admin.userId}`, { method: "DELETE", key });
+    assert.deepEqual(await lines(), [null, null]);
+  },
+);
+
+userTest("what a user does to the evidence carries the user's id", async (harness, key) => {
+  const officer = await signedInUser(harness, { orgId: "acme", role: "officer" });
+  await harness.send("/v1/score", {
+    key,
+    body: scoreRequest({ session_id: "s-1" }, { outcome_correct: null }),
+  });
+  const labelled = await harness.send(
+    "/v1/score/s-1/commit",
+    as(officer, { body: { outcome_correct: true } }),
+  );
+  assert.equal(labelled.status, 200, labelled.text);
+  const rows = await rowsOf(
+    harness.database,
+    "SELECT body FROM audit_entry WHERE chain = 'org/acme' AND event_type = 'OUTCOME_LABELLED'",
+  );
+  const { actor, user_id, prefix, v, event_type } = JSON.parse(String(rows[0]!.body));
+  assert.deepEqual([event_type, actor, user_id, prefix, v], [
+    "OUTCOME_LABELLED",
+    "user",
+    officer.userId,
+    null,
+    "jis.audit/2",
+  ]);
+});
+
+userTest("an admin rotates the organization's key, and stays signed in", async (harness, key) => {
+  const admin = await signedInUser(harness, { orgId: "acme", role: "admin" });
+  const rotated = await harness.send("/v1/admin/key/rotate", as(admin, { method: "POST" }));
+  assert.equal(rotated.status, 200, rotated.text);
+  assert.equal((await harness.send("/v1/keys", { key })).status, 401);
+  assert.equal((await harness.send("/v1/keys", { key: rotated.body.new_api_key })).status, 200);
+  assert.equal(await statusOfMe(harness, admin.cookie), 200);
+  const event = (await storedEvents(harness, "org/acme/admin")).at(-1)!;
+  assert.deepEqual([event.type, event.actor], ["KEY_ROTATED", "user"]);
+});
+
+userTest(
+  "sessions end if the organization's key is destroyed, and rest while it is suspended",
+  async (harness, key) => {
+    const user = await signedInUser(harness, { orgId: "acme", role: "viewer" });
+    const change = (scope: "ORG_SUSPEND" | "ORG_REACTIVATE", path: string) =>
+      harness.master(scope, `/v1/admin/org/acme/${path}`, {
+        idempotencyKey: path,
+        body: { confirm_org_id: "acme", idempotency_key: path },
+      });
+    await change("ORG_SUSPEND", "suspend");
+    assert.equal(await statusOfMe(harness, user.cookie), 401);
+    await change("ORG_REACTIVATE", "reactivate");
+    assert.equal(await statusOfMe(harness, user.cookie), 200);
+    harness.clock.advance(1);
+    await harness.send("/v1/admin/key/revoke", { method: "POST", key });
+    await harness.master("BILLING_ROTATE", "/v1/admin/billing/org/acme/rotate", {
+      idempotencyKey: "paid",
+      body: { confirm_org_id: "acme", idempotency_key: "paid" },
+    });
+    assert.equal(await statusOfMe(harness, user.cookie), 401);
+  },
+  { adminDashboard: true },
+);
+
+// ---- erasure ----------------------------------------------------------------------------------------------
+
+userTest(
+  "an erased user has no name, no address, no password and no session; the id stays, and the address is free",
+  async (harness, key) => {
+    const { userId, token } = await invite(harness, key, { name: "Ada Unforgettable" });
+    const cookie = cookieIn((await useLink(harness, token)).headers);
+    const erased = await harness.send(`/v1/users/${userId}`, { method: "DELETE", key });
+    assert.deepEqual([erased.status, erased.body.erased], [200, true]);
+    assert.equal(await statusOfMe(harness, cookie), 401);
+    const [user] = (await harness.send("/v1/users", { key })).body.users;
+    assert.deepEqual([user.user_id, user.email, user.name, user.state], [userId, null, null, "erased"]);
+    assert.doesNotMatch(await storedText(harness), /Unforgettable|ada@acme/);
+    assert.equal((await harness.send(`/v1/users/${userId}`, { method: "DELETE", key })).status, 404);
+    await invite(harness, key);
+  },
+);
+
+userTest("bad requests about users change nothing", async (harness, key) => {
+  await invite(harness, key);
+  const good = { email: "ben@acme.example", name: "Ben", role: "viewer" };
+  const rows = [
+    ["a taken address", { ...good, email: "ADA@acme.example" }, 409, "CONFLICT", "ada@acme.example"],
+    ["no address", { ...good, email: "ben" }, 422, "VALIDATION_FAILED", "email"],
+    [
+      "a header in the address",
+      { ...good, email: "ben@acme.example\r\nBcc: x@y.z" },
+      422,
+      "VALIDATION_FAILED",
+      "email",
+    ],
+    ["no role", { ...good, role: "owner" }, 422, "VALIDATION_FAILED", "role"],
+    ["no name", { ...good, name: "" }, 422, "VALIDATION_FAILED", "name"],
+  ] as const;
+  for (const [name, body, status, code, names] of rows) {
+    await refuses(harness, { name, path: "/v1/users", request: { key, body }, status, code, names });
+  }
+});

@@ -1,0 +1,41 @@
+/** Users who have signed in, made past the HTTP layer: no password is hashed, which would take a third of a second each. */
+import type { Role } from "../src/domain/access.ts";
+import { inviteUser } from "../src/operations/users/accounts.ts";
+import { useLink } from "../src/operations/users/sign_in.ts";
+import type { Harness } from "./harness.ts";
+
+export interface TestUser {
+  readonly userId: string;
+  /** As a browser sends it back on plain HTTP. */
+  readonly cookie: string;
+  readonly sessionId: string;
+}
+
+let users = 0;
+
+/** Invites a user of an organization, and signs the user in with a link that needs no password. */
+export async function signedInUser(
+  { dependencies, clock }: Harness,
+  { orgId, role }: { readonly orgId: string; readonly role: Role },
+): Promise<TestUser> {
+  const now = clock.now();
+  const call = { now, requestId: dependencies.world.ulid(now) };
+  const caller = { actor: "system", orgId, prefix: null } as const;
+  users += 1;
+  const { link } = await inviteUser(dependencies, caller, {
+    request: { email: `${role}-${users}@${orgId}.example`, name: `${role} ${users}`, role },
+    purpose: "sign_in",
+    call,
+  });
+  const { token, row, user } = await useLink(dependencies, {
+    token: link.token,
+    password: null,
+    agent: "a browser of the tests",
+    call,
+  });
+  return {
+    userId: user.user_id,
+    cookie: `jiss_session=${token}`,
+    sessionId: row.session_hash.toHex(),
+  };
+}
