@@ -7,6 +7,7 @@ import type { Dependencies } from "../operations/dependencies.ts";
 import { createOrganization } from "../operations/organizations/organizations.ts";
 import { directCall, inactivityOf } from "../operations/organizations/organization_change.ts";
 import { rotateByHandTo } from "../operations/organizations/organization_states.ts";
+import { changeUser, inviteUser, issueLink, listUsers } from "../operations/users/accounts.ts";
 import { scoreInteraction } from "../operations/scoring/score.ts";
 import { demoHistory } from "../simulation/demo.ts";
 import { sessionsQuery } from "../store/interactions.ts";
@@ -118,6 +119,29 @@ async function writeHistory(
     ),
   );
   log.info("demo history written", { interactions: missing.length, days: HISTORY_DAYS });
+}
+
+/** The demo's user, who is an admin. */
+const ADMIN = { email: "admin@demo.example", name: "Demo admin", role: "admin" } as const;
+
+/** The token of a link that signs in as the demo's admin, once. An earlier run's link ends. @throws {CommandFailure} */
+export async function demoLinkOf({ dependencies }: Service, now: number): Promise<string> {
+  const caller = { actor: "system", orgId: ORGANIZATION, prefix: null } as const;
+  const call = { now, requestId: dependencies.world.ulid(now) };
+  const purpose = "sign_in";
+  try {
+    const users = await listUsers(dependencies, caller);
+    const known = users.find(({ email }) => email === ADMIN.email);
+    if (known === undefined) {
+      return (await inviteUser(dependencies, caller, { request: ADMIN, call, purpose })).link.token;
+    }
+    const { user_id: userId } = known;
+    await changeUser(dependencies, caller, { userId, change: { disabled: false }, call });
+    return (await issueLink(dependencies, caller, { userId, call, purpose })).token;
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    throw new CommandFailure(`the demo's user cannot get a link: ${error.message}`, EXIT.failure);
+  }
 }
 
 /** The reasons why the demo organization is inactive; empty if it is active. */

@@ -10,7 +10,7 @@ import type { Listener } from "../http/server.ts";
 import { mayBeHeld } from "../keys/api_key.ts";
 import { CLOCK_RULES } from "../operations/installation/clock_watch.ts";
 import { openPage } from "./browser.ts";
-import { type DemoKey, demoKeyOf, HISTORY_DAYS, ORGANIZATION } from "./demo_organization.ts";
+import { type DemoKey, demoKeyOf, demoLinkOf, HISTORY_DAYS, ORGANIZATION } from "./demo_organization.ts";
 import { claimDirectory, claimIfPresent } from "./dev_run.ts";
 import { draftSecrets, ENVIRONMENT_FILE, exists, writeSecrets } from "./init.ts";
 import { loadConfig, runService } from "./run_service.ts";
@@ -67,6 +67,7 @@ export async function dev(shell: Shell, { fresh, key, open }: DevOptions): Promi
   });
 
   let demo: DemoKey = { apiKey: "", inactive: [] };
+  let linkToken = "";
   return await runService(shell, config, {
     clockRule: CLOCK_RULES.local,
     async onClaimed(url) {
@@ -82,21 +83,23 @@ export async function dev(shell: Shell, { fresh, key, open }: DevOptions): Promi
     },
     async onOpened(service) {
       demo = await demoKeyOf(service, { given: key ?? null, now: shell.clock.now() });
+      linkToken = await demoLinkOf(service, shell.clock.now());
     },
     onListening(listener, service, print) {
+      const signIn = `${listener.url}/console/link#${linkToken}`;
       print(
         greeting(listener, {
           demo,
+          signIn,
           isFixed: key !== undefined,
           sessionId: service.dependencies.world.ulid(shell.clock.now()),
           now: shell.clock.now(),
         }),
       );
       if (!open) return;
-      const page = `${listener.url}/console`;
       openPage(
-        page,
-        (reason) => print(`The browser was not opened: ${reason}. Open it yourself:\n\n  ${page}\n`),
+        signIn,
+        (reason) => print(`The browser was not opened: ${reason}. Open it yourself:\n\n  ${signIn}\n`),
       );
     },
   });
@@ -132,6 +135,8 @@ async function removeOwnFiles(shell: Shell, directory: string): Promise<void> {
 
 interface Greeting {
   readonly demo: DemoKey;
+  /** The link that signs in. */
+  readonly signIn: string;
   /** Whether the key was given by `--key`. */
   readonly isFixed: boolean;
   readonly sessionId: string;
@@ -140,7 +145,7 @@ interface Greeting {
 
 function greeting(
   { url }: Listener,
-  { demo: { apiKey, inactive }, isFixed, sessionId, now }: Greeting,
+  { demo: { apiKey, inactive }, signIn, isFixed, sessionId, now }: Greeting,
 ): string {
   const day = (at: number) => new Date(at).toISOString().slice(0, 10);
   const period = `period_start=${day(now - HISTORY_DAYS * DAY_MS)}&period_end=${day(now + DAY_MS)}`;
@@ -159,7 +164,11 @@ ${
 The organization is inactive (${inactive.join(", ")}): its key is refused. Start over with jiss dev --fresh.
 `
   }
-Open it in a browser (the console asks for the key; the demo needs none):
+Open the console, signed in as an admin. The link works once:
+
+  ${signIn}
+
+Open it in a browser (without the link the console asks who you are; the demo asks nothing):
 
   ${url}/console
   ${url}/demo

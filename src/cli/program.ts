@@ -1,6 +1,7 @@
 /** The command line: one file for each subcommand. A mistake is answered with the nearest known name. */
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { closest } from "fastest-levenshtein";
+import { type Role, ROLES } from "../domain/access.ts";
 import { DOMAIN_SPELLINGS, DOMAINS, TIERS } from "../domain/enums.ts";
 import { BUNDLE_PARTS } from "../operations/chains/export.ts";
 import { listAlerts, type ListAlertsOptions } from "./alerts.ts";
@@ -30,6 +31,16 @@ import { rotateSigningKey } from "./rotate_signing_key.ts";
 import { serve } from "./serve.ts";
 import { simulate, type SimulateOptions } from "./simulate.ts";
 import { CommandFailure, EXIT, isSystemError, type Shell } from "./shell.ts";
+import {
+  addUser,
+  type AddUserOptions,
+  disableUser,
+  enableUser,
+  resetUser,
+  setRole,
+  showUsers,
+  type UserOptions,
+} from "./users.ts";
 import { verify, type VerifyOptions } from "./verify.ts";
 import { version } from "./version.ts";
 
@@ -73,6 +84,10 @@ function buildProgram(shell: Shell, finish: (exitCode: number) => void): Command
   addEvidenceCommands(program, invocation);
   addOrganizationCommands(
     addGroup(program, "org", "manage organizations directly in the database"),
+    invocation,
+  );
+  addUserCommands(
+    addGroup(program, "user", "manage the users of an organization directly in the database"),
     invocation,
   );
   addAlertCommands(addGroup(program, "alerts", "show the alerts of the service"), invocation);
@@ -301,6 +316,39 @@ function addOrganizationCommands(organizations: Command, { shell, finish }: Invo
     "reactivate an organization: lift every reason for which it is inactive",
   )
     .action(async (org: string) => finish(await reactivate(shell, org)));
+}
+
+function addUserCommands(users: Command, { shell, finish }: Invocation): void {
+  const asJson = (command: Command) => command.option("--json", "print one JSON object", false);
+  const ofUser = (usage: string, description: string) =>
+    asJson(addCommand(users, `${usage} <ORG> <USER>`, description));
+
+  asJson(addCommand(users, "add <ORG> <EMAIL>", "invite a user and print the one-time link"))
+    .requiredOption("--name <NAME>", "the name that colleagues see")
+    .addOption(new Option("--role <ROLE>", "what the user may do").choices(ROLES).makeOptionMandatory())
+    .action(async (orgId: string, user: string, options: AddUserOptions) =>
+      finish(await addUser(shell, { orgId, user }, options))
+    );
+  asJson(addCommand(users, "list <ORG>", "list the users of an organization"))
+    .action(async (orgId: string, options: UserOptions) => finish(await showUsers(shell, orgId, options)));
+  asJson(
+    addCommand(users, "role <ORG> <USER>", "give a user, named by address or user_id, another role")
+      .addArgument(new Argument("<ROLE>", "what the user may do").choices(ROLES)),
+  ).action(async (orgId: string, user: string, role: Role, options: UserOptions) =>
+    finish(await setRole(shell, { orgId, user }, role, options))
+  );
+  ofUser("disable", "end a user's sessions and refuse the user")
+    .action(async (orgId: string, user: string, options: UserOptions) =>
+      finish(await disableUser(shell, { orgId, user }, options))
+    );
+  ofUser("enable", "let a disabled user sign in again")
+    .action(async (orgId: string, user: string, options: UserOptions) =>
+      finish(await enableUser(shell, { orgId, user }, options))
+    );
+  ofUser("reset", "print a one-time link with which the user sets a new password")
+    .action(async (orgId: string, user: string, options: UserOptions) =>
+      finish(await resetUser(shell, { orgId, user }, options))
+    );
 }
 
 /** Parses an option that may be given once: a second one would silently replace the first. */

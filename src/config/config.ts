@@ -28,6 +28,7 @@ import {
   WEBHOOK_TIMEOUT_MS_MIN,
 } from "../domain/limits.ts";
 import { createOrganizationSchema } from "../domain/organization.ts";
+import { userRequestSchema } from "../domain/user.ts";
 import { MASTER_SCOPES, masterSecretNames, type MasterSecrets, sharedSecrets } from "../keys/master_keys.ts";
 import { deriveSecretsKey } from "../keys/secrets.ts";
 import { DEFAULT_MODEL_DOCUMENT, type ModelDocument, modelSchema } from "../scoring/model.ts";
@@ -43,7 +44,11 @@ const patentSchema = z.strictObject({
 });
 type Patent = z.infer<typeof patentSchema>;
 
-const bootstrapSchema = createOrganizationSchema.extend({ api_key_file: z.string().min(1) });
+const bootstrapSchema = createOrganizationSchema.extend({
+  api_key_file: z.string().min(1),
+  /** The first user, an admin, whose invitation is written to a file. */
+  admin: userRequestSchema.omit({ role: true }).extend({ link_file: z.string().min(1) }).optional(),
+});
 export type BootstrapOrganization = z.output<typeof bootstrapSchema>;
 
 /** The location of the database: a file of this host, or a libSQL server that hosts share. */

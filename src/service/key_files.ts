@@ -11,6 +11,7 @@ import { isOwnKey } from "../operations/organizations/authentication.ts";
 import { adviceForFile, StartError } from "../operations/shared/start_error.ts";
 import type { SignerSource } from "../operations/shared/signing.ts";
 import { createOrganization } from "../operations/organizations/organizations.ts";
+import { inviteUser, issueLink, listUsers } from "../operations/users/accounts.ts";
 import { holdsChains } from "../store/chain_rows.ts";
 import type { Database } from "../store/database.ts";
 import { writeDurably } from "../store/durable_file.ts";
@@ -95,12 +96,47 @@ function readSigner(variable: string, path: string): Signer {
 }
 
 /**
- * Creates the first organization, from `JISS_BOOTSTRAP_ORG_FILE`, once. Its key is in the file before the
- * organization exists, so that no crash in between can lose it.
+ * Creates the first organization, from `JISS_BOOTSTRAP_ORG_FILE`, once, and invites its first admin. The organization's key
+ * is in the file before the organization exists, so that no crash in between can lose it.
  */
-export async function bootstrapOrganization(
+export async function bootstrap(
   dependencies: Omit<Dependencies, keyof Sending>,
-  { api_key_file, ...organization }: BootstrapOrganization,
+  { admin, ...organization }: BootstrapOrganization,
+  { now, baseUrl }: { readonly now: number; readonly baseUrl: string | null },
+): Promise<void> {
+  await bootstrapOrganization(dependencies, organization, now);
+  if (admin !== undefined) {
+    await inviteFirstAdmin(dependencies, admin, { orgId: organization.org_id, now, baseUrl });
+  }
+}
+
+/**
+ * Invites the admin, and writes the link to its file. A start that was cut short in between writes a new link. Once the
+ * link is used, nothing is done.
+ */
+async function inviteFirstAdmin(
+  dependencies: Omit<Dependencies, keyof Sending>,
+  { email, name, link_file: path }: NonNullable<BootstrapOrganization["admin"]>,
+  { orgId, now, baseUrl }: { readonly orgId: string; readonly now: number; readonly baseUrl: string | null },
+): Promise<void> {
+  const caller = { actor: "system", orgId, prefix: null } as const;
+  const call = { now, requestId: dependencies.world.ulid(now) };
+  const users = await listUsers(dependencies, caller);
+  const known = users.find((user) => user.email === email);
+  const isWritten = kindOf(path) === "file" && Deno.statSync(path).size > 0;
+  if (known !== undefined && (known.state !== "invited" || isWritten)) return;
+  const { token } = known === undefined
+    ? (await inviteUser(dependencies, caller, { request: { email, name, role: "admin" }, call })).link
+    : await issueLink(dependencies, caller, { userId: known.user_id, call });
+  fillPrivately(path, `${baseUrl ?? ""}/console/link#${token}\n`, "JISS_BOOTSTRAP_ORG_FILE: admin.link_file");
+  dependencies.log.info("the first admin was invited: the one-time link is in admin.link_file", {
+    org_id: orgId,
+  });
+}
+
+async function bootstrapOrganization(
+  dependencies: Omit<Dependencies, keyof Sending>,
+  { api_key_file, ...organization }: Omit<BootstrapOrganization, "admin">,
   now: number,
 ): Promise<void> {
   const name = "JISS_BOOTSTRAP_ORG_FILE: api_key_file";

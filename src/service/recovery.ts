@@ -33,7 +33,7 @@ import type { Model } from "../scoring/model.ts";
 import { loadHeads } from "../store/chains.ts";
 import type { Database } from "../store/database.ts";
 import { type Committed, type Setback, Writer, type WriterOptions } from "../store/writer.ts";
-import { bootstrapOrganization, keyMint, provideSigningKey, signerSource } from "./key_files.ts";
+import { bootstrap, keyMint, provideSigningKey, signerSource } from "./key_files.ts";
 import type { Storage } from "./opened_storage.ts";
 import { generateSigningKey } from "./world.ts";
 
@@ -250,7 +250,8 @@ class Installing {
     const { bootstrapOrganization: first } = this.options.config;
     if (opened.isCurrent && first !== null) {
       const dependencies = { ...unguarded, installation: opened.installation };
-      await bootstrapOrganization(dependencies, first, this.options.clock.now());
+      const { clock, config: { baseUrl } } = this.options;
+      await bootstrap(dependencies, first, { now: clock.now(), baseUrl });
     }
     return opened;
   }

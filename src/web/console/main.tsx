@@ -1,13 +1,29 @@
-/** The console: one page for an organization's own key. Source: contract, section 7. */
+/** The console: one page for an organization's users, or its own key. Source: contract, section 7. */
 import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { LocationProvider, Route, Router, useLocation } from "preact-iso";
-import { Waiting } from "../shared/waiting.tsx";
+import type { Access } from "../../domain/access.ts";
+import { ApiError, call } from "../shared/api.ts";
+import { announceWait, Waiting } from "../shared/waiting.tsx";
 import { Empty, View } from "./parts.tsx";
 import { Boundary } from "./boundary.tsx";
-import { KEY_REFUSED, type Session, SessionContext, type ShownOnce, type SignedIn } from "./session.tsx";
+import { LinkView } from "./link.tsx";
+import {
+  KEY_REFUSED,
+  may,
+  mayHaveSession,
+  rememberSession,
+  type Session,
+  SESSION_OVER,
+  SessionContext,
+  type ShownOnce,
+  type SignedIn,
+  signedInAs,
+} from "./session.tsx";
 import { Secrets } from "./shown_once.tsx";
 import { SignIn } from "./sign_in.tsx";
+import type { Me } from "./types.ts";
+import { AccountView } from "./views/account.tsx";
 import { AuditLogView } from "./views/audit_log.tsx";
 import { DashboardView } from "./views/dashboard.tsx";
 import { DecisionsView } from "./views/decisions.tsx";
@@ -17,22 +33,25 @@ import { OperatorsView } from "./views/operators.tsx";
 import { ReplayView } from "./views/replay.tsx";
 import { ReportView } from "./views/report.tsx";
 import { ReportsView } from "./views/reports.tsx";
+import { UsersView } from "./views/users.tsx";
 import { VerifyView } from "./views/verify.tsx";
 import { WebhookView } from "./views/webhook.tsx";
 import { WebhooksView } from "./views/webhooks.tsx";
 
 const ROOT = "/console";
 
-const VIEWS = [
-  ["", "Dashboard"],
-  ["/operators", "Operators"],
-  ["/decisions", "Decisions"],
-  ["/reports", "Reports"],
-  ["/audit-log", "Audit log"],
-  ["/webhooks", "Webhooks"],
-  ["/key", "Key"],
-  ["/verify", "Verify"],
-] as const;
+/** Each view with what its calls do: a user who may not make them is not shown the view. */
+const VIEWS: readonly (readonly [view: string, label: string, access: Access | null])[] = [
+  ["", "Dashboard", "read"],
+  ["/operators", "Operators", "read"],
+  ["/decisions", "Decisions", "read"],
+  ["/reports", "Reports", "read"],
+  ["/audit-log", "Audit log", "export"],
+  ["/webhooks", "Webhooks", "administer"],
+  ["/users", "Users", "administer"],
+  ["/key", "Keys", "administer"],
+  ["/verify", "Verify", null],
+];
 
 function Console() {
   const [signedIn, setSignedIn] = useState<SignedIn | null>(null);
@@ -55,9 +74,26 @@ function Console() {
   }, [isOwed]);
 
   const signOut = (why: string | null) => {
+    if (current.current?.key === null) rememberSession(false);
     setSignedIn(null);
     setReason(why);
   };
+  const signInAs = (signed: SignedIn) => {
+    setReason(null);
+    if (signed.key === null) rememberSession(true);
+    setSignedIn(signed);
+  };
+  // A reload keeps a user's session, since its cookie outlives the page.
+  const [isResuming, setResuming] = useState(mayHaveSession);
+  useEffect(() => {
+    if (!isResuming) return;
+    call<Me>({ path: "/v1/me", withSession: true }, { onWait: announceWait })
+      .then((me) => signInAs(signedInAs(me)), (error) => {
+        if (error instanceof ApiError && error.status === 401) rememberSession(false);
+        if (!(error instanceof ApiError)) throw error;
+      })
+      .finally(() => setResuming(false));
+  }, []);
   const once = (
     <Secrets
       secrets={secrets}
@@ -67,11 +103,18 @@ function Console() {
   if (signedIn === null) {
     // A visitor who verifies has a file, and need not have a key.
     const isVerifying = path === `${ROOT}/verify`;
+    const isLink = path === `${ROOT}/link`;
     return (
       <>
         <Waiting />
         {once}
-        {isVerifying ? <VerifyView reason={reason} /> : <SignIn reason={reason} onSignedIn={setSignedIn} />}
+        {isVerifying
+          ? <VerifyView reason={reason} />
+          : isLink
+          ? <LinkView onSignedIn={signInAs} />
+          : isResuming
+          ? <p class="loading" role="status">Loading…</p>
+          : <SignIn reason={reason} onSignedIn={signInAs} />}
       </>
     );
   }
@@ -80,7 +123,7 @@ function Console() {
     generation,
     takeKey: (key, old) => setSignedIn((before) => before?.key === old ? { ...before, key } : before),
     refuse(key) {
-      if (current.current?.key === key) signOut(KEY_REFUSED);
+      if (current.current?.key === key) signOut(key === null ? SESSION_OVER : KEY_REFUSED);
     },
     async obtain(act) {
       setObtaining((count) => count + 1);
@@ -96,9 +139,14 @@ function Console() {
     <SessionContext.Provider value={session}>
       <Views
         path={path}
-        organization={signedIn.organization}
+        signedIn={signedIn}
         onRefresh={() => setGeneration(generation + 1)}
-        onSignOut={isOwed ? null : () => signOut(null)}
+        onSignOut={isOwed ? null : () => {
+          if (signedIn.key !== null) return signOut(null);
+          // The cookie is taken back by the service; if it cannot be reached, the session stays open there.
+          call({ method: "POST", path: "/v1/sign-out", withSession: true })
+            .then(() => signOut(null), () => signOut(NOT_SIGNED_OUT));
+        }}
       />
       <Waiting />
       {once}
@@ -141,16 +189,19 @@ function Places() {
       <Route path={`${ROOT}/audit-log`} component={AuditLogView} />
       <Route path={`${ROOT}/webhooks`} component={WebhooksView} />
       <Route path={`${ROOT}/webhooks/:id`} component={WebhookView} />
+      <Route path={`${ROOT}/users`} component={UsersView} />
       <Route path={`${ROOT}/key`} component={KeyView} />
+      <Route path={`${ROOT}/account`} component={AccountView} />
+      <Route path={`${ROOT}/link`} component={SignedInAlreadyView} />
       <Route path={`${ROOT}/verify`} component={VerifyView} />
       <Route default component={NothingView} />
     </Router>
   );
 }
 
-function Views({ path, organization, onRefresh, onSignOut }: {
+function Views({ path, signedIn, onRefresh, onSignOut }: {
   readonly path: string;
-  readonly organization: string;
+  readonly signedIn: SignedIn;
   readonly onRefresh: () => void;
   /** null while something is shown once: it would be lost. */
   readonly onSignOut: (() => void) | null;
@@ -160,14 +211,19 @@ function Views({ path, organization, onRefresh, onSignOut }: {
   return (
     <nav class="views" aria-label="Console">
       <ul>
-        {VIEWS.map(([view, label]) => (
+        {VIEWS.filter(([, , access]) => access === null || may(signedIn, access)).map(([view, label]) => (
           <li key={view}>
             <a href={ROOT + view} aria-current={isOpen(view) ? "page" : undefined}>{label}</a>
           </li>
         ))}
       </ul>
       <div class="who">
-        <bdi>{organization}</bdi>
+        <bdi>{signedIn.organization}</bdi>
+        {signedIn.user !== null && (
+          <a href={`${ROOT}/account`} aria-current={isOpen("/account") ? "page" : undefined}>
+            <bdi>{signedIn.user.name}</bdi>
+          </a>
+        )}
         <button type="button" class="link" onClick={onRefresh}>Refresh</button>
         <button
           type="button"
@@ -180,6 +236,22 @@ function Views({ path, organization, onRefresh, onSignOut }: {
         </button>
       </div>
     </nav>
+  );
+}
+
+const NOT_SIGNED_OUT =
+  "The service could not be reached, so the session goes on there until it ends by time. Sign in again to end it.";
+
+/** A one-time link that was opened while somebody is signed in: it is not used up. */
+function SignedInAlreadyView() {
+  return (
+    <View title="You are signed in">
+      <Empty>
+        <p>
+          The link was not used. Sign out first to use it, or go to the <a href={ROOT}>dashboard</a>.
+        </p>
+      </Empty>
+    </View>
   );
 }
 

@@ -1,15 +1,20 @@
 /**
- * The session: an organization's key, which lives in this page's memory and nowhere else. Leaving or
- * reloading the page forgets it. A value that the service shows once is kept here, too, until the user says
- * that it is safe, so that no click loses it.
+ * The session: a user's, whose cookie no script sees, or an organization's key, which lives in this page's memory and nowhere
+ * else, so that leaving or reloading the page forgets it. A value that the service shows once is kept here, too, until the
+ * user says that it is safe, so that no click loses it.
  */
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
+import { type Access, isGranted } from "../../domain/access.ts";
 import { ApiError, type ApiRequest, call, callText, type SendOptions } from "../shared/api.ts";
 import { announceWait } from "../shared/waiting.tsx";
+import type { Me } from "./types.ts";
 
 export interface SignedIn {
-  readonly key: string;
+  /** null if a user is signed in. */
+  readonly key: string | null;
+  /** null if the organization's key is used. */
+  readonly user: Me["user"] | null;
   readonly organization: string;
   readonly orgId: string;
   /** The minimum JIS of the model in use, 0 to 100. */
@@ -30,8 +35,8 @@ export interface Session {
   readonly generation: number;
   /** Goes on with the key that replaced `old`, unless the session of `old` is over. */
   readonly takeKey: (key: string, old: string) => void;
-  /** Reports a key that the service refused: if it is the one in use, the session is over. */
-  readonly refuse: (key: string) => void;
+  /** Reports a key, or null for a user's session, that the service refused: if it is the one in use, the session is over. */
+  readonly refuse: (key: string | null) => void;
   /** Runs an action whose result is shown once, in any view; until it is done nobody can sign out. */
   readonly obtain: (act: () => Promise<ShownOnce>) => Promise<void>;
 }
@@ -48,7 +53,41 @@ export function useSession(): Session {
 export const KEY_REFUSED =
   "The service does not take this key any more: it was rotated or revoked, or the organization is suspended. Sign in with the key in use.";
 
-type Request = Omit<ApiRequest, "key">;
+export const SESSION_OVER = "Your session is over: it ended by time, or somebody ended it. Sign in again.";
+
+/** Who is signed in, from the answer about the user. */
+export function signedInAs({ user, organization, minimum_jis }: Me): SignedIn {
+  return { key: null, user, organization: organization.name, orgId: organization.id, minimum: minimum_jis };
+}
+
+/** Whether whoever is signed in may make calls of a kind. */
+export function may({ user }: SignedIn, access: Access): boolean {
+  return isGranted(user === null ? null : { kind: "role", role: user.role }, access);
+}
+
+/** The name under which this browser remembers that it may have a session's cookie, which no script sees. */
+const REMEMBERED = "jiss.session";
+
+/** Whether somebody signed in on this browser and did not sign out. */
+export function mayHaveSession(): boolean {
+  try {
+    return localStorage.getItem(REMEMBERED) !== null;
+  } catch {
+    // The browser keeps nothing for pages: the user signs in at each load.
+    return false;
+  }
+}
+
+export function rememberSession(isOpen: boolean): void {
+  try {
+    if (isOpen) localStorage.setItem(REMEMBERED, "1");
+    else localStorage.removeItem(REMEMBERED);
+  } catch {
+    // As above.
+  }
+}
+
+type Request = Omit<ApiRequest, "key" | "withSession">;
 
 /** Calls with the key of the session; if the key is refused, the session is over. */
 export function useCaller(): {
@@ -56,6 +95,7 @@ export function useCaller(): {
   readonly text: (request: Request, options?: SendOptions) => Promise<string>;
 } {
   const { signedIn: { key }, refuse } = useSession();
+  const credentials = key === null ? { withSession: true } : { key };
   const guarded = async <Result,>(ask: () => Promise<Result>): Promise<Result> => {
     try {
       return await ask();
@@ -66,8 +106,8 @@ export function useCaller(): {
   };
   return {
     json: <Body,>(request: Request, options: SendOptions = {}) =>
-      guarded(() => call<Body>({ ...request, key }, { onWait: announceWait, ...options })),
+      guarded(() => call<Body>({ ...request, ...credentials }, { onWait: announceWait, ...options })),
     text: (request, options = {}) =>
-      guarded(() => callText({ ...request, key }, { onWait: announceWait, ...options })),
+      guarded(() => callText({ ...request, ...credentials }, { onWait: announceWait, ...options })),
   };
 }

@@ -1,17 +1,91 @@
-/** The sign-in with an organization's key, which is tried on the dashboard. */
+/** The sign-in: of a user with a password, or with an organization's key, which is tried on the dashboard. */
+import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { ApiError, call } from "../shared/api.ts";
 import { announceWait } from "../shared/waiting.tsx";
 import { Failure, View } from "./parts.tsx";
-import type { SignedIn } from "./session.tsx";
-import type { Dashboard } from "./types.ts";
+import { type SignedIn, signedInAs } from "./session.tsx";
+import type { Dashboard, Me } from "./types.ts";
 import { useAction } from "./use_answer.ts";
 
-export function SignIn({ reason, onSignedIn }: {
+interface SigningIn {
+  readonly onSignedIn: (signedIn: SignedIn) => void;
+}
+
+export function SignIn({ reason, onSignedIn }: SigningIn & {
   /** Why the last session is over, if the user did not end it. */
   readonly reason: string | null;
-  readonly onSignedIn: (signedIn: SignedIn) => void;
 }) {
+  return (
+    <View title="Sign in">
+      {reason !== null && <p class="notice fair" role="alert">{reason}</p>}
+      <h2>With your account</h2>
+      <WithPassword onSignedIn={onSignedIn} />
+      <h2>With the key of your organization</h2>
+      <WithKey onSignedIn={onSignedIn} />
+      <p>
+        Nobody needs to sign in to <a href="/console/verify">verify an exported bundle</a>.
+      </p>
+    </View>
+  );
+}
+
+function WithPassword({ onSignedIn }: SigningIn) {
+  const [email, setEmail] = useState("");
+  const [password, setPassword] = useState("");
+  const [organization, setOrganization] = useState("");
+  const { busy, error, run } = useAction<Me>();
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    const body = {
+      email,
+      password,
+      ...(organization.trim() === "" ? {} : { organization: organization.trim() }),
+    };
+    const request = { method: "POST", path: "/v1/sign-in", body, withSession: true } as const;
+    const me = await run((patience) => call<Me>(request, { onWait: announceWait, patience }));
+    if (me !== null) onSignedIn(signedInAs(me));
+  };
+  const isRefused = error instanceof ApiError && error.status === 401;
+  return (
+    <form onSubmit={submit}>
+      <Field
+        id="email"
+        label="Email address"
+        type="email"
+        autocomplete="username"
+        value={email}
+        onInput={setEmail}
+      />
+      <Field
+        id="password"
+        label="Password"
+        type="password"
+        autocomplete="current-password"
+        value={password}
+        onInput={setPassword}
+        wrong={isRefused
+          ? "This address and password do not fit, or the user may not sign in. Ask an admin of your organization for a new link if you forgot the password."
+          : null}
+      />
+      <Field
+        id="organization"
+        label="Organization (only if the installation has several)"
+        type="text"
+        autocomplete="organization"
+        required={false}
+        value={organization}
+        onInput={setOrganization}
+      />
+      <p>
+        <button class="main" type="submit" disabled={busy}>{busy ? "Looking…" : "Continue"}</button>
+      </p>
+      {error !== null && !isRefused && <Failure error={error} />}
+    </form>
+  );
+}
+
+function WithKey({ onSignedIn }: SigningIn) {
   const [key, setKey] = useState("");
   const field = useRef<HTMLInputElement>(null);
   const { busy, error, run } = useAction<Dashboard>();
@@ -24,46 +98,64 @@ export function SignIn({ reason, onSignedIn }: {
       return;
     }
     const { organization: { id, name }, dashboard: { organization_rule: { thresholds } } } = dashboard;
-    onSignedIn({ key: key.trim(), orgId: id, organization: name, minimum: thresholds.min_jis });
+    onSignedIn({ key: key.trim(), user: null, orgId: id, organization: name, minimum: thresholds.min_jis });
   };
   const isRefused = error instanceof ApiError && error.status === 401;
   return (
-    <View title="Sign in">
+    <form onSubmit={submit}>
+      <p>It stays in the memory of this page: leaving or reloading the page forgets it.</p>
+      <Field
+        id="key"
+        label="API key"
+        type="password"
+        autocomplete="off"
+        value={key}
+        onInput={setKey}
+        field={field}
+        wrong={isRefused
+          ? "The service does not take this key. Look whether it is whole, and whether it was rotated, revoked or belongs to another installation."
+          : null}
+      />
       <p>
-        With the key of your organization. It stays in the memory of this page: leaving or reloading the page
-        forgets it.
+        <button class="main" type="submit" disabled={busy}>{busy ? "Signing in…" : "Sign in"}</button>
       </p>
-      {reason !== null && <p class="notice fair" role="alert">{reason}</p>}
-      <form onSubmit={submit}>
-        <div class="field">
-          <label for="key">API key</label>
-          <input
-            id="key"
-            ref={field}
-            type="password"
-            autocomplete="off"
-            spellcheck={false}
-            required
-            value={key}
-            aria-invalid={isRefused}
-            aria-describedby={isRefused ? "key-wrong" : undefined}
-            onInput={(event) => setKey(event.currentTarget.value)}
-          />
-          {isRefused && (
-            <p class="wrong" id="key-wrong" role="alert">
-              The service does not take this key. Look whether it is whole, and whether it was rotated,
-              revoked or belongs to another installation.
-            </p>
-          )}
-        </div>
-        <p>
-          <button class="main" type="submit" disabled={busy}>{busy ? "Signing in…" : "Sign in"}</button>
-        </p>
-      </form>
       {error !== null && !isRefused && <Failure error={error} />}
-      <p>
-        No key is needed to <a href="/console/verify">verify an exported bundle</a>.
-      </p>
-    </View>
+    </form>
+  );
+}
+
+/** One labelled field of a form, and what is wrong with it. */
+export function Field(
+  { id, label, type, autocomplete, value, onInput, required = true, wrong = null, field, children }: {
+    readonly id: string;
+    readonly label: string;
+    readonly type: "text" | "email" | "password";
+    readonly autocomplete: string;
+    readonly value: string;
+    readonly onInput: (value: string) => void;
+    readonly required?: boolean;
+    readonly wrong?: string | null;
+    readonly field?: { current: HTMLInputElement | null };
+    readonly children?: ComponentChildren;
+  },
+) {
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <input
+        id={id}
+        {...(field === undefined ? {} : { ref: field })}
+        type={type as "text"}
+        autocomplete={autocomplete as "off"}
+        spellcheck={false}
+        required={required}
+        value={value}
+        aria-invalid={wrong !== null}
+        aria-describedby={wrong === null ? undefined : `${id}-wrong`}
+        onInput={(event) => onInput(event.currentTarget.value)}
+      />
+      {children}
+      {wrong !== null && <p class="wrong" id={`${id}-wrong`} role="alert">{wrong}</p>}
+    </div>
   );
 }

@@ -17,6 +17,15 @@ import type {
   webhookRegisteredSchema,
   webhookTestedSchema,
 } from "../../domain/webhook.ts";
+import type { namedKeyCreatedSchema, namedKeysSchema } from "../../domain/named_key.ts";
+import type {
+  linkSchema,
+  meSchema,
+  sessionsSchema,
+  userInvitedSchema,
+  userLinkSchema,
+  usersSchema,
+} from "../../domain/user.ts";
 import type { evidenceSchema } from "../../evidence/envelope.ts";
 
 export type Dashboard = z.infer<typeof dashboardResponseSchema>;
@@ -29,6 +38,14 @@ export type Article14 = z.infer<typeof article14ResponseSchema>;
 export type Reports = z.infer<typeof reportsResponseSchema>;
 export type ReportAnswer = z.infer<ReturnType<typeof reportResponseSchema<typeof evidenceSchema>>>;
 export type AuditLog = z.infer<ReturnType<typeof auditLogResponseSchema<z.ZodString>>>;
+export type Me = z.infer<typeof meSchema>;
+export type OpenedLink = z.infer<typeof linkSchema>;
+export type Users = z.infer<typeof usersSchema>;
+export type UserInvited = z.infer<typeof userInvitedSchema>;
+export type UserLink = z.infer<typeof userLinkSchema>;
+export type Sessions = z.infer<typeof sessionsSchema>;
+export type NamedKeys = z.infer<typeof namedKeysSchema>;
+export type NamedKeyCreated = z.infer<typeof namedKeyCreatedSchema>;
 export type Webhooks = z.infer<typeof webhookListSchema>;
 export type WebhookRegistered = z.infer<typeof webhookRegisteredSchema>;
 export type WebhookTested = z.infer<typeof webhookTestedSchema>;

@@ -21,7 +21,7 @@ export interface Asked<Body> {
 
 /** The JSON body of a request, or the text of one with `as: "text"`. */
 export function useAnswer<Body>(
-  request: Omit<ApiRequest, "key">,
+  request: Omit<ApiRequest, "key" | "withSession">,
   { as = "json" }: { readonly as?: "json" | "text" } = {},
 ): Asked<Body> {
   const caller = useCaller();

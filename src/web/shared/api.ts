@@ -9,6 +9,8 @@ export interface ApiRequest {
   /** The path with its query. */
   readonly path: string;
   readonly key?: string;
+  /** Whether the cookie of the user's session is sent, and one that the answer gives is kept. Default: false. */
+  readonly withSession?: boolean;
   /** The body, sent as JSON. */
   readonly body?: unknown;
   /** JSON text that is sent unchanged, in place of `body`. */
@@ -96,7 +98,7 @@ export async function callText(request: ApiRequest, options?: SendOptions): Prom
 }
 
 async function attempt(
-  { method = "GET", path, key, body, text = JSON.stringify(body), headers }: ApiRequest,
+  { method = "GET", path, key, withSession = false, body, text = JSON.stringify(body), headers }: ApiRequest,
   signal?: AbortSignal,
 ) {
   try {
@@ -108,8 +110,8 @@ async function attempt(
         ...headers,
       },
       ...(text === undefined ? {} : { body: text }),
-      // No cookie is sent, and no copy is kept on disk.
-      credentials: "omit",
+      credentials: withSession ? "same-origin" : "omit",
+      // No copy is kept on disk.
       cache: "no-store",
       ...(signal === undefined ? {} : { signal }),
     });

@@ -15,12 +15,13 @@ const PAGE = 100;
 
 export function AuditLogView() {
   const { query, route } = useLocation();
-  const { event_type: type = "", since = "", until = "" } = query;
+  const { event_type: type = "", user_id: user = "", since = "", until = "" } = query;
+  const filter = { event_type: type, user_id: user };
   const asked = useAnswer<AuditLog>({
-    path: addressOf("/v1/admin/audit-log", { event_type: type, since, until, limit: String(PAGE) }),
+    path: addressOf("/v1/admin/audit-log", { ...filter, since, until, limit: String(PAGE) }),
   });
   const choose = (change: Readonly<Record<string, string>>) =>
-    route(addressOf(PATH, { event_type: type, since, until, ...change }));
+    route(addressOf(PATH, { ...filter, since, until, ...change }));
   // A button sends the dates: a half-typed date is another date, and each reading of the log is an entry of
   // it.
   const narrow = (event: SubmitEvent & { readonly currentTarget: HTMLFormElement }) => {
@@ -47,8 +48,14 @@ export function AuditLogView() {
           <Day id="until" label="Until, excluded (UTC)" value={until} />
           <button type="submit">Show</button>
         </form>
-        <Export type={type} since={since} until={until} />
+        <Export query={{ ...filter, since, until }} />
       </div>
+      {user !== "" && (
+        <p>
+          Only what <code>{user}</code> did.{" "}
+          <a href={addressOf(PATH, { event_type: type, since, until })}>Show everybody</a>
+        </p>
+      )}
       <Answered asked={asked}>
         {({ events }) =>
           events.length === 0
@@ -62,12 +69,12 @@ export function AuditLogView() {
                 <Events events={events} />
                 <nav class="pages" aria-label="Pages">
                   {until.includes("T") && (
-                    <a class="button" href={addressOf(PATH, { event_type: type, since })}>Newest events</a>
+                    <a class="button" href={addressOf(PATH, { ...filter, since })}>Newest events</a>
                   )}
                   {events.length === PAGE && (
                     <a
                       class="button"
-                      href={addressOf(PATH, { event_type: type, since, until: justAfter(events) })}
+                      href={addressOf(PATH, { ...filter, since, until: justAfter(events) })}
                     >
                       Older events
                     </a>
@@ -107,7 +114,15 @@ function Events({ events }: Pick<AuditLog, "events">) {
             <Instant at={event.timestamp} />
           </th>
           <td>{event.event_type}</td>
-          <td>{event.actor}</td>
+          <td>
+            {event.user_id === undefined
+              ? event.actor
+              : (
+                <a href={addressOf(PATH, { user_id: event.user_id })} title={event.user_id}>
+                  <bdi>{event.user_name ?? "an erased user"}</bdi>
+                </a>
+              )}
+          </td>
           <td>{event.prefix === null ? "" : <code>{event.prefix}</code>}</td>
           <td class="small">
             {event.detail === null
@@ -124,15 +139,11 @@ function Events({ events }: Pick<AuditLog, "events">) {
   );
 }
 
-function Export({ type, since, until }: {
-  readonly type: string;
-  readonly since: string;
-  readonly until: string;
-}) {
+function Export({ query }: { readonly query: Readonly<Record<string, string>> }) {
   const caller = useCaller();
   const { signedIn: { orgId } } = useSession();
   const { busy, error, run } = useAction<true>();
-  const path = addressOf("/v1/admin/audit-log/export", { event_type: type, since, until });
+  const path = addressOf("/v1/admin/audit-log/export", query);
   const take = () =>
     run(async (patience) => {
       save(`${orgId}-audit-log.ndjson`, "application/x-ndjson", await caller.text({ path }, { patience }));

@@ -1,8 +1,9 @@
-/** The organization's key: rotated after a warning, the new one shown once. */
+/** The organization's keys: named ones, and its own, which is rotated after a warning; new ones are shown once. */
 import { useState } from "preact/hooks";
 import { instantInWords } from "../../../pages/wording.ts";
 import { Failure, View } from "../parts.tsx";
 import { useCaller, useSession } from "../session.tsx";
+import { NamedKeys } from "./named_keys.tsx";
 import type { Rotated } from "../types.ts";
 import { useAction } from "../use_answer.ts";
 
@@ -17,12 +18,12 @@ export function KeyView() {
       obtain(async () => {
         const path = "/v1/admin/key/rotate";
         const rotated = await caller.json<Rotated>({ method: "POST", path }, { patience });
-        takeKey(rotated.new_api_key, key);
+        if (key !== null) takeKey(rotated.new_api_key, key);
         return {
           title: "The key was rotated",
-          note: `${
-            instantInWords(rotated.rotated_at)
-          }. ${rotated.warning} A page that is signed in with the old one goes on with it.`,
+          note: `${instantInWords(rotated.rotated_at)}. ${rotated.warning}${
+            key === null ? "" : " A page that is signed in with the old one goes on with it."
+          }`,
           label: "The new key: this is the only time that it is shown.",
           value: rotated.new_api_key,
         };
@@ -30,11 +31,14 @@ export function KeyView() {
     );
   };
   return (
-    <View title="Key">
-      <p>
-        You are signed in with the key that begins with <code>{key.slice(0, 8)}</code>.
-      </p>
-      <h2>Rotate</h2>
+    <View title="Keys">
+      {key !== null && (
+        <p>
+          You are signed in with the key that begins with <code>{key.slice(0, 8)}</code>.
+        </p>
+      )}
+      <NamedKeys />
+      <h2>Rotate the organization's own key</h2>
       <div class="notice fair">
         <h2>The old key stops working at once</h2>
         <p>

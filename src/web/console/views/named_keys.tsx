@@ -1,0 +1,151 @@
+/** The organization's named keys: made, listed and removed. */
+import { useState } from "preact/hooks";
+import { type Scope, SCOPES } from "../../../domain/access.ts";
+import { Answered, Empty, Failure, Instant, Rows } from "../parts.tsx";
+import { useCaller, useSession } from "../session.tsx";
+import { Field } from "../sign_in.tsx";
+import type { NamedKeyCreated, NamedKeys as Listed } from "../types.ts";
+import { useAction, useAnswer } from "../use_answer.ts";
+
+export function NamedKeys() {
+  const asked = useAnswer<Listed>({ path: "/v1/keys" });
+  return (
+    <>
+      <h2>Named keys</h2>
+      <p>For applications that need not do everything: each can do only what its scopes say.</p>
+      <Answered asked={asked}>
+        {({ keys }) => (
+          <>
+            <List keys={keys} onChanged={asked.again} />
+            <Make onDone={asked.again} />
+          </>
+        )}
+      </Answered>
+    </>
+  );
+}
+
+function List({ keys, onChanged }: { readonly keys: Listed["keys"]; readonly onChanged: () => void }) {
+  if (keys.length === 0) {
+    return (
+      <Empty>
+        <p>There is none.</p>
+      </Empty>
+    );
+  }
+  return (
+    <Rows label="Named keys" columns={["Name", "Begins with", "Scopes", "Ends", "Last used", "Do"]}>
+      {keys.map((key) => <KeyRow key={key.key_id} row={key} onChanged={onChanged} />)}
+    </Rows>
+  );
+}
+
+function KeyRow({ row, onChanged }: {
+  readonly row: Listed["keys"][number];
+  readonly onChanged: () => void;
+}) {
+  const caller = useCaller();
+  const { busy, error, run } = useAction<unknown>();
+  const [isRemoving, setRemoving] = useState(false);
+  const remove = async () => {
+    const done = await run((patience) =>
+      caller.json({ method: "DELETE", path: `/v1/keys/${row.key_id}` }, { patience })
+    );
+    if (done !== null) onChanged();
+  };
+  return (
+    <tr>
+      <th scope="row">
+        <bdi>{row.name}</bdi>
+      </th>
+      <td>
+        <code>{row.prefix}</code>
+      </td>
+      <td>{row.scopes.join(", ")}</td>
+      <td>{row.expires_at === null ? <span class="muted">never</span> : <Instant at={row.expires_at} />}</td>
+      <td>
+        {row.last_used_at === null ? <span class="muted">not yet</span> : <Instant at={row.last_used_at} />}
+      </td>
+      <td>
+        <div class="actions">
+          {isRemoving
+            ? (
+              <>
+                <button class="grave" type="button" disabled={busy} onClick={remove}>Really remove</button>
+                <button type="button" onClick={() => setRemoving(false)}>Keep</button>
+              </>
+            )
+            : (
+              <button type="button" onClick={() => setRemoving(true)} aria-label={`Remove ${row.name}`}>
+                Remove
+              </button>
+            )}
+        </div>
+        {error !== null && <Failure error={error} />}
+      </td>
+    </tr>
+  );
+}
+
+function Make({ onDone }: { readonly onDone: () => void }) {
+  const [name, setName] = useState("");
+  const [scopes, setScopes] = useState<readonly Scope[]>(["score"]);
+  const caller = useCaller();
+  const { obtain } = useSession();
+  const { busy, error, run } = useAction<true>();
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    const done = await run(async (patience) => {
+      await obtain(async () => {
+        const made = await caller.json<NamedKeyCreated>(
+          { method: "POST", path: "/v1/keys", body: { name, scopes } },
+          { patience },
+        );
+        return {
+          title: `The key ${made.name}`,
+          note: made.warning,
+          label: "The key: this is the only time that it is shown.",
+          value: made.api_key,
+        };
+      });
+      return true;
+    });
+    if (done === null) return;
+    setName("");
+    onDone();
+  };
+  return (
+    <form onSubmit={submit}>
+      <Field
+        id="key-name"
+        label="Name of a new key"
+        type="text"
+        autocomplete="off"
+        value={name}
+        onInput={setName}
+      />
+      <fieldset>
+        <legend>Scopes</legend>
+        {SCOPES.map((scope) => (
+          <label key={scope}>
+            <input
+              type="checkbox"
+              checked={scopes.includes(scope)}
+              onChange={(event) =>
+                setScopes(
+                  event.currentTarget.checked ? [...scopes, scope] : scopes.filter((one) => one !== scope),
+                )}
+            />
+            {scope}
+          </label>
+        ))}
+      </fieldset>
+      <p>
+        <button type="submit" disabled={busy || scopes.length === 0}>
+          {busy ? "Making…" : "Make the key"}
+        </button>
+      </p>
+      {error !== null && <Failure error={error} />}
+    </form>
+  );
+}

@@ -1,0 +1,202 @@
+/** The organization's users: invited, given another role, disabled, enabled and erased. */
+import { useState } from "preact/hooks";
+import { type Role, ROLES } from "../../../domain/access.ts";
+import { instantInWords } from "../../../pages/wording.ts";
+import { Answered, Empty, Failure, Instant, Rows, View } from "../parts.tsx";
+import { useCaller, useSession } from "../session.tsx";
+import { Field } from "../sign_in.tsx";
+import type { UserInvited, UserLink, Users } from "../types.ts";
+import { useAction, useAnswer } from "../use_answer.ts";
+
+type User = Users["users"][number];
+
+export function UsersView() {
+  const asked = useAnswer<Users>({ path: "/v1/users" });
+  return (
+    <View title="Users">
+      <Answered asked={asked}>
+        {({ users }) => (
+          <>
+            <List users={users.filter(({ state }) => state !== "erased")} onChanged={asked.again} />
+            <h2>Invite</h2>
+            <Invite onDone={asked.again} />
+          </>
+        )}
+      </Answered>
+    </View>
+  );
+}
+
+function List({ users, onChanged }: { readonly users: readonly User[]; readonly onChanged: () => void }) {
+  if (users.length === 0) {
+    return (
+      <Empty>
+        <p>Nobody has an account: everybody shares the organization's key.</p>
+      </Empty>
+    );
+  }
+  return (
+    <Rows label="Users" columns={["Name", "Role", "State", "Since", "Do"]}>
+      {users.map((user) => <UserRow key={user.user_id} user={user} onChanged={onChanged} />)}
+    </Rows>
+  );
+}
+
+/** The link of an invitation, as it is shown once. */
+function linkShown(name: string, { link, expires_at }: Pick<UserInvited, "link" | "expires_at">) {
+  return {
+    title: `A link for ${name}`,
+    note: `Pass it on: nothing is sent. It works once, until ${instantInWords(expires_at)}.`,
+    label: "The link: this is the only time that it is shown.",
+    value: link,
+  };
+}
+
+function UserRow({ user, onChanged }: { readonly user: User; readonly onChanged: () => void }) {
+  const { user_id: id, name, email, role, state, changed_at } = user;
+  const caller = useCaller();
+  const { obtain, signedIn } = useSession();
+  const { busy, error, run } = useAction<true>();
+  const [isErasing, setErasing] = useState(false);
+  const isOwn = signedIn.user?.user_id === id;
+  const act = async (request: Parameters<typeof caller.json>[0]) => {
+    const done = await run(async (patience) => {
+      await caller.json(request, { patience });
+      return true;
+    });
+    if (done !== null) onChanged();
+  };
+  const put = (body: unknown) => act({ method: "PUT", path: `/v1/users/${id}`, body });
+  const renew = () =>
+    run(async (patience) => {
+      await obtain(async () =>
+        linkShown(
+          name ?? id,
+          await caller.json<UserLink>({ method: "POST", path: `/v1/users/${id}/link` }, { patience }),
+        )
+      );
+      return true;
+    });
+  return (
+    <tr>
+      <th scope="row">
+        <bdi>{name}</bdi>
+        <div class="small">{email}</div>
+      </th>
+      <td>
+        <select
+          aria-label={`Role of ${name}`}
+          value={role}
+          disabled={busy || isOwn}
+          onChange={(event) => put({ role: event.currentTarget.value })}
+        >
+          {ROLES.map((one) => <option key={one} value={one}>{one}</option>)}
+        </select>
+      </td>
+      <td>{state}</td>
+      <td>
+        <Instant at={changed_at} />
+      </td>
+      <td>
+        <div class="actions">
+          {state !== "disabled" && (
+            <button type="button" disabled={busy} onClick={renew} aria-label={`New link for ${name}`}>
+              New link
+            </button>
+          )}
+          {!isOwn && (
+            <button
+              type="button"
+              disabled={busy}
+              onClick={() => put({ disabled: state !== "disabled" })}
+              aria-label={`${state === "disabled" ? "Enable" : "Disable"} ${name}`}
+            >
+              {state === "disabled" ? "Enable" : "Disable"}
+            </button>
+          )}
+          {!isOwn && (isErasing
+            ? (
+              <>
+                <button
+                  class="grave"
+                  type="button"
+                  disabled={busy}
+                  onClick={() => act({ method: "DELETE", path: `/v1/users/${id}` })}
+                >
+                  Really erase
+                </button>
+                <button type="button" onClick={() => setErasing(false)}>Keep</button>
+              </>
+            )
+            : (
+              <button type="button" onClick={() => setErasing(true)} aria-label={`Erase ${name}`}>
+                Erase
+              </button>
+            ))}
+        </div>
+        {error !== null && <Failure error={error} />}
+      </td>
+    </tr>
+  );
+}
+
+function Invite({ onDone }: { readonly onDone: () => void }) {
+  const [email, setEmail] = useState("");
+  const [name, setName] = useState("");
+  const [role, setRole] = useState<Role>("viewer");
+  const caller = useCaller();
+  const { obtain } = useSession();
+  const { busy, error, run } = useAction<true>();
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    const done = await run(async (patience) => {
+      await obtain(async () =>
+        linkShown(
+          name,
+          await caller.json<UserInvited>({ method: "POST", path: "/v1/users", body: { email, name, role } }, {
+            patience,
+          }),
+        )
+      );
+      return true;
+    });
+    if (done === null) return;
+    setEmail("");
+    setName("");
+    onDone();
+  };
+  return (
+    <form onSubmit={submit}>
+      <Field
+        id="invite-email"
+        label="Email address"
+        type="email"
+        autocomplete="off"
+        value={email}
+        onInput={setEmail}
+      />
+      <Field id="invite-name" label="Name" type="text" autocomplete="off" value={name} onInput={setName} />
+      <div class="field">
+        <label for="invite-role">Role</label>
+        <select
+          id="invite-role"
+          value={role}
+          onChange={(event) => setRole(event.currentTarget.value as Role)}
+        >
+          {ROLES.map((one) => <option key={one} value={one}>{one}: {ROLE_WORDS[one]}</option>)}
+        </select>
+      </div>
+      <p>
+        <button class="main" type="submit" disabled={busy}>{busy ? "Inviting…" : "Invite"}</button>
+      </p>
+      {error !== null && <Failure error={error} />}
+    </form>
+  );
+}
+
+const ROLE_WORDS: Readonly<Record<Role, string>> = {
+  viewer: "reads",
+  officer: "reads, labels, sets exercises",
+  auditor: "reads, exports, verifies",
+  admin: "all of that, and users, keys and webhooks",
+};

@@ -1,0 +1,188 @@
+/**
+ * People in the console: the link that signs in, an invitation, a password, what each role is shown, sessions, and named
+ * keys.
+ */
+import assert from "node:assert/strict";
+import type { Page } from "playwright-core";
+import { assertAccessible, assertFits, browserTests, THEMES } from "./browser.ts";
+import { go, shown } from "./console.ts";
+import { type DemoService, withDemo } from "./demo_service.ts";
+
+const PASSWORD = "correct horse battery";
+
+/** The link that `jiss dev` prints: it signs in as the demo's admin, once. */
+function printedLink({ service }: DemoService): string {
+  const [link] = /http\S+\/console\/link#\S+/.exec(service.output()) ?? [];
+  assert.ok(link !== undefined, service.output());
+  return link;
+}
+
+async function signInByLink(page: Page, demo: DemoService): Promise<void> {
+  await page.goto(printedLink(demo));
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("navigation", { name: "Console" }).waitFor();
+}
+
+/** The labels of the views that the console offers. */
+async function offered(page: Page): Promise<readonly string[]> {
+  return await page.getByRole("navigation", { name: "Console" }).locator("ul a").allTextContents();
+}
+
+const ALL = [
+  "Dashboard",
+  "Operators",
+  "Decisions",
+  "Reports",
+  "Audit log",
+  "Webhooks",
+  "Users",
+  "Keys",
+  "Verify",
+];
+
+/** A few requests of an address: a session must not use them. */
+const usersTest = browserTests<DemoService>(
+  (use) => withDemo(use, { JISS_RATE_LIMIT_IP: "20" }),
+  ({ service }) => service.url,
+);
+
+usersTest(
+  "the printed link signs in once, survives a reload, and walking through the views never meets a limit",
+  async (visit, demo) => {
+    const { page, requests, expectErrors } = await visit();
+    await signInByLink(page, demo);
+    assert.equal(new URL(page.url()).hash, "", "the token is not in the address");
+    assert.deepEqual(await offered(page), ALL);
+    for (let round = 0; round < 8; round += 1) {
+      for (const view of ["", "/operators", "/decisions", "/reports", "/webhooks", "/users", "/key"]) {
+        await go(page, `/console${view}`);
+        await shown(page);
+      }
+    }
+    const calls = requests.filter(({ path }) => path.startsWith("/v1/"));
+    assert.ok(calls.length > 60, `${calls.length} calls`);
+    assert.ok(calls.every(({ status }) => status === 200));
+    await page.reload();
+    await page.getByRole("navigation", { name: "Console" }).waitFor();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByRole("heading", { name: "Sign in", exact: true }).waitFor();
+    await page.reload();
+    await page.getByLabel("Email address").waitFor();
+    expectErrors(/404/);
+    await page.goto("about:blank");
+    await page.goto(printedLink(demo));
+    await page.getByRole("heading", { name: "This link does not work" }).waitFor();
+  },
+);
+
+usersTest(
+  "an admin invites somebody, who sets a password, sees what a viewer may see, and signs in again",
+  async (visit, demo) => {
+    const { page: admin } = await visit();
+    await signInByLink(admin, demo);
+    await go(admin, "/console/users");
+    await shown(admin);
+    await admin.getByLabel("Email address").fill("vera@demo.example");
+    await admin.getByLabel("Name").fill("Vera Vogt");
+    await admin.getByLabel("Role", { exact: true }).selectOption("viewer");
+    await admin.getByRole("button", { name: "Invite" }).click();
+    const link = await admin.locator(".once code.secret").textContent();
+    await admin.getByRole("button", { name: "I have kept it" }).click();
+
+    const { page: vera, expectErrors } = await visit();
+    await vera.goto(link!);
+    await vera.getByRole("heading", { name: "Welcome to Demo organization" }).waitFor();
+    const field = vera.getByLabel(/^Password/);
+    await field.fill("too short");
+    assert.ok(await vera.getByRole("button", { name: "Set the password" }).isDisabled());
+    await field.fill(PASSWORD);
+    await vera.getByRole("button", { name: "Set the password" }).click();
+    await vera.getByRole("navigation", { name: "Console" }).waitFor();
+    assert.deepEqual(await offered(vera), ["Dashboard", "Operators", "Decisions", "Reports", "Verify"]);
+    expectErrors(/403|401/);
+    await go(vera, "/console/users");
+    await vera.getByText("your role is viewer").waitFor();
+    await vera.getByRole("button", { name: "Sign out" }).click();
+
+    await vera.getByLabel("Email address").fill("vera@demo.example");
+    await vera.getByLabel("Password").fill("a wrong password");
+    await vera.getByRole("button", { name: "Continue" }).click();
+    await vera.getByText("This address and password do not fit").waitFor();
+    await vera.getByLabel("Password").fill(PASSWORD);
+    await vera.getByRole("button", { name: "Continue" }).click();
+    await vera.getByRole("navigation", { name: "Console" }).waitFor();
+
+    // The admin changes the role: it counts at the next request.
+    await admin.getByLabel("Role of Vera Vogt").selectOption("auditor");
+    await admin.getByText("Vera Vogt").first().waitFor();
+    await go(vera, "/console/audit-log");
+    await vera.getByRole("heading", { name: "Audit log" }).waitFor();
+    await shown(vera);
+    await vera.getByRole("cell", { name: "USER_CHANGED" }).waitFor();
+    await vera.getByRole("link", { name: "Demo admin" }).first().click();
+    await vera.getByText("Only what").waitFor();
+    await shown(vera);
+    const actors = await vera.locator("tbody tr td:nth-of-type(2)").allTextContents();
+    assert.deepEqual(new Set(actors), new Set(["Demo admin"]));
+
+    // Disabled, the open page is told at its next request.
+    await admin.getByRole("button", { name: "Disable Vera Vogt" }).click();
+    await admin.getByRole("button", { name: "Enable Vera Vogt" }).waitFor();
+    await go(vera, "/console/operators");
+    await vera.getByText("Your session is over").waitFor();
+  },
+);
+
+usersTest("a user ends sessions and changes the password", async (visit, demo) => {
+  const { page, expectErrors } = await visit();
+  await signInByLink(page, demo);
+  await page.getByRole("link", { name: "Demo admin" }).click();
+  await page.getByRole("heading", { name: "Account" }).waitFor();
+  await shown(page);
+  await page.getByText("this one").waitFor();
+  expectErrors(/401/);
+  await page.getByRole("button", { name: "Sign out everywhere" }).click();
+  await page.getByText("Your session is over").waitFor();
+});
+
+usersTest("an admin makes a named key, which works, and removes it", async (visit, demo) => {
+  const { page } = await visit();
+  await signInByLink(page, demo);
+  await go(page, "/console/key");
+  await shown(page);
+  await page.getByLabel("Name of a new key").fill("review desk");
+  await page.getByRole("button", { name: "Make the key" }).click();
+  const key = (await page.locator(".once code.secret").textContent())!;
+  assert.match(key, /^jis_/);
+  await page.getByRole("button", { name: "I have kept it" }).click();
+  const use = async () => (await demo.service.send("/v1/organization/dashboard", { key })).status;
+  assert.equal(await use(), 403, "its scope is score");
+  await page.getByRole("button", { name: "Remove review desk" }).click();
+  await page.getByRole("button", { name: "Really remove" }).click();
+  await page.getByText("There is none.").waitFor();
+  assert.equal(await use(), 401);
+});
+
+for (const theme of THEMES) {
+  usersTest(
+    `the views for people are accessible and fit a phone, in the ${theme} theme`,
+    async (visit, demo) => {
+      const { page } = await visit({ theme, width: 390 });
+      await page.goto("/console");
+      await page.getByLabel("Email address").waitFor();
+      await assertAccessible(page);
+      await assertFits(page);
+      await page.goto(printedLink(demo));
+      await page.getByRole("button", { name: "Sign in" }).waitFor();
+      await assertAccessible(page);
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await page.getByRole("navigation", { name: "Console" }).waitFor();
+      for (const view of ["/users", "/account", "/key"]) {
+        await go(page, `/console${view}`);
+        await shown(page);
+        await assertAccessible(page);
+        await assertFits(page);
+      }
+    },
+  );
+}
