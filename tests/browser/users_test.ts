@@ -170,18 +170,18 @@ for (const theme of THEMES) {
       const { page } = await visit({ theme, width: 390 });
       await page.goto("/console");
       await page.getByLabel("Email address").waitFor();
-      await assertAccessible(page);
-      await assertFits(page);
+      await assertAccessible(page, "a view for people");
+      await assertFits(page, "a view for people");
       await page.goto(printedLink(demo));
       await page.getByRole("button", { name: "Sign in" }).waitFor();
-      await assertAccessible(page);
+      await assertAccessible(page, "a view for people");
       await page.getByRole("button", { name: "Sign in" }).click();
       await page.getByRole("navigation", { name: "Console" }).waitFor();
       for (const view of ["/users", "/account", "/key"]) {
         await go(page, `/console${view}`);
         await shown(page);
-        await assertAccessible(page);
-        await assertFits(page);
+        await assertAccessible(page, "a view for people");
+        await assertFits(page, "a view for people");
       }
     },
   );
