@@ -47,6 +47,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   observability: ["domain"],
   config: ["domain", "keys", "scoring"],
   limits: ["domain"],
+  identity: ["domain"],
   webhooks: ["domain", "keys", "limits"],
   store: ["domain", "evidence"],
   operations: [

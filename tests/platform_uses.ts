@@ -26,6 +26,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   "hono/cookie": ["src/http/"],
   "hono/html": ["src/pages/"],
   "hono/utils/html": ["src/pages/"],
+  jose: ["src/identity/tokens.ts"],
   kysely: ["src/store/"],
   "node:buffer": ["src/keys/"],
   "node:crypto": [WORLD],
@@ -37,6 +38,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   "node:sqlite": ["src/store/"],
   "node:url": ["src/cli/invocation.ts"],
   "node:util": ["src/cli/dev.ts", "src/config/config.ts"],
+  oauth4webapi: ["src/identity/"],
   preact: ["src/web/"],
   "preact-iso": ["src/web/"],
   "preact/hooks": ["src/web/"],
@@ -48,6 +50,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
     "src/evidence/",
     "src/exercises/",
     "src/http/",
+    "src/identity/claims_map.ts",
     "src/scoring/",
     "src/store/",
     "src/web/",
@@ -120,6 +123,7 @@ const PURE_GLOBALS = [
   "TextEncoder",
   "TypeError",
   "URL",
+  "URLSearchParams",
   "Uint16Array",
   "Uint32Array",
   "Uint8Array",
@@ -146,11 +150,15 @@ const GLOBALS: Readonly<Record<string, Grant>> = {
     places: [
       "src/http/acceptor.ts",
       "src/http/tls_relay.ts",
+      "src/identity/wire.ts",
       "src/service/databases.ts",
       "src/web/shared/api.ts",
     ],
   },
-  "messages of HTTP": { names: ["Headers", "ReadableStream", "Response"], places: ["src/http/"] },
+  "messages of HTTP": {
+    names: ["Headers", "ReadableStream", "Response"],
+    places: ["src/http/", "src/identity/"],
+  },
   "streams of bytes": {
     names: ["ReadableStream.from", "TextDecoderStream", "TextEncoderStream"],
     places: ["src/cli/decision_table.ts"],
@@ -170,7 +178,12 @@ const GLOBALS: Readonly<Record<string, Grant>> = {
   },
   cancellation: {
     names: ["AbortController", "AbortSignal", "DOMException"],
-    places: ["src/service/background.ts", "src/store/request_timeouts.ts", "src/webhooks/"],
+    places: [
+      "src/identity/wire.ts",
+      "src/service/background.ts",
+      "src/store/request_timeouts.ts",
+      "src/webhooks/",
+    ],
   },
   // A thread communicates through its own scope.
   threads: {

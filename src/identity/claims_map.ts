@@ -1,0 +1,124 @@
+/**
+ * The map from a person's claims to an organization and a role: a JSON document of the administrator. The first rule
+ * that matches wins. Whoever matches none does not get in.
+ *
+ * A claim is named by its name; by the names on the way to it, with dots between them, as in `realm_access.roles`; or by
+ * a JSON pointer (RFC 6901), which begins with a slash, if a name on the way has a dot itself.
+ */
+import * as z from "zod";
+import { orgIdSchema } from "../domain/organization.ts";
+
+/** Roles of persons. */
+export const PERSON_ROLES = ["viewer", "officer", "auditor", "admin"] as const;
+export type PersonRole = (typeof PERSON_ROLES)[number];
+
+const RULES_MAX = 1_000;
+const CONDITIONS_MAX = 16;
+const VALUES_MAX = 256;
+const TEXT_LENGTH = 512;
+
+const textSchema = z.string().min(1).max(TEXT_LENGTH);
+const valueSchema = z.union([
+  textSchema,
+  z.boolean(),
+  z.array(textSchema).min(1).max(VALUES_MAX),
+], { error: "must be a text, true, false, or a list of texts" });
+
+const claimSchema = textSchema
+  .refine((claim) => claim.trim() === claim, "must not begin or end with a space")
+  .refine((claim) => pathOf(claim).every((name) => name !== ""), "has an empty name on the way to the claim")
+  .refine(
+    (claim) => !claim.startsWith("/") || !/~(?![01])/.test(claim),
+    "is no JSON pointer: ~ is written ~0",
+  );
+
+const grantShape = { organization: orgIdSchema, role: z.enum(PERSON_ROLES) };
+
+const ruleSchema = z.strictObject({
+  /** All of these claims must have one of their values. */
+  when: z.record(claimSchema, valueSchema).refine(
+    (when) => Object.keys(when).length > 0,
+    "must have a condition: everybody would match",
+  ).refine(
+    (when) => Object.keys(when).length <= CONDITIONS_MAX,
+    `must have at most ${CONDITIONS_MAX} conditions`,
+  ),
+  ...grantShape,
+});
+
+/** The map. `default` is what everybody else of the provider gets; null, or left out, is nothing. */
+export const claimsMapSchema = z.strictObject({
+  rules: z.array(ruleSchema).max(RULES_MAX),
+  default: z.strictObject(grantShape).nullable().default(null),
+}).superRefine(({ rules }, context) => {
+  for (const [index, rule] of rules.entries()) {
+    const earlier = rules.slice(0, index).findIndex(({ when }) => implies(rule.when, when));
+    if (earlier === -1) continue;
+    context.addIssue({
+      code: "custom",
+      path: ["rules", index],
+      message: `can never match: rule ${earlier + 1} matches everybody whom this one matches`,
+    });
+  }
+});
+
+export type ClaimsMap = z.infer<typeof claimsMapSchema>;
+type Conditions = ClaimsMap["rules"][number]["when"];
+type Value = Conditions[string];
+type Claims = Readonly<Record<string, unknown>>;
+
+/** What a person may do, and where. */
+export interface Grant {
+  readonly organization: string;
+  readonly role: PersonRole;
+}
+
+/** The organization and role of a person with these claims; null if the person does not get in. */
+export function grantOf(map: ClaimsMap, claims: Claims): Grant | null {
+  const found = map.rules.find(({ when }) => matches(when, claims)) ?? map.default;
+  return found === null ? null : { organization: found.organization, role: found.role };
+}
+
+/**
+ * Claims that the provider left out of the token and offers elsewhere (OpenID Connect Core 1.0, 5.6.2). Entra ID does so
+ * with the groups of a person who has more than 200: no rule about them can match.
+ */
+export function leftOutClaims({ _claim_names: names }: Claims): readonly string[] {
+  return typeof names === "object" && names !== null ? Object.keys(names) : [];
+}
+
+function matches(when: Conditions, claims: Claims): boolean {
+  return Object.entries(when).every(([claim, value]) => {
+    const present = listOf(claimAt(claims, claim));
+    return listOf(value).some((one) => present.includes(one));
+  });
+}
+
+/** Whether all claims that fulfil `narrow` fulfil `wide`, too. */
+function implies(narrow: Conditions, wide: Conditions): boolean {
+  return Object.entries(wide).every(([claim, value]) => {
+    const allowed = listOf(value);
+    return Object.hasOwn(narrow, claim) && listOf(narrow[claim]!).every((one) => allowed.includes(one));
+  });
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [value];
+}
+
+/** The value of a claim; undefined if there is none. */
+export function claimAt(claims: Claims, claim: string): unknown {
+  // Names such as https://acme.example/groups are common, and have dots.
+  if (Object.hasOwn(claims, claim)) return claims[claim];
+  return pathOf(claim).reduce<unknown>(memberOf, claims);
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined;
+  return (value as Claims)[name];
+}
+
+function pathOf(claim: string): readonly string[] {
+  if (!claim.startsWith("/")) return claim.split(".");
+  return claim.slice(1).split("/").map((name) => name.replaceAll("~1", "/").replaceAll("~0", "~"));
+}
