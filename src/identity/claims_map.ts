@@ -24,25 +24,33 @@ const valueSchema = z.union([
   z.array(textSchema).min(1).max(VALUES_MAX),
 ], { error: "must be a text, true, false, or a list of texts" });
 
-const claimSchema = textSchema
-  .refine((claim) => claim.trim() === claim, "must not begin or end with a space")
-  .refine((claim) => pathOf(claim).every((name) => name !== ""), "has an empty name on the way to the claim")
-  .refine(
-    (claim) => !claim.startsWith("/") || !/~(?![01])/.test(claim),
-    "is no JSON pointer: ~ is written ~0",
-  );
+/** What is wrong with the name of a claim; null if nothing is. */
+function problemOf(claim: string): string | null {
+  if (claim === "" || claim.length > TEXT_LENGTH) return `must have 1 to ${TEXT_LENGTH} characters`;
+  if (claim.trim() !== claim) return "must not begin or end with a space";
+  if (claim.startsWith("/") && /~(?![01])/.test(claim)) return "is no JSON pointer: ~ is written ~0";
+  return pathOf(claim).includes("") ? "has an empty name on the way to the claim" : null;
+}
+
+/** All of these claims must have one of their values. */
+const conditionsSchema = z.unknown().superRefine((when, context) => {
+  if (typeof when !== "object" || when === null) return;
+  const names = Object.keys(when);
+  const add = (path: readonly string[], message: string) =>
+    context.addIssue({ code: "custom", path: [...path], message });
+  if (names.length === 0) add([], "must have a condition: everybody would match");
+  if (names.length > CONDITIONS_MAX) add([], `must have at most ${CONDITIONS_MAX} conditions`);
+  for (const name of names) {
+    // The schema below would leave it out, and the rule would match more people than it says.
+    const problem = name === "__proto__" ? "is no name of a claim" : problemOf(name);
+    if (problem !== null) add([name], problem);
+  }
+}).pipe(z.record(z.string(), valueSchema));
 
 const grantShape = { organization: orgIdSchema, role: z.enum(PERSON_ROLES) };
 
 const ruleSchema = z.strictObject({
-  /** All of these claims must have one of their values. */
-  when: z.record(claimSchema, valueSchema).refine(
-    (when) => Object.keys(when).length > 0,
-    "must have a condition: everybody would match",
-  ).refine(
-    (when) => Object.keys(when).length <= CONDITIONS_MAX,
-    `must have at most ${CONDITIONS_MAX} conditions`,
-  ),
+  when: conditionsSchema,
   ...grantShape,
 });
 

@@ -188,7 +188,7 @@ function toldBy(
   { error, error_description: description = "" }: oauth.ResponseBodyError,
   hidden: readonly string[],
 ) {
-  const words = description.replace(/[^\x20-\x7e]+/g, " ").trim().slice(0, TOLD_LENGTH);
+  const words = description.replace(/[\p{C}\p{Z}]+/gu, " ").trim().slice(0, TOLD_LENGTH);
   const quotes = hidden.some((text) => text !== "" && description.includes(text));
   return `${codeIn(error)}${words === "" || quotes ? "" : `, “${words}”`}`;
 }

@@ -6,7 +6,7 @@
  */
 import * as oauth from "oauth4webapi";
 import { askUserInfo, exchangeCode } from "./exchange.ts";
-import { openProvider } from "./provider.ts";
+import { type Metadata, openProvider } from "./provider.ts";
 import { checkSettings, type OidcSettings } from "./settings.ts";
 import { type LogoutToken, verifyIdToken, verifyLogoutToken } from "./tokens.ts";
 import { boundedFetch, type Fetch } from "./wire.ts";
@@ -71,9 +71,10 @@ export function createOidc(settings: OidcSettings, { fetch, now, random }: OidcD
   const { clientId, redirectUri, scopes, postLogoutRedirectUri } = settings;
   const provider = openProvider(settings, { fetch: boundedFetch(fetch, settings.timeoutMs), now });
   const secret = () => random(SECRET_BYTES).toBase64({ alphabet: "base64url", omitPadding: true });
-  const expected = ({ issuer }: { readonly issuer: string }) => ({
+  const expected = (metadata: Metadata) => ({
     keys: provider.keys,
-    issuer,
+    issuer: metadata.issuer,
+    algorithms: metadata.id_token_signing_alg_values_supported,
     clientId,
     now: now(),
   });

@@ -14,8 +14,11 @@ const METADATA_AGE_MS = 3_600_000;
 /** Milliseconds after which the keys are fetched again: for so long a withdrawn key still counts. */
 const KEYS_AGE_MS = 600_000;
 
-/** The provider's description of itself. */
-export type Metadata = oauth.AuthorizationServer & { readonly authorization_endpoint: string };
+/** The provider's description of itself, of which only the allowed algorithms are left. */
+export type Metadata = oauth.AuthorizationServer & {
+  readonly authorization_endpoint: string;
+  readonly id_token_signing_alg_values_supported: string[];
+};
 
 export interface Provider {
   /** @throws {OidcRefused} */

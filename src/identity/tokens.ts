@@ -44,6 +44,8 @@ export function keySetOf(document: unknown): KeySet {
 export interface Expected {
   readonly keys: KeptDocument<KeySet>;
   readonly issuer: string;
+  /** Those of {@link ALGORITHMS} that the provider announces. */
+  readonly algorithms: readonly string[];
   readonly clientId: string;
   /** Epoch milliseconds. */
   readonly now: number;
@@ -110,9 +112,9 @@ interface Kind {
   readonly requiredClaims: readonly string[];
 }
 
-async function verify(token: string, { keys, issuer, clientId, now }: Expected, kind: Kind) {
+async function verify(token: string, { keys, issuer, algorithms, clientId, now }: Expected, kind: Kind) {
   const options = {
-    algorithms: [...ALGORITHMS],
+    algorithms: [...algorithms],
     issuer,
     audience: clientId,
     clockTolerance: CLOCK_TOLERANCE_S,
@@ -153,7 +155,7 @@ function refusalOf(error: unknown, { name }: Kind): OidcRefused {
     return new OidcRefused("wrong_token", `The ${name} has no valid claim "${claim}".`);
   }
   if (error instanceof errors.JOSEAlgNotAllowed || error instanceof errors.JOSENotSupported) {
-    const message = `The ${name} is not signed by one of the allowed algorithms: ${ALGORITHMS.join(", ")}.`;
+    const message = `The ${name} is signed by no allowed algorithm that the provider announces.`;
     return new OidcRefused("bad_signature", message);
   }
   if (error instanceof errors.JWKSNoMatchingKey) {
