@@ -224,6 +224,7 @@ export function settingsOf(issuer: string, settings: Partial<OidcSettings> = {})
     issuer,
     clientId: CLIENT,
     clientSecret: SECRET,
+    secretMethod: null,
     redirectUri: CALLBACK,
     scopes: ["openid", "profile", "email"],
     postLogoutRedirectUri: "https://jiss.example/",

@@ -5,7 +5,7 @@
 import * as oauth from "oauth4webapi";
 import { OidcRefused } from "./refusal.ts";
 import { type Metadata, type Provider, refusalOfStatus } from "./provider.ts";
-import type { OidcSettings } from "./settings.ts";
+import { type OidcSettings, SECRET_METHODS } from "./settings.ts";
 
 /** Characters of what the provider says about an error. */
 const TOLD_LENGTH = 300;
@@ -107,13 +107,21 @@ function checkCallback(
   throw new OidcRefused("replayed_or_bad_code", "The answer has no authorization code.");
 }
 
-/** The secret in the body if the provider takes it there, as the other way is not encoded alike by all providers. */
-function authenticationOf({ clientSecret }: OidcSettings, metadata: Metadata): oauth.ClientAuth {
+/** The secret in the body if the provider takes it there: in the header it is not encoded alike by all providers. */
+function authenticationOf(
+  { clientSecret, secretMethod }: OidcSettings,
+  metadata: Metadata,
+): oauth.ClientAuth {
   if (clientSecret === null) return oauth.None();
-  const ways = metadata.token_endpoint_auth_methods_supported ?? ["client_secret_basic"];
-  if (ways.includes("client_secret_post")) return oauth.ClientSecretPost(clientSecret);
-  if (ways.includes("client_secret_basic")) return oauth.ClientSecretBasic(clientSecret);
-  throw new OidcRefused("misconfigured", "The identity provider accepts no client secret.");
+  const announced = metadata.token_endpoint_auth_methods_supported ?? ["client_secret_basic"];
+  switch (secretMethod ?? SECRET_METHODS.find((method) => announced.includes(method))) {
+    case "client_secret_post":
+      return oauth.ClientSecretPost(clientSecret);
+    case "client_secret_basic":
+      return oauth.ClientSecretBasic(clientSecret);
+    default:
+      throw new OidcRefused("misconfigured", "The identity provider accepts no client secret.");
+  }
 }
 
 /** The ID token of an answer; null if it has none, which the library reports. */
@@ -160,13 +168,15 @@ function refusalOfToken(error: unknown, hidden: readonly string[]): OidcRefused 
       return new OidcRefused("replayed_or_bad_code", message);
     }
     if (["invalid_client", "unauthorized_client", "unsupported_grant_type"].includes(error.error)) {
-      const message = `The identity provider does not accept this client or its secret${told}.`;
+      const message =
+        `The identity provider does not accept this client, its secret, or the way in which it is sent${told}.`;
       return new OidcRefused("misconfigured", message);
     }
     return new OidcRefused("provider_error", `The identity provider did not exchange the code${told}.`);
   }
   if (status === 401) {
-    const message = "The identity provider does not accept this client or its secret (401).";
+    const message =
+      "The identity provider does not accept this client, its secret, or the way in which it is sent (401).";
     return new OidcRefused("misconfigured", message);
   }
   if (status !== null && status !== 200) return refusalOfStatus(status, "tokens (token_endpoint)");

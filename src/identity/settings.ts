@@ -4,12 +4,21 @@ import { OidcRefused } from "./refusal.ts";
 /** Milliseconds that the provider has for each answer, if the settings name no other time. */
 export const PROVIDER_TIMEOUT_MS = 5_000;
 
+/** Ways to send the secret, by the names of OpenID Connect Core 1.0, section 9. */
+export const SECRET_METHODS = ["client_secret_post", "client_secret_basic"] as const;
+export type SecretMethod = (typeof SECRET_METHODS)[number];
+
 export interface OidcSettings {
   /** The issuer exactly as the provider names itself. */
   readonly issuer: string;
   readonly clientId: string;
   /** Null for a public client, which proves itself by PKCE alone. */
   readonly clientSecret: string | null;
+  /**
+   * How the secret is sent, if the provider accepts only the way that is registered for the client; null for the way
+   * that the provider announces.
+   */
+  readonly secretMethod: SecretMethod | null;
   /** The address to which the provider sends the person back, as it is registered there. */
   readonly redirectUri: string;
   /** Scopes to ask for, with `openid` among them. */

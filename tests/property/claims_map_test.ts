@@ -1,7 +1,13 @@
 /** Laws of the map from claims to organization and role. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { claimAt, type ClaimsMap, claimsMapSchema, grantOf, PERSON_ROLES } from "../../src/identity/claims_map.ts";
+import {
+  claimAt,
+  type ClaimsMap,
+  claimsMapSchema,
+  grantOf,
+  PERSON_ROLES,
+} from "../../src/identity/claims_map.ts";
 
 const SEED = 20_261_127;
 const RUNS = { seed: SEED, numRuns: 500 };
@@ -88,7 +94,9 @@ Deno.test("more values in a claim never take a match away", () => {
       const more = Object.fromEntries(
         Object.entries(of).map(([claim, one]) => [
           claim,
-          typeof one === "string" || typeof one === "boolean" || Array.isArray(one) ? [one, added].flat() : one,
+          typeof one === "string" || typeof one === "boolean" || Array.isArray(one)
+            ? [one, added].flat()
+            : one,
         ]),
       );
       assert.notEqual(grantOf(map, more), null);
@@ -130,10 +138,13 @@ Deno.test("whatever claims a token has, the map gives a grant or nothing", () =>
 
 Deno.test("whatever the document is, it is read or refused", () => {
   fc.assert(
-    fc.property(fc.oneof(fc.jsonValue(), fc.record({ rules: fc.jsonValue(), default: fc.jsonValue() })), (document) => {
-      const { success, data } = claimsMapSchema.safeParse(document);
-      if (success) for (const { when } of data.rules) assert.ok(Object.keys(when).length > 0);
-    }),
+    fc.property(
+      fc.oneof(fc.jsonValue(), fc.record({ rules: fc.jsonValue(), default: fc.jsonValue() })),
+      (document) => {
+        const { success, data } = claimsMapSchema.safeParse(document);
+        if (success) { for (const { when } of data.rules) assert.ok(Object.keys(when).length > 0); }
+      },
+    ),
     RUNS,
   );
 });

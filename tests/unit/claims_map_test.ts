@@ -118,7 +118,10 @@ Deno.test("the first rule that matches wins; whoever matches none gets the defau
     { when: { groups: "b" }, organization: "other", role: "auditor" },
   ];
   const map = claimsMapSchema.parse({ rules });
-  assert.deepEqual(grantOf(map, { groups: ["b", "a"], role: "chief" }), { organization: "acme", role: "admin" });
+  assert.deepEqual(grantOf(map, { groups: ["b", "a"], role: "chief" }), {
+    organization: "acme",
+    role: "admin",
+  });
   assert.deepEqual(grantOf(map, { groups: ["b", "a"] }), { organization: "acme", role: "viewer" });
   assert.deepEqual(grantOf(map, { groups: "b" }), { organization: "other", role: "auditor" });
   assert.equal(grantOf(map, { groups: [] }), null);
@@ -155,12 +158,23 @@ Deno.test("a map that says something other than it seems to is refused, with the
     [rule({ "/": "x" }), "rules.0.when./", /empty name/],
     [rule({ "/a~b": "x" }), "rules.0.when./a~b", /no JSON pointer/],
     [rule({ " groups": "x" }), "rules.0.when. groups", /space/],
-    [JSON.parse('{"rules":[{"when":{"groups":"x","__proto__":"y"},"organization":"acme","role":"viewer"}]}'),
-      "rules.0.when.__proto__", /no name of a claim/],
-    [rule(Object.fromEntries(Array.from({ length: 17 }, (_, n) => [`c${n}`, "x"]))), "rules.0.when", /at most 16/],
+    [
+      JSON.parse('{"rules":[{"when":{"groups":"x","__proto__":"y"},"organization":"acme","role":"viewer"}]}'),
+      "rules.0.when.__proto__",
+      /no name of a claim/,
+    ],
+    [
+      rule(Object.fromEntries(Array.from({ length: 17 }, (_, n) => [`c${n}`, "x"]))),
+      "rules.0.when",
+      /at most 16/,
+    ],
     [{ rules: [{ when: { a: "x" }, organization: "acme" }] }, "rules.0.role", /./],
     [{ rules: [{ when: { a: "x" }, organization: "acme", role: "owner" }] }, "rules.0.role", /viewer/],
-    [{ rules: [{ when: { a: "x" }, organization: "a b", role: "viewer" }] }, "rules.0.organization", /letters/],
+    [
+      { rules: [{ when: { a: "x" }, organization: "a b", role: "viewer" }] },
+      "rules.0.organization",
+      /letters/,
+    ],
     [{ rules: [{ when: { a: "x" }, unless: { b: "y" }, ...GRANT }] }, "rules.0", /unless/],
     [{ rules: [], defaults: null }, "", /defaults/],
     [{ rules: [], default: { role: "viewer" } }, "default.organization", /./],

@@ -8,7 +8,7 @@ import { createHash, createHmac, createPublicKey } from "node:crypto";
 import { UnsecuredJWT } from "jose";
 import { createOidc } from "../../src/identity/oidc.ts";
 import { OidcRefused } from "../../src/identity/refusal.ts";
-import type { OidcSettings } from "../../src/identity/settings.ts";
+import type { OidcSettings, SecretMethod } from "../../src/identity/settings.ts";
 import { ALGORITHMS } from "../../src/identity/tokens.ts";
 import {
   base64url,
@@ -348,10 +348,14 @@ Deno.test("a code serves once, and only with the verifier of the browser that be
 });
 
 Deno.test("the client proves itself in the way that the provider takes", async () => {
-  const ways = async (supported: readonly string[] | undefined, clientSecret: string | null) => {
+  const ways = async (
+    supported: readonly string[] | undefined,
+    clientSecret: string | null,
+    secretMethod: SecretMethod | null = null,
+  ) => {
     const provider = new TestProvider();
     provider.metadata = { token_endpoint_auth_methods_supported: supported };
-    await signIn(provider, { client: provider.client({ clientSecret }) });
+    await signIn(provider, { client: provider.client({ clientSecret, secretMethod }) });
     const { body, headers } = provider.tokenRequests[0]!;
     return [body.get("client_id"), body.get("client_secret"), headers.get("authorization")];
   };
@@ -361,6 +365,9 @@ Deno.test("the client proves itself in the way that the provider takes", async (
   assert.deepEqual(await ways(undefined, odd), [null, null, basic("p%3A%C3%A4+%25%2B%26")]);
   assert.deepEqual(await ways(["client_secret_basic"], "plain"), [null, null, basic("plain")]);
   assert.deepEqual(await ways(["none", "private_key_jwt"], null), [CLIENT, null, null]);
+  const both = ["client_secret_basic", "client_secret_post"];
+  assert.deepEqual(await ways(both, "plain", "client_secret_basic"), [null, null, basic("plain")]);
+  assert.deepEqual(await ways([], "plain", "client_secret_post"), [CLIENT, "plain", null]);
   const provider = new TestProvider();
   provider.metadata = { token_endpoint_auth_methods_supported: ["private_key_jwt"] };
   assert.equal(await reasonOf(signIn(provider)), "misconfigured");
