@@ -5,7 +5,7 @@
  * - `task gate`: what a change must pass besides: the contract of a database on a libSQL server, the program
  *   as a process, browsers, real servers, verifiers in other languages.
  * - `task endure`: all of HTTP, and the program, on a libSQL server; limits shared through a KV Connect
- *   server.
+ *   server; sign-in at Keycloak.
  * - `task test FILE…`: the named files, with any other argument of `deno test`.
  *
  * A test that needs something of the machine names it in square brackets at the end of its name; that is the
@@ -111,8 +111,8 @@ function named(names: readonly string[]): readonly string[] {
 /** Tests that need another program, or this one as a process of its own. */
 const beside = within("browser", "interop", "process", "real");
 
-/** Files whose tests need minutes of preparation: a KV Connect server has to be built. */
-const ENDURING = named(["real/denokv"]);
+/** Files whose tests need minutes of preparation: a KV Connect server has to be built, Keycloak to make a database. */
+const ENDURING = named(["real/denokv", "real/keycloak"]);
 
 /** Started first, so that all lanes end together. */
 const LONGEST = named([
@@ -176,6 +176,7 @@ const ONE_BACKEND: readonly (readonly [why: string, files: readonly string[]])[]
   ]],
   ["files of the embedded database, or a server of its own", ["process/kill_points", "process/upgrade"]],
   ["the disk below the embedded database", ["real/power_cut"]],
+  ["sign-in at a provider, without the service", ["real/keycloak", "real/oidc", "real/oidc_wire"]],
   ["clients and pages of the same answers", [
     "process/review_desk",
     "real/integrate",
