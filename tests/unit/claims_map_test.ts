@@ -1,6 +1,6 @@
 /** The map from claims to organization and role, with claims as Entra ID, Okta and Keycloak write them. */
 import assert from "node:assert/strict";
-import { claimsMapSchema, type Grant, grantOf, leftOutClaims } from "../../src/identity/claims_map.ts";
+import { claimAt, claimsMapSchema, type Grant, grantOf, leftOutClaims } from "../../src/identity/claims_map.ts";
 
 type Claims = Readonly<Record<string, unknown>>;
 
@@ -78,7 +78,7 @@ Deno.test("a name with dots or slashes is the claim of that name, if there is on
   const claims = {
     "https://acme.example/groups": ["a"],
     "x.y": "flat",
-    x: { y: "nested", "p/q~r": "odd" },
+    x: { y: "nested", "p/q~r": "odd", "~1": "tilde", "/": "slash" },
     "/x": "slash",
   };
   assert.ok(grant(claims, { "https://acme.example/groups": "a" }));
@@ -86,6 +86,8 @@ Deno.test("a name with dots or slashes is the claim of that name, if there is on
   assert.equal(grant(claims, { "x.y": "nested" }), null);
   assert.ok(grant(claims, { "/x/y": "nested" }));
   assert.ok(grant(claims, { "/x/p~1q~0r": "odd" }));
+  assert.ok(grant(claims, { "/x/~01": "tilde" }));
+  assert.ok(grant(claims, { "/x/~1": "slash" }));
   assert.ok(grant(claims, { "/x": "slash" }));
 });
 
@@ -109,6 +111,13 @@ Deno.test("nothing but a claim of the token matches", () => {
       { text: ["a", "b", "c"] },
     ]
   ) assert.equal(grant(claims, when), null, JSON.stringify(when));
+});
+
+Deno.test("what every object has is no claim", () => {
+  const claims = { deep: {} };
+  for (const claim of ["toString", "constructor", "__proto__", "deep.toString", "/deep/__proto__", "deep.x.y"]) {
+    assert.equal(claimAt(claims, claim), undefined, claim);
+  }
 });
 
 Deno.test("the first rule that matches wins; whoever matches none gets the default, which is nothing", () => {
