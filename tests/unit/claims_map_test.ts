@@ -1,6 +1,12 @@
 /** The map from claims to organization and role, with claims as Entra ID, Okta and Keycloak write them. */
 import assert from "node:assert/strict";
-import { claimAt, claimsMapSchema, type Grant, grantOf, leftOutClaims } from "../../src/identity/claims_map.ts";
+import {
+  claimAt,
+  claimsMapSchema,
+  type Grant,
+  grantOf,
+  leftOutClaims,
+} from "../../src/identity/claims_map.ts";
 
 type Claims = Readonly<Record<string, unknown>>;
 
@@ -115,7 +121,9 @@ Deno.test("nothing but a claim of the token matches", () => {
 
 Deno.test("what every object has is no claim", () => {
   const claims = { deep: {} };
-  for (const claim of ["toString", "constructor", "__proto__", "deep.toString", "/deep/__proto__", "deep.x.y"]) {
+  for (
+    const claim of ["toString", "constructor", "__proto__", "deep.toString", "/deep/__proto__", "deep.x.y"]
+  ) {
     assert.equal(claimAt(claims, claim), undefined, claim);
   }
 });

@@ -544,13 +544,15 @@ Deno.test("a provider that describes itself wrongly is told apart", async () => 
 
 Deno.test("a provider on this machine may use http here, and nowhere else", async () => {
   const issuer = "http://127.0.0.1:9080/realm";
-  for (const [address, isRight] of [
-    ["http://localhost:9081/token", true],
-    ["https://idp.example/token", true],
-    ["http://idp.example/token", false],
-    ["http://127.0.0.1.evil.example/token", false],
-    ["javascript:alert(1)", false],
-  ] as const) {
+  for (
+    const [address, isRight] of [
+      ["http://localhost:9081/token", true],
+      ["https://idp.example/token", true],
+      ["http://idp.example/token", false],
+      ["http://127.0.0.1.evil.example/token", false],
+      ["javascript:alert(1)", false],
+    ] as const
+  ) {
     const provider = new TestProvider(issuer);
     provider.metadata = { token_endpoint: address };
     const client = provider.client();
