@@ -60,6 +60,8 @@ export const users: Migration = {
       user_id TEXT NOT NULL REFERENCES user_account (user_id),
       session_epoch INTEGER NOT NULL,
       method TEXT NOT NULL CHECK (method IN ('password', 'passkey', 'oidc', 'link')),
+      -- the provider's name of the session, which its logout token names
+      provider_session TEXT,
       -- what the browser said of itself, for the list of one's own sessions
       agent TEXT NOT NULL,
       created_at INTEGER NOT NULL,

@@ -403,6 +403,7 @@ function configOf(options: HarnessOptions): Config {
     adminDashboard: options.adminDashboard ?? false,
     rateLimitIp: options.rateLimitIp ?? UNREACHED_LIMIT,
     rateLimitKey: options.rateLimitKey ?? UNREACHED_LIMIT,
+    oidc: null,
     rateLimitSession: options.rateLimitSession ?? UNREACHED_LIMIT,
     rateLimitKv: null,
     sessionHours: 12,

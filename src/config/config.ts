@@ -29,6 +29,9 @@ import {
 } from "../domain/limits.ts";
 import { createOrganizationSchema } from "../domain/organization.ts";
 import { userRequestSchema } from "../domain/user.ts";
+import { type ClaimsMap, claimsMapSchema } from "../identity/claims_map.ts";
+import { OidcRefused } from "../identity/refusal.ts";
+import { checkSettings, type OidcSettings, PROVIDER_TIMEOUT_MS } from "../identity/settings.ts";
 import { MASTER_SCOPES, masterSecretNames, type MasterSecrets, sharedSecrets } from "../keys/master_keys.ts";
 import { deriveSecretsKey } from "../keys/secrets.ts";
 import { DEFAULT_MODEL_DOCUMENT, type ModelDocument, modelSchema } from "../scoring/model.ts";
@@ -87,6 +90,8 @@ export interface Config {
   readonly rateLimitIp: number;
   readonly rateLimitKey: number;
   readonly rateLimitSession: number;
+  /** The identity provider that signs people in; null if there is none. */
+  readonly oidc: OidcConfig | null;
   /** After which a user's session ends. */
   readonly sessionHours: number;
   /** Minutes without a request after which a user's session ends. */
@@ -120,6 +125,18 @@ export interface Config {
   /** A candidate model that runs beside the model in use; null if there is none. */
   readonly shadowModel: ModelDocument | null;
   readonly patent: Patent;
+}
+
+/** An OpenID provider, and what its claims lead to. */
+export interface OidcConfig {
+  readonly issuer: string;
+  readonly clientId: string;
+  /** null for a public client. */
+  readonly clientSecret: string | null;
+  readonly scopes: readonly string[];
+  /** Whether the provider's UserInfo endpoint is asked, too. */
+  readonly userInfo: boolean;
+  readonly map: ClaimsMap;
 }
 
 /** All problems of the configuration, one line for each. */
@@ -198,7 +215,9 @@ class Reader {
     }
     const value = path === undefined ? direct : this.file(`${name}_FILE`, path)?.replace(/\r?\n$/, "");
     if (value === undefined) return undefined;
-    if (value.length < SECRET_MIN_LENGTH) {
+    // The provider makes it; how long it is, is not this program's to say.
+    const isGiven = name === "JISS_OIDC_CLIENT_SECRET";
+    if (value.length < (isGiven ? 1 : SECRET_MIN_LENGTH)) {
       this.problem(
         this.variableHolding(name),
         `must hold at least ${SECRET_MIN_LENGTH} characters: ${
@@ -274,6 +293,7 @@ export function readConfig(environment: Environment, readFile: ReadFile): Config
       1,
       SESSION_IDLE_MINUTES_MAX,
     ]),
+    oidc: oidcOf(reader, secrets.get("JISS_OIDC_CLIENT_SECRET")),
     rateLimitKv: rateLimitKvOf(reader),
     bootstrapOrganization: reader.document("JISS_BOOTSTRAP_ORG_FILE", bootstrapSchema) ?? null,
     trustedProxies: reader.parse("JISS_TRUSTED_PROXIES", [], parseCidrs),
@@ -383,6 +403,65 @@ function listenerOf(reader: Reader): Pick<Config, "host" | "port" | "baseUrl"> {
     host: reader.parse("JISS_HOST", "127.0.0.1", parseHost),
     port: reader.integer("JISS_PORT", 8080, [0, MAX_PORT]),
     baseUrl: reader.parse("JISS_BASE_URL", null, parseBaseUrl),
+  };
+}
+
+/** The identity provider. Reports a problem if only some of its settings are given, or pages have no address. */
+function oidcOf(reader: Reader, clientSecret: string | undefined): OidcConfig | null {
+  const names = ["JISS_OIDC_ISSUER", "JISS_OIDC_CLIENT_ID", "JISS_OIDC_MAP_FILE"] as const;
+  const [issuer, clientId, mapFile] = names.map((name) => reader.text(name));
+  const others = ["JISS_OIDC_SCOPES", "JISS_OIDC_USERINFO"].filter((name) => reader.text(name) !== undefined);
+  if (clientSecret !== undefined) others.push(reader.variableHolding("JISS_OIDC_CLIENT_SECRET"));
+  if (issuer === undefined && clientId === undefined && mapFile === undefined) {
+    for (const name of others) {
+      reader.problem(name, "has no effect without JISS_OIDC_ISSUER: set that, or unset this");
+    }
+    return null;
+  }
+  const missing = names.filter((name) => reader.text(name) === undefined);
+  for (const name of missing) {
+    reader.problem(name, "is missing: an identity provider needs its issuer, a client id and a map");
+  }
+  if (reader.text("JISS_BASE_URL") === undefined) {
+    reader.problem("JISS_BASE_URL", "is missing: the identity provider sends people back to this address");
+  }
+  const map = reader.document("JISS_OIDC_MAP_FILE", claimsMapSchema);
+  const scopes = reader.parse(
+    "JISS_OIDC_SCOPES",
+    ["openid", "profile", "email"],
+    (text) => text.trim().split(/\s+/),
+  );
+  const userInfo = reader.parse("JISS_OIDC_USERINFO", true, parseSwitch);
+  if (issuer === undefined || clientId === undefined || map === undefined) return null;
+  const config = { issuer, clientId, clientSecret: clientSecret ?? null, scopes, userInfo, map };
+  try {
+    const baseUrl = reader.parse("JISS_BASE_URL", null, parseBaseUrl);
+    checkSettings(oidcSettings(config, baseUrl ?? "https://jiss.invalid"));
+  } catch (error) {
+    if (!(error instanceof OidcRefused)) throw error;
+    reader.problem(
+      "JISS_OIDC_ISSUER",
+      `and the other settings of the identity provider cannot work: ${error.message}`,
+    );
+  }
+  return config;
+}
+
+/** The settings of the client that asks the provider; `baseUrl` is where browsers reach this service. */
+export function oidcSettings(
+  { issuer, clientId, clientSecret, scopes, userInfo }: OidcConfig,
+  baseUrl: string,
+): OidcSettings {
+  return {
+    issuer,
+    clientId,
+    clientSecret,
+    secretMethod: null,
+    redirectUri: `${baseUrl}/sign-in/oidc/callback`,
+    scopes,
+    postLogoutRedirectUri: `${baseUrl}/console`,
+    userInfo,
+    timeoutMs: PROVIDER_TIMEOUT_MS,
   };
 }
 

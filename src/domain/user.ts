@@ -176,6 +176,13 @@ export const meSchema = z.object({
   ...envelopeFields,
 }).meta({ id: "Me" });
 
-export const signedOutSchema = z.object({ signed_out: z.literal(true), ...envelopeFields }).meta({
+export const signedOutSchema = z.object({
+  signed_out: z.literal(true),
+  provider_logout_url: z.string().nullable().meta({
+    description:
+      "Where the browser ends its session at the identity provider, too; null if there is none to end.",
+  }),
+  ...envelopeFields,
+}).meta({
   id: "SignedOut",
 });

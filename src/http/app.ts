@@ -20,7 +20,8 @@ import { admitAddress, admitKey, admitSession } from "./middleware/rate_limits.t
 import { cookieFor, requireOwnPage, requireSession } from "./middleware/session.ts";
 import { requestContext } from "./middleware/request_context.ts";
 import { openApiDocument } from "./openapi.ts";
-import { demoPage, type Page, PAGES } from "./pages.ts";
+import { demoPage, type Page, pagesFor } from "./pages.ts";
+import { beginAtProvider, endFromProvider, returnFromProvider } from "./provider_pages.ts";
 import { renderError, renderPage, renderReply } from "./render.ts";
 import { methodsOf, ROUTES } from "./routes.ts";
 
@@ -61,12 +62,29 @@ export function createApp(options: AppOptions): App {
   for (const path of new Set(ROUTES.map((route) => route.path))) {
     app.all(routerPath(path), catchErrors((context) => serveOtherMethod(services, context, methodsOf(path))));
   }
+  const provider = [
+    ["GET", "/sign-in/oidc", beginAtProvider],
+    ["GET", "/sign-in/oidc/callback", returnFromProvider],
+    ["POST", "/sign-in/oidc/back-channel-logout", endFromProvider],
+  ] as const;
+  for (const [method, path, answer] of provider) {
+    app.on(
+      method,
+      path,
+      catchErrors((context) => {
+        context.var.exchange.route = `${method} ${path}`;
+        return answer(services, context);
+      }),
+    );
+    app.all(path, catchErrors((context) => serveOtherMethod(services, context, [method])));
+  }
   const demo = demoPage({ keptDays: services.dependencies.assessmentRetentionDays });
   // Registered before the pages, because one of them matches every path below the console.
-  for (const page of [...PAGES, demo]) {
+  const pages = [...pagesFor({ hasProvider: services.identifying !== null }), demo];
+  for (const page of pages) {
     if (hasTypedPath(page)) app.get(`${page.path}/`, (context) => redirectTo(context, page));
   }
-  for (const page of [...PAGES, demo]) {
+  for (const page of pages) {
     app.get(page.path, (context) => servePage(context, page));
     app.all(page.path, catchErrors((context) => serveOtherMethod(services, context, ["GET", "HEAD"])));
   }

@@ -4,6 +4,8 @@ import type { Clock } from "../domain/world.ts";
 import type { Context } from "hono";
 import type { z } from "zod";
 import type { ErrorCode } from "../domain/errors.ts";
+import type { ClaimsMap } from "../identity/claims_map.ts";
+import type { Oidc } from "../identity/oidc.ts";
 import type { MasterScope, MasterSecrets } from "../keys/master_keys.ts";
 import type { RateWindow } from "../limits/admission.ts";
 import type { Networks } from "../limits/networks.ts";
@@ -24,6 +26,15 @@ interface ServiceDescription {
   readonly baseUrl: () => string;
 }
 
+/** The identity provider, and what its claims lead to. */
+export interface Identifying {
+  readonly oidc: Oidc;
+  readonly issuer: string;
+  readonly map: ClaimsMap;
+  /** The logout tokens that were used: each counts once. */
+  readonly seenTokens: { isNew(id: string, now: number): boolean };
+}
+
 /** Everything that the HTTP layer uses. */
 export interface Services {
   readonly dependencies: Dependencies;
@@ -41,6 +52,8 @@ export interface Services {
   readonly sessionWindow: RateWindow;
   /** The limits of attempts to sign in as one user: from one address, and from all. */
   readonly signInWindows: { readonly address: RateWindow; readonly user: RateWindow };
+  /** The identity provider that signs people in; null if there is none. */
+  readonly identifying: Identifying | null;
   readonly trustedProxies: Networks;
   /** Whether the admin-dashboard endpoints are on; if not, they answer 501. */
   readonly adminDashboard: boolean;

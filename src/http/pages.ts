@@ -43,18 +43,25 @@ function errorOperations(): ErrorOperations {
   ) as unknown as ErrorOperations;
 }
 
-const CONSOLE = {
-  title: "Console",
-  place: "console",
-  script: ASSETS.console,
-  data: { verifier: ASSETS.verifier.path },
-  content: scriptPlaceholder("Console"),
-} as const;
+/** The console and its views. It offers to sign in at the identity provider if there is one. */
+function consolePages({ hasProvider }: { readonly hasProvider: boolean }): readonly Page[] {
+  return ["/console", "/console/*"].map((path) =>
+    page(path, {
+      title: "Console",
+      place: "console",
+      script: ASSETS.console,
+      data: { verifier: ASSETS.verifier.path, ...(hasProvider ? { provider: "/sign-in/oidc" } : {}) },
+      content: scriptPlaceholder("Console"),
+    })
+  );
+}
+
+/** Every page and asset but the demo's page. */
+export function pagesFor(options: { readonly hasProvider: boolean }): readonly Page[] {
+  return [...consolePages(options), ...PAGES];
+}
 
 export const PAGES: readonly Page[] = [
-  page("/console", CONSOLE),
-  // The views of the console.
-  page("/console/*", CONSOLE),
   page("/docs", {
     title: "API reference",
     place: "docs",

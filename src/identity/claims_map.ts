@@ -6,11 +6,8 @@
  * a JSON pointer (RFC 6901), which begins with a slash, if a name on the way has a dot itself.
  */
 import * as z from "zod";
+import { type Role, ROLES } from "../domain/access.ts";
 import { orgIdSchema } from "../domain/organization.ts";
-
-/** Roles of persons. */
-export const PERSON_ROLES = ["viewer", "officer", "auditor", "admin"] as const;
-export type PersonRole = (typeof PERSON_ROLES)[number];
 
 const RULES_MAX = 1_000;
 const CONDITIONS_MAX = 16;
@@ -47,7 +44,7 @@ const conditionsSchema = z.unknown().superRefine((when, context) => {
   }
 }).pipe(z.record(z.string(), valueSchema));
 
-const grantShape = { organization: orgIdSchema, role: z.enum(PERSON_ROLES) };
+const grantShape = { organization: orgIdSchema, role: z.enum(ROLES) };
 
 const ruleSchema = z.strictObject({
   when: conditionsSchema,
@@ -78,7 +75,7 @@ type Claims = Readonly<Record<string, unknown>>;
 /** What a person may do, and where. */
 export interface Grant {
   readonly organization: string;
-  readonly role: PersonRole;
+  readonly role: Role;
 }
 
 /** The organization and role of a person with these claims; null if the person does not get in. */

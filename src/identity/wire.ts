@@ -20,7 +20,11 @@ export interface ProviderConnection {
  */
 export function openConnection(certificates: readonly string[]): ProviderConnection {
   const client = Deno.createHttpClient({ caCerts: [...certificates] });
-  return { fetch: (url, init) => fetch(url, { ...init, client }), close: () => client.close() };
+  return {
+    // Types of browsers do not know the client.
+    fetch: (url, init) => fetch(url, { ...init, client } as RequestInit),
+    close: () => client.close(),
+  };
 }
 
 /**

@@ -1,5 +1,10 @@
 /** Builds the stages of a start after storage; the last one answers requests. */
 import { SYSTEM_CHAIN } from "../evidence/chain_name.ts";
+import { createOidc } from "../identity/oidc.ts";
+import { SeenTokens } from "../identity/seen_tokens.ts";
+import { openConnection } from "../identity/wire.ts";
+import { oidcSettings } from "../config/config.ts";
+import type { Identifying } from "../http/exchange.ts";
 import { createApp } from "../http/app.ts";
 import { type ConnectionCounts, noConnections } from "../http/connections.ts";
 import { createObservation } from "../http/observation.ts";
@@ -93,7 +98,12 @@ async function serve(options: ServiceOptions, stages: Stages): Promise<Service> 
   let isDraining = false;
   const connections = noConnections();
   const metrics = config.metrics === null ? null : await metricsOf(options, stages, connections);
-  const app = appOf(options, stages, { metrics, isDraining: () => isDraining });
+  const provider = providerOf(options);
+  const app = appOf(options, stages, {
+    metrics,
+    identifying: provider?.identifying ?? null,
+    isDraining: () => isDraining,
+  });
   return {
     app: {
       fetch: (request, client) => background.requests.during(async () => await app.fetch(request, client)),
@@ -114,6 +124,7 @@ async function serve(options: ServiceOptions, stages: Stages): Promise<Service> 
     },
     async close() {
       await background.close();
+      provider?.close();
       await recovered.close();
       await storage.close();
     },
@@ -126,10 +137,31 @@ interface Answerers {
   readonly isDraining: () => boolean;
 }
 
+/** The identity provider of the configuration; null if there is none. Nothing is sent before somebody signs in. */
+function providerOf(
+  { config: { oidc, baseUrl, certificates }, clock, world }: ServiceOptions,
+): { readonly identifying: Identifying; close(): void } | null {
+  if (oidc === null) return null;
+  const connection = openConnection(certificates);
+  return {
+    identifying: {
+      oidc: createOidc(oidcSettings(oidc, baseUrl!), {
+        fetch: connection.fetch,
+        now: clock.now,
+        random: (length) => world.random(length),
+      }),
+      issuer: oidc.issuer,
+      map: oidc.map,
+      seenTokens: new SeenTokens(),
+    },
+    close: () => connection.close(),
+  };
+}
+
 function appOf(
   { version, config, clock, log, bodyMemoryBytes }: ServiceOptions,
   { background: { dependencies, breaches, limits, listeners } }: Stages,
-  { metrics, isDraining }: Answerers,
+  { metrics, identifying, isDraining }: Answerers & { readonly identifying: Identifying | null },
 ) {
   return createApp({
     dependencies,
@@ -140,6 +172,7 @@ function appOf(
     breaches,
     addressWindow: limits.address,
     keyWindow: limits.key,
+    identifying,
     sessionWindow: limits.session,
     signInWindows: limits.signIn,
     trustedProxies: parseNetworks(config.trustedProxies),

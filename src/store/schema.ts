@@ -99,6 +99,8 @@ export interface UserSessionTable {
   user_id: string;
   session_epoch: number;
   method: string;
+  /** The identity provider's name of the session; null if it gave none. */
+  provider_session: string | null;
   agent: string;
   created_at: number;
   seen_at: number;

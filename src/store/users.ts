@@ -77,6 +77,23 @@ export const usersOfEmail: RecordKind<UserOfEmail> = {
   keyOf: (row) => [row.org_id, row.email!],
 };
 
+/** The user of an identity provider's subject; there is no row if the organization has none. */
+export interface UserOfSubject {
+  readonly org_id: string;
+  readonly issuer: string | null;
+  readonly issuer_subject: string | null;
+  readonly user_id: string;
+}
+
+export const usersOfSubject: RecordKind<UserOfSubject> = {
+  name: "user_of_subject",
+  load: loadOnce((keys) =>
+    query.selectFrom("user_account").select(["org_id", "issuer", "issuer_subject", "user_id"])
+      .where(keyIn(["org_id", "issuer", "issuer_subject"], keys)).compile()
+  ),
+  keyOf: (row) => [row.org_id, row.issuer!, row.issuer_subject!],
+};
+
 /** A session; its seal is absent until it is saved. */
 export type UserSessionRow =
   & Omit<Selectable<UserSessionTable>, "seal">
@@ -96,6 +113,7 @@ export const userSessions: RecordKind<UserSessionRow> = {
       row.user_id,
       row.session_epoch,
       row.method,
+      row.provider_session,
       row.agent,
       row.created_at,
       row.seen_at,
@@ -145,6 +163,25 @@ const sessionQuery = compileOnce(({ hash }: { readonly hash: Uint8Array }) =>
   query.selectFrom("user_session").selectAll().select(heldColumn("user_session"))
     .where("session_hash", "=", hash).compile()
 );
+
+/** The sessions that an identity provider ends: one by the provider's name, or all of a subject. */
+export function providedSessionsQuery(
+  { issuer, subject, session }: {
+    readonly issuer: string;
+    readonly subject: string | null;
+    readonly session: string | null;
+  },
+): CompiledQuery<Pick<UserSessionRow, "org_id" | "user_id" | "session_hash">> {
+  const sessions = query.selectFrom("user_session as s").innerJoin(
+    "user_account as u",
+    "u.user_id",
+    "s.user_id",
+  )
+    .select(["s.org_id", "s.user_id", "s.session_hash"]).where("u.issuer", "=", issuer);
+  return (session === null
+    ? sessions.where("u.issuer_subject", "=", subject).where("s.method", "=", "oidc")
+    : sessions.where("s.provider_session", "=", session)).compile();
+}
 
 /** The organizations that have users, two at most. */
 export function organizationsWithUsersQuery(): CompiledQuery<{ readonly org_id: string }> {

@@ -28,6 +28,7 @@ const NAMED = [
   "NAMED_KEY_CREATED",
   "NAMED_KEY_REMOVED",
   "USER_INVITED",
+  "USER_PROVIDED",
   "USER_LINK_ISSUED",
   "USER_CHANGED",
   "USER_ERASED",
@@ -300,7 +301,7 @@ Deno.test(
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     harness.clock.advance(1);
-    assert.equal(NAMED.length, 45);
+    assert.equal(NAMED.length, 46);
     for (const event_type of NAMED) {
       for (const path of [PATH, EXPORT]) {
         const { status, text } = await harness.send(`${path}?event_type=${event_type}&until=2026-11-20`, {

@@ -445,6 +445,7 @@ async function restartWith(
     breaches: new BreachLog(changed),
     addressWindow: memoryWindow(),
     keyWindow: memoryWindow(),
+    identifying: null,
     sessionWindow: memoryWindow(),
     signInWindows: { address: memoryWindow(), user: memoryWindow() },
     trustedProxies: parseNetworks([]),

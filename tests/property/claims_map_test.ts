@@ -1,13 +1,8 @@
 /** Laws of the map from claims to organization and role. */
 import assert from "node:assert/strict";
+import { ROLES } from "../../src/domain/access.ts";
 import fc from "fast-check";
-import {
-  claimAt,
-  type ClaimsMap,
-  claimsMapSchema,
-  grantOf,
-  PERSON_ROLES,
-} from "../../src/identity/claims_map.ts";
+import { claimAt, type ClaimsMap, claimsMapSchema, grantOf } from "../../src/identity/claims_map.ts";
 
 const SEED = 20_261_127;
 const RUNS = { seed: SEED, numRuns: 500 };
@@ -33,7 +28,7 @@ const conditions = fc.dictionary(
 const rule = fc.record({
   when: conditions,
   organization: fc.constantFrom("acme", "other"),
-  role: fc.constantFrom(...PERSON_ROLES),
+  role: fc.constantFrom(...ROLES),
 });
 
 /** The map of as many of the rules as can match. */
@@ -130,7 +125,7 @@ Deno.test("whatever claims a token has, the map gives a grant or nothing", () =>
   fc.assert(
     fc.property(fc.array(rule, { maxLength: 4 }), fc.object({ key: name, maxDepth: 3 }), (rules, of) => {
       const grant = grantOf(mapOf(rules), of);
-      assert.ok(grant === null || PERSON_ROLES.includes(grant.role));
+      assert.ok(grant === null || ROLES.includes(grant.role));
     }),
     RUNS,
   );

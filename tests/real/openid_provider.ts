@@ -81,13 +81,17 @@ interface Page {
 export class Browser {
   readonly #cookies = new Map<string, string>();
 
+  /** The cookies, as the browser sends them. */
+  get cookie(): string {
+    return [...this.#cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+  }
+
   /** Follows redirects until one leads to an address that begins with `end`, or a page comes. */
   async open(url: string, end: string, init: RequestInit = {}): Promise<Page | string> {
     let [next, request] = [url, init];
     for (let step = 0; step < 20; step += 1) {
       if (next.startsWith(end)) return next;
-      const cookie = [...this.#cookies].map(([name, value]) => `${name}=${value}`).join("; ");
-      const answer = await fetch(next, { ...request, redirect: "manual", headers: { cookie } });
+      const answer = await fetch(next, { ...request, redirect: "manual", headers: { cookie: this.cookie } });
       for (const set of answer.headers.getSetCookie()) {
         const [, name, value] = /^([^=]+)=([^;]*)/.exec(set)!;
         if (value === "") this.#cookies.delete(name!);

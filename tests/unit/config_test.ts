@@ -6,6 +6,7 @@ import { generateKeyPairSync } from "node:crypto";
 import {
   type Config,
   ConfigError,
+  oidcSettings,
   readConfig,
   readListener,
   readModel,
@@ -95,6 +96,7 @@ Deno.test("with only the pepper set, everything has the default of the contract'
     rateLimitIp: 60,
     rateLimitKey: 1000,
     rateLimitSession: 600,
+    oidc: null,
     sessionHours: 12,
     sessionIdleMinutes: 30,
     rateLimitKv: null,
@@ -484,8 +486,10 @@ Deno.test("a log name has only characters of an origin: no space, no plus sign",
 
 // ---- secrets ----------------------------------------------------------------------------------------------
 
+/** Those of others have tests of their own: a server's token, and what an identity provider has given. */
+const OF_OTHERS = ["JISS_DATABASE_AUTH_TOKEN", "JISS_OIDC_CLIENT_SECRET"];
 const SECRETS = KNOWN_VARIABLES.filter((name) =>
-  KNOWN_VARIABLES.includes(`${name}_FILE`) && name !== "JISS_DATABASE_AUTH_TOKEN"
+  KNOWN_VARIABLES.includes(`${name}_FILE`) && !OF_OTHERS.includes(name)
 );
 
 Deno.test("the secrets are the pepper and the one before, the wrapping key, and eighteen master keys", () => {
@@ -876,4 +880,66 @@ Deno.test("a health check needs the service's address, and nothing else", () => 
     { host: "0.0.0.0", port: 9, baseUrl: null, tls: true },
   );
   assert.throws(() => readListener({ JISS_PORT: "x" }), ConfigError);
+});
+
+// ---- identity provider ------------------------------------------------------------------------------------
+
+const MAP = { rules: [{ when: { groups: "officers" }, organization: "acme", role: "officer" }] };
+const PROVIDER = {
+  JISS_BASE_URL: "https://jiss.acme.example",
+  JISS_OIDC_ISSUER: "https://sso.acme.example",
+  JISS_OIDC_CLIENT_ID: "jiss",
+  JISS_OIDC_CLIENT_SECRET: "short",
+  JISS_OIDC_MAP_FILE: "/map",
+};
+
+Deno.test("an identity provider has an issuer, a client and a map; its secret may be of any length", () => {
+  const { oidc } = readConfig({ ...REQUIRED, ...PROVIDER }, readerOf({ "/map": JSON.stringify(MAP) }));
+  assert.deepEqual(oidc, {
+    issuer: "https://sso.acme.example",
+    clientId: "jiss",
+    clientSecret: "short",
+    scopes: ["openid", "profile", "email"],
+    userInfo: true,
+    map: { ...MAP, default: null },
+  });
+  const { redirectUri, postLogoutRedirectUri } = oidcSettings(oidc!, "https://jiss.acme.example");
+  assert.deepEqual([redirectUri, postLogoutRedirectUri], [
+    "https://jiss.acme.example/sign-in/oidc/callback",
+    "https://jiss.acme.example/console",
+  ]);
+});
+
+Deno.test("an identity provider that cannot work is a problem, and its secret is never shown", () => {
+  const rows: readonly (readonly [Environment, string])[] = [
+    [
+      { JISS_OIDC_CLIENT_ID: "" },
+      "JISS_OIDC_CLIENT_ID is missing: an identity provider needs its issuer, a client id and a map",
+    ],
+    [
+      { JISS_OIDC_MAP_FILE: "" },
+      "JISS_OIDC_MAP_FILE is missing: an identity provider needs its issuer, a client id and a map",
+    ],
+    [
+      { JISS_BASE_URL: "" },
+      "JISS_BASE_URL is missing: the identity provider sends people back to this address",
+    ],
+    [
+      { JISS_OIDC_ISSUER: "http://sso.acme.example" },
+      "JISS_OIDC_ISSUER and the other settings of the identity provider cannot work: The issuer must be an address with https, or with http on this machine itself.",
+    ],
+    [
+      { JISS_OIDC_SCOPES: "profile" },
+      "JISS_OIDC_ISSUER and the other settings of the identity provider cannot work: The scopes must contain openid.",
+    ],
+  ];
+  for (const [change, problem] of rows) {
+    const environment = { ...REQUIRED, ...PROVIDER, JISS_OIDC_CLIENT_SECRET: "SHOWN-NOWHERE", ...change };
+    assert.throws(() => readConfig(environment, readerOf({ "/map": JSON.stringify(MAP) })), {
+      message: problem,
+    });
+  }
+  assert.deepEqual(problemsOf({ JISS_OIDC_CLIENT_SECRET: "SHOWN-NOWHERE" }), [
+    "JISS_OIDC_CLIENT_SECRET has no effect without JISS_OIDC_ISSUER: set that, or unset this",
+  ]);
 });

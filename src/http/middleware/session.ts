@@ -11,7 +11,7 @@ import type { AuthenticationFloor } from "./floor.ts";
 const COOKIE = "jiss_session";
 
 /** Whether browsers reach the service over TLS. */
-function isSecure({ description, servesTls }: Services): boolean {
+export function isSecure({ description, servesTls }: Services): boolean {
   return servesTls || description.baseUrl().startsWith("https:");
 }
 

@@ -14,6 +14,7 @@ import {
   signedOutSchema,
   signInRequestSchema,
 } from "../../domain/user.ts";
+import { OidcRefused } from "../../identity/refusal.ts";
 import { limitSubject } from "../../limits/client_address.ts";
 import {
   endAllSessions,
@@ -186,14 +187,32 @@ const postSignOut: Route = {
   examples: [{ summary: "Sign out" }],
   async handler(services, { context, exchange }) {
     const { caller, row } = exchange.session!;
-    await endSession(services.dependencies, caller, {
-      sessionId: row.session_hash.toHex(),
-      call: exchange.call,
-    });
+    const { call } = exchange;
+    await endSession(services.dependencies, caller, { sessionId: row.session_hash.toHex(), call });
     takeCookie(services, context);
-    return { status: 200, body: { signed_out: true } };
+    return {
+      status: 200,
+      body: {
+        signed_out: true,
+        provider_logout_url: row.method === "oidc" ? await logoutAtProvider(services) : null,
+      },
+    };
   },
 };
+
+/** Where the browser ends its session at the provider; null if there is nowhere, or the provider does not answer. */
+async function logoutAtProvider({ identifying, log }: Services): Promise<string | null> {
+  try {
+    return await identifying?.oidc.endSessionUrl(null) ?? null;
+  } catch (error) {
+    if (!(error instanceof OidcRefused)) throw error;
+    log.warn("the identity provider was not asked to end a session", {
+      reason: error.reason,
+      error: error.message,
+    });
+    return null;
+  }
+}
 
 const getSessions: Route = {
   ...OWN,

@@ -143,10 +143,12 @@ export interface BeginningSession {
 /** Draws a session of a user. */
 export async function beginSession(
   dependencies: Needs,
-  { orgId, userId, method, agent, now }: {
+  { orgId, userId, method, providerSession = null, agent, now }: {
     readonly orgId: string;
     readonly userId: string;
     readonly method: SignInMethod;
+    /** The identity provider's name of the session; null if it gave none. */
+    readonly providerSession?: string | null;
     /** What the browser says of itself. */
     readonly agent: string;
     readonly now: number;
@@ -172,6 +174,7 @@ export async function beginSession(
         user_id: userId,
         session_epoch: user.session_epoch,
         method,
+        provider_session: providerSession,
         agent: agent.toWellFormed().slice(0, AGENT_MAX_LENGTH),
         created_at: now,
         seen_at: now,

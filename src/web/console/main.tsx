@@ -22,7 +22,7 @@ import {
 } from "./session.tsx";
 import { Secrets } from "./shown_once.tsx";
 import { SignIn } from "./sign_in.tsx";
-import type { Me } from "./types.ts";
+import type { Me, SignedOut } from "./types.ts";
 import { AccountView } from "./views/account.tsx";
 import { AuditLogView } from "./views/audit_log.tsx";
 import { DashboardView } from "./views/dashboard.tsx";
@@ -84,7 +84,7 @@ function Console() {
     setSignedIn(signed);
   };
   // A reload keeps a user's session, since its cookie outlives the page.
-  const [isResuming, setResuming] = useState(mayHaveSession);
+  const [isResuming, setResuming] = useState(() => mayHaveSession() || isBackFromProvider());
   useEffect(() => {
     if (!isResuming) return;
     call<Me>({ path: "/v1/me", withSession: true }, { onWait: announceWait })
@@ -144,8 +144,13 @@ function Console() {
         onSignOut={isOwed ? null : () => {
           if (signedIn.key !== null) return signOut(null);
           // The cookie is taken back by the service; if it cannot be reached, the session stays open there.
-          call({ method: "POST", path: "/v1/sign-out", withSession: true })
-            .then(() => signOut(null), () => signOut(NOT_SIGNED_OUT));
+          call<SignedOut>({ method: "POST", path: "/v1/sign-out", withSession: true }).then(
+            ({ provider_logout_url }) => {
+              signOut(null);
+              if (provider_logout_url !== null) location.assign(provider_logout_url);
+            },
+            () => signOut(NOT_SIGNED_OUT),
+          );
         }}
       />
       <Waiting />
@@ -153,6 +158,13 @@ function Console() {
       <Boundary key={path}>{isReadable(path) ? <Places /> : <NothingView />}</Boundary>
     </SessionContext.Provider>
   );
+}
+
+/** Whether the identity provider has just sent the browser back, signed in. The address becomes that of the console. */
+function isBackFromProvider(): boolean {
+  if (location.pathname !== `${ROOT}/signed-in`) return false;
+  history.replaceState(null, "", ROOT);
+  return true;
 }
 
 /** Ignores a file that is dropped outside its field: the browser would leave the page, and lose the key. */

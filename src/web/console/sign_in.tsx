@@ -8,6 +8,9 @@ import { type SignedIn, signedInAs } from "./session.tsx";
 import type { Dashboard, Me } from "./types.ts";
 import { useAction } from "./use_answer.ts";
 
+/** The page that sends the browser to the identity provider; undefined if there is none. */
+const PROVIDER = document.querySelector<HTMLElement>("#app")!.dataset.provider;
+
 interface SigningIn {
   readonly onSignedIn: (signedIn: SignedIn) => void;
 }
@@ -19,7 +22,12 @@ export function SignIn({ reason, onSignedIn }: SigningIn & {
   return (
     <View title="Sign in">
       {reason !== null && <p class="notice fair" role="alert">{reason}</p>}
-      <h2>With your account</h2>
+      {PROVIDER !== undefined && (
+        <p>
+          <a class="button main" href={PROVIDER}>Sign in with your organization's account</a>
+        </p>
+      )}
+      <h2>{PROVIDER === undefined ? "With your account" : "With a password of this service"}</h2>
       <WithPassword onSignedIn={onSignedIn} />
       <h2>With the key of your organization</h2>
       <WithKey onSignedIn={onSignedIn} />

@@ -22,6 +22,7 @@ import type {
   linkSchema,
   meSchema,
   sessionsSchema,
+  signedOutSchema,
   userInvitedSchema,
   userLinkSchema,
   usersSchema,
@@ -39,6 +40,7 @@ export type Reports = z.infer<typeof reportsResponseSchema>;
 export type ReportAnswer = z.infer<ReturnType<typeof reportResponseSchema<typeof evidenceSchema>>>;
 export type AuditLog = z.infer<ReturnType<typeof auditLogResponseSchema<z.ZodString>>>;
 export type Me = z.infer<typeof meSchema>;
+export type SignedOut = z.infer<typeof signedOutSchema>;
 export type OpenedLink = z.infer<typeof linkSchema>;
 export type Users = z.infer<typeof usersSchema>;
 export type UserInvited = z.infer<typeof userInvitedSchema>;

@@ -1,0 +1,299 @@
+/**
+ * The whole program with a real OpenID provider: people sign in, get the role of the map, are signed out by either side, and
+ * go on while the provider is down.
+ */
+import assert from "node:assert/strict";
+import { exportJWK } from "jose";
+import { CLIENT, newKey, SECRET } from "../openid.ts";
+import { createOrganization, freshDeployment, type RunningService, startService } from "../program.ts";
+import { Browser, providerIsMissing, type RunningProvider, startProvider } from "./openid_provider.ts";
+
+const NEEDS = "[needs Node and oidc-provider]";
+const TYPED = { login: "ada", password: "x", logout: "yes" };
+
+interface Scene {
+  readonly service: RunningService;
+  readonly provider: RunningProvider;
+  readonly key: string;
+  /** Sends the browser through the provider's forms; resolves to where it ends. */
+  signIn(browser: Browser): Promise<string>;
+  me(browser: Browser): Promise<{ readonly status: number; readonly body: Record<string, never> }>;
+  /** Ends the provider and starts another at the same address, with claims of its own. */
+  restart(person?: Readonly<Record<string, unknown>>): Promise<void>;
+}
+
+function freePort(): number {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = listener.addr as Deno.NetAddr;
+  listener.close();
+  return port;
+}
+
+const OFFICER = {
+  name: "Ada Ruiz",
+  email: "ada@acme.example",
+  email_verified: true,
+  groups: ["jiss-officers"],
+};
+
+async function withScene(run: (scene: Scene) => Promise<void>, first = OFFICER as Record<string, unknown>) {
+  const deployment = await freshDeployment();
+  const port = freePort();
+  const base = `http://127.0.0.1:${port}`;
+  const signing = await newKey("first", "RS256");
+  const optionsOf = async (person: Readonly<Record<string, unknown>>) => ({
+    client: {
+      client_id: CLIENT,
+      client_secret: SECRET,
+      token_endpoint_auth_method: "client_secret_post",
+      redirect_uris: [`${base}/sign-in/oidc/callback`],
+      post_logout_redirect_uris: [`${base}/console`],
+      backchannel_logout_uri: `${base}/sign-in/oidc/back-channel-logout`,
+      backchannel_logout_session_required: true,
+      response_types: ["code"],
+      grant_types: ["authorization_code"],
+      scope: "openid profile email groups",
+      id_token_signed_response_alg: "RS256",
+    },
+    keys: [{ ...await exportJWK(signing.privateKey), kid: signing.kid, alg: signing.alg, use: "sig" }],
+    person,
+    claimsInUserInfo: true,
+  });
+  let provider = await startProvider(await optionsOf(first));
+  const mapFile = `${deployment.directory}/map.json`;
+  await Deno.writeTextFile(
+    mapFile,
+    JSON.stringify({
+      rules: [
+        { when: { groups: "jiss-admins" }, organization: "acme", role: "admin" },
+        { when: { groups: "jiss-officers" }, organization: "acme", role: "officer" },
+      ],
+    }),
+  );
+  const service = await startService(["serve"], {
+    env: {
+      ...deployment.env,
+      JISS_PORT: String(port),
+      JISS_BASE_URL: base,
+      JISS_OIDC_ISSUER: provider.issuer,
+      JISS_OIDC_CLIENT_ID: CLIENT,
+      JISS_OIDC_CLIENT_SECRET: SECRET,
+      JISS_OIDC_SCOPES: "openid profile email groups",
+      JISS_OIDC_MAP_FILE: mapFile,
+      JISS_RATE_LIMIT_IP: "100000",
+    },
+  });
+  try {
+    await run({
+      service,
+      get provider() {
+        return provider;
+      },
+      key: await createOrganization(service, deployment.env),
+      signIn: (browser) => browser.visit(`${base}/sign-in/oidc`, `${base}/console/signed-in`, TYPED),
+      async me(browser) {
+        const answer = await fetch(`${base}/v1/me`, { headers: { Cookie: browser.cookie } });
+        return { status: answer.status, body: await answer.json() };
+      },
+      async restart(person = first) {
+        await provider.stop();
+        provider = await startProvider({ ...await optionsOf(person), port: provider.port });
+      },
+    });
+  } finally {
+    await service.stop();
+    await provider.stop();
+    await deployment.remove();
+  }
+}
+
+function sceneTest(
+  name: string,
+  run: (scene: Scene) => Promise<void>,
+  person?: Record<string, unknown>,
+): void {
+  Deno.test({ name: `${name} ${NEEDS}`, ignore: providerIsMissing(), fn: () => withScene(run, person) });
+}
+
+// deno-lint-ignore no-explicit-any -- an answer is whatever the service said
+type Json = any;
+
+sceneTest(
+  "a person signs in with the role of the map, is the same user the next time, and the chain says so",
+  async ({ service, key, signIn, me, restart }) => {
+    const browser = new Browser();
+    await signIn(browser);
+    const first: Json = (await me(browser)).body;
+    assert.deepEqual([first.user.role, first.user.email, first.user.name, first.user.has_password], [
+      "officer",
+      "ada@acme.example",
+      "Ada Ruiz",
+      false,
+    ]);
+    assert.equal(first.session.method, "oidc");
+    await restart({ ...OFFICER, groups: ["jiss-admins"] });
+    const again = new Browser();
+    await signIn(again);
+    const second: Json = (await me(again)).body;
+    assert.deepEqual([second.user.user_id, second.user.role], [first.user.user_id, "admin"]);
+    const log: Json = (await service.send("/v1/admin/audit-log?limit=100", { key })).body;
+    const events = log.events.map(({ event_type, actor }: Json) => [event_type, actor]).toReversed();
+    assert.deepEqual(events.filter(([type]: Json) => /^USER/.test(type)), [
+      ["USER_PROVIDED", "system"],
+      ["USER_SIGNED_IN", "user"],
+      ["USER_CHANGED", "system"],
+      ["USER_SIGNED_IN", "user"],
+    ]);
+  },
+);
+
+sceneTest(
+  "an invited user whose address the provider has verified is that user, not a second one",
+  async ({ service, key, signIn, me }) => {
+    const invited: Json = (await service.send("/v1/users", {
+      key,
+      method: "POST",
+      body: { email: "ada@acme.example", name: "Ada as invited", role: "viewer" },
+    })).body;
+    const browser = new Browser();
+    await signIn(browser);
+    const { user }: Json = (await me(browser)).body;
+    assert.deepEqual([user.user_id, user.name, user.role], [invited.user_id, "Ada as invited", "officer"]);
+  },
+);
+
+sceneTest(
+  "an address that nobody verified binds to no invited user",
+  async ({ service, key, signIn, me }) => {
+    const invited: Json = (await service.send("/v1/users", {
+      key,
+      method: "POST",
+      body: { email: "ada@acme.example", name: "Ada as invited", role: "admin" },
+    })).body;
+    const browser = new Browser();
+    await signIn(browser);
+    const { user }: Json = (await me(browser)).body;
+    assert.notEqual(user.user_id, invited.user_id);
+    assert.deepEqual([user.email, user.role], [null, "officer"]);
+  },
+  { ...OFFICER, email_verified: false },
+);
+
+sceneTest(
+  "a person whom no rule matches does not get in, and a disabled user neither",
+  async ({ service, key, signIn, me, restart }) => {
+    const browser = new Browser();
+    await assert.rejects(signIn(browser), /gives you a role here/);
+    assert.equal((await me(browser)).status, 401);
+    await restart(OFFICER);
+    const known = new Browser();
+    await signIn(known);
+    const { user }: Json = (await me(known)).body;
+    await service.send(`/v1/users/${user.user_id}`, { key, method: "PUT", body: { disabled: true } });
+    assert.equal((await me(known)).status, 401);
+    await assert.rejects(signIn(new Browser()), /may not sign in/);
+  },
+  { name: "Nobody", groups: ["others"] },
+);
+
+sceneTest(
+  "while the provider is down, who is signed in stays so, the API answers, and the message is clear",
+  async ({ service, key, provider, signIn, me, restart }) => {
+    const browser = new Browser();
+    await signIn(browser);
+    await provider.stop();
+    assert.equal((await me(browser)).status, 200);
+    assert.equal((await service.send("/v1/organization/dashboard", { key })).status, 200);
+    const page = await fetch(`${service.url}/sign-in/oidc/callback?code=x&state=y`, { redirect: "manual" });
+    assert.equal(page.status, 403);
+    await page.body?.cancel();
+    const begun = await fetch(`${service.url}/sign-in/oidc`, {
+      redirect: "manual",
+      headers: { Accept: "text/html" },
+    });
+    const text = await begun.text();
+    // The metadata are remembered for a while: the browser is sent there and finds nothing, or is told so here.
+    assert.ok(begun.status === 303 || (begun.status === 503 && /cannot be reached/.test(text)), text);
+    await restart();
+    await signIn(new Browser());
+  },
+);
+
+sceneTest(
+  "a callback is refused without its cookie, with another one, twice, and with a return address of others",
+  async ({ service, signIn }) => {
+    const base = service.url;
+    const browser = new Browser();
+    await signIn(browser);
+    const begin = async () => {
+      const answer = await fetch(`${base}/sign-in/oidc`, { redirect: "manual" });
+      await answer.body?.cancel();
+      return {
+        cookie: answer.headers.getSetCookie()[0]!.split(";")[0]!,
+        attributes: answer.headers.getSetCookie()[0]!,
+        state: new URL(answer.headers.get("Location")!).searchParams.get("state")!,
+      };
+    };
+    const mine = await begin();
+    const other = await begin();
+    assert.match(mine.attributes, /; Max-Age=600; Path=\/; HttpOnly; SameSite=Lax$/);
+    const back = async (query: string, cookie?: string) => {
+      const answer = await fetch(`${base}/sign-in/oidc/callback?${query}`, {
+        redirect: "manual",
+        headers: cookie === undefined ? {} : { Cookie: cookie },
+      });
+      return {
+        status: answer.status,
+        text: await answer.text(),
+        cookies: answer.headers.getSetCookie(),
+        location: answer.headers.get("Location"),
+      };
+    };
+    const rows: readonly (readonly [string, string, string | undefined])[] = [
+      ["no cookie", `code=x&state=${mine.state}`, undefined],
+      ["the cookie of another sign-in", `code=x&state=${mine.state}`, other.cookie],
+      ["a tampered cookie", `code=x&state=${mine.state}`, `${mine.cookie.slice(0, -2)}xx`],
+      ["an invented code", `code=x&state=${mine.state}`, mine.cookie],
+      ["a return address", `code=x&state=${other.state}&return_to=https://evil.example`, other.cookie],
+      ["a session in place of the state", `code=x&state=${mine.state}`, browser.cookie],
+    ];
+    for (const [name, query, cookie] of rows) {
+      const answer = await back(query, cookie);
+      assert.equal(answer.status, 403, `${name}: ${answer.text}`);
+      assert.equal(answer.location, null, name);
+      assert.ok(answer.cookies.every((set) => !/session=[^;]/.test(set)), name);
+    }
+  },
+);
+
+sceneTest(
+  "signing out names the provider's page, and a logout there ends the session here",
+  async ({ service, signIn, me }) => {
+    const browser = new Browser();
+    await signIn(browser);
+    const signedOut = await fetch(`${service.url}/v1/sign-out`, {
+      method: "POST",
+      headers: { Cookie: browser.cookie, Origin: service.url },
+    });
+    const { provider_logout_url: url }: Json = await signedOut.json();
+    assert.equal(new URL(url).searchParams.get("client_id"), CLIENT);
+    assert.equal((await me(browser)).status, 401);
+    await signIn(browser);
+    const other = new Browser();
+    await signIn(other);
+    assert.equal((await me(browser)).status, 200);
+    await browser.visit(url, `${service.url}/console`, TYPED);
+    // The provider calls the service beside its answer to the browser.
+    for (let wait = 0; wait < 100 && (await me(browser)).status === 200; wait += 1) {
+      await new Promise((resume) => setTimeout(resume, 50));
+    }
+    assert.equal((await me(browser)).status, 401);
+    assert.equal((await me(other)).status, 200, "another session of the person goes on");
+    const forged = await fetch(`${service.url}/sign-in/oidc/back-channel-logout`, {
+      method: "POST",
+      body: new URLSearchParams({ logout_token: "eyJhbGciOiJub25lIn0.e30." }),
+    });
+    assert.equal(forged.status, 403);
+    await forged.body?.cancel();
+  },
+);
