@@ -169,7 +169,11 @@ userTest(
     ];
     for (const row of rows) assert.deepEqual(refusal(await signIn(harness, row)), first, JSON.stringify(row));
     assert.equal((await signIn(harness, { organization: "acme" })).status, 200);
-    await harness.send(`/v1/users/${userId}`, { method: "PUT", key, body: { disabled: true } });
+    await harness.send(`/v1/users/${userId}`, {
+      method: "PUT",
+      key,
+      body: { name: "N", role: "admin", disabled: true },
+    });
     assert.deepEqual(refusal(await signIn(harness)), first);
     harness.flushBreaches(harness.clock.now(), { isLast: true });
     await harness.rowCounts();
@@ -218,7 +222,11 @@ userTest("a link ends after 72 hours, with the next one, and with its user", asy
   const third = await next();
   harness.clock.advance(72 * HOUR - 1);
   assert.equal((await harness.send("/v1/sign-in/link", { body: { token: third } })).status, 200);
-  await harness.send(`/v1/users/${userId}`, { method: "PUT", key, body: { disabled: true } });
+  await harness.send(`/v1/users/${userId}`, {
+    method: "PUT",
+    key,
+    body: { name: "N", role: "admin", disabled: true },
+  });
   assert.equal((await useLink(harness, third)).status, 404);
   const refused = await harness.send(`/v1/users/${userId}/link`, { method: "POST", key });
   assert.equal(refused.status, 409);
@@ -526,7 +534,11 @@ userTest(
       await user("admin"),
       await user("admin"),
     ];
-    await harness.send(`/v1/users/${disabled.userId}`, { method: "PUT", key, body: { disabled: true } });
+    await harness.send(`/v1/users/${disabled.userId}`, {
+      method: "PUT",
+      key,
+      body: { name: "N", role: "admin", disabled: true },
+    });
     await harness.send("/v1/sign-out", as(ended, { method: "POST" }));
     const expired = (await harness.send("/v1/keys", {
       key,
@@ -567,7 +579,7 @@ Deno.test(
     const listed = await harness.send("/v1/users", as(stranger));
     assert.equal(listed.body.count, 1);
     const calls: readonly (readonly [string, RequestOptions])[] = [
-      [`/v1/users/${userId}`, { method: "PUT", body: { role: "admin" } }],
+      [`/v1/users/${userId}`, { method: "PUT", body: { name: "N", role: "admin", disabled: false } }],
       [`/v1/users/${userId}/link`, { method: "POST" }],
       [`/v1/users/${userId}/sessions`, { method: "DELETE" }],
       [`/v1/users/${userId}`, { method: "DELETE" }],
@@ -593,10 +605,10 @@ userTest(
     assert.equal((await harness.send("/v1/admin/audit-log", as(user))).status, 403);
     const change = (body: unknown) =>
       harness.send(`/v1/users/${user.userId}`, as(admin, { method: "PUT", body }));
-    const changed = await change({ role: "auditor", name: "Uma" });
+    const changed = await change({ role: "auditor", name: "Uma", disabled: false });
     assert.deepEqual([changed.status, changed.body.role, changed.body.name], [200, "auditor", "Uma"]);
     const before = await harness.rowCounts();
-    assert.equal((await change({ role: "auditor" })).status, 200);
+    assert.equal((await change({ role: "auditor", name: "Uma", disabled: false })).status, 200);
     assert.deepEqual(await harness.rowCounts(), before, "no change, no entry");
     harness.clock.advance(1);
     const log = await harness.send("/v1/admin/audit-log?event_type=USER_CHANGED", as(user));

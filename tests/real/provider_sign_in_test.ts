@@ -189,7 +189,11 @@ sceneTest(
     const known = new Browser();
     await signIn(known);
     const { user }: Json = (await me(known)).body;
-    await service.send(`/v1/users/${user.user_id}`, { key, method: "PUT", body: { disabled: true } });
+    await service.send(`/v1/users/${user.user_id}`, {
+      key,
+      method: "PUT",
+      body: { name: "N", role: "admin", disabled: true },
+    });
     assert.equal((await me(known)).status, 401);
     await assert.rejects(signIn(new Browser()), /may not sign in/);
   },

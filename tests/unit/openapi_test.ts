@@ -85,8 +85,9 @@ Deno.test("every request body is a component, so that a client has a named type 
 });
 
 Deno.test("each master key is a security scheme of its own, which names its secret", () => {
-  const { organizationKey, ...masters } = document.components.securitySchemes;
+  const { organizationKey, session, ...masters } = document.components.securitySchemes;
   assert.equal(organizationKey.name, "X-API-Key");
+  assert.deepEqual([session.in, session.name], ["cookie", "jiss_session"]);
   assert.deepEqual(
     Object.entries<Node>(masters).map(([name, { type, description }]) => [name, type, description]),
     MASTER_SCOPES.map((

@@ -32,6 +32,10 @@ Deno.test("grave operations are every removal, every change with a master key, a
     "postKeyRevocation",
     "deleteKey",
     "deleteWebhook",
+    "deleteUser",
+    "deleteUserSessions",
+    "deleteSessions",
+    "deleteSession",
     "postOrganization",
     "postBillingSuspension",
     "postBillingRotation",
@@ -59,6 +63,14 @@ Deno.test("grave operations are every removal, every change with a master key, a
     "postWebhook",
     "postWebhookTest",
     "postRedelivery",
+    "postUser",
+    "putUser",
+    "postUserLink",
+    "postSignIn",
+    "postLink",
+    "postLinkUse",
+    "postSignOut",
+    "postPassword",
     "postAssessment",
   ]);
 });
@@ -80,6 +92,11 @@ Deno.test("the first example of an operation can be sent, or names what must sti
     "postWebhookTest",
     "getDeliveries",
     "postRedelivery",
+    "putUser",
+    "deleteUser",
+    "postUserLink",
+    "deleteUserSessions",
+    "deleteSession",
     "postAcknowledgement",
   ]);
   assert.deepEqual(exampleNames(operation("getOperators")), [

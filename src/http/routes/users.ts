@@ -91,15 +91,22 @@ const putUser: Route = {
   operationId: "putUser",
   summary: "Change a user",
   description:
-    "Changes the name or the role, or disables or enables the user. What is left out stays. A role counts from the user's next request on.",
+    "Sets the name and the role, and disables or enables the user. A role counts from the user's next request on.",
   pathParameters: userPathSchema,
   body: { schema: userChangeSchema, limitBytes: BODY_LIMIT_BYTES },
   success: { status: 200, description: "The user.", schema: userSchema },
   errors: ["NOT_FOUND"],
   examples: [
-    { summary: "Another role", path: { user_id: USER }, body: { role: "auditor" } },
-    { summary: "Disable", path: { user_id: USER }, body: { disabled: true } },
-    { summary: "Enable again", path: { user_id: USER }, body: { disabled: false } },
+    {
+      summary: "Another role",
+      path: { user_id: USER },
+      body: { name: "Ben Okafor", role: "auditor", disabled: false },
+    },
+    {
+      summary: "Disable",
+      path: { user_id: USER },
+      body: { name: "Ben Okafor", role: "auditor", disabled: true },
+    },
   ],
   async handler({ dependencies }, { context, exchange, json }) {
     const { user_id: userId } = parseWith(userPathSchema, context.req.param());

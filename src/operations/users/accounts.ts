@@ -175,7 +175,7 @@ export async function changeUser(
   caller: OrganizationCaller,
   { userId, change: { name, role, disabled }, call: { now } }: {
     readonly userId: string;
-    readonly change: UserChange;
+    readonly change: Partial<UserChange>;
     readonly call: Call;
   },
 ): Promise<ShownUser> {

@@ -66,7 +66,10 @@ function UserRow({ user, onChanged }: { readonly user: User; readonly onChanged:
     });
     if (done !== null) onChanged();
   };
-  const put = (body: unknown) => act({ method: "PUT", path: `/v1/users/${id}`, body });
+  const put = (change: { readonly role?: string; readonly disabled?: boolean }) => {
+    const body = { name: name ?? id, role, disabled: state === "disabled", ...change };
+    return act({ method: "PUT", path: `/v1/users/${id}`, body });
+  };
   const renew = () =>
     run(async (patience) => {
       await obtain(async () =>
