@@ -1,6 +1,7 @@
 /** The short forms of the long checks; the long forms are `task soak`. */
 import assert from "node:assert/strict";
 import { fuzz } from "../soak/fuzz.ts";
+import { signInTiming } from "../soak/sign_in_timing.ts";
 import { refusalTiming } from "../soak/timing.ts";
 import { crashCycles } from "../soak/crashes.ts";
 import { webhookFlood } from "../soak/webhooks.ts";
@@ -21,6 +22,16 @@ Deno.test("over 40 refusals for each reason are all equal to the byte, none come
   assert.deepEqual([Object.keys(reasons).length, pairs], [13, 78]);
   const { below_floor, different_answers, told_apart } = figures;
   assert.deepEqual([below_floor, different_answers, told_apart], [0, 1, []], JSON.stringify(reasons));
+});
+
+Deno.test("refused attempts to sign in are all equal, none comes before the floor, and latencies do not tell who exists", async () => {
+  const { reasons, ...figures } = await signInTiming({ attempts: 16, seed: "test" });
+  assert.equal(Object.keys(reasons).length, 4);
+  assert.deepEqual(
+    figures,
+    { below_floor: 0, different_answers: 1, told_apart: [] },
+    JSON.stringify(reasons),
+  );
 });
 
 Deno.test("3,000 damaged requests get an answer in the envelope and never a 5xx, nothing on a socket harms other clients, and no altered file is accepted", async () => {

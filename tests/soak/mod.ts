@@ -13,6 +13,7 @@ import { keptSchemas } from "../kept_schemas/kept.ts";
 import { killedFirstStart, killedRestore, killedUpgrade, killEverywhere } from "./kill_points.ts";
 import { bundles, powerControl, powerCuts } from "./power_cuts.ts";
 import type { Survived } from "./remembered.ts";
+import { signInTiming } from "./sign_in_timing.ts";
 import { refusalTiming } from "./timing.ts";
 import { slowConnections } from "./slow_connections.ts";
 import { webhookFlood } from "./webhooks.ts";
@@ -75,6 +76,14 @@ const SOAKS: Readonly<Record<string, Soak>> = {
     about: "200 refusals for each reason: none below the floor, equal to the byte, none told apart by rank",
     async run() {
       const figures = await refusalTiming({ refusals: 200, seed: "soak" });
+      const { below_floor, different_answers, told_apart } = figures;
+      return { figures, passed: below_floor === 0 && different_answers === 1 && told_apart.length === 0 };
+    },
+  },
+  sign_in_timing: {
+    about: "100 refused attempts to sign in for each reason: latencies do not tell who exists",
+    async run() {
+      const figures = await signInTiming({ attempts: 100, seed: "soak" });
       const { below_floor, different_answers, told_apart } = figures;
       return { figures, passed: below_floor === 0 && different_answers === 1 && told_apart.length === 0 };
     },

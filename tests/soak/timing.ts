@@ -178,7 +178,7 @@ function isWhole(text: string): boolean {
 }
 
 /** All bytes of an answer, without its ids and times. */
-function shapeOf(text: string): string {
+export function shapeOf(text: string): string {
   return text
     .replaceAll(/[0-9A-HJKMNP-TV-Z]{26}/g, "ID")
     .replace(/"timestamp":"[^"]*"/, '"timestamp":"AT"')
@@ -186,7 +186,7 @@ function shapeOf(text: string): string {
 }
 
 /** Shuffled in an order that the seed determines (Fisher and Yates). */
-function shuffled<Value>(values: readonly Value[], seed: string): readonly Value[] {
+export function shuffled<Value>(values: readonly Value[], seed: string): readonly Value[] {
   const { random } = seededWorld(seed);
   const result = [...values];
   for (let last = result.length - 1; last > 0; last -= 1) {
