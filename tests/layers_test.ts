@@ -42,6 +42,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   domain: [],
   scoring: ["domain"],
   keys: ["domain"],
+  identity: ["domain"],
   evidence: ["domain", "scoring"],
   exercises: ["domain", "evidence", "scoring"],
   observability: ["domain"],
