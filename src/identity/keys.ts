@@ -50,9 +50,26 @@ function decoded(bytes: Uint8Array<ArrayBuffer>, isoCBOR: typeof webauthn.isoCBO
   }
 }
 
-/** The algorithm that a signature can be of, by its length: ES256 has at most 72 bytes. */
-export function algorithmOfSignature(signature: Uint8Array): PasskeyAlgorithm {
-  return signature.length === RS256_SIGNATURE_BYTES ? "RS256" : "ES256";
+/** The algorithm that a signature has the form of; null if it has none. */
+export function algorithmOfSignature(signature: Uint8Array): PasskeyAlgorithm | null {
+  if (signature.length === RS256_SIGNATURE_BYTES) return "RS256";
+  return isPairOfIntegers(signature) ? "ES256" : null;
+}
+
+const DER = { sequence: 0x30, integer: 0x02 };
+
+/** Whether it is two integers from 0 on in DER, which has one spelling for each. The package reads other spellings too. */
+function isPairOfIntegers(bytes: Uint8Array): boolean {
+  if (bytes[0] !== DER.sequence || bytes[1] !== bytes.length - 2) return false;
+  return endOfInteger(bytes, endOfInteger(bytes, 2)) === bytes.length;
+}
+
+/** Index after the integer at an index; NaN if there is none. */
+function endOfInteger(bytes: Uint8Array, at: number): number {
+  const [tag, length = 0, first = 0x80, second = 0] = bytes.subarray(at, at + 4);
+  const isLongest = length <= ES256.coordinateBytes + 1;
+  const isShort = first !== 0 || length === 1 || second >= 0x80;
+  return tag === DER.integer && length > 0 && isLongest && first < 0x80 && isShort ? at + 2 + length : NaN;
 }
 
 /** A signature of the algorithm's form that no key makes: 0 is no part of an ES256 signature, and no power is 0. */

@@ -227,6 +227,7 @@ export async function verifyAuthentication(
   checkClientData(sent.clientDataJSON, { ...expected, type: "webauthn.get" });
   const { counter, backedUp } = checkAuthenticatorData(bytesOf(sent.authenticatorData), expected);
   const algorithm = algorithmOfSignature(bytesOf(sent.signature));
+  if (algorithm === null) throw new PasskeyRefusal("malformed");
   bytesOf(sent.userHandle);
   const library = await load();
 

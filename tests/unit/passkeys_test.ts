@@ -725,25 +725,51 @@ Deno.test("a stored key that lies about its algorithm opens nothing", async () =
   }
 });
 
-Deno.test("signatures that are none are refused", async () => {
-  const none: Readonly<Record<string, Uint8Array>> = {
-    "r and s are 0": Uint8Array.fromHex("3006020100020100"),
-    "r and s are 1": Uint8Array.fromHex("3006020101020101"),
-    "no DER": new Uint8Array(70).fill(1),
-    "zeros": new Uint8Array(72),
-    "zeros for RSA": new Uint8Array(256),
-    "another length": new Uint8Array(255).fill(1),
-    "deep DER": new Uint8Array(200).fill(0x30),
-    "a length beyond the end": Uint8Array.fromHex("3084ffffffff02010002"),
-    "r and s of 64 bytes without DER": new Uint8Array(64).fill(0x55),
+Deno.test("signatures that no key makes are refused", async () => {
+  const none: Readonly<Record<string, string>> = {
+    "r and s are 0": "3006020100020100",
+    "r and s are 1": "3006020101020101",
+    "r is the order of the curve":
+      "3026022100ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551020101",
+    "zeros for RSA": "00".repeat(256),
+    "ones for RSA": "ff".repeat(256),
   };
   for (const algorithm of ALGORITHMS) {
     const { authenticator, stored } = await registered({ algorithm });
-    for (const [what, signature] of Object.entries(none)) {
-      const answer = authenticator.get(request, { signature });
+    for (const [what, hex] of Object.entries(none)) {
+      const answer = authenticator.get(request, { signature: Uint8Array.fromHex(hex) });
       assert.equal(await refusalOf(signIn(answer, stored), what), "wrong_signature", what);
       assert.equal(await refusalOf(signIn(answer, null), what), "unknown_credential", what);
     }
+  }
+});
+
+Deno.test("signatures in another form than the two are refused: malformed", async () => {
+  const others: Readonly<Record<string, string>> = {
+    "zeros": "00".repeat(72),
+    "255 bytes": "01".repeat(255),
+    "r and s without DER": "55".repeat(64),
+    "deep DER": "30".repeat(200),
+    "a length of the sequence in more bytes": "308106020101020101",
+    "a length of four milliards": "3084ffffffff020101020101",
+    "a sequence that ends early": "3005020101020101",
+    "a sequence that ends late": "3007020101020101",
+    "one integer": "3006020401010101",
+    "three integers": "3009020101020101020101",
+    "bytes after it": "300602010102010100",
+    "bytes in it": "30070201010201010000",
+    "another type than integers": "3006040101040101",
+    "an integer without bytes": "3007020002030101010101",
+    "an integer below 0": "3006020180020101",
+    "an integer with a zero too many": "300702020001020101",
+    "an integer of 34 bytes": `302802227f${"11".repeat(33)}020101`,
+    "an integer beyond the end": "3006020101020501",
+  };
+  const { authenticator, stored } = await registered();
+  for (const [what, hex] of Object.entries(others)) {
+    const answer = authenticator.get(request, { signature: Uint8Array.fromHex(hex) });
+    assert.equal(await refusalOf(signIn(answer, stored), what), "malformed", what);
+    assert.equal(await refusalOf(signIn(answer, null), what), "malformed", what);
   }
 });
 
