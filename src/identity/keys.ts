@@ -72,10 +72,26 @@ function endOfInteger(bytes: Uint8Array, at: number): number {
   return tag === DER.integer && length > 0 && isLongest && first < 0x80 && isShort ? at + 2 + length : NaN;
 }
 
-/** A signature of the algorithm's form that no key makes: 0 is no part of an ES256 signature, and no power is 0. */
+/**
+ * Whether a signature of RS256 is a number below the key's modulus, as every right one is. One that is not would be refused
+ * at once, and so tell how large the modulus is that it was compared with.
+ */
+export function isBelowModulus(
+  signature: Uint8Array,
+  publicKey: Uint8Array<ArrayBuffer>,
+  { isoCBOR }: Pick<typeof webauthn, "isoCBOR">,
+): boolean {
+  const key = decoded(publicKey, isoCBOR);
+  const modulus: unknown = key instanceof Map ? key.get(LABEL.modulus) : null;
+  // Hexadecimal digits of one length sort as their numbers.
+  return modulus instanceof Uint8Array && signature.toHex() < modulus.toHex();
+}
+
+/** A wrong signature of the algorithm's form, which takes as long to verify as any other. */
 export const NO_SIGNATURE: Readonly<Record<PasskeyAlgorithm, Uint8Array<ArrayBuffer>>> = {
-  ES256: Uint8Array.fromHex("3006020100020100"),
-  RS256: new Uint8Array(RS256_SIGNATURE_BYTES),
+  ES256: Uint8Array.fromHex("3006020101020101"),
+  // Below every modulus.
+  RS256: new Uint8Array(RS256_SIGNATURE_BYTES).fill(0x55),
 };
 
 /**

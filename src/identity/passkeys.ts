@@ -24,7 +24,7 @@ import {
   parseAnswer,
   toBase64url,
 } from "./answer.ts";
-import { algorithmOf, algorithmOfSignature, NO_SIGNATURE, STAND_INS } from "./keys.ts";
+import { algorithmOf, algorithmOfSignature, isBelowModulus, NO_SIGNATURE, STAND_INS } from "./keys.ts";
 import { PasskeyRefusal } from "./refusal.ts";
 import type * as webauthn from "./webauthn.ts";
 
@@ -226,7 +226,8 @@ export async function verifyAuthentication(
   const { id, response: sent } = parseAnswer(passkeyAuthenticationSchema, response);
   checkClientData(sent.clientDataJSON, { ...expected, type: "webauthn.get" });
   const { counter, backedUp } = checkAuthenticatorData(bytesOf(sent.authenticatorData), expected);
-  const algorithm = algorithmOfSignature(bytesOf(sent.signature));
+  const signatureBytes = bytesOf(sent.signature);
+  const algorithm = algorithmOfSignature(signatureBytes);
   if (algorithm === null) throw new PasskeyRefusal("malformed");
   bytesOf(sent.userHandle);
   const library = await load();
@@ -235,17 +236,26 @@ export async function verifyAuthentication(
   const stored = credential?.credentialId === id ? credential : null;
   const storedKey = stored === null ? STAND_INS[algorithm] : Uint8Array.from(stored.publicKey);
   const fits = algorithmOf(storedKey, library) === algorithm;
+  const publicKey = fits ? storedKey : STAND_INS[algorithm];
+  const isPossible = algorithm === "ES256" || isBelowModulus(signatureBytes, publicKey, library);
+  const signature = toBase64url(isPossible ? signatureBytes : NO_SIGNATURE[algorithm]);
   const isSigned = await library.verifyAuthenticationResponse({
-    response: { id, rawId: id, type: "public-key", response: sent, clientExtensionResults: {} },
+    response: {
+      id,
+      rawId: id,
+      type: "public-key",
+      response: { ...sent, signature },
+      clientExtensionResults: {},
+    },
     expectedChallenge: toBase64url(expected.challenge),
     expectedOrigin: expected.origin,
     expectedRPID: expected.rpId,
     requireUserVerification: true,
     // The package would look at the counter before the signature, and refuse sooner.
-    credential: { id, publicKey: fits ? storedKey : STAND_INS[algorithm], counter: 0 },
+    credential: { id, publicKey, counter: 0 },
   }).then(({ verified }) => verified, () => false);
   if (stored === null) throw new PasskeyRefusal("unknown_credential");
-  if (!isSigned || !fits) throw new PasskeyRefusal("wrong_signature");
+  if (!isSigned || !isPossible || !fits) throw new PasskeyRefusal("wrong_signature");
 
   if (sent.userHandle !== userHandleOf(stored.userId)) throw new PasskeyRefusal("wrong_user");
   const isCounted = counter > 0 || stored.counter > 0;

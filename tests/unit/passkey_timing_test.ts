@@ -36,13 +36,25 @@ async function registered(algorithm: PasskeyAlgorithm) {
   return { authenticator, stored: { ...passkey, userId: USER.userId } };
 }
 
-const known = { ES256: await registered("ES256"), RS256: await registered("RS256") };
+/** A passkey of RS256 whose modulus is above that of the service's own key for unknown ones. */
+async function registeredAbove() {
+  for (;;) {
+    const found = await registered("RS256");
+    if (found.stored.publicKey.subarray(11, 12)[0]! >= 0xe8) return found;
+  }
+}
 
-/** Answers of an attacker who knows the ids of passkeys but no key; the signature is of the given form. */
-function reasonsOf(form: PasskeyAlgorithm): readonly Reason[] {
+const known = { ES256: await registered("ES256"), RS256: await registeredAbove() };
+
+/**
+ * Answers of an attacker who knows the ids of passkeys but no key; the signature is one of another key, or the given
+ * one.
+ */
+function reasonsOf(form: PasskeyAlgorithm, signature?: Uint8Array): readonly Reason[] {
   const { privateKey } = keyPair(form);
+  const forgery = { privateKey, counter: 1, ...(signature === undefined ? {} : { signature }) };
   const answer = (algorithm: PasskeyAlgorithm) =>
-    known[algorithm].authenticator.get(authenticationOptions(EXPECTED), { privateKey, counter: 1 });
+    known[algorithm].authenticator.get(authenticationOptions(EXPECTED), forgery);
   const { ES256, RS256 } = known;
   return [
     { name: "unknown", response: answer("ES256"), credential: null },
@@ -97,9 +109,18 @@ async function toldApart(reasons: readonly Reason[]): Promise<readonly string[]>
   return suspects.filter((pair) => again.includes(pair));
 }
 
-for (const form of ["ES256", "RS256"] as const) {
-  Deno.test(`a refused signature of the form of ${form} takes as long whatever is stored`, async () => {
-    assert.deepEqual(await toldApart(reasonsOf(form)), []);
+const FORGED: Readonly<Record<string, readonly Reason[]>> = {
+  "ES256 by another key": reasonsOf("ES256"),
+  "ES256 with numbers that are never right": reasonsOf("ES256", Uint8Array.fromHex("3006020100020100")),
+  "RS256 by another key": reasonsOf("RS256"),
+  // An RSA signature is below the modulus.
+  "RS256 above some moduli and below others": reasonsOf("RS256", new Uint8Array(256).fill(0xe4)),
+  "RS256 above all moduli": reasonsOf("RS256", new Uint8Array(256).fill(0xff)),
+};
+
+for (const [what, reasons] of Object.entries(FORGED)) {
+  Deno.test(`a refused signature of ${what} takes as long whatever is stored`, async () => {
+    assert.deepEqual(await toldApart(reasons), []);
   });
 }
 
