@@ -14,9 +14,6 @@ export const PASSKEY_CEREMONY_MS = 300_000;
 /** Most bytes of the id of a user in a passkey. */
 export const PASSKEY_USER_ID_MAX_BYTES = 64;
 
-/** Most passkeys that a person may have: each of them is named in the options of the next. */
-export const PASSKEYS_OF_A_USER_MAX = 20;
-
 /** ES256 is what nearly every authenticator makes; RS256 is for the TPM of Windows, which may have nothing else. */
 export const PASSKEY_ALGORITHMS = { ES256: -7, RS256: -257 } as const;
 export type PasskeyAlgorithm = keyof typeof PASSKEY_ALGORITHMS;
