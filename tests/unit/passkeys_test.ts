@@ -438,15 +438,23 @@ for (const [what, forgery] of Object.entries(MALFORMED)) {
   });
 }
 
-Deno.test("a registration without a key in its data is refused", async () => {
-  const { response } = new SoftwareAuthenticator(ORIGIN).create(creation);
-  const object = Uint8Array.fromBase64(response.attestationObject, { alphabet: "base64url" });
-  const at = object.length - (37 + 16 + 2 + 32 + 77);
-  const fixed = object.slice(at, at + 37);
-  fixed[32]! &= ~FLAGS.hasKey;
-  const answer = new SoftwareAuthenticator(ORIGIN)
-    .create(creation, { attestationObject: objectOf(cborBytes(fixed)) });
-  assert.equal(await refusalOf(register(answer)), "malformed");
+Deno.test("a registration without a key in its data, or with less than it announces, is refused: malformed", async () => {
+  const authenticator = new SoftwareAuthenticator(ORIGIN);
+  const answer = authenticator.create(creation);
+  const object = Uint8Array.fromBase64(answer.response.attestationObject, { alphabet: "base64url" });
+  const data = object.slice(-(37 + 16 + 2 + 32 + 77));
+  const withoutFlag = data.with(32, data[32]! & ~FLAGS.hasKey);
+  const refused = [
+    withoutFlag,
+    withoutFlag.subarray(0, 37),
+    ...[37, 53, 54, 55, 87].map((end) => data.subarray(0, end)),
+  ];
+  for (const part of [data, ...refused]) {
+    const attestationObject = base64url(objectOf(cborBytes(part)));
+    const attempt = register({ ...answer, response: { ...answer.response, attestationObject } });
+    if (part === data) await attempt;
+    else assert.equal(await refusalOf(attempt), "malformed", `${part.length}`);
+  }
 });
 
 for (const algorithm of ALGORITHMS) {
