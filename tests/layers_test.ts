@@ -42,7 +42,6 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   domain: [],
   scoring: ["domain"],
   keys: ["domain"],
-  identity: ["domain"],
   evidence: ["domain", "scoring"],
   exercises: ["domain", "evidence", "scoring"],
   observability: ["domain"],
@@ -53,6 +52,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   store: ["domain", "evidence"],
   operations: [
     "domain",
+    "identity",
     "scoring",
     "keys",
     "evidence",

@@ -52,7 +52,6 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
     "src/evidence/",
     "src/exercises/",
     "src/http/",
-    "src/identity/claims_map.ts",
     "src/identity/",
     "src/scoring/",
     "src/store/",

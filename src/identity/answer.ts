@@ -1,7 +1,7 @@
 /** The parts that the answers of both ceremonies share, and their checks. Each check throws its own refusal. */
 import { createHash } from "node:crypto";
 import * as z from "zod";
-import { PasskeyRefusal } from "./refusal.ts";
+import { PasskeyRefusal } from "./passkey_refusal.ts";
 
 /** What an answer must fit. */
 export interface Expected {

@@ -25,7 +25,7 @@ import {
   toBase64url,
 } from "./answer.ts";
 import { algorithmOf, algorithmOfSignature, isBelowModulus, NO_SIGNATURE, STAND_INS } from "./keys.ts";
-import { PasskeyRefusal } from "./refusal.ts";
+import { PasskeyRefusal } from "./passkey_refusal.ts";
 import type * as webauthn from "./webauthn.ts";
 
 type Library = typeof webauthn;

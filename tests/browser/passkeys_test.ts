@@ -14,7 +14,7 @@ import {
   verifyAuthentication,
   verifyRegistration,
 } from "../../src/identity/passkeys.ts";
-import { PasskeyRefusal } from "../../src/identity/refusal.ts";
+import { PasskeyRefusal } from "../../src/identity/passkey_refusal.ts";
 import { relyingPartyOf } from "../../src/identity/relying_party.ts";
 import type * as passkeys from "../../src/web/shared/passkeys.ts";
 import {

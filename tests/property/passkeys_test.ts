@@ -10,7 +10,7 @@ import {
   verifyAuthentication,
   verifyRegistration,
 } from "../../src/identity/passkeys.ts";
-import { PasskeyRefusal } from "../../src/identity/refusal.ts";
+import { PasskeyRefusal } from "../../src/identity/passkey_refusal.ts";
 import {
   base64url,
   cborArray,

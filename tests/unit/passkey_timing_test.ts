@@ -11,7 +11,7 @@ import {
   verifyAuthentication,
   verifyRegistration,
 } from "../../src/identity/passkeys.ts";
-import { PasskeyRefusal } from "../../src/identity/refusal.ts";
+import { PasskeyRefusal } from "../../src/identity/passkey_refusal.ts";
 import { mannWhitney } from "../mann_whitney.ts";
 import { mulberry32 } from "../random_numbers.ts";
 import { keyPair, SoftwareAuthenticator } from "../software_authenticator.ts";

@@ -19,7 +19,7 @@ import {
   verifyAuthentication,
   verifyRegistration,
 } from "../../src/identity/passkeys.ts";
-import { PasskeyRefusal, type PasskeyRefusalCode } from "../../src/identity/refusal.ts";
+import { PasskeyRefusal, type PasskeyRefusalCode } from "../../src/identity/passkey_refusal.ts";
 import {
   type AuthenticatorOptions,
   base64url,
