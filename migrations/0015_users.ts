@@ -54,6 +54,21 @@ export const users: Migration = {
     `CREATE UNIQUE INDEX user_account_subject ON user_account (org_id, issuer, issuer_subject) WHERE issuer IS NOT NULL`,
     `CREATE INDEX user_account_order ON user_account (org_id, created_at, user_id)`,
 
+    `CREATE TABLE passkey (
+      credential_id TEXT PRIMARY KEY,
+      org_id TEXT NOT NULL REFERENCES organization (org_id),
+      user_id TEXT NOT NULL REFERENCES user_account (user_id),
+      -- what the user calls the device
+      name TEXT NOT NULL,
+      -- COSE
+      public_key BLOB NOT NULL,
+      counter INTEGER NOT NULL,
+      created_at INTEGER NOT NULL,
+      used_at INTEGER,
+      seal BLOB CHECK (length(seal) = 16)
+    ) WITHOUT ROWID, STRICT`,
+    `CREATE INDEX passkey_user ON passkey (org_id, user_id, created_at)`,
+
     `CREATE TABLE user_session (
       session_hash BLOB PRIMARY KEY CHECK (length(session_hash) = 32),
       org_id TEXT NOT NULL REFERENCES organization (org_id),

@@ -27,6 +27,7 @@ const TABLES = [
   "organization_origin",
   "named_key",
   "user_account",
+  "passkey",
   "user_session",
   "subject",
   "operator",

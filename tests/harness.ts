@@ -106,6 +106,8 @@ export function seededWorld(seed = "harness", first = 0): World {
 
 export interface HarnessOptions {
   readonly rateLimitIp?: number;
+  /** The address of the pages; by default one at which browsers make no passkeys. */
+  readonly baseUrl?: string;
   readonly rateLimitKey?: number;
   readonly rateLimitSession?: number;
   /** Layers of rate limits in place of those in memory. */
@@ -390,7 +392,7 @@ function configOf(options: HarnessOptions): Config {
     host: "127.0.0.1",
     port: 0,
     metrics: null,
-    baseUrl: OWN_ORIGIN,
+    baseUrl: options.baseUrl ?? OWN_ORIGIN,
     dataDir: NO_FILE,
     database: { kind: "file", path: options.path ?? ":memory:" },
     lockFile: options.lockPath ?? ":memory:",

@@ -21,7 +21,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   exercises: ["organizations", "scoring", "shared"],
   subjects: ["organizations", "probes", "reporting", "scoring", "shared"],
   verification: ["chains", "organizations", "reporting", "scoring", "shared"],
-  restoring: ["chains", "organizations", "probes", "scoring", "shared", "subjects", "verification"],
+  restoring: ["chains", "organizations", "probes", "scoring", "shared", "subjects", "users", "verification"],
   users: ["organizations", "shared"],
   webhooks: ["organizations", "shared"],
   installation: [

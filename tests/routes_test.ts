@@ -19,7 +19,16 @@ import {
   targetOf,
   type UseLink,
 } from "./examples.ts";
-import { type Harness, MASTER_KEYS, MASTER_SECRETS, openHarness, OWN_ORIGIN } from "./harness.ts";
+import {
+  type Harness,
+  MASTER_KEYS,
+  MASTER_SECRETS,
+  openHarness,
+  OWN_ORIGIN,
+  type RequestOptions,
+} from "./harness.ts";
+import { addPasskeyTo, PASSKEY_ORIGIN, registrationRequest, signInRequest } from "./passkeying.ts";
+import { SoftwareAuthenticator } from "./software_authenticator.ts";
 
 // deno-lint-ignore no-explicit-any -- the document is walked by its names
 const document = openApiDocument("http://jiss.test") as any;
@@ -48,13 +57,17 @@ interface World {
   readonly credentials: Readonly<Record<string, string>>;
   /** Names in the catalogue's examples that only the service can give. */
   readonly names: Readonly<Record<string, string>>;
+  /** A request in place of the example, which only an authenticator can make. */
+  readonly request?: RequestOptions;
 }
 
 /** A service with everything that the examples name, and a record of every kind for one operator. */
 async function openWorld(
   { auth, operationId, path }: Pick<Route, "auth"> & Partial<Pick<Route, "operationId" | "path">>,
 ): Promise<World> {
+  const isAboutPasskeys = path?.includes("passkey") ?? false;
   const harness = await openHarness({
+    ...(isAboutPasskeys ? { baseUrl: PASSKEY_ORIGIN } : {}),
     masterSecrets: MASTER_SECRETS,
     adminDashboard: true,
     webhookAllow: ["127.0.0.0/8"],
@@ -81,16 +94,39 @@ async function openWorld(
     });
     assert.equal(status, 200);
   }
+  const origin = isAboutPasskeys ? PASSKEY_ORIGIN : OWN_ORIGIN;
+  const made = isAboutPasskeys
+    ? await makePasskey(harness, { Cookie: users.cookie, Origin: origin }, operationId!)
+    : null;
   return {
     harness,
     credentials: credentialsFor({ auth }, {
       organizationKey,
       cookie: users.cookie,
-      origin: OWN_ORIGIN,
+      origin,
       masterKeyOf: (scope) => MASTER_KEYS[scope],
     }),
-    names: { ...names, ...users.names },
+    names: { ...names, ...users.names, ...made?.names },
+    ...(made?.request === undefined ? {} : { request: made.request }),
   };
+}
+
+/** Adds a passkey to the user, and makes the request of a route that only an authenticator can make. */
+async function makePasskey(
+  harness: Harness,
+  headers: Readonly<Record<string, string>>,
+  operationId: string,
+): Promise<
+  { readonly names: Readonly<Record<string, string>>; readonly request: RequestOptions | undefined }
+> {
+  const authenticator = new SoftwareAuthenticator(PASSKEY_ORIGIN);
+  const id = await addPasskeyTo(harness, authenticator, headers);
+  const request = operationId === "postPasskeySignIn"
+    ? await signInRequest(harness, authenticator)
+    : operationId === "postPasskey"
+    ? await registrationRequest(harness, authenticator, headers)
+    : undefined;
+  return { names: { PASSKEYOFTHEEXAMPLE00000: id }, request };
 }
 
 function isAboutUsers(auth: Route["auth"], path = ""): boolean {
@@ -188,7 +224,7 @@ async function refusesInput({ harness, credentials }: World, route: Route): Prom
   assert.deepEqual(await harness.rowCounts(), before);
 }
 
-async function answersExamples({ harness, credentials, names }: World, route: Route): Promise<void> {
+async function answersExamples({ harness, credentials, names, request }: World, route: Route): Promise<void> {
   assert.ok(route.examples.length > 0);
   for (const [index, example] of route.examples.entries()) {
     const { summary } = example;
@@ -202,6 +238,7 @@ async function answersExamples({ harness, credentials, names }: World, route: Ro
           : {}),
       },
       ...(body === undefined ? {} : { body }),
+      ...request,
     });
     assert.equal(answer.status, route.success.status, `${summary}: ${answer.text}`);
     const type = answer.headers.get("Content-Type")!;

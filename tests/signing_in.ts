@@ -1,7 +1,7 @@
 /** Users who have signed in, made past the HTTP layer: no password is hashed, which would take a third of a second each. */
 import type { Role } from "../src/domain/access.ts";
 import { inviteUser } from "../src/operations/users/accounts.ts";
-import { useLink } from "../src/operations/users/sign_in.ts";
+import { useLink } from "../src/operations/users/links.ts";
 import type { Harness } from "./harness.ts";
 
 export interface TestUser {
@@ -29,7 +29,6 @@ export async function signedInUser(
   });
   const { token, row, user } = await useLink(dependencies, {
     token: link.token,
-    password: null,
     agent: "a browser of the tests",
     call,
   });

@@ -217,7 +217,14 @@ class Reader {
     if (value === undefined) return undefined;
     // The provider makes it; how long it is, is not this program's to say.
     const isGiven = name === "JISS_OIDC_CLIENT_SECRET";
-    if (value.length < (isGiven ? 1 : SECRET_MIN_LENGTH)) {
+    if (isGiven && value === "") {
+      this.problem(
+        this.variableHolding(name),
+        "is empty: put the secret there that the identity provider shows",
+      );
+      return undefined;
+    }
+    if (!isGiven && value.length < SECRET_MIN_LENGTH) {
       this.problem(
         this.variableHolding(name),
         `must hold at least ${SECRET_MIN_LENGTH} characters: ${

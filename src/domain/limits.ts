@@ -183,6 +183,8 @@ export const SESSION_IDLE_MINUTES_DEFAULT = 30;
 export const SESSION_IDLE_MINUTES_MAX = 1_440;
 /** Sessions that one user may have at once; the oldest ends when another begins. */
 export const SESSIONS_OF_USER_MAX = 20;
+/** Passkeys of one user. */
+export const PASSKEYS_OF_USER_MAX = 20;
 /** Requests of one session in 60 seconds. */
 export const RATE_LIMIT_SESSION_DEFAULT = 600;
 /** Attempts to sign in as one user: from one address, and from all, in 15 minutes. */

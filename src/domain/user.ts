@@ -4,11 +4,18 @@ import { ROLES } from "./access.ts";
 import { isoTimestamp } from "./instant.ts";
 import {
   EMAIL_MAX_LENGTH,
+  KEY_NAME_MAX_LENGTH,
   PASSWORD_MAX_LENGTH,
   PASSWORD_MIN_LENGTH,
   USER_NAME_MAX_LENGTH,
 } from "./limits.ts";
 import { lineSchema, orgIdSchema } from "./organization.ts";
+import {
+  passkeyAuthenticationSchema,
+  passkeyCreationOptionsSchema,
+  passkeyRegistrationSchema,
+  passkeyRequestOptionsSchema,
+} from "./passkey.ts";
 import { envelopeFields } from "./score.ts";
 
 export const userIdSchema = z.string().regex(/^usr_[0-9A-Za-z]{26}$/, "must be the user_id of a user");
@@ -137,6 +144,16 @@ export const signInRequestSchema = z.object({
 }).meta({ id: "SignInRequest" });
 export type SignInRequest = z.output<typeof signInRequestSchema>;
 
+/** A new passkey, and what its user calls the device. */
+export const newPasskeySchema = z.object({
+  name: lineSchema(KEY_NAME_MAX_LENGTH).meta({
+    description: "What you call the device.",
+    examples: ["work laptop"],
+  }),
+  registration: passkeyRegistrationSchema,
+}).meta({ id: "NewPasskey" });
+export type NewPasskeyRequest = z.output<typeof newPasskeySchema>;
+
 export const linkRequestSchema = z.object({ token: z.string().max(200) }).meta({ id: "LinkRequest" });
 
 export const linkUseSchema = z.object({
@@ -144,7 +161,42 @@ export const linkUseSchema = z.object({
   password: newPasswordSchema.optional().meta({
     description: "The user's new password. A link that only signs in takes none.",
   }),
+  passkey: newPasskeySchema.optional().meta({ description: "A passkey in place of a password." }),
 }).meta({ id: "LinkUse" });
+
+export const passkeySignInSchema = z.object({ passkey: passkeyAuthenticationSchema }).meta({
+  id: "PasskeySignIn",
+});
+
+export const passkeyCreationSchema = z.object({ options: passkeyCreationOptionsSchema, ...envelopeFields })
+  .meta({
+    id: "PasskeyCreation",
+  });
+export const passkeyRequestSchema = z.object({ options: passkeyRequestOptionsSchema, ...envelopeFields })
+  .meta({
+    id: "PasskeyRequest",
+  });
+
+const passkeyFields = {
+  passkey_id: z.string(),
+  name: z.string(),
+  created_at: isoTimestamp,
+  used_at: isoTimestamp.nullable(),
+};
+export const passkeysSchema = z.object({
+  passkeys: z.array(z.object(passkeyFields)).meta({ description: "Oldest first." }),
+  count: z.int().min(0),
+  ...envelopeFields,
+}).meta({ id: "Passkeys" });
+export const passkeyAddedSchema = z.object({ ...passkeyFields, ...envelopeFields }).meta({
+  id: "PasskeyAdded",
+});
+export const passkeyRemovedSchema = z.object({
+  deleted: z.literal(true),
+  passkey_id: z.string(),
+  ...envelopeFields,
+})
+  .meta({ id: "PasskeyRemoved" });
 
 export const LINK_PURPOSES = ["set_password", "sign_in"] as const;
 export type LinkPurpose = (typeof LINK_PURPOSES)[number];

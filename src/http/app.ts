@@ -10,6 +10,8 @@ import { ServiceError } from "../domain/errors.ts";
 import { BODY_MEMORY_BYTES, SIGN_IN_FLOOR_MS, SIGN_IN_GRID_MS } from "../domain/limits.ts";
 import { BodyMemory } from "./body_memory.ts";
 import { bodyTimeout, checkContentType, checkDeclaredLength, parseJson, readBody } from "./body.ts";
+import { PASSKEY_CEREMONY_MS } from "../domain/passkey.ts";
+import { UsedOnce } from "../identity/used_once.ts";
 import type { AppContext, AppEnvironment, AppOptions, Route, Services } from "./exchange.ts";
 import { checkIdempotencyKey } from "./idempotency_key.ts";
 import { requireGranted, requireKey, requireMaster } from "./middleware/authentication.ts";
@@ -35,6 +37,7 @@ export function createApp(options: AppOptions): App {
     catalogue: ROUTES,
     openApi: () => document ??= openApiDocument(options.description.baseUrl()),
     bodies: new BodyMemory(options.bodyMemoryBytes ?? BODY_MEMORY_BYTES),
+    usedChallenges: new UsedOnce(PASSKEY_CEREMONY_MS),
     signInFloor: new AuthenticationFloor(options.clock, {
       floorMs: SIGN_IN_FLOOR_MS,
       gridMs: SIGN_IN_GRID_MS,
@@ -160,7 +163,9 @@ async function serve(
   try {
     return renderReply(services, context, await route.handler(services, { context, exchange, json }));
   } catch (error) {
-    if (!(error instanceof ServiceError) || error.code !== "UNAUTHORIZED") throw error;
+    const isOfCaller = route.auth.kind !== "none" && error instanceof ServiceError &&
+      error.code === "UNAUTHORIZED";
+    if (!isOfCaller) throw error;
     // The key stopped working after it was looked up. Like any refusal, this one says nothing of the key.
     for (const name of [...exchange.headers.keys()]) exchange.headers.delete(name);
     return await floor.refuse(exchange);

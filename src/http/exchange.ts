@@ -6,6 +6,7 @@ import type { z } from "zod";
 import type { ErrorCode } from "../domain/errors.ts";
 import type { ClaimsMap } from "../identity/claims_map.ts";
 import type { Oidc } from "../identity/oidc.ts";
+import type { UsedOnce } from "../identity/used_once.ts";
 import type { MasterScope, MasterSecrets } from "../keys/master_keys.ts";
 import type { RateWindow } from "../limits/admission.ts";
 import type { Networks } from "../limits/networks.ts";
@@ -32,7 +33,7 @@ export interface Identifying {
   readonly issuer: string;
   readonly map: ClaimsMap;
   /** The logout tokens that were used: each counts once. */
-  readonly seenTokens: { isNew(id: string, now: number): boolean };
+  readonly seenTokens: UsedOnce;
 }
 
 /** Everything that the HTTP layer uses. */
@@ -65,15 +66,19 @@ export interface Services {
   readonly catalogue: readonly Route[];
   readonly openApi: () => Record<string, unknown>;
   readonly bodies: BodyMemory;
+  /** The challenges of passkeys that were answered: each counts once. */
+  readonly usedChallenges: UsedOnce;
   /** Holds back the refusals of attempts to sign in. */
   readonly signInFloor: AuthenticationFloor;
 }
 
 /** The services that the caller of `createApp` provides; it makes the others itself. */
-export type AppOptions = Omit<Services, "catalogue" | "openApi" | "bodies" | "signInFloor"> & {
-  /** The most bytes for request bodies held at once; undefined for the program's default. */
-  readonly bodyMemoryBytes?: number;
-};
+export type AppOptions =
+  & Omit<Services, "catalogue" | "openApi" | "bodies" | "signInFloor" | "usedChallenges">
+  & {
+    /** The most bytes for request bodies held at once; undefined for the program's default. */
+    readonly bodyMemoryBytes?: number;
+  };
 
 /** The facts about a request that are known before its handler runs. */
 export interface Exchange {

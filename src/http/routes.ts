@@ -16,6 +16,7 @@ import { OPERATOR_ROUTES } from "./routes/operators.ts";
 import { ORGANIZATION_ROUTES } from "./routes/organization.ts";
 import { OWN_EVENT_ROUTES } from "./routes/own_events.ts";
 import { OWN_KEY_ROUTES } from "./routes/own_key.ts";
+import { PASSKEY_ROUTES } from "./routes/passkeys.ts";
 import { PROBE_ROUTES } from "./routes/probes.ts";
 import { REPORT_ROUTES } from "./routes/reports.ts";
 import { SCORE_ROUTES } from "./routes/scores.ts";
@@ -84,7 +85,7 @@ export const ROUTE_GROUPS: readonly RouteGroup[] = [
   {
     name: "Signing in",
     description: "Sessions of users. Their cookies work on the pages of this service alone.",
-    routes: SIGN_IN_ROUTES,
+    routes: [...SIGN_IN_ROUTES, ...PASSKEY_ROUTES],
   },
   {
     name: "Administration",

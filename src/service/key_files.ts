@@ -123,7 +123,7 @@ async function inviteFirstAdmin(
   const call = { now, requestId: dependencies.world.ulid(now) };
   const users = await listUsers(dependencies, caller);
   const known = users.find((user) => user.email === email);
-  const isWritten = kindOf(path) === "file" && Deno.statSync(path).size > 0;
+  const isWritten = (statOf(path, Deno.statSync)?.size ?? 0) > 0;
   if (known !== undefined && (known.state !== "invited" || isWritten)) return;
   const { token } = known === undefined
     ? (await inviteUser(dependencies, caller, { request: { email, name, role: "admin" }, call })).link

@@ -1,7 +1,8 @@
 /** Builds the stages of a start after storage; the last one answers requests. */
 import { SYSTEM_CHAIN } from "../evidence/chain_name.ts";
 import { createOidc } from "../identity/oidc.ts";
-import { SeenTokens } from "../identity/seen_tokens.ts";
+import { CLOCK_TOLERANCE_S, LOGOUT_TOKEN_AGE_S } from "../identity/tokens.ts";
+import { UsedOnce } from "../identity/used_once.ts";
 import { openConnection } from "../identity/wire.ts";
 import { oidcSettings } from "../config/config.ts";
 import type { Identifying } from "../http/exchange.ts";
@@ -152,7 +153,8 @@ function providerOf(
       }),
       issuer: oidc.issuer,
       map: oidc.map,
-      seenTokens: new SeenTokens(),
+      // A token that is older is refused, whatever the clocks show (Back-Channel Logout 1.0, section 2.6, step 8).
+      seenTokens: new UsedOnce((LOGOUT_TOKEN_AGE_S + 2 * CLOCK_TOLERANCE_S) * 1_000),
     },
     close: () => connection.close(),
   };

@@ -5,6 +5,7 @@ import type { PartName } from "../evidence/hashes.ts";
 import { headOf, type HeadRow, headsQuery, type StoredHead } from "./chains.ts";
 import { type Database, query, type Statement } from "./database.ts";
 import { namedKeys } from "./named_keys.ts";
+import { passkeys } from "./passkeys.ts";
 import { userAccounts, userSessions } from "./users.ts";
 import { listed } from "./value_list.ts";
 import type { RecordTable } from "./operator_records.ts";
@@ -146,6 +147,7 @@ export async function readHeld(database: Database, family: string): Promise<Held
     webhooks,
     namedKeys,
     userAccounts,
+    passkeys,
     userSessions,
   ];
   const own = kinds.filter(({ sealing }) => sealing!.heldBy!({ org_id: orgId }) === family);

@@ -93,6 +93,22 @@ export interface UserAccountTable {
   seal: Seal;
 }
 
+export interface PasskeyTable {
+  /** base64url. */
+  credential_id: string;
+  org_id: string;
+  user_id: string;
+  /** What the user calls the device. */
+  name: string;
+  /** COSE. */
+  public_key: Uint8Array;
+  /** The authenticator's count of its signatures; 0 if it keeps none. */
+  counter: number;
+  created_at: number;
+  used_at: number | null;
+  seal: Seal;
+}
+
 export interface UserSessionTable {
   session_hash: Uint8Array;
   org_id: string;
@@ -549,6 +565,7 @@ export interface Schema {
   organization_origin: OrganizationOriginTable;
   named_key: NamedKeyTable;
   user_account: UserAccountTable;
+  passkey: PasskeyTable;
   user_session: UserSessionTable;
   subject: SubjectTable;
   operator: OperatorTable;

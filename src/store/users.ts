@@ -183,9 +183,12 @@ export function providedSessionsQuery(
     : sessions.where("s.provider_session", "=", session)).compile();
 }
 
-/** The organizations that have users, two at most. */
-export function organizationsWithUsersQuery(): CompiledQuery<{ readonly org_id: string }> {
-  return query.selectFrom("user_account").select("org_id").distinct().orderBy("org_id").limit(2).compile();
+/** The organizations that have users, by their ids. */
+export function organizationsWithUsersQuery(
+  { limit }: { readonly limit?: number } = {},
+): CompiledQuery<{ readonly org_id: string }> {
+  const rows = query.selectFrom("user_account").select("org_id").distinct().orderBy("org_id");
+  return (limit === undefined ? rows : rows.limit(limit)).compile();
 }
 
 /** The sessions that ended before an instant, or were not used since another, epoch milliseconds. */

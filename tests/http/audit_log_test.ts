@@ -33,6 +33,8 @@ const NAMED = [
   "USER_CHANGED",
   "USER_ERASED",
   "USER_PASSWORD_SET",
+  "USER_PASSKEY_ADDED",
+  "USER_PASSKEY_REMOVED",
   "USER_SIGNED_IN",
   "USER_SIGNED_OUT",
   "USER_SESSIONS_ENDED",
@@ -301,7 +303,7 @@ Deno.test(
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     harness.clock.advance(1);
-    assert.equal(NAMED.length, 46);
+    assert.equal(NAMED.length, 48);
     for (const event_type of NAMED) {
       for (const path of [PATH, EXPORT]) {
         const { status, text } = await harness.send(`${path}?event_type=${event_type}&until=2026-11-20`, {

@@ -573,7 +573,7 @@ Deno.test(
   withStore(async ({ database }) => {
     const tables = await select(database, "SELECT name, strict FROM pragma_table_list WHERE schema = 'main'");
     const own = tables.filter(({ name }) => !String(name).startsWith("sqlite_"));
-    assert.equal(own.length, 39);
+    assert.equal(own.length, 40);
     assert.deepEqual(own.filter(({ strict }) => strict !== 1), []);
   }),
 );

@@ -15,7 +15,6 @@ import {
   signInRequestSchema,
 } from "../../domain/user.ts";
 import { OidcRefused } from "../../identity/refusal.ts";
-import { limitSubject } from "../../limits/client_address.ts";
 import {
   endAllSessions,
   endSession,
@@ -23,50 +22,31 @@ import {
   meBody,
   sessionBody,
 } from "../../operations/users/sessions.ts";
-import {
-  type Candidate,
-  changePassword,
-  readLink,
-  type SignedIn,
-  signInWithPassword,
-  useLink,
-} from "../../operations/users/sign_in.ts";
-import type { AppContext, Exchange, Reply, Route, Services } from "../exchange.ts";
-import { giveCookie, requireOwnPage, takeCookie } from "../middleware/session.ts";
+import { readLink, useLink } from "../../operations/users/links.ts";
+import { registeredPasskey } from "../../operations/users/passkeys.ts";
+import { changePassword, signInWithPassword } from "../../operations/users/sign_in.ts";
+import type { Route, Services } from "../exchange.ts";
+import { requireOwnPage, takeCookie } from "../middleware/session.ts";
 import { admitSignIn } from "../middleware/rate_limits.ts";
 import { parseWith } from "../parse.ts";
-import { OPEN } from "./shared.ts";
+import { endCeremony } from "../passkey_ceremony.ts";
+import {
+  attemptOf,
+  FROM_ANYWHERE_ELSE,
+  OWN,
+  recordFailure,
+  SIGNED_IN,
+  signedInReply,
+  SIGNING_IN,
+} from "./signing_in.ts";
 
 /** Bodies of these calls are small; nobody is known yet who sends them. */
 const SMALL_BODY_BYTES = 16_384;
+/** A passkey may come with certificates of its authenticator. */
+const PASSKEY_BODY_BYTES = 65_536;
 
 /** A token in an example, of the form of those that a service gives. */
 const TOKEN = `usr_01USEROFTHEEXAMPLE00000000.${"0".repeat(43)}`;
-
-/** A route for a user with a session, of any role. */
-const OWN = { ...OPEN, auth: { kind: "user" }, layer1: true } as const;
-
-/** The answer to somebody who has signed in: the cookie, and who that is. */
-function signedInReply(services: Services, context: AppContext, signedIn: SignedIn): Reply {
-  giveCookie(services, context, { token: signedIn.token, expiresAt: signedIn.row.expires_at });
-  return { status: 200, body: meBody(services.dependencies, signedIn) };
-}
-
-function attemptOf(context: AppContext, { call }: Exchange) {
-  return { call, agent: context.req.header("User-Agent") ?? "" };
-}
-
-/** Another site must not sign a browser in; a program may sign in, since it sends no cookie of others. */
-const FROM_ANYWHERE_ELSE = { mayComeFromNoPage: true } as const;
-
-/** A route that gives a cookie. It takes no key and no cookie, only requests of the service's own pages. */
-const SIGNING_IN = { ...OPEN, method: "POST", layer1: true } as const;
-
-const SIGNED_IN = {
-  status: 200,
-  description: "The user, with the cookie of a session.",
-  schema: meSchema,
-} as const;
 
 const REFUSED = new ServiceError(
   "UNAUTHORIZED",
@@ -90,7 +70,7 @@ const postSignIn: Route = {
   async handler(services, { context, exchange, json }) {
     requireOwnPage(services, context, FROM_ANYWHERE_ELSE);
     const request = parseWith(signInRequestSchema, json);
-    await admitSignIn(services, exchange, JSON.stringify([request.organization ?? null, request.email]));
+    await admitSignIn(services, exchange, request.email);
     const outcome = await signInWithPassword(services.dependencies, {
       request,
       ...attemptOf(context, exchange),
@@ -100,18 +80,6 @@ const postSignIn: Route = {
     return await services.signInFloor.refuse(exchange, REFUSED);
   },
 };
-
-function recordFailure(
-  { breaches }: Services,
-  { address, call }: Exchange,
-  { orgId, userId }: Candidate,
-): void {
-  const type = "AUTH_FAIL_SIGN_IN";
-  breaches.record(
-    orgId === null ? { type, address: limitSubject(address) } : { type, orgId, user_id: userId },
-    call.now,
-  );
-}
 
 const postLink: Route = {
   ...SIGNING_IN,
@@ -145,20 +113,25 @@ const postLinkUse: Route = {
   operationId: "postLinkUse",
   summary: "Use a one-time link",
   description:
-    "Sets the user's password, if the link is for that, and begins a session. The link cannot be used again, and the user's earlier sessions end with an earlier password.",
-  body: { schema: linkUseSchema, limitBytes: SMALL_BODY_BYTES },
+    "Sets the user's password, or a passkey in its place, if the link is for that, and begins a session. The link cannot be used again, and the user's earlier sessions end with an earlier password.",
+  body: { schema: linkUseSchema, limitBytes: PASSKEY_BODY_BYTES },
   success: SIGNED_IN,
   errors: ["NOT_FOUND", "FORBIDDEN", "SERVICE_UNAVAILABLE"],
   examples: [{ summary: "An invitation", body: { token: TOKEN, password: "the password of the example" } }],
   async handler(services, { context, exchange, json }) {
     requireOwnPage(services, context, FROM_ANYWHERE_ELSE);
-    const { token, password = null } = parseWith(linkUseSchema, json);
-    const attempt = attemptOf(context, exchange);
-    return signedInReply(
-      services,
-      context,
-      await useLink(services.dependencies, { token, password, ...attempt }),
-    );
+    const { token, password = null, passkey } = parseWith(linkUseSchema, json);
+    const made = passkey === undefined ? null : {
+      name: passkey.name,
+      made: await registeredPasskey(passkey.registration, endCeremony(services, context)),
+    };
+    const signedIn = await useLink(services.dependencies, {
+      token,
+      password,
+      passkey: made,
+      ...attemptOf(context, exchange),
+    });
+    return signedInReply(services, context, signedIn);
   },
 };
 
@@ -293,7 +266,7 @@ const postPassword: Route = {
   async handler(services, { context, exchange, json }) {
     const { current_password: current, new_password: next } = parseWith(passwordChangeSchema, json);
     const { caller } = exchange.session!;
-    await admitSignIn(services, exchange, JSON.stringify([caller.orgId, caller.userId]));
+    await admitSignIn(services, exchange, caller.userId);
     const attempt = attemptOf(context, exchange);
     const signedIn = await changePassword(services.dependencies, caller, { current, next, attempt });
     if (signedIn !== null) return signedInReply(services, context, signedIn);

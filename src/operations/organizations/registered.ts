@@ -8,6 +8,7 @@ import type { HeadRow, StoredHead } from "../../store/chains.ts";
 import { type NamedKeyRow, namedKeys, namedKeysQuery } from "../../store/named_keys.ts";
 import { organizationQuery, type StoredOrganization } from "../../store/organizations.ts";
 import { organizations, type WebhookRow, webhooks } from "../../store/records.ts";
+import { type PasskeyRow, passkeys, passkeysQuery } from "../../store/passkeys.ts";
 import { AlteredRows, type Sealed } from "../../store/seals.ts";
 import {
   userAccounts,
@@ -63,6 +64,7 @@ export interface Registered {
   readonly webhooks: readonly WebhookRow[];
   readonly keys: readonly NamedKeyRow[];
   readonly users: readonly UserRow[];
+  readonly passkeys: readonly PasskeyRow[];
   readonly sessions: readonly UserSessionRow[];
 }
 
@@ -84,6 +86,7 @@ export function registeredQueries(orgId: string) {
     webhooksQuery(orgId),
     namedKeysQuery(orgId),
     usersQuery(orgId),
+    passkeysQuery(orgId),
     userSessionsQuery(orgId),
   ] as const;
 }
@@ -94,6 +97,7 @@ type RegisteredRowsFound = readonly [
   readonly WebhookRow[],
   readonly NamedKeyRow[],
   readonly UserRow[],
+  readonly PasskeyRow[],
   readonly UserSessionRow[],
 ];
 
@@ -104,16 +108,24 @@ type RegisteredRowsFound = readonly [
 export function requireRegistered(
   dependencies: Pick<Reading, "seals">,
   head: HeadRow,
-  [organizationRows, destinations, keys, users, sessions]: RegisteredRowsFound,
+  [organizationRows, destinations, keys, users, ofUsers, sessions]: RegisteredRowsFound,
 ): Registered {
   requireWholeSet(dependencies, head, [
     ...requireSealed(dependencies, organizations, organizationRows),
     ...requireSealed(dependencies, webhooks, destinations),
     ...requireSealed(dependencies, namedKeys, keys),
     ...requireSealed(dependencies, userAccounts, users),
+    ...requireSealed(dependencies, passkeys, ofUsers),
     ...requireSealed(dependencies, userSessions, sessions),
   ]);
-  return { organization: organizationRows[0], webhooks: destinations, keys, users, sessions };
+  return {
+    organization: organizationRows[0],
+    webhooks: destinations,
+    keys,
+    users,
+    passkeys: ofUsers,
+    sessions,
+  };
 }
 
 async function readWhole(

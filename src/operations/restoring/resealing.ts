@@ -39,10 +39,12 @@ import {
   webhooks,
 } from "../../store/records.ts";
 import { sealed, type SealedKind, type Seals, setOf, shareOf } from "../../store/seals.ts";
+import { passkeys, passkeysQuery } from "../../store/passkeys.ts";
 import { userAccounts, userSessions, userSessionsQuery, usersQuery } from "../../store/users.ts";
 import { setWebhookSeal, webhooksQuery } from "../../store/webhooks.ts";
 import { AcceptedChain, destroyErased, removeStrayRows } from "./accepted_records.ts";
 import { frozenLink, lastFrozen } from "../scoring/frozen_calls.ts";
+import { NO_LINK } from "../users/accounts.ts";
 import { NO_KEY } from "../organizations/key_issue.ts";
 import { heldKeys, pinOf, readOwnKeys } from "../chains/own_keys.ts";
 import { modelDocument } from "../scoring/replay.ts";
@@ -145,11 +147,12 @@ async function sealRegistered(
   orgId: string,
   { isUpgrade }: { readonly isUpgrade: boolean },
 ): Promise<void> {
-  const [[organization], destinations, keys, users, sessions] = await database.snapshot([
+  const [[organization], destinations, keys, users, ofUsers, sessions] = await database.snapshot([
     organizationQuery(orgId),
     webhooksQuery(orgId),
     namedKeysQuery(orgId),
     usersQuery(orgId),
+    passkeysQuery(orgId),
     userSessionsQuery(orgId),
   ]);
   const isOurs = <Row>(kind: SealedKind<Row>, row: Row) => isUpgrade || shareOf(seals, kind, row) !== null;
@@ -171,9 +174,16 @@ async function sealRegistered(
       statements.push(namedKeys.remove!(namedKeys.keyOf(row)));
     }
   }
-  for (const row of users) {
-    if (!isOurs(userAccounts, row)) {
-      statements.push(userAccounts.save!(sealed(seals, userAccounts, { ...row, ...LOCKED_OUT }).row));
+  for (const row of isUpgrade ? [] : users) {
+    // A link that was used since may stand in the database that is accepted.
+    const kept = isOurs(userAccounts, row) ? { ...row, ...NO_LINK } : { ...row, ...LOCKED_OUT };
+    statements.push(userAccounts.save!(sealed(seals, userAccounts, kept).row));
+  }
+  const locked = new Set(users.filter((row) => !isOurs(userAccounts, row)).map(({ user_id }) => user_id));
+  for (const row of ofUsers) {
+    // Somebody may have put in a passkey of their own.
+    if (locked.has(row.user_id) || !isOurs(passkeys, row)) {
+      statements.push(passkeys.remove!(passkeys.keyOf(row)));
     }
   }
   // Everybody signs in anew: a session that was ended since may stand in the database that is accepted.
@@ -185,9 +195,7 @@ async function sealRegistered(
 const LOCKED_OUT = {
   state: "disabled",
   password: null,
-  link_hash: null,
-  link_purpose: null,
-  link_expires_at: null,
+  ...NO_LINK,
   issuer: null,
   issuer_subject: null,
 } as const;

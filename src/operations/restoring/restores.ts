@@ -7,10 +7,17 @@
 import type { Reading, Scoring } from "../shared/capabilities.ts";
 import { AlteredError, ServiceError } from "../../domain/errors.ts";
 import { equalBytes, hex } from "../../evidence/crypto.ts";
-import { isEvidenceChain, organizationOf, splitName, SYSTEM_CHAIN } from "../../evidence/chain_name.ts";
+import {
+  adminChain,
+  isEvidenceChain,
+  organizationOf,
+  splitName,
+  SYSTEM_CHAIN,
+} from "../../evidence/chain_name.ts";
 import { frontierFrom, frontierNodeIndexes } from "../../evidence/consistency.ts";
 import { rootOf } from "../../evidence/merkle.ts";
 import type { Log } from "../../observability/log.ts";
+import { organizationsWithUsersQuery } from "../../store/users.ts";
 import { newestHeads, notesOfHeads, readNodes, type StoredHead } from "../../store/chains.ts";
 import type { Database } from "../../store/database.ts";
 import { type CheckpointLock, isBehind } from "../../store/lock.ts";
@@ -211,6 +218,20 @@ export class NothingToAcknowledge extends ServiceError {
   }
 }
 
+/**
+ * The audit logs of organizations with users, besides those that were altered. Sessions and links that were ended since may
+ * stand in the database that is accepted: all are ended.
+ */
+async function headsWithUsers(
+  { database }: Pick<Needs, "database">,
+  altered: readonly StoredHead[],
+): Promise<readonly StoredHead[]> {
+  const rows = await database.read(organizationsWithUsersQuery());
+  const families = new Set(rows.map(({ org_id }) => adminChain(org_id)));
+  for (const { family } of altered) families.delete(family);
+  return [...(await newestHeads(database)).values()].filter(({ family }) => families.has(family));
+}
+
 export interface RestoreOptions {
   readonly reason: string;
   /** Epoch milliseconds. */
@@ -238,7 +259,9 @@ export async function acknowledgeRestore(
     throw new NothingToAcknowledge();
   }
   const isUpgrade = !dependencies.installation.isSealed;
-  for (const head of altered) await sealFamily(dependencies, head, { isUpgrade });
+  for (const head of [...altered, ...await headsWithUsers(dependencies, altered)]) {
+    await sealFamily(dependencies, head, { isUpgrade });
+  }
   // The lock was just brought in line with the database: it is read back.
   await lock.sync();
   const issued = new Map(lock.issued().map((checkpoint) => [checkpoint.family, checkpoint]));

@@ -10,6 +10,7 @@ import type { LinkPurpose, ShownUser, UserChange, UserRequest, UserState } from 
 import type { Role } from "../../domain/access.ts";
 import { adminChain } from "../../evidence/chain_name.ts";
 import { linkTokenOf, secretHash, USER_SECRET_BYTES } from "../../keys/user_secrets.ts";
+import { passkeys } from "../../store/passkeys.ts";
 import type { UnitOfWork } from "../../store/unit_of_work.ts";
 import { userAccounts, userCounts, type UserRow, usersOfEmail } from "../../store/users.ts";
 import type { Call, OrganizationCaller } from "../shared/call.ts";
@@ -134,6 +135,12 @@ export async function issueLink(
       if (row.state === "disabled") {
         throw new ServiceError("CONFLICT", "The user is disabled: enable the user first.");
       }
+      if (row.email === null) {
+        throw new ServiceError(
+          "CONFLICT",
+          "The user has no address to sign in with: the identity provider signs the user in.",
+        );
+      }
       unit.put(userAccounts, { ...row, ...columns, changed_at: now });
       unit.append(adminChain(orgId), draft);
       return () => link;
@@ -217,17 +224,23 @@ function stateAfter(row: UserRow, isDisabled: boolean): UserState {
  * @throws {ServiceError} NOT_FOUND.
  */
 export async function eraseUser(
-  { world, writer }: Needs,
+  dependencies: Needs,
   caller: OrganizationCaller,
   { userId, call: { now } }: { readonly userId: string; readonly call: Call },
 ): Promise<void> {
+  const { world, writer } = dependencies;
   const { orgId } = caller;
+  const { passkeys: rows } = await readRegistered(dependencies, orgId);
+  const own = rows.filter(({ user_id }) => user_id === userId).map(({ credential_id }) => [credential_id]);
   const draft = eventDraft(world, { type: "USER_ERASED", caller, now, detail: { user_id: userId } });
   await writer.submit({
-    needs: [{ kind: userAccounts, key: [userId] }],
+    needs: [{ kind: userAccounts, key: [userId] }, ...own.map((key) => ({ kind: passkeys, key }))],
     chains: [adminChain(orgId)],
     plan(unit) {
       const row = requireUser(unit, { orgId, userId });
+      for (const key of own) {
+        if (unit.get(passkeys, key) !== null) unit.remove(passkeys, key);
+      }
       unit.put(userAccounts, {
         ...row,
         ...NO_LINK,

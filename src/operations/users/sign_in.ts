@@ -1,21 +1,14 @@
-/**
- * Signing in: with a password, or with a one-time link. A refusal says nothing of whether the user exists, and costs the
- * same.
- */
+/** Signing in with a password. A refusal says nothing of whether the user exists, and costs the same. */
 import type { Logging, Proving, Reading, Writing } from "../shared/capabilities.ts";
-import { ServiceError } from "../../domain/errors.ts";
-import type { LinkPurpose, SignInMethod, SignInRequest } from "../../domain/user.ts";
-import { equalBytes } from "../../evidence/crypto.ts";
+import type { SignInMethod, SignInRequest } from "../../domain/user.ts";
 import { adminChain } from "../../evidence/chain_name.ts";
 import { hashPassword, isPassword, PASSWORD_SALT_BYTES } from "../../keys/passwords.ts";
-import { parseLinkToken } from "../../keys/user_secrets.ts";
 import { organizationExists, type StoredOrganization } from "../../store/organizations.ts";
 import { organizationsWithUsersQuery, userAccounts, type UserRow } from "../../store/users.ts";
-import type { UnitOfWork } from "../../store/unit_of_work.ts";
+import type { Need, UnitOfWork } from "../../store/unit_of_work.ts";
 import { readRegistered, type Remembering } from "../organizations/registered.ts";
 import type { Call } from "../shared/call.ts";
 import { drawEvent } from "../shared/drafts.ts";
-import { NO_LINK } from "./accounts.ts";
 import { beginSession, type OpenSession, type Sessioning, type UserCaller } from "./sessions.ts";
 
 type Needs = Reading & Pick<Proving, "installation"> & Writing & Logging & Remembering & Sessioning;
@@ -73,89 +66,12 @@ async function userOfEmail(dependencies: Needs, { organization: orgId, email }: 
 
 /** The only organization that has users; null if there are none or several. */
 async function onlyOrganization({ database }: Reading): Promise<string | null> {
-  const [first, ...others] = await database.read(organizationsWithUsersQuery());
+  const [first, ...others] = await database.read(organizationsWithUsersQuery({ limit: 2 }));
   return first !== undefined && others.length === 0 ? first.org_id : null;
 }
 
-function isOpen(organization: StoredOrganization | undefined): organization is StoredOrganization {
+export function isOpen(organization: StoredOrganization | undefined): organization is StoredOrganization {
   return organization?.inactive_reasons === "[]";
-}
-
-/** A one-time link that can be used now. */
-export interface OpenLink {
-  readonly purpose: LinkPurpose;
-  readonly user: UserRow;
-  readonly organization: StoredOrganization;
-  readonly expiresAt: number;
-}
-
-/** Reads what a link is for, and uses nothing up. @throws {ServiceError} NOT_FOUND if it cannot be used. */
-export async function readLink(dependencies: Needs, token: string, { now }: Call): Promise<OpenLink> {
-  const parsed = parseLinkToken(token);
-  if (parsed === null) throw unusableLink();
-  const [stored] = await dependencies.database.read(userAccounts.load(JSON.stringify([[parsed.userId]])));
-  if (stored === undefined) throw unusableLink();
-  const { users, organization } = await readRegistered(dependencies, stored.org_id);
-  const user = users.find(({ user_id }) => user_id === parsed.userId);
-  if (user === undefined || !isOpen(organization) || !fitsLink(user, parsed.hash, now)) throw unusableLink();
-  return { purpose: user.link_purpose as LinkPurpose, user, organization, expiresAt: user.link_expires_at! };
-}
-
-function fitsLink(user: UserRow, hash: Uint8Array, now: number): boolean {
-  const { link_hash, link_expires_at, state } = user;
-  return state !== "disabled" && state !== "erased" && link_hash !== null && now < link_expires_at! &&
-    equalBytes(link_hash, hash);
-}
-
-/** One message for every reason: a link that was replaced is no different from one that never was. */
-function unusableLink(): ServiceError {
-  return new ServiceError(
-    "NOT_FOUND",
-    "This link was used, replaced or is over: ask an admin for a new one.",
-  );
-}
-
-/**
- * Uses a link up: sets the user's password if it is for that, and signs in.
- * @throws {ServiceError} NOT_FOUND if it cannot be used; VALIDATION_FAILED if a password is missing, or is one too many.
- */
-export async function useLink(
-  dependencies: Needs,
-  { token, password, ...attempt }: Attempt & { readonly token: string; readonly password: string | null },
-): Promise<SignedIn> {
-  const { call: { now } } = attempt;
-  const { purpose, user } = await readLink(dependencies, token, attempt.call);
-  requirePassword(purpose, password);
-  const { hash } = parseLinkToken(token)!;
-  const stored = password === null
-    ? null
-    : await hashPassword(password, dependencies.world.random(PASSWORD_SALT_BYTES));
-  const signedIn = await begin(dependencies, {
-    ...attempt,
-    user,
-    method: "link",
-    setsPassword: stored !== null,
-    accept(row) {
-      if (!fitsLink(row, hash, now)) return null;
-      const changed = { ...row, ...NO_LINK, state: "active", changed_at: now };
-      // Who knew the old password, or used it, is signed out.
-      return stored === null
-        ? changed
-        : { ...changed, password: stored, session_epoch: row.session_epoch + 1 };
-    },
-  });
-  if (signedIn === null) throw unusableLink();
-  return signedIn;
-}
-
-function requirePassword(purpose: LinkPurpose, password: string | null): void {
-  if ((purpose === "set_password") === (password !== null)) return;
-  const message = password === null
-    ? "is missing: this link sets the password"
-    : "must be left out: this link only signs in";
-  throw new ServiceError("VALIDATION_FAILED", `Change password: it ${message}.`, {
-    details: [{ path: "password", message }],
-  });
 }
 
 /**
@@ -187,32 +103,45 @@ interface Beginning extends Attempt {
   readonly user: UserRow;
   readonly method: SignInMethod;
   readonly setsPassword?: boolean;
-  /** The row with which the user signs in; null if the user may not any more. */
-  accept(row: UserRow): UserRow | null;
+  readonly addsPasskey?: boolean;
+  /** What `accept` reads besides the user. */
+  readonly needs?: readonly Need[];
+  /** The row with which the user signs in, in a plan; null if the user may not any more. */
+  accept(row: UserRow, unit: UnitOfWork): UserRow | null;
 }
 
 /** Begins a session in one commit with what leads to it; null if `accept` refuses. */
-async function begin(
+export async function begin(
   dependencies: Needs,
-  { user: { user_id: userId, org_id: orgId }, method, agent, call: { now }, setsPassword = false, accept }:
-    Beginning,
+  {
+    user: { user_id: userId, org_id: orgId },
+    method,
+    agent,
+    call: { now },
+    setsPassword = false,
+    addsPasskey = false,
+    needs = [],
+    accept,
+  }: Beginning,
 ): Promise<SignedIn | null> {
   const { world, writer } = dependencies;
   const session = await beginSession(dependencies, { orgId, userId, method, agent, now });
   const caller = { actor: "user", orgId, prefix: null, userId } as const;
   const passwordSet = drawEvent(world, { type: "USER_PASSWORD_SET", caller, now });
+  const passkeyAdded = drawEvent(world, { type: "USER_PASSKEY_ADDED", caller, now });
   const signedIn = drawEvent(world, { type: "USER_SIGNED_IN", caller, now });
   const { organization } = await readRegistered(dependencies, orgId);
   return await writer.submit<SignedIn | null>({
-    needs: [{ kind: userAccounts, key: [userId] }, ...session.needs],
+    needs: [{ kind: userAccounts, key: [userId] }, ...session.needs, ...needs],
     chains: [adminChain(orgId)],
     plan(unit: UnitOfWork) {
       const before = unit.get(userAccounts, [userId]);
-      const user = before === null ? null : accept(before);
+      const user = before === null ? null : accept(before, unit);
       if (user === null) return () => null;
       if (user !== before) unit.put(userAccounts, user);
       const row = session.plan(unit, user);
       if (setsPassword) unit.append(adminChain(orgId), passwordSet({ user_id: userId }));
+      if (addsPasskey) unit.append(adminChain(orgId), passkeyAdded({ user_id: userId }));
       unit.append(adminChain(orgId), signedIn({ user_id: userId, method }));
       return () => ({ user, organization: organization!, row, token: session.token });
     },
