@@ -41,5 +41,6 @@ export function isoOrNull(at: number | null): string | null {
 
 /** An instant in answers: ISO 8601 in UTC with milliseconds, so that the texts sort in the order of time. */
 export const isoTimestamp = z.iso.datetime({ precision: 3 }).meta({
+  id: "Timestamp",
   override: { pattern: "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$" },
 });

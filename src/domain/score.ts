@@ -50,7 +50,7 @@ export const points = z.number().min(0).max(100);
 const ulid = z.string().regex(/^[0-7][0-9A-HJKMNP-TV-Z]{25}$/);
 
 export const envelopeFields = {
-  request_id: ulid.meta({ description: "ULID of this call; `X-Request-Id` repeats it." }),
+  request_id: ulid.meta({ id: "RequestId", description: "ULID of this call; `X-Request-Id` repeats it." }),
   timestamp: isoTimestamp,
 };
 

@@ -262,6 +262,17 @@ const PREFLIGHTS = {
     "The requests that a browser sends by itself before a call from another origin. No key is needed.",
 };
 
+/** Parts of every preflight. The document has each once. */
+const PREFLIGHT_HEADERS = {
+  Origin: z.string().meta({ param: { id: "Origin" } }),
+  "Access-Control-Request-Method": z.string().meta({ param: { id: "RequestMethod" } }),
+};
+const PREFLIGHT_GRANTED: ZodOpenApiResponseObject = {
+  id: "204_Preflight",
+  description: "Granted.",
+  headers: z.object({ "Access-Control-Allow-Origin": z.string() }),
+};
+
 /** The request of a browser before a cross-origin call; it needs no key and is the same on every path. */
 function preflightOf(path: string, methods: readonly string[]): ZodOpenApiOperationObject {
   const names = path.split("/").filter((part) => part !== "").map((part) => part.replace(/\W/g, "_"));
@@ -273,14 +284,11 @@ function preflightOf(path: string, methods: readonly string[]): ZodOpenApiOperat
     description: "Granted if an active organization registered the origin. Wildcards are not supported.",
     security: [],
     requestParams: {
-      header: z.object({ Origin: z.string(), "Access-Control-Request-Method": z.string() }),
+      header: z.object(PREFLIGHT_HEADERS),
       ...(parameters === undefined ? {} : { path: parameters }),
     },
     responses: {
-      "204": {
-        description: "Granted.",
-        headers: z.object({ "Access-Control-Allow-Origin": z.string() }),
-      },
+      "204": PREFLIGHT_GRANTED,
       "403": errorResponse(403, ["ORIGIN_NOT_ALLOWED"]),
       "405": errorResponse(405, ["METHOD_NOT_ALLOWED"]),
       "429": errorResponse(429, ["RATE_LIMITED"]),
