@@ -156,7 +156,7 @@ Deno.test({
           [`/reports/${report}`, "Compliance report", 0, []],
           ["/audit-log", "Audit log", 0, []],
           ["/webhooks", "Webhooks", 0, []],
-          ["/key", "Key", 0, []],
+          ["/key", "Keys", 0, []],
           ["/verify", "Verify", 0, []],
         ];
       await withBrowser(service.url, async (visit) => {
@@ -519,7 +519,7 @@ Deno.test({
         const button = page.getByRole("button", { name: "Rotate the key" });
         assert.equal(await button.isDisabled(), true);
         await page.getByText("The old key stops working at once").waitFor();
-        await page.getByRole("checkbox").check();
+        await page.getByRole("checkbox", { name: /^I can put the new key into/ }).check();
         await button.click();
         await page.getByText("The key was rotated").waitFor();
         await assertAccessible(page, "a rotated key");
@@ -603,7 +603,7 @@ Deno.test({
         await page.goto("/console/key");
         await signIn(page, key);
         const rotate = async () => {
-          await page.getByRole("checkbox").check();
+          await page.getByRole("checkbox", { name: /^I can put the new key into/ }).check();
           await page.getByRole("button", { name: "Rotate the key" }).click();
         };
 

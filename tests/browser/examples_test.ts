@@ -4,13 +4,23 @@ import { withDemo } from "./demo_service.ts";
 import { groupsOf, type OpenApi, type Operation } from "../../src/web/reference/document.ts";
 import { draftOf, exampleNames, requestOf } from "../../src/web/reference/draft.ts";
 
+/** Their bodies hold an email address with a password, or the token of a link, that only the service's user has. */
+const OF_USERS: ReadonlySet<string> = new Set([
+  "postSignIn",
+  "postLink",
+  "postLinkUse",
+  "postLinkPasskeyOptions",
+  "postPasskeySignIn",
+]);
+
 /**
- * Operations that need a master key, or an id that only the service can give: the page leaves the field
- * empty.
+ * Operations that need a master key or a user's session, or an id that only the service can give: the page leaves
+ * the field empty.
  */
 function cannot({ operationId, security, path }: Operation): boolean {
-  return (security.length > 0 && !("organizationKey" in security[0]!)) ||
-    /\{(?:id|report_id|delivery_id|probe_id|run_id|sha256|token)\}/.test(path) && operationId !== "getReplay";
+  return (security.length > 0 && !("organizationKey" in security[0]!)) || OF_USERS.has(operationId) ||
+    /\{(?:id|report_id|delivery_id|probe_id|run_id|sha256|token|key_id|user_id)\}/.test(path) &&
+      operationId !== "getReplay";
 }
 
 Deno.test("every example of the reference succeeds on a fresh service, in the order of the page", () =>

@@ -127,9 +127,9 @@ Deno.test({
         await page.keyboard.press("Enter");
         assert.equal(await page.locator("details[open]").count(), 1);
         await page.evaluate(() => (document.activeElement as HTMLElement).blur());
-        await tabTo(page, /^Key$/);
+        await tabTo(page, /^Keys$/);
         await page.keyboard.press("Enter");
-        await isAt("Key");
+        await isAt("Keys");
         await page.keyboard.press("Tab");
         await page.keyboard.press("Space");
         await page.keyboard.press("Tab");

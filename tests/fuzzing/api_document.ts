@@ -21,8 +21,8 @@ export interface Operation {
   readonly path: string;
   readonly parameters: readonly Parameter[];
   readonly body: { readonly required: boolean; readonly schema: Schema; readonly pointer: string } | null;
-  /** None, an organization's key, or the scope of a master key. */
-  readonly key: "none" | "organization" | { readonly scope: string };
+  /** None, an organization's key, a user's session, or the scope of a master key. */
+  readonly key: "none" | "organization" | "session" | { readonly scope: string };
   /** By status. */
   readonly responses: Readonly<Record<string, Schema>>;
   /** The place of the JSON schema of each answer, by status. */
@@ -76,7 +76,10 @@ export class ApiDocument {
       id: item.operationId,
       method: method.toUpperCase(),
       path,
-      parameters: (item.parameters ?? []).map((parameter: Schema) => ({ required: false, ...parameter })),
+      parameters: (item.parameters ?? []).map((parameter: Schema) => ({
+        required: false,
+        ...this.resolve(parameter),
+      })),
       body: body === undefined ? null : {
         required: body.required === true,
         schema: body.content["application/json"].schema,
@@ -86,6 +89,8 @@ export class ApiDocument {
         ? "none"
         : "organizationKey" in security
         ? "organization"
+        : "session" in security
+        ? "session"
         : { scope: Object.keys(security)[0]!.replace(/^masterKey_/, "") },
       responses: Object.fromEntries(
         Object.entries<Schema>(item.responses).map(([status, response]) => [status, this.resolve(response)]),

@@ -4,6 +4,7 @@
  * lanes run beside it.
  */
 import { CASE_SET_EXAMPLE } from "../../src/exercises/example.ts";
+import { cookieIn } from "../examples.ts";
 import { lookAt } from "./api_answers.ts";
 import { bytesOf, type Case } from "./api_cases.ts";
 import type { ApiDocument, Operation, Received } from "./api_document.ts";
@@ -61,6 +62,8 @@ const INTERACTION = {
   alternative_views_checked: 1,
 };
 const DELIVERY_MS = 10_000;
+/** The service admits ten attempts to sign in as one user in a quarter of an hour. */
+const ATTEMPTS_OF_A_USER = 9;
 const SECRET = "a-secret-of-the-receiver";
 /** Operations that replace or revoke the caller's key. */
 const VICTIMS: ReadonlySet<string> = new Set(["postKeyRotation", "postKeyRevocation"]);
@@ -176,6 +179,7 @@ export class Lane {
       };
       await this.#ask("postExercise", { body });
     }
+    await this.#prepareUsers(id);
     if (id === "deleteWebhook" && webhooks.length === 0) {
       await this.#ask("postWebhook", {
         body: { url: this.target.receiver, secret: SECRET, events: ["drs.escalation"] },
@@ -185,6 +189,37 @@ export class Lane {
       await this.#ask("deleteWebhook", { path: { id: webhooks[0]! } });
     }
     await this.#prepareVictim(id);
+  }
+
+  /** Named keys, a user with a link, and one who is signed in, as far as an operation needs them. */
+  async #prepareUsers(id: string): Promise<void> {
+    const { keys, users } = this.#here;
+    if (id === "deleteKey" && keys.length === 0) {
+      await this.#ask("postKey", { body: { name: "of the fuzzer", scopes: ["read"] } });
+    }
+    const needsUser = /^(?:putUser|deleteUser|deleteUserSessions|postUserLink)$/.test(id);
+    const needsLink = /^postLink/.test(id) && this.#links.length === 0;
+    if (needsLink || (needsUser && users.size === 0)) await this.#invite();
+    const needsSession = this.#operations.get(id)!.key === "session" || id === "postSignIn";
+    if (!needsSession) return;
+    const sendsPassword = id === "postSignIn" || id === "postPassword";
+    if (sendsPassword && (this.#here.user?.attempts ?? 0) >= ATTEMPTS_OF_A_USER) this.#here.user = null;
+    if (this.#here.user === null) {
+      await this.#invite();
+      await this.#ask("postLinkUse", {
+        body: { token: this.#links.at(-1), password: "a password of the lane" },
+      });
+    }
+    if (sendsPassword) this.#here.user!.attempts += 1;
+  }
+
+  async #invite(): Promise<void> {
+    await this.#ask("postUser", { body: { email: "$address", name: "Of the fuzzer", role: "viewer" } });
+  }
+
+  /** Tokens of links that can be used. */
+  get #links(): readonly string[] {
+    return [...this.#here.users.values()].filter((token) => token !== null);
   }
 
   async #prepareVictim(id: string): Promise<void> {
@@ -246,6 +281,7 @@ export class Lane {
       ...(body === null ? {} : { "Content-Type": "application/json" }),
       ...mapValues(one.headers, named),
       ...(key === null ? {} : { "X-API-Key": key }),
+      ...this.#sessionOf(operation, one.key),
     };
     const filled = elsewhere ?? operation.path.replaceAll(
       /\{(\w+)\}/g,
@@ -267,17 +303,28 @@ export class Lane {
   }
 
   #keyOf({ key, id }: Operation, kind: Case["key"]): string | null {
-    if (key === "none" || kind === "missing") return null;
+    if (key === "none" || kind === "missing" || (key === "session" && kind !== "of another kind")) {
+      return null;
+    }
     if (kind === "wrong") return "jis_00000000000000000000000000";
     const caller = VICTIMS.has(id) ? this.#state?.victim : this.#state?.main;
     const own = caller?.key ?? "none";
+    if (key === "session") return own;
     if (key === "organization") return kind === "right" ? own : this.target.masterKeys.ORG_CREATE!;
     return kind === "right" ? this.target.masterKeys[key.scope]! : own;
+  }
+
+  /** The headers of a page of the service, in a browser that has a cookie. */
+  #sessionOf({ key }: Operation, kind: Case["key"]): Readonly<Record<string, string>> {
+    if (key !== "session" || kind === "missing" || kind === "of another kind") return {};
+    const Cookie = kind === "right" ? this.#here.user!.cookie : `jiss_session=${"0".repeat(43)}`;
+    return { Cookie, Origin: this.target.url };
   }
 
   #valueOf(text: string, { id, call }: { readonly id: string; readonly call: string }): string {
     if (text === "$fresh") return this.#fresh();
     if (text === "$idempotency") return call;
+    if (text === "$address") return `${this.#fresh()}@fuzz.example`;
     if (text === "$receiver") return this.target.receiver;
     if (text === "$alert") return this.#oneOf(this.target.alerts);
     return Object.hasOwn(NAMES, text) ? this.#oneOf(NAMES[text]!(this.#here, id)) : text;
@@ -320,12 +367,17 @@ export class Lane {
     return received;
   }
 
-  #learn({ operation, target }: Sent, { headers, text }: Received): void {
+  #learn({ operation, target, body }: Sent, { headers, text }: Received): void {
     const learn = LESSONS[operation?.id ?? ""];
     if (learn === undefined || this.#state === null || headers.get("Content-Type") !== "application/json") {
       return;
     }
-    learn(this.#state, { path: parametersIn(operation!.path, pathnameOf(target)), body: JSON.parse(text) });
+    learn(this.#state, {
+      path: parametersIn(operation!.path, pathnameOf(target)),
+      body: JSON.parse(text),
+      cookie: cookieIn(headers),
+      sent: body === null || body.length === 0 ? null : JSON.parse(new TextDecoder().decode(body)),
+    });
   }
 }
 
@@ -348,6 +400,13 @@ const NAMES: Readonly<Record<string, (state: State, id: string) => readonly stri
   "$run": ({ exercises }) => [...exercises.values()].map(({ run }) => run),
   "$token": ({ exercises }) => [...exercises.keys()],
   "$set": ({ sets }) => sets,
+  "$key": ({ keys }) => keys,
+  "$user": ({ users }) => [...users.keys()],
+  "$link": ({ users }) => [...users.values()].filter((token) => token !== null).slice(-1),
+  "$main": ({ main }) => [main.id],
+  "$email": ({ user }) => user === null ? [] : [user.email],
+  "$password": ({ user }) => user === null ? [] : [user.password],
+  "$own-session": ({ user }) => user === null ? [] : [user.session],
   "$cursor": ({ cursors }, id) => [cursors.get(id) ?? "1"],
 };
 

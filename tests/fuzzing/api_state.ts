@@ -7,6 +7,17 @@ export interface Organization {
   readonly reasons: Set<"billing" | "self" | "manual" | "force">;
 }
 
+/** Somebody who is signed in. */
+export interface SignedInUser {
+  readonly email: string;
+  readonly password: string;
+  /** As a browser sends it back. */
+  readonly cookie: string;
+  readonly session: string;
+  /** How often the password was sent: the service admits few attempts in a time. */
+  attempts: number;
+}
+
 export interface State {
   /** The organization with the records. */
   main: Organization;
@@ -31,6 +42,11 @@ export interface State {
   readonly exercises: Map<string, { readonly run: string; readonly operator: string }>;
   /** Hashes of case sets. */
   sets: string[];
+  /** Ids of named keys. */
+  keys: string[];
+  /** Users who have not signed in, with the token of their link; null: it ended. */
+  readonly users: Map<string, string | null>;
+  user: SignedInUser | null;
   /** Cursors of next pages, by operation. */
   readonly cursors: Map<string, string>;
 }
@@ -51,6 +67,9 @@ export function emptyState(main: Organization, victim: Organization): State {
     probes: [],
     exercises: new Map(),
     sets: [],
+    keys: [],
+    users: new Map(),
+    user: null,
     cursors: new Map(),
   };
 }
@@ -60,6 +79,11 @@ export interface Lesson {
   readonly path: Readonly<Record<string, string>>;
   // deno-lint-ignore no-explicit-any -- an answer is whatever the service said
   readonly body: any;
+  /** The cookies that the answer gives, as a browser sends them back. */
+  readonly cookie: string;
+  /** The body of the request. */
+  // deno-lint-ignore no-explicit-any -- and a request whatever was drawn
+  readonly sent: any;
 }
 
 type Learning = (state: State, lesson: Lesson) => void;
@@ -73,6 +97,22 @@ const aboutVictim = (change: (victim: Organization, body: Lesson["body"]) => voi
 const newKey = aboutVictim((victim, { new_api_key }) => {
   // The answer to a repeated call names none.
   if (new_api_key !== undefined) victim.key = new_api_key;
+});
+
+/** The part of a link that only its receiver knows. */
+const tokenOf = (link: string) => link.split("#")[1]!;
+
+/** What an answer says that begins a session. @param password - the password that works from now on. */
+const signedIn = (
+  { body, cookie }: Lesson,
+  password: string,
+  attempts: number,
+): SignedInUser => ({
+  email: body.user.email,
+  password,
+  cookie,
+  session: body.session.session_id,
+  attempts,
 });
 
 function nextPage(id: string): Learning {
@@ -135,6 +175,37 @@ export const LESSONS: Readonly<Record<string, Learning>> = {
   getProbes: nextPage("getProbes"),
   getDecisions: nextPage("getDecisions"),
   getReports: nextPage("getReports"),
+  postKey(state, { body: { key_id } }) {
+    state.keys = [...state.keys.slice(-9), key_id];
+  },
+  deleteKey(state, { path: { key_id } }) {
+    state.keys = state.keys.filter((one) => one !== key_id);
+  },
+  postUser({ users }, { body: { user_id, link } }) {
+    users.set(user_id, tokenOf(link));
+  },
+  postUserLink({ users }, { path: { user_id }, body: { link } }) {
+    users.set(user_id!, tokenOf(link));
+  },
+  putUser({ users }, { path: { user_id }, body: { state: now } }) {
+    if (now === "disabled") users.set(user_id!, null);
+  },
+  deleteUser({ users }, { path: { user_id } }) {
+    users.delete(user_id!);
+  },
+  postLinkUse(state, lesson) {
+    state.users.delete(lesson.body.user.user_id);
+    state.user = signedIn(lesson, lesson.sent.password, 0);
+  },
+  postSignIn(state, lesson) {
+    state.user = signedIn(lesson, lesson.sent.password, state.user?.attempts ?? 0);
+  },
+  postPassword(state, lesson) {
+    state.user = signedIn(lesson, lesson.sent.new_password, state.user?.attempts ?? 0);
+  },
+  postSignOut: signedOut,
+  deleteSessions: signedOut,
+  deleteSession: signedOut,
   postWebhook(state, { body: { id } }) {
     if (state.primary === "") state.primary = id;
     else state.webhooks.push(id);
@@ -170,6 +241,10 @@ export const LESSONS: Readonly<Record<string, Learning>> = {
     victim.reasons.add("force");
   }),
 };
+
+function signedOut(state: State): void {
+  state.user = null;
+}
 
 function remember(state: State, operator: string): void {
   if (!state.operators.includes(operator) && !state.mature.includes(operator)) state.operators.push(operator);

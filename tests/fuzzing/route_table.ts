@@ -2,13 +2,15 @@
 import type { ApiDocument, Operation } from "./api_document.ts";
 
 export interface RouteRow {
+  /** The operation's id; of a row for several, what the row is called. */
+  readonly id: string;
   readonly route: string;
   readonly ok: number;
   readonly refused: number;
   readonly failed: number;
 }
 
-type Counts = { ok: number; refused: number; failed: number };
+type Counts = { id: string; ok: number; refused: number; failed: number };
 
 /**
  * One row for all preflights, which one function answers, and one for paths that the document does not have.
@@ -20,8 +22,10 @@ export class RouteTable {
   readonly #rows = new Map<string, Counts>();
 
   constructor({ operations }: ApiDocument) {
-    for (const operation of operations) this.#rows.set(rowOf(operation), { ok: 0, refused: 0, failed: 0 });
-    this.#rows.set(ELSEWHERE, { ok: 0, refused: 0, failed: 0 });
+    for (const operation of operations) {
+      this.#rows.set(rowOf(operation), { id: operation.id, ok: 0, refused: 0, failed: 0 });
+    }
+    this.#rows.set(ELSEWHERE, { id: ELSEWHERE, ok: 0, refused: 0, failed: 0 });
   }
 
   count(operation: Operation | null, status: number): void {

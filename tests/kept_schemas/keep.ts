@@ -101,6 +101,9 @@ function callsOf(): readonly (readonly [
     ["POST", "/v1/probes", { probe_id: "p-2", domain: "general", stakes: "standard", ai_correct: true }],
     ["POST", "/v1/probes/p-2/recall"],
     ["GET", "/v1/probes"],
+    ["POST", "/v1/keys", { name: "reads", scopes: ["read"], expires_at: "2099-12-31" }],
+    ["POST", "/v1/users", { email: "ada@acme.example", name: "Ada Ruiz", role: "auditor" }],
+    ["GET", "/v1/users"],
   ];
 }
 

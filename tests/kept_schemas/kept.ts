@@ -148,6 +148,22 @@ function countsOf({ calls, erased }: KeptSchema): { readonly n: number; readonly
   };
 }
 
+/** A named key still opens what its scopes allow, and users are as they were. */
+async function haveNamedKeysAndUsers(service: RunningService, { keys, calls }: KeptSchema): Promise<void> {
+  const textOf = (method: string, path: string) =>
+    calls.find((call) => call.method === method && call.path === path)?.text;
+  const named = textOf("POST", "/v1/keys");
+  if (named !== undefined) {
+    const key = JSON.parse(named).api_key;
+    assert.equal((await service.send("/v1/organization/dashboard", { key })).status, 200);
+    assert.equal((await service.send("/v1/score", { key, body: scoreRequest() })).status, 403);
+  }
+  const users = textOf("GET", "/v1/users");
+  if (users !== undefined) {
+    assert.deepEqual((await service.send("/v1/users", { key: keys.acme! })).body, JSON.parse(users));
+  }
+}
+
 /** Everything acknowledged is kept, and the service continues. */
 export async function assertContinues(service: RunningService, kept: KeptSchema): Promise<void> {
   for (const call of kept.calls.filter(({ organization }) => !kept.suspended.includes(organization))) {
@@ -163,6 +179,7 @@ export async function assertContinues(service: RunningService, kept: KeptSchema)
     const { status } = await service.send("/v1/organization/dashboard", { key: kept.keys[organization]! });
     assert.equal(status, 401);
   }
+  await haveNamedKeysAndUsers(service, kept);
   const replay = await service.send("/v1/decision/replay/s-2", { key });
   assert.deepEqual([replay.status, replay.body.match], [200, true]);
   const body = scoreRequest({ session_id: "after-the-upgrade", operator_id: "anna" });

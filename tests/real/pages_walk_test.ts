@@ -149,13 +149,16 @@ Deno.test("the commands of the README and of docs/ do what their pages say, on o
   await walk.run(evidence!);
   assert.match(await walk.run(offline!), /^INTACT/m);
 
-  const [rotation] = only(await blocksOf("docs/operate/keys-and-secrets.md"), 1);
+  const [rotation, namedKey] = only(await blocksOf("docs/operate/keys-and-secrets.md"), 2);
   const [checkpoint, erasure, backup, restore, accept] = only(
     await blocksOf("docs/operate/backup-retention-erasure.md"),
     5,
   );
   assert.match(await walk.run(checkpoint!), /org\/acme/);
   await walk.run(rotation!);
+  assert.match(await walk.run(namedKey!), /"api_key":"jis_\w{26}"/);
+  const [users] = only(await blocksOf("docs/operate/people.md"), 1);
+  assert.match(await walk.run(users!), /\/console\/link#usr_/);
   await walk.run(backup!);
   assert.match(await walk.run(erasure!), /"physical"/);
   assert.match(await Deno.readTextFile(`${walk.directory}/reviewer-kofi.html`), /<html/);

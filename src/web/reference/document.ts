@@ -29,6 +29,8 @@ export interface Schema {
 }
 
 export interface Parameter {
+  /** A parameter that several operations have stands among the components. */
+  readonly $ref?: string;
   readonly in: "path" | "query" | "header";
   readonly name: string;
   readonly required?: boolean;
@@ -72,6 +74,7 @@ export interface OpenApi {
   readonly components: {
     readonly schemas: Readonly<Record<string, Schema>>;
     readonly responses?: Readonly<Record<string, Response>>;
+    readonly parameters?: Readonly<Record<string, Parameter>>;
   };
 }
 
@@ -95,10 +98,11 @@ export function groupsOf({ tags, paths, components }: OpenApi): readonly Group[]
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, described]) => ({
       ...described,
+      parameters: (described.parameters ?? []).map((parameter) => targetOf(parameter, components.parameters)),
       responses: Object.fromEntries(
-        Object.entries(described.responses).map(([status, { $ref, ...response }]) => [
+        Object.entries(described.responses).map(([status, response]) => [
           status,
-          $ref === undefined ? response : components.responses![$ref.split("/").at(-1)!]!,
+          targetOf(response, components.responses),
         ]),
       ),
       method: method.toUpperCase(),
@@ -111,6 +115,14 @@ export function groupsOf({ tags, paths, components }: OpenApi): readonly Group[]
     description,
     operations: operations.filter((operation) => operation.tags?.includes(name)),
   }));
+}
+
+/** What stands in the document, or what it refers to among the components. */
+function targetOf<Part extends { readonly $ref?: string }>(
+  part: Part,
+  components: Readonly<Record<string, Part>> = {},
+): Part {
+  return part.$ref === undefined ? part : components[part.$ref.split("/").at(-1)!]!;
 }
 
 /** True if the names and descriptions of an operation hold each word of a filter. */
