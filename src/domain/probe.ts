@@ -7,22 +7,23 @@ import { exactProportion } from "./proportion.ts";
 const count = z.int().min(0);
 const share = z.number().min(0).max(1);
 
-const countedShare = (what: string) =>
-  z.object({
-    probes: count,
-    count: count.meta({ description: what }),
-    share: share.nullable(),
-    low: share.nullable(),
-    high: share.nullable(),
-  });
+const countedShareSchema = z.object({
+  probes: count,
+  count: count.meta({ description: "Those in which the reviewer departed from the advice." }),
+  share: share.nullable(),
+  low: share.nullable(),
+  high: share.nullable(),
+}).meta({ id: "CountedShare" });
+
+const countedShare = (description: string) => countedShareSchema.meta({ id: undefined, description });
 
 /** The decisions on decided probes. Intervals are exact (Clopper and Pearson), of 95 %; null without a probe. */
 const rates = {
   wrong: countedShare(
-    "Probes with wrong advice in which the reviewer departed from it: errors found. A modification counts if it mended the advice.",
+    "Probes with wrong advice. A departure found the error; a modification counts as one if it mended the advice.",
   ),
   right: countedShare(
-    "Probes with right advice in which the reviewer departed from it: false alarms. A modification counts if it spoiled the advice.",
+    "Probes with right advice. A departure is a false alarm; a modification counts as one if it spoiled the advice.",
   ),
 };
 

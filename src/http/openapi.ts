@@ -17,7 +17,7 @@ import { MASTER_SCOPES, masterSecretNames } from "../keys/master_keys.ts";
 import type { Route, RouteExample } from "./exchange.ts";
 import { withFormat } from "./openapi_formats.ts";
 import { deliveryCallbacks, webhookComponents, webhooksOf } from "./openapi_webhooks.ts";
-import { methodsOf, ROUTE_GROUPS, ROUTES } from "./routes.ts";
+import { methodsOf, ROUTE_GROUPS } from "./routes.ts";
 
 const errorSchema = z.object({
   error: z.object({
@@ -84,6 +84,15 @@ function withExamples<Schema extends z.ZodType>(
   return values.length === 0 ? schema : schema.meta({ param: { examples: Object.fromEntries(values) } });
 }
 
+const nameOfCall = (id: string) =>
+  z.string().min(1).max(IDEMPOTENCY_KEY_MAX_LENGTH).meta({
+    description:
+      "Identifies the call. If the call is repeated within 30 days, it gets the stored answer and is not done again.",
+    param: { id },
+  });
+const NAME_OF_CALL = nameOfCall("IdempotencyKey");
+const NAME_OF_CALL_IF_ANY = nameOfCall("IdempotencyKeyIfAny").optional();
+
 function parametersOf(route: Route) {
   const shape = route.parameters?.shape ?? {};
   const query = Object.entries(shape).map(([name, schema]) => [
@@ -96,10 +105,6 @@ function parametersOf(route: Route) {
       description: `Used if the query does not contain \`${name}\`.`,
     }),
   ]);
-  const idempotency = z.string().min(1).max(IDEMPOTENCY_KEY_MAX_LENGTH).meta({
-    description:
-      "Identifies the call. If the call is repeated within 30 days, it gets the stored answer and is not done again.",
-  });
   const path = Object.entries(route.pathParameters?.shape ?? {}).map(([name, schema]) => [
     name,
     withExamples(schema as z.ZodType, (example) => example.path?.[name], route),
@@ -108,8 +113,8 @@ function parametersOf(route: Route) {
     query: z.object(Object.fromEntries(query)),
     header: z.object({
       ...Object.fromEntries(headers),
-      ...(route.idempotent ? { "Idempotency-Key": idempotency } : {}),
-      ...(route.honoursIdempotencyKey ? { "Idempotency-Key": idempotency.optional() } : {}),
+      ...(route.idempotent ? { "Idempotency-Key": NAME_OF_CALL } : {}),
+      ...(route.honoursIdempotencyKey ? { "Idempotency-Key": NAME_OF_CALL_IF_ANY } : {}),
     }),
     ...(path.length === 0 ? {} : { path: z.object(Object.fromEntries(path)) }),
   };
@@ -259,7 +264,7 @@ function operationOf(route: Route, tag: string): ZodOpenApiOperationObject {
 const PREFLIGHTS = {
   name: "Preflights",
   description:
-    "The requests that a browser sends by itself before a call from another origin. No key is needed.",
+    "The requests that a browser sends by itself before a call from another origin. No key is needed, and whatever the path names, the answer is the same. Wildcards are not supported.",
 };
 
 /** Parts of every preflight. The document has each once. */
@@ -273,19 +278,29 @@ const PREFLIGHT_GRANTED: ZodOpenApiResponseObject = {
   headers: z.object({ "Access-Control-Allow-Origin": z.string() }),
 };
 
+/** Schemas of what preflights' paths name; the document has each name once. */
+const PREFLIGHT_NAMES: Record<string, z.ZodType> = {};
+
+function preflightPath(names: readonly string[]): Record<string, z.ZodType> {
+  return Object.fromEntries(names.map((name) => {
+    PREFLIGHT_NAMES[name] ??= z.string().meta({ param: { id: `any_${name}` } });
+    return [name, PREFLIGHT_NAMES[name]];
+  }));
+}
+
 /** The request of a browser before a cross-origin call; it needs no key and is the same on every path. */
 function preflightOf(path: string, methods: readonly string[]): ZodOpenApiOperationObject {
+  const parameters = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
   const names = path.split("/").filter((part) => part !== "").map((part) => part.replace(/\W/g, "_"));
-  const parameters = ROUTES.find((route) => route.path === path)?.pathParameters ?? undefined;
   return {
     operationId: ["preflight", ...names].join("_"),
     tags: [PREFLIGHTS.name],
     summary: `Preflight of ${methods.join(", ")}`,
-    description: "Granted if an active organization registered the origin. Wildcards are not supported.",
+    description: "Granted if an active organization registered the origin.",
     security: [],
     requestParams: {
       header: z.object(PREFLIGHT_HEADERS),
-      ...(parameters === undefined ? {} : { path: parameters }),
+      ...(parameters.length === 0 ? {} : { path: z.object(preflightPath(parameters)) }),
     },
     responses: {
       "204": PREFLIGHT_GRANTED,

@@ -11,14 +11,20 @@ interface Published {
 }
 
 /**
- * Sets the format of numbers. Without it generators use 32 bits for any number, too few for a score's
+ * Sets the format of numbers, and leaves out bounds of answers that say nothing. Without it generators use 32 bits for any number, too few for a score's
  * decimals and for milliseconds.
  */
-export function withFormat({ jsonSchema }: { readonly jsonSchema: unknown }): void {
+export function withFormat(
+  { jsonSchema, io }: { readonly jsonSchema: unknown; readonly io: "input" | "output" },
+): void {
   const schema = jsonSchema as Published;
   const types = [schema.type].flat();
   if (types.includes("number")) schema.format = "double";
   if (!types.includes("integer")) return;
   const { minimum = -Infinity, maximum = Infinity } = schema;
   schema.format = minimum >= INT32.least && maximum <= INT32.most ? "int32" : "int64";
+  // What a client sends must not lie beyond; that answers do not is no news.
+  if (io === "input") return;
+  if (maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
+  if (minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
 }

@@ -17,19 +17,25 @@ const WEBHOOKS: Readonly<Record<WebhookEvent | typeof PING, string>> = {
 };
 const EVENTS = Object.keys(WEBHOOKS) as (keyof typeof WEBHOOKS)[];
 
-const text = (description: string) => z.string().meta({ description });
+/** A header that each delivery has, and the document once. */
+const text = (id: string, description: string) => z.string().meta({ description, param: { id } });
 
 const DELIVERY_HEADERS = z.object({
   "X-SERVICE-Signature": text(
+    "delivery_signature",
     "`sha256=` and the hex HMAC-SHA256 of timestamp, `.` and body, keyed with the signing secret.",
   ),
   "X-SERVICE-Timestamp": text(
+    "delivery_timestamp",
     "Unix seconds of this attempt. Refuse a difference of more than 300 seconds from your own clock.",
   ),
-  "X-SERVICE-Idempotency-Key": text("The delivery's id, the same at each attempt."),
-  "webhook-id": text("The delivery's id, as Standard Webhooks defines it."),
-  "webhook-timestamp": text("Unix seconds of this attempt."),
-  "webhook-signature": text("`v1,` and the base64 HMAC-SHA256 of id, `.`, timestamp, `.` and body."),
+  "X-SERVICE-Idempotency-Key": text("delivery_id", "The delivery's id, the same at each attempt."),
+  "webhook-id": text("webhook_id", "The delivery's id, as Standard Webhooks defines it."),
+  "webhook-timestamp": text("webhook_timestamp", "Unix seconds of this attempt."),
+  "webhook-signature": text(
+    "webhook_signature",
+    "`v1,` and the base64 HMAC-SHA256 of id, `.`, timestamp, `.` and body.",
+  ),
 });
 
 const RESPONSES = {

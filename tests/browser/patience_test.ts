@@ -80,7 +80,8 @@ async function tabTo(page: Page, name: RegExp): Promise<void> {
     const focused = await page.evaluate(() => {
       const element = document.activeElement as HTMLElement;
       const outline = getComputedStyle(element).outlineStyle;
-      return { text: element.ariaLabel ?? element.textContent ?? "", id: element.id, outline };
+      const label = element.closest("label")?.textContent.trim();
+      return { text: element.ariaLabel ?? (element.textContent || label) ?? "", id: element.id, outline };
     });
     if (!name.test(focused.text) && !name.test(focused.id)) continue;
     assert.notEqual(focused.outline, "none", `${focused.text} has no visible focus`);
@@ -130,7 +131,7 @@ Deno.test({
         await tabTo(page, /^Keys$/);
         await page.keyboard.press("Enter");
         await isAt("Keys");
-        await page.keyboard.press("Tab");
+        await tabTo(page, /^I can put the new key into/);
         await page.keyboard.press("Space");
         await page.keyboard.press("Tab");
         await page.keyboard.press("Enter");

@@ -420,7 +420,7 @@ Deno.test({
     await until(() => release.output().includes(`The browser was not opened: `));
     assert.match(
       release.output(),
-      /was not given --allow-run=xdg-open\. Open it yourself:\n\n {2}http:\S+\/console\n/,
+      /was not given --allow-run=xdg-open\. Open it yourself:\n\n {2}http:\S+\/console\/link#usr_\S+\n/,
     );
     assert.equal(await release.stop(), 0);
     await Deno.remove(directory, { recursive: true });

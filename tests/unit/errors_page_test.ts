@@ -85,9 +85,9 @@ Deno.test("a code links to the operations that can answer with it, and to no oth
   assert.deepEqual(linked("ORIGIN_NOT_ALLOWED"), []);
   assert.deepEqual(
     linked("UNAUTHORIZED"),
-    ROUTES.filter(({ auth, operationId }) => auth.kind !== "none" || operationId === "postSignIn").map((
-      { operationId },
-    ) => operationId),
+    ROUTES.filter(({ auth, operationId }) =>
+      auth.kind !== "none" || /^post(?:Passkey)?SignIn$/.test(operationId)
+    ).map(({ operationId }) => operationId),
   );
 });
 

@@ -36,6 +36,7 @@ Deno.test("grave operations are every removal, every change with a master key, a
     "deleteUserSessions",
     "deleteSessions",
     "deleteSession",
+    "deletePasskey",
     "postOrganization",
     "postBillingSuspension",
     "postBillingRotation",
@@ -71,6 +72,11 @@ Deno.test("grave operations are every removal, every change with a master key, a
     "postLinkUse",
     "postSignOut",
     "postPassword",
+    "postPasskeySignInOptions",
+    "postPasskeySignIn",
+    "postLinkPasskeyOptions",
+    "postPasskeyOptions",
+    "postPasskey",
     "postAssessment",
   ]);
 });
@@ -97,6 +103,7 @@ Deno.test("the first example of an operation can be sent, or names what must sti
     "postUserLink",
     "deleteUserSessions",
     "deleteSession",
+    "deletePasskey",
     "postAcknowledgement",
   ]);
   assert.deepEqual(exampleNames(operation("getOperators")), [

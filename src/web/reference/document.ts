@@ -98,7 +98,7 @@ export function groupsOf({ tags, paths, components }: OpenApi): readonly Group[]
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, described]) => ({
       ...described,
-      parameters: (described.parameters ?? []).map((parameter) => targetOf(parameter, components.parameters)),
+      parameters: parametersOf(described, components),
       responses: Object.fromEntries(
         Object.entries(described.responses).map(([status, response]) => [
           status,
@@ -115,6 +115,20 @@ export function groupsOf({ tags, paths, components }: OpenApi): readonly Group[]
     description,
     operations: operations.filter((operation) => operation.tags?.includes(name)),
   }));
+}
+
+/** The events, each by its name and as the service sends it. */
+export function eventsOf({ webhooks, components }: OpenApi): readonly (readonly [string, Described])[] {
+  return Object.entries(webhooks).map(([event, { post }]) =>
+    [event, { ...post, parameters: parametersOf(post, components) }] as const
+  );
+}
+
+function parametersOf(
+  { parameters = [] }: Described,
+  components: OpenApi["components"],
+): readonly Parameter[] {
+  return parameters.map((parameter) => targetOf(parameter, components.parameters));
 }
 
 /** What stands in the document, or what it refers to among the components. */

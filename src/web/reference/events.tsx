@@ -1,5 +1,5 @@
 /** The events that the service sends to registered webhooks. */
-import type { Described } from "./document.ts";
+import { type Described, eventsOf } from "./document.ts";
 import { useReference } from "./context.ts";
 import { Folded } from "./folded.tsx";
 import { Parameters } from "./parameters.tsx";
@@ -17,7 +17,7 @@ export function Events() {
         <a href="#postWebhook">registered</a>, signed, at least once each. Answer with any 2xx within 10
         seconds, and know a delivery by its id: a second one with the same id is the same.
       </p>
-      {Object.entries(document.webhooks).map(([event, { post }]) => (
+      {eventsOf(document).map(([event, post]) => (
         <Folded
           key={event}
           id={post.operationId}
