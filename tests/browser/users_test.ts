@@ -1,5 +1,5 @@
 /**
- * People in the console: the link that signs in, an invitation, a password, what each role is shown, sessions, and named
+ * People in the console: the link that signs in, an invitation, a password, passkeys, what each role is shown, sessions, and named
  * keys.
  */
 import assert from "node:assert/strict";
@@ -113,8 +113,9 @@ usersTest(
     await vera.getByRole("navigation", { name: "Console" }).waitFor();
 
     // The admin changes the role: it counts at the next request.
+    const changed = admin.waitForResponse((answer) => answer.request().method() === "PUT");
     await admin.getByLabel("Role of Vera Vogt").selectOption("auditor");
-    await admin.getByText("Vera Vogt").first().waitFor();
+    assert.equal((await changed).status(), 200);
     await go(vera, "/console/audit-log");
     await vera.getByRole("heading", { name: "Audit log" }).waitFor();
     await shown(vera);
@@ -161,6 +162,81 @@ usersTest("an admin makes a named key, which works, and removes it", async (visi
   await page.getByRole("button", { name: "Really remove" }).click();
   await page.getByText("There is none.").waitFor();
   assert.equal(await use(), 401);
+});
+
+/** Gives a page's browser an authenticator, which confirms by itself. */
+async function plugInAuthenticator(page: Page): Promise<void> {
+  const cdp = await page.context().newCDPSession(page);
+  await cdp.send("WebAuthn.enable");
+  await cdp.send("WebAuthn.addVirtualAuthenticator", {
+    options: {
+      protocol: "ctap2",
+      transport: "internal",
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+}
+
+/** No browser makes a passkey for an address without a name. */
+const atLocalhost = browserTests<DemoService>(
+  (use) => withDemo(use),
+  ({ service }) => service.url.replace("127.0.0.1", "localhost"),
+);
+
+atLocalhost(
+  "an invited user makes a passkey in place of a password, signs in with it, adds none twice, and removes it",
+  async (visit, demo) => {
+    const { body } = await demo.service.send("/v1/users", {
+      key: demo.key,
+      body: { email: "pia@demo.example", name: "Pia Paul", role: "viewer" },
+    });
+    const { page, expectErrors } = await visit();
+    await plugInAuthenticator(page);
+    await page.goto(`/console/link${new URL(body.link).hash}`);
+    await page.getByRole("heading", { name: "Or make a passkey" }).waitFor();
+    await assertAccessible(page, "the page of a link");
+    await page.getByLabel(/^Name of this device/).fill("work laptop");
+    await page.getByRole("button", { name: "Make a passkey and sign in" }).click();
+    await page.getByRole("navigation", { name: "Console" }).waitFor();
+
+    await page.getByRole("button", { name: "Sign out", exact: true }).click();
+    await page.getByRole("button", { name: "Use a passkey" }).click();
+    await page.getByRole("navigation", { name: "Console" }).waitFor();
+
+    await page.getByRole("link", { name: "Pia Paul" }).click();
+    await page.getByRole("rowheader", { name: "work laptop" }).waitFor();
+    assert.equal(await page.getByRole("heading", { name: "Password" }).count(), 0);
+    await page.getByLabel(/^Name of this device/).fill("the same device");
+    await page.getByRole("button", { name: "Add a passkey" }).click();
+    await page.getByText("This device has a passkey of yours already").waitFor();
+    await page.getByRole("button", { name: "Remove work laptop" }).click();
+    await page.getByText("You have no password").waitFor();
+    await page.getByRole("button", { name: "Really remove" }).click();
+    await page.getByText("There is none.").waitFor();
+    await page.getByLabel(/^Name of this device/).fill("another name");
+    await page.getByRole("button", { name: "Add a passkey" }).click();
+    await page.getByRole("rowheader", { name: "another name" }).waitFor();
+    await page.getByRole("button", { name: "Remove another name" }).click();
+    await page.getByRole("button", { name: "Really remove" }).click();
+    await page.getByText("There is none.").waitFor();
+
+    expectErrors(/401/);
+    await page.getByRole("button", { name: "Sign out", exact: true }).click();
+    await page.getByRole("button", { name: "Use a passkey" }).click();
+    await page.getByText("This passkey opens nothing here").waitFor();
+  },
+);
+
+usersTest("at an address without a name the account says where passkeys work", async (visit, demo) => {
+  const { page } = await visit();
+  await signInByLink(page, demo);
+  await page.getByRole("link", { name: "Demo admin" }).click();
+  await page.getByText(/^Passkeys work at localhost, not at 127\.0\.0\.1: open http:\/\/localhost:/)
+    .waitFor();
+  assert.equal(await page.getByRole("button", { name: "Add a passkey" }).count(), 0);
 });
 
 for (const theme of THEMES) {

@@ -1,9 +1,10 @@
-/** The page of a one-time link: it sets a password, or only signs in. Its token is in the fragment, which no server sees. */
+/** The page of a one-time link: it sets a password or a passkey, or only signs in. Its token is in the fragment, which no server sees. */
 import { useEffect, useState } from "preact/hooks";
 import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from "../../domain/limits.ts";
 import { ApiError, call } from "../shared/api.ts";
 import { announceWait } from "../shared/waiting.tsx";
 import { Failure, View } from "./parts.tsx";
+import { PasskeyByLink } from "./passkeys.tsx";
 import { type SignedIn, signedInAs } from "./session.tsx";
 import { Field } from "./sign_in.tsx";
 import type { Me, OpenedLink } from "./types.ts";
@@ -109,6 +110,7 @@ function SetPassword({ link, token, onDone }: Use) {
         </p>
       </form>
       {error !== null && <Failure error={error} />}
+      <PasskeyByLink token={token} onDone={onDone} />
     </View>
   );
 }

@@ -1,9 +1,10 @@
-/** The sign-in: of a user with a password, or with an organization's key, which is tried on the dashboard. */
+/** The sign-in: of a user with a password or a passkey, or with an organization's key, which is tried on the dashboard. */
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { ApiError, call } from "../shared/api.ts";
 import { announceWait } from "../shared/waiting.tsx";
 import { Failure, View } from "./parts.tsx";
+import { WithPasskey } from "./passkeys.tsx";
 import { type SignedIn, signedInAs } from "./session.tsx";
 import type { Dashboard, Me } from "./types.ts";
 import { useAction } from "./use_answer.ts";
@@ -29,6 +30,7 @@ export function SignIn({ reason, onSignedIn }: SigningIn & {
       )}
       <h2>{PROVIDER === undefined ? "With your account" : "With a password of this service"}</h2>
       <WithPassword onSignedIn={onSignedIn} />
+      <WithPasskey onSignedIn={onSignedIn} />
       <h2>With the key of your organization</h2>
       <WithKey onSignedIn={onSignedIn} />
       <p>

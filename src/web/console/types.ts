@@ -21,6 +21,11 @@ import type { namedKeyCreatedSchema, namedKeysSchema } from "../../domain/named_
 import type {
   linkSchema,
   meSchema,
+  newPasskeySchema,
+  passkeyAddedSchema,
+  passkeyCreationSchema,
+  passkeyRequestSchema,
+  passkeysSchema,
   sessionsSchema,
   signedOutSchema,
   userInvitedSchema,
@@ -46,6 +51,11 @@ export type Users = z.infer<typeof usersSchema>;
 export type UserInvited = z.infer<typeof userInvitedSchema>;
 export type UserLink = z.infer<typeof userLinkSchema>;
 export type Sessions = z.infer<typeof sessionsSchema>;
+export type Passkeys = z.infer<typeof passkeysSchema>;
+export type PasskeyAdded = z.infer<typeof passkeyAddedSchema>;
+export type PasskeyCreation = z.infer<typeof passkeyCreationSchema>;
+export type PasskeyRequest = z.infer<typeof passkeyRequestSchema>;
+export type NewPasskey = z.input<typeof newPasskeySchema>;
 export type NamedKeys = z.infer<typeof namedKeysSchema>;
 export type NamedKeyCreated = z.infer<typeof namedKeyCreatedSchema>;
 export type Webhooks = z.infer<typeof webhookListSchema>;

@@ -1,7 +1,8 @@
-/** The user's own account: sessions, each of which can be ended, and the password. */
+/** The user's own account: sessions, each of which can be ended, passkeys, and the password. */
 import { useState } from "preact/hooks";
 import { PASSWORD_MIN_LENGTH } from "../../../domain/limits.ts";
 import { Answered, Empty, Failure, Instant, Rows, View } from "../parts.tsx";
+import { OwnPasskeys } from "../passkeys.tsx";
 import { SESSION_OVER, useCaller, useSession } from "../session.tsx";
 import { Field } from "../sign_in.tsx";
 import type { Me, Sessions } from "../types.ts";
@@ -25,6 +26,8 @@ export function AccountView() {
       </p>
       <h2>Sessions</h2>
       <OpenSessions />
+      <h2>Passkeys</h2>
+      <OwnPasskeys hasPassword={user.has_password} />
       {user.has_password && (
         <>
           <h2>Password</h2>
