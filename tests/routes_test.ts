@@ -588,13 +588,20 @@ Deno.test("the wire names of the requests are those of the specification", () =>
   assert.deepEqual(resolved(create).required, ["org_id", "name", "domain", "tier", "allowed_origins"]);
 });
 
+/** A parameter that stands in an operation, or the component that it refers to. */
+function parameterOf(parameter: Parameter): Parameter {
+  return parameter.$ref === undefined ? parameter : document.components.parameters[
+    parameter.$ref.split("/").at(-1)!
+  ];
+}
+
 Deno.test("every operation of a path has the parameters that the path names", () => {
   for (
     const [path, methods] of Object.entries<Record<string, { parameters?: Parameter[] }>>(document.paths)
   ) {
     const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
     for (const { parameters = [] } of Object.values(methods)) {
-      const inPath = parameters.filter((parameter) => parameter.in === "path");
+      const inPath = parameters.map(parameterOf).filter((parameter) => parameter.in === "path");
       assert.deepEqual(inPath.map(({ name }) => name), named, path);
     }
   }

@@ -149,7 +149,11 @@ function textsOf({ not, ...schema }: Schema): fc.Arbitrary<string> {
 function plainTextsOf({ pattern, format, minLength = 0, maxLength = 300 }: Schema): fc.Arbitrary<string> {
   if (format === "uuid") return fc.uuid();
   if (format === "uri") return fc.webUrl({ validSchemes: ["https"] });
-  if (pattern !== undefined) return fc.stringMatching(new RegExp(pattern));
+  if (pattern !== undefined) {
+    // A pattern of any length beside bounds of the length.
+    const length = `{${minLength},${Math.min(maxLength, minLength + 60)}}$`;
+    return fc.stringMatching(new RegExp(minLength === 0 ? pattern : pattern.replace(/\*\$$/, length)));
+  }
   const free = fc.string({ unit: "grapheme", minLength, maxLength: Math.min(maxLength, minLength + 60) });
   const longest = fc.constant("x".repeat(maxLength));
   return fc.oneof({ weight: 8, arbitrary: free }, { weight: 1, arbitrary: longest });
