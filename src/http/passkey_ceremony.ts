@@ -2,15 +2,14 @@
  * The challenge of a passkey ceremony. The browser keeps it, sealed, from the options to the answer; each is taken once.
  * Source: Web Authentication Level 3 (W3C), section 13.4.3.
  */
-import { generateCookie, getCookie } from "hono/cookie";
 import { ServiceError } from "../domain/errors.ts";
 import { PASSKEY_CEREMONY_MS, PASSKEY_CHALLENGE_BYTES } from "../domain/passkey.ts";
 import { relyingPartyOf } from "../identity/relying_party.ts";
 import { WRAP_IV_BYTES } from "../keys/secrets.ts";
 import { openState, sealState } from "../keys/sign_in_state.ts";
 import type { Ceremony } from "../operations/users/passkeys.ts";
+import { readCookie, setCookie } from "./cookies.ts";
 import type { AppContext, Services } from "./exchange.ts";
-import { isSecure } from "./middleware/session.ts";
 
 const COOKIE = "jiss_passkey";
 
@@ -23,7 +22,7 @@ export function beginCeremony(services: Services, context: AppContext): Ceremony
     expires_at: context.var.exchange.call.now + PASSKEY_CEREMONY_MS,
   };
   const sealed = sealState(installation.key, JSON.stringify(state), world.random(WRAP_IV_BYTES));
-  sendCookie(services, context, sealed, PASSKEY_CEREMONY_MS / 1_000);
+  setCookie(services, context, { name: COOKIE, value: sealed, maxAge: PASSKEY_CEREMONY_MS / 1_000 });
   return ceremony;
 }
 
@@ -34,8 +33,8 @@ export function beginCeremony(services: Services, context: AppContext): Ceremony
 export function endCeremony(services: Services, context: AppContext): Ceremony {
   const { dependencies: { installation }, usedChallenges } = services;
   const { now } = context.var.exchange.call;
-  const sealed = isSecure(services) ? getCookie(context, COOKIE, "host") : getCookie(context, COOKIE);
-  sendCookie(services, context, "", 0);
+  const sealed = readCookie(services, context, COOKIE);
+  setCookie(services, context, { name: COOKIE, value: "", maxAge: 0 });
   const text = sealed === undefined ? null : openState(installation.key, sealed);
   const state: { readonly challenge: string; readonly expires_at: number } | null = text && JSON.parse(text);
   if (
@@ -53,15 +52,4 @@ function partyOf({ description }: Services) {
   const party = relyingPartyOf(description.baseUrl());
   if (party.rpId !== null) return party;
   throw new ServiceError("NOT_IMPLEMENTED", party.message);
-}
-
-function sendCookie(services: Services, context: AppContext, value: string, maxAge: number): void {
-  const cookie = generateCookie(COOKIE, value, {
-    path: "/",
-    httpOnly: true,
-    sameSite: "Strict",
-    maxAge,
-    ...(isSecure(services) ? { secure: true, prefix: "host" } as const : {}),
-  });
-  context.var.exchange.headers.append("Set-Cookie", cookie);
 }

@@ -2,7 +2,6 @@
  * Where browsers are sent to the identity provider and come back, and where the provider itself ends sessions. No part of
  * the API: nobody calls them by hand. Source: OpenID Connect Core 1.0, section 3.1; Back-Channel Logout 1.0.
  */
-import { generateCookie, getCookie } from "hono/cookie";
 import { ServiceError, unavailable } from "../domain/errors.ts";
 import { type Grant, grantOf, leftOutClaims } from "../identity/claims_map.ts";
 import type { KeptSecrets, SignedIn as Identified } from "../identity/oidc.ts";
@@ -13,7 +12,8 @@ import { limitSubject } from "../limits/client_address.ts";
 import { endProvidedSessions, signInFromProvider } from "../operations/users/provider.ts";
 import { readBody } from "./body.ts";
 import type { AppContext, Identifying, Services } from "./exchange.ts";
-import { giveCookie, isSecure } from "./middleware/session.ts";
+import { readCookie, setCookie } from "./cookies.ts";
+import { giveCookie } from "./middleware/session.ts";
 import { admitAddress } from "./middleware/rate_limits.ts";
 
 const COOKIE = "jiss_provider";
@@ -138,7 +138,7 @@ async function asked<Result>(
 }
 
 function stateOf(services: Services, context: AppContext): State | null {
-  const sealed = isSecure(services) ? getCookie(context, COOKIE, "host") : getCookie(context, COOKIE);
+  const sealed = readCookie(services, context, COOKIE);
   const text = sealed === undefined ? null : openState(services.dependencies.installation.key, sealed);
   if (text === null) return null;
   const state: State = JSON.parse(text);
@@ -147,14 +147,7 @@ function stateOf(services: Services, context: AppContext): State | null {
 
 /** The browser sends it on the way back from the provider, so that it cannot be `Strict`. */
 function sendState(services: Services, context: AppContext, value: string, maxAge: number): void {
-  const cookie = generateCookie(COOKIE, value, {
-    path: "/",
-    httpOnly: true,
-    sameSite: "Lax",
-    maxAge,
-    ...(isSecure(services) ? { secure: true, prefix: "host" } as const : {}),
-  });
-  context.var.exchange.headers.append("Set-Cookie", cookie);
+  setCookie(services, context, { name: COOKIE, value, maxAge, sameSite: "Lax" });
 }
 
 function redirect(location: string): Response {

@@ -1,19 +1,14 @@
 /**
  * The cookie of a user's session: read, set and cleared, and held to the console's own pages. Source: oversight-loop design,
- * section 3; RFC 6265bis for the cookie's name and attributes.
+ * section 3.
  */
-import { generateCookie, getCookie } from "hono/cookie";
 import { ServiceError } from "../../domain/errors.ts";
 import { hashOfCookie, type OpenSession, openSession } from "../../operations/users/sessions.ts";
+import { readCookie, setCookie } from "../cookies.ts";
 import type { AppContext, Exchange, Route, Services } from "../exchange.ts";
 import type { AuthenticationFloor } from "./floor.ts";
 
 const COOKIE = "jiss_session";
-
-/** Whether browsers reach the service over TLS. */
-export function isSecure({ description, servesTls }: Services): boolean {
-  return servesTls || description.baseUrl().startsWith("https:");
-}
 
 /**
  * The hash of the session's cookie, if the request has one that this installation issued and the route takes sessions; null
@@ -21,7 +16,7 @@ export function isSecure({ description, servesTls }: Services): boolean {
  */
 export function cookieFor(services: Services, context: AppContext, { auth }: Route): Uint8Array | null {
   if (auth.kind !== "key" && auth.kind !== "user") return null;
-  const cookie = isSecure(services) ? getCookie(context, COOKIE, "host") : getCookie(context, COOKIE);
+  const cookie = readCookie(services, context, COOKIE);
   return cookie === undefined ? null : hashOfCookie(services.dependencies, cookie);
 }
 
@@ -78,22 +73,11 @@ export function giveCookie(
   { token, expiresAt }: { readonly token: string; readonly expiresAt: number },
 ): void {
   const { call } = context.var.exchange;
-  sendCookie(services, context, token, Math.max(0, Math.floor((expiresAt - call.now) / 1000)));
+  const maxAge = Math.max(0, Math.floor((expiresAt - call.now) / 1000));
+  setCookie(services, context, { name: COOKIE, value: token, maxAge });
 }
 
 /** Takes the cookie back. */
 export function takeCookie(services: Services, context: AppContext): void {
-  sendCookie(services, context, "", 0);
-}
-
-function sendCookie(services: Services, context: AppContext, value: string, maxAge: number): void {
-  const cookie = generateCookie(COOKIE, value, {
-    path: "/",
-    httpOnly: true,
-    sameSite: "Strict",
-    maxAge,
-    // The prefix binds the cookie to this host, so that no other host of the domain can set one.
-    ...(isSecure(services) ? { secure: true, prefix: "host" } as const : {}),
-  });
-  context.var.exchange.headers.append("Set-Cookie", cookie);
+  setCookie(services, context, { name: COOKIE, value: "", maxAge: 0 });
 }

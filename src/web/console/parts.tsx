@@ -3,7 +3,7 @@
  * none.
  */
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { VerdictStatus } from "../../domain/enums.ts";
 import type { FindingStatus } from "../../domain/report.ts";
 import { instantInWords, nameInWords, NO_DATA, STATUS_WORDS } from "../../pages/wording.ts";
@@ -47,6 +47,33 @@ export function Answered<Body>({ asked: { loaded, again }, children }: {
     case "ready":
       return <>{children(loaded.body)}</>;
   }
+}
+
+/** A button for what cannot be undone: it asks once more. `warning` is shown with the question. */
+export function Grave({ verb, what, busy, warning = null, onSure }: {
+  /** What the button does, in capitals as it begins, such as `Remove`. */
+  readonly verb: string;
+  /** To whom or what it does it: the button's name for assistive technology. */
+  readonly what: string;
+  readonly busy: boolean;
+  readonly warning?: string | null;
+  readonly onSure: () => void;
+}) {
+  const [isAsking, setAsking] = useState(false);
+  if (!isAsking) {
+    return (
+      <button type="button" aria-label={`${verb} ${what}`} onClick={() => setAsking(true)}>{verb}</button>
+    );
+  }
+  return (
+    <>
+      {warning !== null && <p class="small">{warning}</p>}
+      <button class="grave" type="button" disabled={busy} onClick={onSure}>
+        Really {verb.toLowerCase()}
+      </button>
+      <button type="button" onClick={() => setAsking(false)}>Keep</button>
+    </>
+  );
 }
 
 /** A refusal of the service, in its own words. */

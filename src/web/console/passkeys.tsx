@@ -4,7 +4,7 @@ import { KEY_NAME_MAX_LENGTH } from "../../domain/limits.ts";
 import { ApiError, type ApiRequest, call } from "../shared/api.ts";
 import { createPasskey, PasskeyError, passkeyObstacle, presentPasskey } from "../shared/passkeys.ts";
 import { announceWait } from "../shared/waiting.tsx";
-import { Answered, Empty, Failure, Instant, Rows } from "./parts.tsx";
+import { Answered, Empty, Failure, Grave, Instant, Rows } from "./parts.tsx";
 import { type SignedIn, signedInAs, useCaller } from "./session.tsx";
 import { Field } from "./sign_in.tsx";
 import type { Me, NewPasskey, PasskeyAdded, PasskeyCreation, PasskeyRequest, Passkeys } from "./types.ts";
@@ -198,7 +198,6 @@ function Passkey({ row: { passkey_id, name, created_at, used_at }, isLast, onCha
 }) {
   const caller = useCaller();
   const { busy, error, run } = useAction<unknown>();
-  const [isRemoving, setRemoving] = useState(false);
   const remove = async () => {
     const path = `/v1/me/passkeys/${encodeURIComponent(passkey_id)}`;
     const done = await run((patience) => caller.json({ method: "DELETE", path }, { patience }));
@@ -214,24 +213,16 @@ function Passkey({ row: { passkey_id, name, created_at, used_at }, isLast, onCha
       </td>
       <td>{used_at === null ? <span class="muted">not yet</span> : <Instant at={used_at} />}</td>
       <td>
-        {isRemoving && isLast && (
-          <p class="small">
-            You have no password: afterwards you need your organization's account, or a link of an admin.
-          </p>
-        )}
         <div class="actions">
-          {isRemoving
-            ? (
-              <>
-                <button class="grave" type="button" disabled={busy} onClick={remove}>Really remove</button>
-                <button type="button" onClick={() => setRemoving(false)}>Keep</button>
-              </>
-            )
-            : (
-              <button type="button" onClick={() => setRemoving(true)} aria-label={`Remove ${name}`}>
-                Remove
-              </button>
-            )}
+          <Grave
+            verb="Remove"
+            what={name}
+            busy={busy}
+            warning={isLast
+              ? "You have no password: afterwards you need your organization's account, or a link of an admin."
+              : null}
+            onSure={remove}
+          />
         </div>
         {error !== null && <Failure error={error} />}
       </td>

@@ -1,7 +1,7 @@
 /** The organization's named keys: made, listed and removed. */
 import { useState } from "preact/hooks";
 import { type Scope, SCOPES } from "../../../domain/access.ts";
-import { Answered, Empty, Failure, Instant, Rows } from "../parts.tsx";
+import { Answered, Empty, Failure, Grave, Instant, Rows } from "../parts.tsx";
 import { useCaller, useSession } from "../session.tsx";
 import { Field } from "../sign_in.tsx";
 import type { NamedKeyCreated, NamedKeys as Listed } from "../types.ts";
@@ -46,7 +46,6 @@ function KeyRow({ row, onChanged }: {
 }) {
   const caller = useCaller();
   const { busy, error, run } = useAction<unknown>();
-  const [isRemoving, setRemoving] = useState(false);
   const remove = async () => {
     const done = await run((patience) =>
       caller.json({ method: "DELETE", path: `/v1/keys/${row.key_id}` }, { patience })
@@ -68,18 +67,7 @@ function KeyRow({ row, onChanged }: {
       </td>
       <td>
         <div class="actions">
-          {isRemoving
-            ? (
-              <>
-                <button class="grave" type="button" disabled={busy} onClick={remove}>Really remove</button>
-                <button type="button" onClick={() => setRemoving(false)}>Keep</button>
-              </>
-            )
-            : (
-              <button type="button" onClick={() => setRemoving(true)} aria-label={`Remove ${row.name}`}>
-                Remove
-              </button>
-            )}
+          <Grave verb="Remove" what={row.name} busy={busy} onSure={remove} />
         </div>
         {error !== null && <Failure error={error} />}
       </td>

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { type Role, ROLES } from "../../../domain/access.ts";
 import { instantInWords } from "../../../pages/wording.ts";
-import { Answered, Empty, Failure, Instant, Rows, View } from "../parts.tsx";
+import { Answered, Empty, Failure, Grave, Instant, Rows, View } from "../parts.tsx";
 import { useCaller, useSession } from "../session.tsx";
 import { Field } from "../sign_in.tsx";
 import type { UserInvited, UserLink, Users } from "../types.ts";
@@ -57,7 +57,6 @@ function UserRow({ user, onChanged }: { readonly user: User; readonly onChanged:
   const caller = useCaller();
   const { obtain, signedIn } = useSession();
   const { busy, error, run } = useAction<true>();
-  const [isErasing, setErasing] = useState(false);
   const isOwn = signedIn.user?.user_id === id;
   const act = async (request: Parameters<typeof caller.json>[0]) => {
     const done = await run(async (patience) => {
@@ -117,25 +116,14 @@ function UserRow({ user, onChanged }: { readonly user: User; readonly onChanged:
               {state === "disabled" ? "Enable" : "Disable"}
             </button>
           )}
-          {!isOwn && (isErasing
-            ? (
-              <>
-                <button
-                  class="grave"
-                  type="button"
-                  disabled={busy}
-                  onClick={() => act({ method: "DELETE", path: `/v1/users/${id}` })}
-                >
-                  Really erase
-                </button>
-                <button type="button" onClick={() => setErasing(false)}>Keep</button>
-              </>
-            )
-            : (
-              <button type="button" onClick={() => setErasing(true)} aria-label={`Erase ${name}`}>
-                Erase
-              </button>
-            ))}
+          {!isOwn && (
+            <Grave
+              verb="Erase"
+              what={name ?? id}
+              busy={busy}
+              onSure={() => act({ method: "DELETE", path: `/v1/users/${id}` })}
+            />
+          )}
         </div>
         {error !== null && <Failure error={error} />}
       </td>
