@@ -6,7 +6,7 @@ import { announceWait } from "../shared/waiting.tsx";
 import { Failure, View } from "./parts.tsx";
 import { PasskeyByLink } from "./passkeys.tsx";
 import { type SignedIn, signedInAs } from "./session.tsx";
-import { Field } from "./sign_in.tsx";
+import { Field } from "./field.tsx";
 import type { Me, OpenedLink } from "./types.ts";
 import { useAction } from "./use_answer.ts";
 

@@ -6,7 +6,7 @@ import { createPasskey, PasskeyError, passkeyObstacle, presentPasskey } from "..
 import { announceWait } from "../shared/waiting.tsx";
 import { Answered, Empty, Failure, Grave, Instant, Rows } from "./parts.tsx";
 import { type SignedIn, signedInAs, useCaller } from "./session.tsx";
-import { Field } from "./sign_in.tsx";
+import { Field } from "./field.tsx";
 import type { Me, NewPasskey, PasskeyAdded, PasskeyCreation, PasskeyRequest, Passkeys } from "./types.ts";
 import { useAction, useAnswer } from "./use_answer.ts";
 

@@ -1,8 +1,8 @@
 /** The sign-in: of a user with a password or a passkey, or with an organization's key, which is tried on the dashboard. */
-import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { ApiError, call } from "../shared/api.ts";
 import { announceWait } from "../shared/waiting.tsx";
+import { Field } from "./field.tsx";
 import { Failure, View } from "./parts.tsx";
 import { WithPasskey } from "./passkeys.tsx";
 import { type SignedIn, signedInAs } from "./session.tsx";
@@ -131,41 +131,5 @@ function WithKey({ onSignedIn }: SigningIn) {
       </p>
       {error !== null && !isRefused && <Failure error={error} />}
     </form>
-  );
-}
-
-/** One labelled field of a form, and what is wrong with it. */
-export function Field(
-  { id, label, type, autocomplete, value, onInput, required = true, wrong = null, field, children }: {
-    readonly id: string;
-    readonly label: string;
-    readonly type: "text" | "email" | "password";
-    readonly autocomplete: string;
-    readonly value: string;
-    readonly onInput: (value: string) => void;
-    readonly required?: boolean;
-    readonly wrong?: string | null;
-    readonly field?: { current: HTMLInputElement | null };
-    readonly children?: ComponentChildren;
-  },
-) {
-  return (
-    <div class="field">
-      <label for={id}>{label}</label>
-      <input
-        id={id}
-        {...(field === undefined ? {} : { ref: field })}
-        type={type as "text"}
-        autocomplete={autocomplete as "off"}
-        spellcheck={false}
-        required={required}
-        value={value}
-        aria-invalid={wrong !== null}
-        aria-describedby={wrong === null ? undefined : `${id}-wrong`}
-        onInput={(event) => onInput(event.currentTarget.value)}
-      />
-      {children}
-      {wrong !== null && <p class="wrong" id={`${id}-wrong`} role="alert">{wrong}</p>}
-    </div>
   );
 }

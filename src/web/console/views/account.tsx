@@ -4,7 +4,7 @@ import { PASSWORD_MIN_LENGTH } from "../../../domain/limits.ts";
 import { Answered, Empty, Failure, Instant, Rows, View } from "../parts.tsx";
 import { OwnPasskeys } from "../passkeys.tsx";
 import { SESSION_OVER, useCaller, useSession } from "../session.tsx";
-import { Field } from "../sign_in.tsx";
+import { Field } from "../field.tsx";
 import type { Me, Sessions } from "../types.ts";
 import { useAction, useAnswer } from "../use_answer.ts";
 

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { type Scope, SCOPES } from "../../../domain/access.ts";
 import { Answered, Empty, Failure, Grave, Instant, Rows } from "../parts.tsx";
 import { useCaller, useSession } from "../session.tsx";
-import { Field } from "../sign_in.tsx";
+import { Field } from "../field.tsx";
 import type { NamedKeyCreated, NamedKeys as Listed } from "../types.ts";
 import { useAction, useAnswer } from "../use_answer.ts";
 

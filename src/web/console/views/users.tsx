@@ -4,7 +4,7 @@ import { type Role, ROLES } from "../../../domain/access.ts";
 import { instantInWords } from "../../../pages/wording.ts";
 import { Answered, Empty, Failure, Grave, Instant, Rows, View } from "../parts.tsx";
 import { useCaller, useSession } from "../session.tsx";
-import { Field } from "../sign_in.tsx";
+import { Field } from "../field.tsx";
 import type { UserInvited, UserLink, Users } from "../types.ts";
 import { useAction, useAnswer } from "../use_answer.ts";
 
