@@ -1,18 +1,18 @@
 /**
- * Who may make which calls: the scopes of named keys, the roles of people, and the kinds of access that the catalogue
+ * This says who may make which calls: the scopes of named keys, the roles of people, and the kinds of access that the catalogue
  * gives its routes. An organization's own key may make all of these calls.
  */
 
-/** What a named key may do. */
+/** The scopes of a named key: each allows one kind of calls. */
 export const SCOPES = ["score", "read", "export", "probe"] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** What a person may do. */
+/** The roles of a person. */
 export const ROLES = ["viewer", "officer", "auditor", "admin"] as const;
 export type Role = (typeof ROLES)[number];
 
 interface AccessRule {
-  /** What the calls do, as the end of "The call …". */
+  /** Says what the calls do, as the end of "The call …". */
   readonly does: string;
   /** The scope that a named key needs; null if only the organization's own key may make the calls. */
   readonly scope: Scope | null;
@@ -38,7 +38,7 @@ export const ACCESS = {
 
 export type Access = keyof typeof ACCESS;
 
-/** What a caller was granted: a person's role, or the scopes of a named key; null for an organization's own key. */
+/** The grant of a caller: a person's role, or the scopes of a named key; null for an organization's own key. */
 export type Grant =
   | { readonly kind: "role"; readonly role: Role }
   | { readonly kind: "scopes"; readonly scopes: readonly Scope[] }

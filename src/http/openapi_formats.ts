@@ -23,7 +23,7 @@ export function withFormat(
   if (!types.includes("integer")) return;
   const { minimum = -Infinity, maximum = Infinity } = schema;
   schema.format = minimum >= INT32.least && maximum <= INT32.most ? "int32" : "int64";
-  // What a client sends must not lie beyond; that answers do not is no news.
+  // A client must not send what lies beyond. No answer does, and saying so of each number helps nobody.
   if (io === "input") return;
   if (maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
   if (minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;

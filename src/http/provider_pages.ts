@@ -1,5 +1,5 @@
 /**
- * Where browsers are sent to the identity provider and come back, and where the provider itself ends sessions. No part of
+ * Three addresses send browsers to the identity provider, take them back, and let the provider end sessions. No part of
  * the API: nobody calls them by hand. Source: OpenID Connect Core 1.0, section 3.1; Back-Channel Logout 1.0.
  */
 import { ServiceError, unavailable } from "../domain/errors.ts";
@@ -22,7 +22,7 @@ const STATE_SECONDS = 600;
 /** A logout token is a few KB. */
 const LOGOUT_BODY_BYTES = 65_536;
 
-/** What the browser keeps while its user is at the provider. */
+/** The browser keeps this, sealed, while its user is at the provider. */
 interface State extends KeptSecrets {
   /** Epoch milliseconds. */
   readonly expiresAt: number;

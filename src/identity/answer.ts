@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import * as z from "zod";
 import { PasskeyRefusal } from "./passkey_refusal.ts";
 
-/** What an answer must fit. */
+/** The values that an answer must fit. */
 export interface Expected {
   /** The random bytes of the options. Whoever keeps them must let each be used once. */
   readonly challenge: Uint8Array;

@@ -21,7 +21,7 @@ const valueSchema = z.union([
   z.array(textSchema).min(1).max(VALUES_MAX),
 ], { error: "must be a text, true, false, or a list of texts" });
 
-/** What is wrong with the name of a claim; null if nothing is. */
+/** Says what is wrong with the name of a claim; null if nothing is. */
 function problemOf(claim: string): string | null {
   if (claim === "" || claim.length > TEXT_LENGTH) return `must have 1 to ${TEXT_LENGTH} characters`;
   if (claim.trim() !== claim) return "must not begin or end with a space";
@@ -72,7 +72,7 @@ type Conditions = ClaimsMap["rules"][number]["when"];
 type Value = Conditions[string];
 type Claims = Readonly<Record<string, unknown>>;
 
-/** What a person may do, and where. */
+/** An organization, and the role that a person has there. */
 export interface Grant {
   readonly organization: string;
   readonly role: Role;

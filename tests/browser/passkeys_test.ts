@@ -17,6 +17,7 @@ import {
 import { PasskeyRefusal } from "../../src/identity/passkey_refusal.ts";
 import { relyingPartyOf } from "../../src/identity/relying_party.ts";
 import type * as passkeys from "../../src/web/shared/passkeys.ts";
+import { addAuthenticator, type Simulated } from "./virtual_authenticator.ts";
 import {
   browserTests,
   chromiumIsMissing,
@@ -200,61 +201,6 @@ async function obstacleOn(page: Page, rpId?: string): Promise<Outcome | null> {
 // ---- authenticators ---------------------------------------------------------------------------------------
 
 type Options = Parameters<typeof addAuthenticator>[1];
-
-/** An authenticator that the browser simulates; by default it is the device's own and everything is confirmed. */
-class Simulated {
-  constructor(readonly cdp: CDPSession, readonly authenticatorId: string) {}
-
-  async confirms(enabled: boolean): Promise<void> {
-    const { authenticatorId } = this;
-    await this.cdp.send("WebAuthn.setAutomaticPresenceSimulation", { authenticatorId, enabled });
-  }
-
-  async knowsItsUser(isUserVerified: boolean): Promise<void> {
-    const { authenticatorId } = this;
-    await this.cdp.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified });
-  }
-
-  async credentials() {
-    const { authenticatorId } = this;
-    return (await this.cdp.send("WebAuthn.getCredentials", { authenticatorId })).credentials;
-  }
-
-  /** Takes every passkey back to the counter of an earlier copy. */
-  async restore(signCount: number): Promise<void> {
-    const { authenticatorId } = this;
-    for (const credential of await this.credentials()) {
-      const { credentialId } = credential;
-      await this.cdp.send("WebAuthn.removeCredential", { authenticatorId, credentialId });
-      await this.cdp.send("WebAuthn.addCredential", {
-        authenticatorId,
-        credential: { ...credential, signCount },
-      });
-    }
-  }
-}
-
-async function addAuthenticator(
-  cdp: CDPSession,
-  options: {
-    readonly transport?: "internal" | "usb";
-    readonly hasUserVerification?: boolean;
-    readonly hasResidentKey?: boolean;
-  } = {},
-): Promise<Simulated> {
-  const { authenticatorId } = await cdp.send("WebAuthn.addVirtualAuthenticator", {
-    options: {
-      protocol: "ctap2",
-      transport: "internal",
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
-      ...options,
-    },
-  });
-  return new Simulated(cdp, authenticatorId);
-}
 
 interface Scene extends Service {
   readonly page: Page;

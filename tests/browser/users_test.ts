@@ -7,6 +7,7 @@ import type { Page } from "playwright-core";
 import { assertAccessible, assertFits, browserTests, THEMES } from "./browser.ts";
 import { go, shown } from "./console.ts";
 import { type DemoService, withDemo } from "./demo_service.ts";
+import { addAuthenticator } from "./virtual_authenticator.ts";
 
 const PASSWORD = "correct horse battery";
 
@@ -164,22 +165,6 @@ usersTest("an admin makes a named key, which works, and removes it", async (visi
   assert.equal(await use(), 401);
 });
 
-/** Gives a page's browser an authenticator, which confirms by itself. */
-async function plugInAuthenticator(page: Page): Promise<void> {
-  const cdp = await page.context().newCDPSession(page);
-  await cdp.send("WebAuthn.enable");
-  await cdp.send("WebAuthn.addVirtualAuthenticator", {
-    options: {
-      protocol: "ctap2",
-      transport: "internal",
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
-    },
-  });
-}
-
 /** No browser makes a passkey for an address without a name. */
 const atLocalhost = browserTests<DemoService>(
   (use) => withDemo(use),
@@ -194,7 +179,9 @@ atLocalhost(
       body: { email: "pia@demo.example", name: "Pia Paul", role: "viewer" },
     });
     const { page, expectErrors } = await visit();
-    await plugInAuthenticator(page);
+    const cdp = await page.context().newCDPSession(page);
+    await cdp.send("WebAuthn.enable");
+    await addAuthenticator(cdp);
     await page.goto(`/console/link${new URL(body.link).hash}`);
     await page.getByRole("heading", { name: "Or make a passkey" }).waitFor();
     await assertAccessible(page, "the page of a link");

@@ -70,6 +70,24 @@ passkeyTest("an invited user takes a passkey in place of a password", async (har
   assert.equal(both.status, 404, "the link is used up");
 });
 
+passkeyTest(
+  "a user with a passkey alone signs in again after being disabled and enabled",
+  async (harness, key) => {
+    const invitation = { email: "ada@acme.example", name: "Ada", role: "viewer" };
+    const { user_id, link } = (await harness.send("/v1/users", { key, body: invitation })).body;
+    const authenticator = new SoftwareAuthenticator(PASSKEY_ORIGIN);
+    await harness.send("/v1/sign-in/link/use", await linkRequest(harness, authenticator, link.split("#")[1]));
+    const statuses: number[] = [];
+    for (const disabled of [true, false]) {
+      const body = { name: "Ada", role: "viewer", disabled };
+      const { status, text } = await harness.send(`/v1/users/${user_id}`, { key, method: "PUT", body });
+      assert.equal(status, 200, text);
+      statuses.push((await signIn(harness, await signInRequest(harness, authenticator))).status);
+    }
+    assert.deepEqual(statuses, [401, 200]);
+  },
+);
+
 passkeyTest("an answer is taken once, in its browser, within five minutes", async (harness) => {
   const { authenticator } = await userWithPasskey(harness);
   const request = await signInRequest(harness, authenticator);

@@ -173,7 +173,7 @@ const postSignOut: Route = {
   },
 };
 
-/** Where the browser ends its session at the provider; null if there is nowhere, or the provider does not answer. */
+/** The address at which the browser ends its session at the provider; null if there is none, or the provider does not answer. */
 async function logoutAtProvider({ identifying, log }: Services): Promise<string | null> {
   try {
     return await identifying?.oidc.endSessionUrl(null) ?? null;

@@ -1,4 +1,4 @@
-/** What routes share by which people sign in, or act for themselves. */
+/** Parts that the routes share by which people sign in, or act for themselves. */
 import { meSchema } from "../../domain/user.ts";
 import { limitSubject } from "../../limits/client_address.ts";
 import { meBody } from "../../operations/users/sessions.ts";

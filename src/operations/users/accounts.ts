@@ -10,7 +10,7 @@ import type { LinkPurpose, ShownUser, UserChange, UserRequest, UserState } from 
 import type { Role } from "../../domain/access.ts";
 import { adminChain } from "../../evidence/chain_name.ts";
 import { linkTokenOf, secretHash, USER_SECRET_BYTES } from "../../keys/user_secrets.ts";
-import { passkeys } from "../../store/passkeys.ts";
+import { type PasskeyRow, passkeys } from "../../store/passkeys.ts";
 import type { UnitOfWork } from "../../store/unit_of_work.ts";
 import { userAccounts, userCounts, type UserRow, usersOfEmail } from "../../store/users.ts";
 import type { Call, OrganizationCaller } from "../shared/call.ts";
@@ -178,7 +178,7 @@ export async function listUsers(
  * @throws {ServiceError} NOT_FOUND.
  */
 export async function changeUser(
-  { world, writer }: Needs,
+  dependencies: Needs,
   caller: OrganizationCaller,
   { userId, change: { name, role, disabled }, call: { now } }: {
     readonly userId: string;
@@ -186,14 +186,16 @@ export async function changeUser(
     readonly call: Call;
   },
 ): Promise<ShownUser> {
+  const { world, writer } = dependencies;
   const { orgId } = caller;
+  const hasPasskey = disabled === false && (await passkeysOf(dependencies, { orgId, userId })).length > 0;
   const draft = drawEvent(world, { type: "USER_CHANGED", caller, now });
   return await writer.submit({
     needs: [{ kind: userAccounts, key: [userId] }],
     chains: [adminChain(orgId)],
     plan(unit) {
       const before = requireUser(unit, { orgId, userId });
-      const state = disabled === undefined ? before.state : stateAfter(before, disabled);
+      const state = disabled === undefined ? before.state : stateAfter(before, { disabled, hasPasskey });
       const after: UserRow = {
         ...before,
         name: name ?? before.name,
@@ -212,11 +214,14 @@ export async function changeUser(
   });
 }
 
-/** The state of a user after being disabled or enabled. */
-function stateAfter(row: UserRow, isDisabled: boolean): UserState {
-  if (isDisabled) return "disabled";
+/** The state of a user after being disabled or enabled: whoever has no way to sign in is invited. */
+function stateAfter(
+  row: UserRow,
+  { disabled, hasPasskey }: { readonly disabled: boolean; readonly hasPasskey: boolean },
+): UserState {
+  if (disabled) return "disabled";
   if (row.state !== "disabled") return row.state as UserState;
-  return row.password === null && row.issuer === null ? "invited" : "active";
+  return row.password !== null || row.issuer !== null || hasPasskey ? "active" : "invited";
 }
 
 /**
@@ -230,8 +235,8 @@ export async function eraseUser(
 ): Promise<void> {
   const { world, writer } = dependencies;
   const { orgId } = caller;
-  const { passkeys: rows } = await readRegistered(dependencies, orgId);
-  const own = rows.filter(({ user_id }) => user_id === userId).map(({ credential_id }) => [credential_id]);
+  const rows = await passkeysOf(dependencies, { orgId, userId });
+  const own = rows.map(({ credential_id }) => [credential_id]);
   const draft = eventDraft(world, { type: "USER_ERASED", caller, now, detail: { user_id: userId } });
   await writer.submit({
     needs: [{ kind: userAccounts, key: [userId] }, ...own.map((key) => ({ kind: passkeys, key }))],
@@ -257,6 +262,15 @@ export async function eraseUser(
       return () => undefined;
     },
   });
+}
+
+/** The passkeys of a user, the oldest first. @throws as {@link readRegistered}. */
+export async function passkeysOf(
+  dependencies: Reading & Remembering,
+  { orgId, userId }: { readonly orgId: string; readonly userId: string },
+): Promise<readonly PasskeyRow[]> {
+  const { passkeys: rows } = await readRegistered(dependencies, orgId);
+  return rows.filter(({ user_id }) => user_id === userId);
 }
 
 /** A user of an organization who is not erased. @throws {ServiceError} NOT_FOUND. */

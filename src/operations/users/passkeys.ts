@@ -24,8 +24,9 @@ import type { UserRow } from "../../store/users.ts";
 import { readRegistered, type Remembering } from "../organizations/registered.ts";
 import type { Call } from "../shared/call.ts";
 import { eventDraft } from "../shared/drafts.ts";
+import { passkeysOf } from "./accounts.ts";
 import type { Sessioning, UserCaller } from "./sessions.ts";
-import { type Attempt, begin, type Candidate, type SignedIn } from "./sign_in.ts";
+import { type Attempt, begin, type Candidate, isOpen, type SignedIn } from "./sign_in.ts";
 
 type Needs = Reading & Pick<Proving, "installation"> & Writing & Logging & Remembering & Sessioning;
 
@@ -44,16 +45,14 @@ export async function passkeyOptions(
     readonly organization: { readonly name: string };
   },
 ): Promise<PasskeyCreationOptions> {
-  const { passkeys: rows } = await readRegistered(dependencies, user.org_id);
+  const rows = await passkeysOf(dependencies, { orgId: user.org_id, userId: user.user_id });
   return registrationOptions({
     rpId: party.rpId,
     rpName: `JISS, ${organization.name}`,
     userId: user.user_id,
     userName: user.email ?? user.user_id,
     userDisplayName: user.name ?? user.user_id,
-    existing: rows.filter(({ user_id }) => user_id === user.user_id).map(({ credential_id }) =>
-      credential_id
-    ),
+    existing: rows.map(({ credential_id }) => credential_id),
     challenge,
   });
 }
@@ -110,8 +109,7 @@ export async function addPasskey(
   const { world, writer } = dependencies;
   const { orgId, userId } = caller;
   const made = await registeredPasskey(registration, ceremony);
-  const { passkeys: rows } = await readRegistered(dependencies, orgId);
-  if (rows.filter(({ user_id }) => user_id === userId).length >= PASSKEYS_OF_USER_MAX) {
+  if ((await passkeysOf(dependencies, caller)).length >= PASSKEYS_OF_USER_MAX) {
     throw new ServiceError(
       "CONFLICT",
       `You have ${PASSKEYS_OF_USER_MAX} passkeys, the most that a user may have: remove one first.`,
@@ -132,10 +130,9 @@ export async function addPasskey(
 /** The passkeys of a user, the oldest first. */
 export async function listPasskeys(
   dependencies: Needs,
-  { orgId, userId }: Pick<UserCaller, "orgId" | "userId">,
+  caller: Pick<UserCaller, "orgId" | "userId">,
 ): Promise<readonly Record<string, unknown>[]> {
-  const { passkeys: rows } = await readRegistered(dependencies, orgId);
-  return rows.filter(({ user_id }) => user_id === userId).map(passkeyBody);
+  return (await passkeysOf(dependencies, caller)).map(passkeyBody);
 }
 
 /** Removes a passkey of the user who is signed in. @throws {ServiceError} NOT_FOUND. */
@@ -218,7 +215,7 @@ export async function signInWithPasskey(
     return refused(error.code);
   }
   if (row === null || user === null) return refused("unknown_credential");
-  if (registered?.organization?.inactive_reasons !== "[]") return refused("inactive_organization");
+  if (!isOpen(registered?.organization)) return refused("inactive_organization");
   const signedIn = await begin(dependencies, {
     ...attempt,
     user,

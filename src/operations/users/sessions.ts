@@ -136,6 +136,8 @@ export interface BeginningSession {
   /** The value of the cookie. */
   readonly token: string;
   readonly needs: readonly Need[];
+  /** The user's organization. */
+  readonly organization: StoredOrganization;
   /** Plans the session, and the end of the user's oldest ones if there are too many; returns its row. */
   plan(unit: UnitOfWork, user: UserRow): UserSessionRow;
 }
@@ -157,13 +159,14 @@ export async function beginSession(
   const { installation, world, sessionTimes } = dependencies;
   const random = world.random(USER_SECRET_BYTES);
   const hash = secretHash(random);
-  const { sessions } = await readRegistered(dependencies, orgId);
+  const { sessions, organization } = await readRegistered(dependencies, orgId);
   const own = sessions.filter((session) => session.user_id === userId).map(({ session_hash }) =>
     session_hash
   );
   return {
     token: sessionToken(installation.key, random),
     needs: [sessionNeed(hash), ...own.map(sessionNeed)],
+    organization: organization!,
     plan(unit, user) {
       const present = own.filter((one) => unit.get(userSessions, [one.toHex()]) !== null);
       const surplus = present.slice(0, Math.max(0, present.length + 1 - SESSIONS_OF_USER_MAX));

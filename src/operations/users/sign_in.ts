@@ -76,7 +76,7 @@ export function isOpen(organization: StoredOrganization | undefined): organizati
 
 /**
  * Replaces a user's own password; the user's other sessions end, and this one goes on.
- * @returns false if the current password is wrong.
+ * @returns null if the current password is wrong.
  */
 export async function changePassword(
   dependencies: Needs,
@@ -130,7 +130,6 @@ export async function begin(
   const passwordSet = drawEvent(world, { type: "USER_PASSWORD_SET", caller, now });
   const passkeyAdded = drawEvent(world, { type: "USER_PASSKEY_ADDED", caller, now });
   const signedIn = drawEvent(world, { type: "USER_SIGNED_IN", caller, now });
-  const { organization } = await readRegistered(dependencies, orgId);
   return await writer.submit<SignedIn | null>({
     needs: [{ kind: userAccounts, key: [userId] }, ...session.needs, ...needs],
     chains: [adminChain(orgId)],
@@ -143,7 +142,7 @@ export async function begin(
       if (setsPassword) unit.append(adminChain(orgId), passwordSet({ user_id: userId }));
       if (addsPasskey) unit.append(adminChain(orgId), passkeyAdded({ user_id: userId }));
       unit.append(adminChain(orgId), signedIn({ user_id: userId, method }));
-      return () => ({ user, organization: organization!, row, token: session.token });
+      return () => ({ user, organization: session.organization, row, token: session.token });
     },
   });
 }
