@@ -5,6 +5,7 @@
 import { createPrivateKey, hash } from "node:crypto";
 import type { Config } from "../src/config/config.ts";
 import { RATE_WINDOW_MS } from "../src/domain/limits.ts";
+import type { Privacy } from "../src/domain/enums.ts";
 import type { Clock, World } from "../src/domain/world.ts";
 import { canonicalJson } from "../src/evidence/canonical.ts";
 import type { Signer } from "../src/evidence/crypto.ts";
@@ -142,6 +143,7 @@ export interface HarnessOptions {
   /** Certificates that receivers of webhooks are trusted by; without them nothing goes over the network. */
   readonly certificates?: readonly string[];
   readonly adminDashboard?: boolean;
+  readonly privacy?: Privacy;
   readonly bodyMemoryBytes?: number;
   /** Whether alerts are raised for altered data. Not by default: tests put altered rows back. */
   readonly raisesTampering?: boolean;
@@ -403,6 +405,7 @@ function configOf(options: HarnessOptions): Config {
     secretsKeys: [SECRETS_KEY],
     masterSecrets: options.masterSecrets ?? MASTER_SECRETS,
     adminDashboard: options.adminDashboard ?? false,
+    privacy: options.privacy ?? "named",
     rateLimitIp: options.rateLimitIp ?? UNREACHED_LIMIT,
     rateLimitKey: options.rateLimitKey ?? UNREACHED_LIMIT,
     oidc: null,

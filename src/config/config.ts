@@ -4,6 +4,7 @@
  * Only this module interprets the environment. A problem names the variable, what is wrong and how to mend it, and
  * never shows the value. Source: contract, section 1.
  */
+import { PRIVACIES, type Privacy } from "../domain/enums.ts";
 import { issueInWords } from "../domain/issue_words.ts";
 import type { Environment, ReadFile } from "./environment.ts";
 import { createPrivateKey, X509Certificate } from "node:crypto";
@@ -96,6 +97,8 @@ export interface Config {
   readonly sessionHours: number;
   /** Minutes without a request after which a user's session ends. */
   readonly sessionIdleMinutes: number;
+  /** Whether users see operators under their names or under pseudonyms. */
+  readonly privacy: Privacy;
   /**
    * File or address of the Deno KV store for rate limits that processes share; null if each process counts in
    * memory.
@@ -300,6 +303,7 @@ export function readConfig(environment: Environment, readFile: ReadFile): Config
       1,
       SESSION_IDLE_MINUTES_MAX,
     ]),
+    privacy: reader.parse("JISS_PRIVACY", "named", parsePrivacy),
     oidc: oidcOf(reader, secrets.get("JISS_OIDC_CLIENT_SECRET")),
     rateLimitKv: rateLimitKvOf(reader),
     bootstrapOrganization: reader.document("JISS_BOOTSTRAP_ORG_FILE", bootstrapSchema) ?? null,
@@ -692,6 +696,12 @@ function parseEvidenceRetention(text: string): number | null {
 function parseSwitch(text: string): boolean {
   if (text === "on" || text === "off") return text === "on";
   throw new Error("must be on or off");
+}
+
+function parsePrivacy(text: string): Privacy {
+  const privacy = PRIVACIES.find((name) => name === text);
+  if (privacy === undefined) throw new Error(`must be ${PRIVACIES.join(" or ")}`);
+  return privacy;
 }
 
 function parseLogFormat(text: string): "json" | "pretty" {

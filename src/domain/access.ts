@@ -32,6 +32,11 @@ export const ACCESS = {
   },
   probe: { does: "seals or recalls probes", scope: "probe", roles: ["officer", "admin"] },
   act: { does: "sets exercises and adds case sets", scope: null, roles: ["officer", "admin"] },
+  unmask: {
+    does: "tells who the reviewer of a pseudonym is",
+    scope: null,
+    roles: ["officer", "admin"],
+  },
   administer: { does: "administers the organization", scope: null, roles: ["admin"] },
   own: { does: "acts for the organization itself", scope: null, roles: [] },
 } as const satisfies Readonly<Record<string, AccessRule>>;

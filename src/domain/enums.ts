@@ -86,6 +86,10 @@ export type Doubt = (typeof DOUBTS)[number];
 /** The parts of an operator's work on which a verdict can rest, besides each domain. */
 export const WORK_PARTS = ["all", "natural", "high_stakes", "critical", "other_domains"] as const;
 
+/** How users see operators: by their ids, or by pseudonyms. */
+export const PRIVACIES = ["named", "pseudonymous"] as const;
+export type Privacy = (typeof PRIVACIES)[number];
+
 export const URGENCIES = ["none", "low", "medium", "high", "critical"] as const;
 export type Urgency = (typeof URGENCIES)[number];
 

@@ -122,9 +122,10 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, ErrorMeaning>> = {
     example: { message: "Send the body as JSON, with Content-Type: application/json." },
   },
   INSUFFICIENT_DATA: {
-    meaning: "The operator's record is too short for a recommendation.",
+    meaning:
+      "The operator's record is too short for a recommendation; or figures are about fewer than five reviewers, where users see pseudonyms.",
     remedy:
-      "Ask again when the operator has 50 interactions or 10 days of monitoring; the message has the present figures.",
+      "Ask again when the operator has 50 interactions or 10 days of monitoring, or when there are five reviewers; the message has the present figures.",
     retry: "no",
     example: {
       message:

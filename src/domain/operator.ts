@@ -8,7 +8,7 @@ import { isoTimestamp as instant } from "./instant.ts";
 import { operatorIdSchema } from "./interaction.ts";
 import { LIST_SPARKLINE_DAYS } from "./limits.ts";
 import { probeFiguresSchema } from "./probe.ts";
-import { organizationVerdictSchema, verdictCountsSchema } from "./report.ts";
+import { organizationVerdictSchema, verdictCountsSchema, WITHHELD_COUNT } from "./report.ts";
 import {
   complianceSchema,
   decayProjectionSchema,
@@ -196,9 +196,9 @@ export const dashboardResponseSchema = z.object({
     }),
     organization_rule: z.object({
       high_risk_operators: count,
-      high_risk_below_minimum: count,
+      high_risk_below_minimum: count.nullable().meta({ description: WITHHELD_COUNT }),
       critical_operators: count,
-      critical_below_critical: count,
+      critical_below_critical: count.nullable().meta({ description: WITHHELD_COUNT }),
       thresholds: z.object({ min_jis: points, critical_jis: points }),
       reasons: z.array(z.string()).meta({
         description: "The reasons for the status: one sentence for each half of the rule.",

@@ -54,10 +54,12 @@ export const probeFiguresSchema = z.object({
 }).meta({ id: "ProbeFigures" });
 export type ProbeFigures = z.infer<typeof probeFiguresSchema>;
 
+const reviewers = count.meta({ description: "Reviewers who decided these probes, without erased ones." });
+
 export const probeSummarySchema = z.object({
   whole: probeRatesSchema,
-  by_stakes: z.array(z.object({ stakes: z.enum(PROBE_STAKES), ...rates })),
-  by_domain: z.array(z.object({ domain: z.enum(DOMAINS), ...rates })),
+  by_stakes: z.array(z.object({ stakes: z.enum(PROBE_STAKES), reviewers, ...rates })),
+  by_domain: z.array(z.object({ domain: z.enum(DOMAINS), reviewers, ...rates })),
   by_operator: z.array(z.object({
     operator_id: operatorIdSchema,
     ...rates,
@@ -113,6 +115,11 @@ function rounded(value: number | null): number | null {
   return value === null ? null : Math.round(1e4 * value) / 1e4;
 }
 
+/** The errors of wrong advice that an operator let pass or that may have passed, because the probe was lost. */
+export function errorsHidden({ wrong, lost }: ProbeRates & { readonly lost: number }): number {
+  return wrong.probes - wrong.count + lost;
+}
+
 /** Groups without a probe are left out. */
 export function summaryOf(
   decisions: readonly ProbeDecision[],
@@ -123,13 +130,15 @@ export function summaryOf(
     names: readonly Name[],
     of: (decision: ProbeDecision) => string | null,
   ) =>
-    names.map((name) => ({ name, ...probeRates(decisions.filter((decision) => of(decision) === name)) }))
+    names.map((name) => {
+      const own = decisions.filter((decision) => of(decision) === name);
+      const reviewers = new Set(own.flatMap(({ operatorId }) => operatorId ?? [])).size;
+      return { name, reviewers, ...probeRates(own) };
+    })
       .filter(({ wrong, right }) => wrong.probes + right.probes > 0);
   const operators = [...new Set([...decisions.map(({ operatorId }) => operatorId), ...lost])]
     .filter((operator) => operator !== null).sort();
   const lostOf = (operator: string) => lost.filter((one) => one === operator).length;
-  const hidden = ({ wrong, lost }: ProbeRates & { readonly lost: number }) =>
-    wrong.probes - wrong.count + lost;
   return {
     whole: probeRates(decisions),
     by_stakes: grouped(PROBE_STAKES, ({ stakes }) => stakes).map(({ name, ...own }) => ({
@@ -141,6 +150,6 @@ export function summaryOf(
       operator_id: operator,
       ...probeRates(decisions.filter(({ operatorId }) => operatorId === operator)),
       lost: lostOf(operator),
-    })).sort((one, other) => hidden(other) - hidden(one)),
+    })).sort((one, other) => errorsHidden(other) - errorsHidden(one)),
   };
 }

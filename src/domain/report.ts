@@ -67,6 +67,10 @@ export const verdictCountsSchema = z.object({
   non_compliant: count,
 });
 
+/** Told of each count that may be withheld. */
+export const WITHHELD_COUNT =
+  "Null where reviewers are pseudonyms and fewer than five of them are in the group.";
+
 /** One provision of one framework, judged over the population. */
 const findingSchema = z.object({
   regulation: z.string().meta({ description: "The framework's name." }),
@@ -84,14 +88,14 @@ const findingSchema = z.object({
   }),
   metric: z.string().meta({ description: "The condition for an operator to pass, in words." }),
   observed: share.nullable().meta({
-    description: "Share of the population that passes; null if there is no population.",
+    description: "Share of the population that passes; null if there is no population, or as `passing`.",
   }),
   threshold: share.meta({ description: "Share from which the status is compliant." }),
   operators: count.meta({ description: "The finding's population." }),
-  passing: count,
-  undetermined: count.meta({
+  passing: count.nullable().meta({ description: WITHHELD_COUNT }),
+  undetermined: count.nullable().meta({
     description:
-      "Operators of the finding's population whose verdict is undetermined; without verdicts, those whose interval straddles the minimum JIS.",
+      `Operators of the finding's population whose verdict is undetermined; without verdicts, those whose interval straddles the minimum JIS. ${WITHHELD_COUNT}`,
   }),
   capped: z.string().nullable().meta({
     description:
@@ -171,9 +175,9 @@ export const reportSchema = z.object({
     status: z.enum(["compliant", "non_compliant", "insufficient_data"]),
     status_certain: z.boolean(),
     high_risk_operators: count,
-    high_risk_below_minimum: count,
+    high_risk_below_minimum: count.nullable().meta({ description: WITHHELD_COUNT }),
     critical_operators: count,
-    critical_below_critical: count,
+    critical_below_critical: count.nullable().meta({ description: WITHHELD_COUNT }),
   }).meta({ description: "The rule of the dashboard over the period's last records." }),
   population: z.object({
     operators: count.meta({ description: "Operators with an interaction in the period." }),

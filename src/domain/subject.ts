@@ -4,10 +4,36 @@
  */
 import * as z from "zod";
 import { DIMENSIONS, VERDICT_STATUSES } from "./enums.ts";
+import { operatorIdSchema } from "./interaction.ts";
 import { isoTimestamp } from "./instant.ts";
 import { profileResponseSchema } from "./operator.ts";
+import { lineSchema } from "./organization.ts";
 import { explanationSchema } from "./replay.ts";
 import { envelopeFields } from "./score.ts";
+
+/** A pseudonym in entries, and where people see it in the place of a reviewer's id. */
+const pseudonymSchema = z.string().regex(/^[0-9a-f]{32}$/, "must be a pseudonym: 32 hexadecimal digits");
+
+export const unmaskRequestSchema = z.object({
+  pseudonym: pseudonymSchema.optional().meta({ description: "The pseudonym whose reviewer is asked for." }),
+  name: operatorIdSchema.optional().meta({
+    description: "The operator_id of the reviewer whose pseudonym is asked for.",
+  }),
+  reason: lineSchema(300).meta({
+    description:
+      "The reason, which the audit log keeps and the reviewer's own copy shows. Name nobody in it.",
+    examples: ["A probe was missed: talk to the reviewer"],
+  }),
+}).refine(({ pseudonym, name }) => (pseudonym === undefined) !== (name === undefined), {
+  path: ["pseudonym"],
+  message: "must be given, or else name; not both",
+}).meta({ id: "UnmaskRequest" });
+export type UnmaskRequest = z.output<typeof unmaskRequestSchema>;
+
+const unmasked = { pseudonym: pseudonymSchema, name: operatorIdSchema };
+export const unmaskedSchema = z.object({ ...unmasked, ...envelopeFields }).meta({ id: "Unmasked" });
+/** A reviewer under both names. */
+export interface Unmasked extends z.output<z.ZodObject<typeof unmasked>> {}
 
 export const SUBJECT_FORMATS = ["json", "html"] as const;
 export type SubjectFormat = (typeof SUBJECT_FORMATS)[number];

@@ -1,6 +1,7 @@
 /** An organization's users: requests about them, signing in, and the answers. Source: oversight-loop design, section 3. */
 import * as z from "zod";
 import { ROLES } from "./access.ts";
+import { PRIVACIES } from "./enums.ts";
 import { isoTimestamp } from "./instant.ts";
 import {
   EMAIL_MAX_LENGTH,
@@ -219,6 +220,9 @@ export const meSchema = z.object({
   user: z.object(userFields),
   organization: z.object({ id: z.string(), name: z.string() }),
   minimum_jis: z.number().meta({ description: "The lowest JIS that the model in use calls compliant." }),
+  privacy: z.enum(PRIVACIES).meta({
+    description: "Whether users see reviewers' ids, or pseudonyms in their place.",
+  }),
   session: z.object(sessionFields),
   ...envelopeFields,
 }).meta({ id: "Me" });

@@ -24,6 +24,7 @@ import { requestContext } from "./middleware/request_context.ts";
 import { openApiDocument } from "./openapi.ts";
 import { demoPage, type Page, pagesFor } from "./pages.ts";
 import { beginAtProvider, endFromProvider, returnFromProvider } from "./provider_pages.ts";
+import { Pseudonyms } from "./pseudonyms.ts";
 import { renderError, renderPage, renderReply } from "./render.ts";
 import { methodsOf, ROUTES } from "./routes.ts";
 
@@ -130,7 +131,12 @@ async function serve(
     exchange.session = await requireSession(services, { floor, exchange, cookie });
     exchange.caller = exchange.session.caller;
     exchange.body.holder = `organization ${exchange.caller.orgId}`;
-    if (route.auth.kind === "key") requireGranted(exchange.caller, route.auth.access);
+    if (route.auth.kind === "key") {
+      requireGranted(exchange.caller, route.auth.access);
+      if (services.dependencies.privacy === "pseudonymous") {
+        exchange.pseudonyms = new Pseudonyms(services.dependencies, exchange.caller.orgId);
+      }
+    }
   } else if (route.auth.kind === "user") {
     await floor.refuse(exchange);
   } else if (route.auth.kind === "key") {
@@ -161,7 +167,11 @@ async function serve(
     requireIdempotencyKey(route, request);
   }
   try {
-    return renderReply(services, context, await route.handler(services, { context, exchange, json }));
+    const named = { path: context.req.param(), request, json };
+    const { pseudonyms } = exchange;
+    const input = pseudonyms === null ? named : await pseudonyms.request(named);
+    const reply = await route.handler(services, { context, exchange, ...input });
+    return renderReply(services, context, pseudonyms === null ? reply : await pseudonyms.reply(reply));
   } catch (error) {
     const isOfCaller = route.auth.kind !== "none" && error instanceof ServiceError &&
       error.code === "UNAUTHORIZED";

@@ -17,6 +17,9 @@ import type { Dependencies } from "../operations/dependencies.ts";
 import type { Call, GrantedCaller } from "../operations/shared/call.ts";
 import type { OpenSession } from "../operations/users/sessions.ts";
 import type { AuthenticationFloor } from "./middleware/floor.ts";
+import type { Pseudonyms } from "./pseudonyms.ts";
+import type { Asked } from "./parse.ts";
+import type { Reply } from "./reply.ts";
 import type { BodyLease, BodyMemory } from "./body_memory.ts";
 
 /** The facts about the program that `GET /v1` and the health check return. */
@@ -92,6 +95,8 @@ export interface Exchange {
   caller: GrantedCaller | null;
   /** The user's session; null if the caller has a key, or is unknown. */
   session: OpenSession | null;
+  /** Translates what a user may see only under pseudonyms; null if the caller sees operators' ids. */
+  pseudonyms: Pseudonyms | null;
   /** Memory that the body holds until the request is answered. */
   readonly body: BodyLease;
   /** Whether the answer is a page, also for failures. */
@@ -121,48 +126,13 @@ export type AppEnvironment = {
 
 export type AppContext = Context<AppEnvironment>;
 
-/** A successful answer. */
-export type Reply = JsonReply | WrittenReply | TextReply | StreamReply;
-
-/** The envelope's `request_id` and `timestamp` are added when it is rendered. */
-interface JsonReply {
-  readonly status: number;
-  readonly body: Readonly<Record<string, unknown>>;
-  /** The call that was answered first, if this one repeats it. */
-  readonly call?: Call;
-  readonly replayed?: boolean;
-  /** Whether the body is a standard document: it carries no envelope. */
-  readonly document?: boolean;
-}
-
-/** A reply whose body is serialized already, without the envelope. */
-interface WrittenReply extends Pick<JsonReply, "status" | "call" | "replayed"> {
-  /** The JSON text of an object. */
-  readonly json: string;
-}
-
-/** A reply whose body is not JSON: a picture or a page. */
-interface TextReply {
-  readonly status: number;
-  readonly text: string;
-  readonly contentType: string;
-  /** Its Content-Security-Policy. */
-  readonly policy: string;
-}
-
-/** A document of any length that is sent while it is made; it is cut short if making it fails. */
-export interface StreamReply {
-  readonly status: number;
-  readonly pieces: AsyncGenerator<string>;
-  readonly contentType: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Its Content-Security-Policy, if it is a page. */
-  readonly policy?: string;
-}
-
 interface HandlerInput {
   readonly context: AppContext;
   readonly exchange: Exchange;
+  /** The values of the path's parameters, not yet validated. */
+  readonly path: Readonly<Record<string, string>>;
+  /** The request, for its query and headers. */
+  readonly request: Asked;
   /**
    * The parsed JSON body, not yet validated; undefined if the route has none, or an optional body is empty.
    */

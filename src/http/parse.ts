@@ -72,12 +72,15 @@ export function isNested(json: unknown): boolean {
   return typeof json === "object" && json !== null && Object.hasOwn(json, "interaction");
 }
 
+/** The address of a request, with its query, and its headers. */
+export type Asked = Pick<Request, "url" | "headers">;
+
 /**
  * Reads and parses parameters. `headers` names the header of a parameter that may come in one; the query wins.
  * @throws {ServiceError} VALIDATION_FAILED if one is invalid, empty, or more than once in the query.
  */
 export function parseParameters<Schema extends z.ZodObject>(
-  request: Request,
+  request: Asked,
   schema: Schema,
   headers: Readonly<Record<string, string>> = {},
 ): z.output<Schema> {

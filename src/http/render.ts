@@ -6,7 +6,8 @@ import type { Call } from "../operations/shared/call.ts";
 import { raiseTampering, tamperingOf } from "../operations/shared/tampering.ts";
 import { REFUSAL_PAGE_CSP, refusalPage } from "../pages/refusal.ts";
 import type { Page } from "./pages.ts";
-import type { AppContext, Reply, Services, StreamReply } from "./exchange.ts";
+import type { AppContext, Services } from "./exchange.ts";
+import type { Reply, StreamReply } from "./reply.ts";
 
 /** The fields that every body carries. */
 export function envelope({ now, requestId }: Call) {
@@ -43,7 +44,8 @@ export function renderPage({ text, contentType, headers }: Page): Response {
 export function renderError(services: Services, context: AppContext, error: unknown): Response {
   const { exchange } = context.var;
   if (error instanceof AlteredError || error instanceof BehindIssued) reportAltered(services, context, error);
-  const serviceError = error instanceof ServiceError ? error : internalError(services, context, error);
+  const known = error instanceof ServiceError ? error : internalError(services, context, error);
+  const serviceError = exchange.pseudonyms?.error(known) ?? known;
   for (const [name, value] of Object.entries(serviceError.headers)) exchange.headers.set(name, value);
   if (exchange.prefersPage) {
     exchange.headers.set("Content-Security-Policy", REFUSAL_PAGE_CSP);

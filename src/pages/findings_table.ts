@@ -15,7 +15,8 @@ export interface FindingRow {
   /** null if there is no population. */
   readonly observed: string | null;
   readonly threshold: string;
-  readonly passing: string;
+  /** null if it is withheld. */
+  readonly passing: string | null;
   /** null if the provision does not apply, or if the report was issued before there were verdicts. */
   readonly verdict: VerdictStatus | null;
   readonly status: FindingStatus;
@@ -71,6 +72,9 @@ ${note === null ? null : markup`<p>${note}</p>`}
 }
 
 function observation({ observed, threshold, passing }: FindingRow): Markup {
+  if (passing === null) {
+    return markup`<p>Withheld: fewer than five reviewers</p><p class="small">threshold ${threshold}</p>`;
+  }
   if (observed === null) {
     return markup`<p>No population</p><p class="small">threshold ${threshold}</p>`;
   }

@@ -142,7 +142,7 @@ ${tick(x(finding.threshold), { className: "mark", top, height })}`,
       columns: ["Finding", "Pass", "Share", "Threshold"],
       rows: measured.map((finding) => [
         nameOf(finding),
-        `${finding.passing} of ${finding.operators}`,
+        `${finding.passing ?? NO_DATA} of ${finding.operators}`,
         shareInWords(finding.observed),
         shareInWords(finding.threshold),
       ]),

@@ -185,6 +185,9 @@ function findings(report: Report): Section {
   };
 }
 
+/** Stands for the count of a small group. */
+const WITHHELD_WORD = "withheld";
+
 function findingRow(finding: Finding): FindingRow {
   const { observed, operators, undetermined, status_note } = finding;
   const counted = countInWords(operators, "operator");
@@ -196,13 +199,15 @@ function findingRow(finding: Finding): FindingRow {
     metric: finding.metric,
     observed: observed === null ? null : shareInWords(observed),
     threshold: shareInWords(finding.threshold),
-    passing: `${finding.passing} of ${counted}`,
+    passing: finding.passing === null ? null : `${finding.passing} of ${counted}`,
     verdict: finding.verdict ?? null,
     status: finding.status,
     certainty: certainty(finding.status, {
       certain: finding.status_certain,
-      inDoubt: undetermined,
-      doubt: finding.verdict === undefined
+      inDoubt: undetermined ?? 0,
+      doubt: undetermined === null
+        ? "how many of these are undetermined is withheld"
+        : finding.verdict === undefined
         ? `the interval of ${undetermined} of these ${counted} straddles the minimum`
         : `${undetermined} of these ${counted} ${undetermined === 1 ? "is" : "are"} undetermined`,
     }),
@@ -260,12 +265,12 @@ function organizationRule(report: Report): Section {
           [
             `High-risk, by domain or by share of grave cases; mark: minimum JIS ${minimum}`,
             rule.high_risk_operators,
-            rule.high_risk_below_minimum,
+            rule.high_risk_below_minimum ?? WITHHELD_WORD,
           ],
           [
             `With critical decisions; mark: critical JIS ${critical}`,
             rule.critical_operators,
-            rule.critical_below_critical,
+            rule.critical_below_critical ?? WITHHELD_WORD,
           ],
         ],
       }),

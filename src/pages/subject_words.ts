@@ -69,6 +69,8 @@ export function titleOf({ event_type, session_id, decision_id, input, altered }:
       return `Case ${session_id}: a sealed probe was due before it`;
     case "SUBJECT_ACCESS":
       return "A copy of these records was made";
+    case "SUBJECT_UNMASKED":
+      return "Somebody looked up who you are";
     default:
       return nameInWords(event_type.toLowerCase());
   }
@@ -122,6 +124,8 @@ export function factsOf(record: SubjectRecord): readonly Fact[] {
           ? "Nothing: no probe was left."
           : "A case whose truth was fixed before you saw it, to see whether a wrong recommendation is noticed. Its decision is a record of its own.",
       ]];
+    case "SUBJECT_UNMASKED":
+      return [["Reason that was given", String(detail.reason)]];
     case "SUBJECT_ACCESS":
       return [["How", detail.format === "html" ? "As a page." : "As data (JSON)."]];
     default:

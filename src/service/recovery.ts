@@ -201,6 +201,7 @@ function commonDependencies(
     assessmentRetentionDays: config.assessmentRetentionDays,
     peppers: config.peppers,
     secretsKeys: config.secretsKeys,
+    privacy: config.privacy,
     sessionTimes: { lifetimeMs: config.sessionHours * 3_600_000, idleMs: config.sessionIdleMinutes * 60_000 },
   };
 }

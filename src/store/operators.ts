@@ -76,9 +76,10 @@ export function movedOperatorsQuery(
 
 /** The start of a page: the row before it in the page's order. */
 export interface PageStart {
-  /** Value of the column that the order uses; the operator's id if the order uses the id only. */
+  /** Value of the column that the order uses; the name if the order uses the name only. */
   readonly value: number | string;
-  readonly operatorId: string;
+  /** The operator's id, or the pseudonym if the page is in the order of pseudonyms. */
+  readonly name: string;
 }
 
 export interface PageOptions {
@@ -89,6 +90,8 @@ export interface PageOptions {
   readonly verdict: VerdictStatus | null;
   readonly after: PageStart | null;
   readonly limit: number;
+  /** Whether pseudonyms take the place of ids in the order, so that it tells nothing of the ids. */
+  readonly byPseudonym: boolean;
 }
 
 const ORDERS = {
@@ -98,16 +101,23 @@ const ORDERS = {
   "last_interaction_at": ["t1", "asc"],
 } as const satisfies Record<OperatorSort, readonly ["operator_id" | "jis" | "t1", "asc" | "desc"]>;
 
-/** The value of a row by which an order sorts it. */
-export function orderValue(sort: OperatorSort, row: StoredOperator): number | string {
-  return row[ORDERS[sort][0]];
+/** An operator on a page. */
+type OperatorOnPage = StoredOperator & {
+  /** The pseudonym or the id, whichever the order uses. */
+  readonly name: string;
+};
+
+/** The start of the page that begins after a row. */
+export function startAfter(row: OperatorOnPage, { sort }: Pick<PageOptions, "sort">): PageStart {
+  const [column] = ORDERS[sort];
+  return { value: column === "operator_id" ? row.name : row[column], name: row.name };
 }
 
 /**
  * The query for a page of an organization's operators. Equal values are sorted by id in the same direction,
- * so that one index serves the order.
+ * so that one index serves the order. The order of pseudonyms has no index.
  */
-export function operatorsPageQuery(orgId: string, options: PageOptions): CompiledQuery<StoredOperator> {
+export function operatorsPageQuery(orgId: string, options: PageOptions): CompiledQuery<OperatorOnPage> {
   return operatorsPage(orgId, options).compile();
 }
 
@@ -116,20 +126,30 @@ export function namesOnPage(orgId: string, options: PageOptions): OperatorNames 
   return sql`(select operator_id as value from ${operatorsPage(orgId, options)})`;
 }
 
-function operatorsPage(orgId: string, { sort, jis: [from, below], verdict, after, limit }: PageOptions) {
-  const [column, direction] = ORDERS[sort];
-  let page = query.selectFrom("operator").selectAll().where("org_id", "=", orgId);
+function operatorsPage(
+  orgId: string,
+  { sort, jis: [from, below], verdict, after, limit, byPseudonym }: PageOptions,
+) {
+  const [sorted, direction] = ORDERS[sort];
+  const name = sql.ref<string>(byPseudonym ? "subject.pseudonym" : "operator.operator_id");
+  const column = sorted === "operator_id" ? name : sql.ref<number>(`operator.${sorted}`);
+  let page = query.selectFrom("operator").selectAll("operator").select(name.as("name"))
+    .where("operator.org_id", "=", orgId)
+    .$if(
+      byPseudonym,
+      (all) =>
+        all.innerJoin("subject", (join) =>
+          join.onRef("subject.org_id", "=", "operator.org_id")
+            .onRef("subject.operator_id", "=", "operator.operator_id")),
+    );
   if (from !== null) page = page.where("jis", ">=", from);
   if (below !== null) page = page.where("jis", "<", below);
   if (verdict === "undetermined") {
     page = page.where(sql<boolean>`ifnull(verdict, 'undetermined') = ${verdict}`);
   } else if (verdict !== null) page = page.where("verdict", "=", verdict);
   if (after !== null) {
-    const { value, operatorId } = after;
     const comparison = sql.raw(direction === "asc" ? ">" : "<");
-    page = page.where(
-      sql<boolean>`(${sql.ref(column)}, operator_id) ${comparison} (${value}, ${operatorId})`,
-    );
+    page = page.where(sql<boolean>`(${column}, ${name}) ${comparison} (${after.value}, ${after.name})`);
   }
-  return page.orderBy(column, direction).orderBy("operator_id", direction).limit(limit);
+  return page.orderBy(column, direction).orderBy(name, direction).limit(limit);
 }

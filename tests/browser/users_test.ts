@@ -5,24 +5,11 @@
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { assertAccessible, assertFits, browserTests, THEMES } from "./browser.ts";
-import { go, shown } from "./console.ts";
+import { go, printedLink, shown, signInByLink } from "./console.ts";
 import { type DemoService, withDemo } from "./demo_service.ts";
 import { addAuthenticator } from "./virtual_authenticator.ts";
 
 const PASSWORD = "correct horse battery";
-
-/** The link that `jiss dev` prints: it signs in as the demo's admin, once. */
-function printedLink({ service }: DemoService): string {
-  const [link] = /http\S+\/console\/link#\S+/.exec(service.output()) ?? [];
-  assert.ok(link !== undefined, service.output());
-  return link;
-}
-
-async function signInByLink(page: Page, demo: DemoService): Promise<void> {
-  await page.goto(printedLink(demo));
-  await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByRole("navigation", { name: "Console" }).waitFor();
-}
 
 /** The labels of the views that the console offers. */
 async function offered(page: Page): Promise<readonly string[]> {

@@ -58,6 +58,7 @@ Deno.test(
         "GET /v1/operator/{operator_id}/sparkline key",
         "GET /v1/operator/{operator_id}/export key",
         "DELETE /v1/operator/{operator_id} key",
+        "POST /v1/organization/operators/unmask key",
         "GET /v1/organization/operators key",
         "GET /v1/organization/decisions key",
         "GET /v1/organization/dashboard key",

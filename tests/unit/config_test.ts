@@ -97,6 +97,7 @@ Deno.test("with only the pepper set, everything has the default of the contract'
     rateLimitKey: 1000,
     rateLimitSession: 600,
     oidc: null,
+    privacy: "named",
     sessionHours: 12,
     sessionIdleMinutes: 30,
     rateLimitKv: null,

@@ -81,7 +81,14 @@ Deno.test("a code links to the operations that can answer with it, and to no oth
   const linked = (code: ErrorCode) =>
     [...SECTIONS.get(code)!.matchAll(/href="\/docs#(\w+)"/g)].map(([, operationId]) => operationId);
   assert.deepEqual(linked("upstream_protocol_violation"), ["postForcedRotation"]);
-  assert.deepEqual(linked("INSUFFICIENT_DATA"), ["postMaintenance"]);
+  assert.deepEqual(linked("INSUFFICIENT_DATA"), [
+    "getProbeSummary",
+    "getDashboard",
+    "getShadow",
+    "postMaintenance",
+    "getReport",
+    "getArticle14",
+  ]);
   assert.deepEqual(linked("ORIGIN_NOT_ALLOWED"), []);
   assert.deepEqual(
     linked("UNAUTHORIZED"),

@@ -59,6 +59,7 @@ Deno.test("grave operations are every removal, every change with a master key, a
     "postExercise",
     "postExerciseDecision",
     "postCaseSet",
+    "postUnmask",
     "postAuditAppend",
     "postKey",
     "postWebhook",

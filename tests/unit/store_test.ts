@@ -826,7 +826,7 @@ Deno.test(
 Deno.test(
   "a page of operators and a point of a history are read in the order of an index",
   withStore(async ({ database }) => {
-    const page = { jis: [null, null], verdict: null, after: null, limit: 10 } as const;
+    const page = { jis: [null, null], verdict: null, after: null, limit: 10, byPseudonym: false } as const;
     const days = { first: 20_000, end: 20_030 };
     const queries = [
       ...OPERATOR_SORTS.map((sort) => operatorsPageQuery("acme", { ...page, sort })),

@@ -22,6 +22,7 @@ export function requestContext(services: Services): MiddlewareHandler<AppEnviron
       route: null,
       caller: null,
       session: null,
+      pseudonyms: null,
       prefersPage: false,
       headers: new Headers(),
       body: services.bodies.lease("requests without a verified key"),

@@ -108,8 +108,8 @@ const getUsage: Route = {
   success: { status: 200, description: "The usage record.", schema: usageResponseSchema },
   errors: ["NOT_FOUND"],
   examples: [{ summary: "A bank", path: { org_id: "caller" } }],
-  async handler({ dependencies }, { context, exchange }) {
-    const { org_id } = parseWith(organizationPathSchema, context.req.param());
+  async handler({ dependencies }, { exchange, path }) {
+    const { org_id } = parseWith(organizationPathSchema, path);
     const body = await organizationUsage(dependencies, { orgId: org_id, now: exchange.call.now });
     return { status: 200, body };
   },
@@ -126,8 +126,8 @@ function billingRoute(scope: MasterScope, operation: StateOperation) {
     pathParameters: organizationPathSchema,
     body: { schema: emptyBodySchema, limitBytes: BODY_LIMIT_BYTES, optional: true },
     examples: [{ summary: "A bank", path: { org_id: "caller" } }],
-    async handler({ dependencies }, { context, exchange, json }) {
-      const { org_id } = parseWith(organizationPathSchema, context.req.param());
+    async handler({ dependencies }, { context, exchange, json, path }) {
+      const { org_id } = parseWith(organizationPathSchema, path);
       parseWith(emptyBodySchema, json === undefined ? {} : json);
       return await operation(dependencies, { actor: "payment-worker" }, {
         orgId: org_id,
@@ -201,8 +201,8 @@ function confirmedRoute(scope: MasterScope, operation: StateOperation) {
       body: { confirm_org_id: "caller", idempotency_key: EXAMPLE_IDEMPOTENCY_KEY },
     }],
     dashboard: true,
-    async handler({ dependencies }, { context, exchange, json }) {
-      const { org_id } = parseWith(organizationPathSchema, context.req.param());
+    async handler({ dependencies }, { context, exchange, json, path }) {
+      const { org_id } = parseWith(organizationPathSchema, path);
       const { confirm_org_id, idempotency_key } = parseWith(confirmedBodySchema, json);
       if (confirm_org_id !== org_id) {
         throw validationFailed([{ path: "confirm_org_id", message: "must be the org_id of the path" }]);

@@ -46,9 +46,9 @@ const postAcknowledgement: Route = {
   }],
   success: { status: 200, description: "Acknowledged.", schema: alertAcknowledgedSchema },
   errors: ["NOT_FOUND", "IDEMPOTENCY_KEY_REUSED", "NOT_IMPLEMENTED"],
-  async handler({ dependencies }, { context, exchange, json }) {
-    const path = alertPathSchema.safeParse(context.req.param());
-    if (!path.success) {
+  async handler({ dependencies }, { context, exchange, json, path }) {
+    const named = alertPathSchema.safeParse(path);
+    if (!named.success) {
       throw new ServiceError(
         "VALIDATION_FAILED",
         "Change alert_id: it must be 1 to 128 letters, digits, hyphens or underscores.",
@@ -58,7 +58,7 @@ const postAcknowledgement: Route = {
     const { idempotency_key } = parseWith(acknowledgementBodySchema, json);
     requireSameKey(context, idempotency_key);
     return await acknowledgeAlert(dependencies, { actor: "admin-worker" }, {
-      alertId: path.data.alert_id,
+      alertId: named.data.alert_id,
       call: exchange.call,
       idempotency: idempotentCall(context)!,
     });

@@ -86,8 +86,8 @@ const getAssessment: Route = {
   negotiated: true,
   errors: ["NOT_FOUND"],
   examples: [{ summary: "A visitor's run", path: { sessionId: "demo-2026-000001" } }],
-  async handler({ dependencies, description }, { context, exchange }) {
-    const { sessionId } = parseWith(assessmentPathSchema, context.req.param());
+  async handler({ dependencies, description }, { exchange, path }) {
+    const { sessionId } = parseWith(assessmentPathSchema, path);
     const run = await readAssessment(dependencies, { sessionId, now: exchange.call.now });
     const address = shareUrl(description, sessionId);
     const { min_jis, target_jis } = dependencies.model.document.thresholds;

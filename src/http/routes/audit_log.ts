@@ -44,9 +44,9 @@ const getAuditLog: Route = {
     schema: auditLogResponseSchema(entrySchema.shape.actor),
   },
   examples: [{ summary: "The newest" }, { summary: "Rotations of the key", query: ROTATIONS }],
-  async handler({ dependencies }, { context, exchange }) {
+  async handler({ dependencies }, { exchange, request }) {
     const { event_type, user_id, since, until, limit } = parseParameters(
-      context.req.raw,
+      request,
       auditLogParametersSchema,
     );
     const { call } = exchange;
@@ -93,9 +93,9 @@ const getAuditLogExport: Route = {
     onlyOtherTypes: true,
   },
   examples: [{ summary: "Everything" }],
-  async handler({ dependencies }, { context, exchange }) {
+  async handler({ dependencies }, { exchange, request }) {
     const { event_type, user_id, since, until } = parseParameters(
-      context.req.raw,
+      request,
       auditLogExportParametersSchema,
     );
     const { call } = exchange;
@@ -112,6 +112,7 @@ const getAuditLogExport: Route = {
       pieces: lines(events),
       contentType: "application/x-ndjson",
       headers: { "Content-Disposition": `attachment; filename="${caller.orgId}-audit-log.ndjson"` },
+      namesNoOperator: true,
     };
   },
 };

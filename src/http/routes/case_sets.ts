@@ -102,8 +102,8 @@ const getCaseSet: Route = {
   },
   errors: ["NOT_FOUND"],
   examples: [{ summary: "One version", path: { sha256: SET_OF_THE_EXAMPLE } }],
-  async handler({ dependencies }, { context, exchange }) {
-    const { sha256 } = parseWith(caseSetPathSchema, context.req.param());
+  async handler({ dependencies }, { exchange, path }) {
+    const { sha256 } = parseWith(caseSetPathSchema, path);
     return {
       status: 200,
       body: { sha256, case_set: await readCaseSet(dependencies, exchange.caller!, sha256) },

@@ -154,8 +154,8 @@ const getReplay: Route = {
     { summary: "A score", path: { id: "case-2026-000123" } },
     { summary: "A decision", path: { id: "decision-2026-000301" } },
   ],
-  async handler({ dependencies }, { context, exchange }) {
-    const { id } = parseWith(replayPathSchema, context.req.param());
+  async handler({ dependencies }, { exchange, path }) {
+    const { id } = parseWith(replayPathSchema, path);
     const { now } = exchange.call;
     return { status: 200, body: { ...await replay(dependencies, exchange.caller!, { id, now }) } };
   },

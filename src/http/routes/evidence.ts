@@ -3,6 +3,7 @@
  * Source: contract, sections 4 and 5; evidence design, section 8.
  */
 import * as z from "zod";
+import { ServiceError } from "../../domain/errors.ts";
 import { hash32 } from "../../domain/hash.ts";
 import { beyondLongest, CHAIN_KINDS, linkedSizes, linkSchema } from "../../domain/audit.ts";
 import { envelopeFields } from "../../domain/score.ts";
@@ -91,8 +92,8 @@ function verificationOf(kind: "evidence" | "admin") {
       { summary: "The whole chain" },
       { summary: "With the proof that it continues an earlier one", query: { since_size: "1" } },
     ],
-    async handler({ dependencies }, { context, exchange }) {
-      const { from, since_size } = parseParameters(context.req.raw, verifyParametersSchema);
+    async handler({ dependencies }, { exchange, request }) {
+      const { from, since_size } = parseParameters(request, verifyParametersSchema);
       const body = await verifyChain(dependencies, {
         family: familyOf(exchange.caller!, kind),
         from: from ?? 0,
@@ -159,10 +160,17 @@ const getChainExport: Route = {
       query: { chain: "admin", link: "1" },
     },
   ],
-  async handler({ dependencies, description }, { context, exchange }) {
-    const { chain, parts, link } = parseParameters(context.req.raw, exportParametersSchema);
+  async handler({ dependencies, description }, { exchange, request }) {
+    const { chain, parts, link } = parseParameters(request, exportParametersSchema);
     const caller = exchange.caller!;
     const family = familyOf(caller, chain);
+    const mayNameOperators = chain === "evidence" && parts === "all";
+    if (exchange.pseudonyms !== null && mayNameOperators) {
+      throw new ServiceError(
+        "FORBIDDEN",
+        "Reviewers are pseudonyms here, and their records name them: ask for parts=structural or parts=none, or export with a key.",
+      );
+    }
     const links = linkedSizes(link);
     if (links.length > 0) {
       const longest = await longestShownSize(dependencies.database, { family, parts });
@@ -183,6 +191,7 @@ const getChainExport: Route = {
       }),
       contentType: "application/x-ndjson",
       headers: { "Content-Disposition": `attachment; filename="${name}.ndjson"` },
+      namesNoOperator: !mayNameOperators,
     };
   },
 };
@@ -209,9 +218,9 @@ const getChainProof: Route = {
   success: { status: 200, description: "The proof.", schema: proofResponseSchema },
   errors: ["NOT_FOUND"],
   examples: [{ summary: "The first entry", path: { seq: "0" } }],
-  async handler({ dependencies }, { context, exchange }) {
-    const { seq } = parseWith(proofPathSchema, context.req.param());
-    const { chain } = parseParameters(context.req.raw, chainParametersSchema);
+  async handler({ dependencies }, { exchange, path, request }) {
+    const { seq } = parseWith(proofPathSchema, path);
+    const { chain } = parseParameters(request, chainParametersSchema);
     return { status: 200, body: await proofOfEntry(dependencies, exchange.caller!, { kind: chain, seq }) };
   },
 };
@@ -230,8 +239,8 @@ const getCheckpoint: Route = {
   parameters: chainParametersSchema,
   success: { status: 200, description: "The checkpoint.", schema: checkpointResponseSchema },
   examples: [{ summary: "The audit log's", query: { chain: "admin" } }],
-  async handler({ dependencies }, { context, exchange }) {
-    const { chain } = parseParameters(context.req.raw, chainParametersSchema);
+  async handler({ dependencies }, { exchange, request }) {
+    const { chain } = parseParameters(request, chainParametersSchema);
     return { status: 200, body: await currentCheckpoint(dependencies, exchange.caller!, chain) };
   },
 };

@@ -141,8 +141,8 @@ const getExercises: Route = {
     }).meta({ id: "ExercisesResponse" }),
   },
   examples: [{ summary: "The newest" }, { summary: "Of a reviewer", query: { operator_id: "reviewer-ada" } }],
-  async handler({ dependencies }, { context, exchange }) {
-    const { operator_id = null, limit, cursor } = parseParameters(context.req.raw, listParametersSchema);
+  async handler({ dependencies }, { exchange, request }) {
+    const { operator_id = null, limit, cursor } = parseParameters(request, listParametersSchema);
     const { runs, next } = await listExercises(dependencies, exchange.caller!, {
       operatorId: operator_id,
       limit,
@@ -185,8 +185,8 @@ const getExercise: Route = {
   },
   errors: ["NOT_FOUND", "GONE"],
   examples: [{ summary: "One exercise", path: { run_id: RUN_OF_THE_EXAMPLE } }],
-  async handler({ dependencies }, { context, exchange }) {
-    const { run_id } = parseWith(runPathSchema, context.req.param());
+  async handler({ dependencies }, { exchange, path }) {
+    const { run_id } = parseWith(runPathSchema, path);
     const body = await readExercise(dependencies, exchange.caller!, {
       runId: run_id,
       now: exchange.call.now,
@@ -220,8 +220,8 @@ const getExercisePage: Route = {
     summary: "A link",
     path: { token: TOKEN_OF_THE_EXAMPLE },
   }],
-  async handler({ dependencies }, { context, exchange }) {
-    const { token } = parseWith(tokenPathSchema, context.req.param());
+  async handler({ dependencies }, { exchange, path }) {
+    const { token } = parseWith(tokenPathSchema, path);
     exchange.headers.set("Cache-Control", "no-store");
     return { status: 200, body: await readExercisePage(dependencies, token, exchange.call) };
   },
@@ -254,8 +254,8 @@ const postExerciseDecision: Route = {
       alternative_views_checked: 1,
     },
   }],
-  async handler({ dependencies }, { context, exchange, json }) {
-    const { token } = parseWith(tokenPathSchema, context.req.param());
+  async handler({ dependencies }, { exchange, json, path }) {
+    const { token } = parseWith(tokenPathSchema, path);
     exchange.headers.set("Cache-Control", "no-store");
     const body = await decideExercise(dependencies, {
       token,

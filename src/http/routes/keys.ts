@@ -74,8 +74,8 @@ const deleteKey: Route = {
   success: { status: 200, description: "Removed.", schema: namedKeyRemovedSchema },
   errors: ["NOT_FOUND"],
   examples: [{ summary: "One", path: { key_id: "key-of-the-example" } }],
-  async handler({ dependencies }, { context, exchange }) {
-    const { key_id: keyId } = parseWith(keyPathSchema, context.req.param());
+  async handler({ dependencies }, { exchange, path }) {
+    const { key_id: keyId } = parseWith(keyPathSchema, path);
     const { call } = exchange;
     return { status: 200, body: await removeNamedKey(dependencies, selfServe(exchange), { keyId, call }) };
   },

@@ -2,14 +2,21 @@
 import * as z from "zod";
 import { VERDICT_STATUSES } from "../../domain/enums.ts";
 import { isoTimestamp } from "../../domain/instant.ts";
+import { ServiceError } from "../../domain/errors.ts";
 import { operatorIdSchema } from "../../domain/interaction.ts";
-import { SPARKLINE_DAYS_DEFAULT, SPARKLINE_DAYS_MAX } from "../../domain/limits.ts";
+import { BODY_LIMIT_BYTES, SPARKLINE_DAYS_DEFAULT, SPARKLINE_DAYS_MAX } from "../../domain/limits.ts";
 import { historyPointSchema, profileResponseSchema } from "../../domain/operator.ts";
 import { envelopeFields, points, uncertaintySchema } from "../../domain/score.ts";
-import { SUBJECT_FORMATS, subjectResponseSchema } from "../../domain/subject.ts";
+import {
+  SUBJECT_FORMATS,
+  subjectResponseSchema,
+  unmaskedSchema,
+  unmaskRequestSchema,
+} from "../../domain/subject.ts";
 import { evidenceSchema } from "../../evidence/envelope.ts";
 import { operatorProfile, operatorSparkline } from "../../operations/reporting/operators.ts";
 import { eraseOperator } from "../../operations/subjects/erasure.ts";
+import { unmask } from "../../operations/subjects/unmasking.ts";
 import { openSubjectAccess } from "../../operations/subjects/subject_access.ts";
 import { SPARKLINE_CSP, sparklineSvg } from "../../pages/sparkline.ts";
 import { SUBJECT_PAGE_CSP, subjectPage } from "../../pages/subject.ts";
@@ -17,7 +24,7 @@ import { subjectJson } from "../../pages/subject_json.ts";
 import type { Route } from "../exchange.ts";
 import { parseParameters, parseWith } from "../parse.ts";
 import { integerParameter } from "./parameters.ts";
-import { KEYED_DELETE, KEYED_READ, keyFor } from "./shared.ts";
+import { KEYED_DELETE, KEYED_POST, KEYED_READ, keyFor } from "./shared.ts";
 
 const operatorPathSchema = z.object({ operator_id: operatorIdSchema });
 
@@ -42,9 +49,9 @@ const getProfile: Route = {
       query: { include: "projection" },
     },
   ],
-  async handler({ dependencies }, { context, exchange }) {
-    const { operator_id } = parseWith(operatorPathSchema, context.req.param());
-    const { include } = parseParameters(context.req.raw, profileParametersSchema);
+  async handler({ dependencies }, { exchange, path, request }) {
+    const { operator_id } = parseWith(operatorPathSchema, path);
+    const { include } = parseParameters(request, profileParametersSchema);
     const body = await operatorProfile(dependencies, exchange.caller!, {
       operatorId: operator_id,
       projection: include === "projection",
@@ -97,9 +104,9 @@ const getSparkline: Route = {
     { summary: "The last 90 days", path: { operator_id: "reviewer-ada" }, query: { days: "90" } },
     { summary: "As a picture", path: { operator_id: "reviewer-ada" }, query: { format: "svg" } },
   ],
-  async handler({ dependencies }, { context, exchange }) {
-    const { operator_id } = parseWith(operatorPathSchema, context.req.param());
-    const { days, format } = parseParameters(context.req.raw, sparklineParametersSchema);
+  async handler({ dependencies }, { exchange, path, request }) {
+    const { operator_id } = parseWith(operatorPathSchema, path);
+    const { days, format } = parseParameters(request, sparklineParametersSchema);
     const { window, verdict, body } = await operatorSparkline(dependencies, exchange.caller!, {
       operatorId: operator_id,
       days,
@@ -107,7 +114,7 @@ const getSparkline: Route = {
     });
     if (format === "json") return { status: 200, body };
     const text = sparklineSvg({
-      operatorId: operator_id,
+      operatorId: exchange.pseudonyms?.shown(operator_id) ?? operator_id,
       days,
       points: body.points,
       uncertainty: body.uncertainty,
@@ -115,7 +122,13 @@ const getSparkline: Route = {
       minJis: dependencies.model.document.thresholds.min_jis,
       ...window,
     });
-    return { status: 200, text, contentType: "image/svg+xml", policy: SPARKLINE_CSP };
+    return {
+      status: 200,
+      text,
+      contentType: "image/svg+xml",
+      policy: SPARKLINE_CSP,
+      namesNoOperator: exchange.pseudonyms !== null,
+    };
   },
 };
 
@@ -146,9 +159,15 @@ const getSubjectAccess: Route = {
     { summary: "As data", path: { operator_id: "reviewer-ada" } },
     { summary: "As a page", path: { operator_id: "reviewer-ada" }, query: { format: "html" } },
   ],
-  async handler({ dependencies }, { context, exchange }) {
-    const { operator_id } = parseWith(operatorPathSchema, context.req.param());
-    const { format } = parseParameters(context.req.raw, subjectParametersSchema);
+  async handler({ dependencies }, { exchange, path, request }) {
+    const { operator_id } = parseWith(operatorPathSchema, path);
+    const { format } = parseParameters(request, subjectParametersSchema);
+    if (exchange.pseudonyms !== null) {
+      throw new ServiceError(
+        "FORBIDDEN",
+        "Reviewers are pseudonyms here, and a copy names its reviewer: give the reviewer the link to a page of the reviewer's own, or ask with a key.",
+      );
+    }
     const copy = await openSubjectAccess(dependencies, exchange.caller!, {
       operatorId: operator_id,
       format,
@@ -202,8 +221,8 @@ const deleteOperator: Route = {
   },
   errors: ["NOT_FOUND"],
   examples: [{ summary: "Another reviewer", path: { operator_id: "reviewer-bruno" } }],
-  async handler({ dependencies }, { context, exchange }) {
-    const { operator_id } = parseWith(operatorPathSchema, context.req.param());
+  async handler({ dependencies }, { exchange, path }) {
+    const { operator_id } = parseWith(operatorPathSchema, path);
     const erasure = await eraseOperator(dependencies, exchange.caller!, {
       operatorId: operator_id,
       call: exchange.call,
@@ -212,4 +231,36 @@ const deleteOperator: Route = {
   },
 };
 
-export const OPERATOR_ROUTES: readonly Route[] = [getProfile, getSparkline, getSubjectAccess, deleteOperator];
+const postUnmask: Route = {
+  ...KEYED_POST,
+  ...keyFor("unmask"),
+  headerKeyOnly: true,
+  honoursIdempotencyKey: false,
+  path: "/v1/organization/operators/unmask",
+  operationId: "postUnmask",
+  summary: "Tell who a reviewer is",
+  description:
+    "Where users see pseudonyms (`JISS_PRIVACY=pseudonymous`), this tells the reviewer of a pseudonym, or the pseudonym of a reviewer. It takes a reason. Each look is an event `SUBJECT_UNMASKED` of the audit log, with the user and the reason, and stands in the reviewer's own copy. All other answers go on to show the pseudonym.",
+  body: { schema: unmaskRequestSchema, limitBytes: BODY_LIMIT_BYTES },
+  success: { status: 200, description: "The reviewer, under both names.", schema: unmaskedSchema },
+  errors: ["NOT_FOUND"],
+  examples: [{
+    summary: "The pseudonym of a reviewer",
+    body: { name: "reviewer-ada", reason: "Ada asked for her records" },
+  }],
+  async handler({ dependencies }, { exchange, json }) {
+    const body = await unmask(dependencies, exchange.caller!, {
+      request: parseWith(unmaskRequestSchema, json),
+      call: exchange.call,
+    });
+    return { status: 200, body: { ...body } };
+  },
+};
+
+export const OPERATOR_ROUTES: readonly Route[] = [
+  getProfile,
+  getSparkline,
+  getSubjectAccess,
+  deleteOperator,
+  postUnmask,
+];

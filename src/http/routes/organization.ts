@@ -10,9 +10,12 @@ import {
 } from "../../domain/limits.ts";
 import { dashboardResponseSchema, OPERATOR_SORTS, operatorsResponseSchema } from "../../domain/operator.ts";
 import { decisionsResponseSchema, RECORD_KINDS } from "../../domain/record_list.ts";
+import { dashboardOfGroups, requireGroup } from "../../domain/small_groups.ts";
 import { complianceSchema, envelopeFields, modelReferenceSchema, points } from "../../domain/score.ts";
 import { organizationDashboard } from "../../operations/reporting/dashboard.ts";
 import { listOperators } from "../../operations/reporting/operators.ts";
+import { probedOperators } from "../../operations/probes/figures.ts";
+import { activePeriod } from "../../operations/reporting/reports.ts";
 import { listDecisions } from "../../operations/reporting/record_list.ts";
 import { shadowReport } from "../../operations/scoring/shadow.ts";
 import type { Route } from "../exchange.ts";
@@ -54,9 +57,9 @@ const getOperators: Route = {
     },
     { summary: "The operators on whom more evidence is needed", query: { verdict: "undetermined" } },
   ],
-  async handler({ dependencies }, { context, exchange }) {
+  async handler({ dependencies }, { exchange, request }) {
     const { band, verdict, sort, limit, cursor, include } = parseParameters(
-      context.req.raw,
+      request,
       operatorsParametersSchema,
     );
     const { operators, next } = await listOperators(dependencies, exchange.caller!, {
@@ -66,6 +69,7 @@ const getOperators: Route = {
       limit,
       after: cursor === undefined ? null : readCursor(cursor, sort),
       sparkline: include === "sparkline",
+      byPseudonym: exchange.pseudonyms !== null,
       now: exchange.call.now,
     });
     return {
@@ -82,7 +86,7 @@ const getOperators: Route = {
 const cursorSchema = z.strictObject({
   sort: z.enum(OPERATOR_SORTS),
   value: z.union([z.number(), z.string()]),
-  operatorId: z.string(),
+  name: z.string(),
 });
 type Cursor = z.infer<typeof cursorSchema>;
 
@@ -133,9 +137,9 @@ const getDecisions: Route = {
       query: { operator_id: "reviewer-ada", kind: "score", limit: "5" },
     },
   ],
-  async handler({ dependencies }, { context, exchange }) {
+  async handler({ dependencies }, { exchange, request }) {
     const { kind = null, operator_id = null, limit, cursor = null } = parseParameters(
-      context.req.raw,
+      request,
       decisionsParametersSchema,
     );
     const { decisions, next } = await listDecisions(dependencies, exchange.caller!, {
@@ -159,10 +163,14 @@ const getDashboard: Route = {
   description:
     "Returns figures, at the time of the call, about the operators with an interaction in the last 90 days. `compliance_status` is `non_compliant` if more than 10 percent of high-risk operators have a JIS below 60, or if any critical-decision operator has a JIS below 40. `verdict` says whether that is certain: it asks the rule twice, once as if every operator whose verdict is undetermined passed, and once as if they all failed.",
   success: { status: 200, description: "The dashboard.", schema: dashboardResponseSchema },
+  errors: ["INSUFFICIENT_DATA"],
   examples: [{ summary: "Ask" }],
   async handler({ dependencies }, { exchange }) {
-    const body = await organizationDashboard(dependencies, exchange.caller!, exchange.call.now);
-    return { status: 200, body };
+    const { caller, call: { now }, pseudonyms } = exchange;
+    const body = await organizationDashboard(dependencies, caller!, now);
+    if (pseudonyms === null) return { status: 200, body };
+    const probed = await probedOperators(dependencies, caller!, activePeriod(dependencies, now));
+    return { status: 200, body: { ...body, dashboard: dashboardOfGroups(body.dashboard, probed) } };
   },
 };
 
@@ -237,9 +245,16 @@ const getShadow: Route = {
   description:
     "If the administrator runs a candidate model in shadow, this compares its scores with those of the model in use, for the organization's interactions since the start of this process. The comparison changes no score and is not evidence.",
   success: { status: 200, description: "The comparison, or null.", schema: shadowResponseSchema },
+  errors: ["INSUFFICIENT_DATA"],
   examples: [{ summary: "Ask" }],
   async handler({ dependencies }, { exchange }) {
-    return { status: 200, body: await shadowReport(dependencies, exchange.caller!) };
+    const { caller, pseudonyms } = exchange;
+    const body = await shadowReport(dependencies, caller!);
+    if (pseudonyms === null || body.shadow === null) return { status: 200, body };
+    const { operators, most_different } = body.shadow;
+    requireGroup(operators.compared);
+    const rows = await pseudonyms.ordered(most_different, ({ difference }) => Math.abs(difference));
+    return { status: 200, body: { shadow: { ...body.shadow, most_different: rows } } };
   },
 };
 

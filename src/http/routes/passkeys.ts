@@ -124,8 +124,8 @@ const deletePasskey: Route = {
   success: { status: 200, description: "Removed.", schema: passkeyRemovedSchema },
   errors: ["NOT_FOUND"],
   examples: [{ summary: "One", path: { passkey_id: ID } }],
-  async handler({ dependencies }, { context, exchange }) {
-    const { passkey_id: passkeyId } = parseWith(passkeyPathSchema, context.req.param());
+  async handler({ dependencies }, { exchange, path }) {
+    const { passkey_id: passkeyId } = parseWith(passkeyPathSchema, path);
     await removePasskey(dependencies, exchange.session!.caller, { passkeyId, call: exchange.call });
     return { status: 200, body: { deleted: true, passkey_id: passkeyId } };
   },

@@ -5,6 +5,8 @@
 import * as z from "zod";
 import { DOMAINS, PROBE_STAKES, PROBE_STATES } from "../../domain/enums.ts";
 import { isoTimestamp } from "../../domain/instant.ts";
+import { errorsHidden } from "../../domain/probe.ts";
+import { probeSummaryOfGroups } from "../../domain/small_groups.ts";
 import { domainSchema, operatorIdSchema, sessionIdSchema } from "../../domain/interaction.ts";
 import {
   BATCH_BODY_LIMIT_BYTES,
@@ -237,8 +239,8 @@ const postProbeRecall: Route = {
   },
   errors: ["NOT_FOUND", "CONFLICT"],
   examples: [{ summary: "A case that came out", path: { probe_id: "probe-of-the-example" } }],
-  async handler({ dependencies }, { context, exchange }) {
-    const { probe_id } = parseWith(probePathSchema, context.req.param());
+  async handler({ dependencies }, { exchange, path }) {
+    const { probe_id } = parseWith(probePathSchema, path);
     const body = await recallProbe(dependencies, exchange.caller!, {
       probeId: probe_id,
       call: exchange.call,
@@ -364,8 +366,8 @@ const getProbes: Route = {
     }).meta({ id: "ProbesResponse" }),
   },
   examples: [{ summary: "The newest" }, { summary: "Probes that were lost", query: { state: "lost" } }],
-  async handler({ dependencies }, { context, exchange }) {
-    const { state = null, limit, cursor } = parseParameters(context.req.raw, listParametersSchema);
+  async handler({ dependencies }, { exchange, request }) {
+    const { state = null, limit, cursor } = parseParameters(request, listParametersSchema);
     const { probes, next } = await listProbes(dependencies, exchange.caller!, {
       state,
       limit,
@@ -417,15 +419,19 @@ const getProbeSummary: Route = {
       ...envelopeFields,
     }).meta({ id: "ProbeSummary" }),
   },
+  errors: ["INSUFFICIENT_DATA"],
   examples: [{ summary: "Of the last 90 days" }, { summary: "Of the last week", query: { days: "7" } }],
-  async handler({ dependencies }, { context, exchange }) {
-    const { days } = parseParameters(context.req.raw, summaryParametersSchema);
+  async handler({ dependencies }, { exchange, request }) {
+    const { days } = parseParameters(request, summaryParametersSchema);
     const { now } = exchange.call;
-    const body = await probeSummary(dependencies, exchange.caller!, {
-      start: now - days * DAY_MS,
-      end: now + 1,
-    });
-    return { status: 200, body };
+    const { pseudonyms, caller } = exchange;
+    const body = await probeSummary(dependencies, caller!, { start: now - days * DAY_MS, end: now + 1 });
+    if (pseudonyms === null) return { status: 200, body };
+    const { by_operator, ...groups } = probeSummaryOfGroups(body);
+    return {
+      status: 200,
+      body: { ...groups, by_operator: await pseudonyms.ordered(by_operator, errorsHidden) },
+    };
   },
 };
 

@@ -1,5 +1,6 @@
 /** Compliance: the report of a period, a report by its id, the list of reports, the measures of Article 14. */
 import * as z from "zod";
+import { ServiceError } from "../../domain/errors.ts";
 import { instantSchema } from "../../domain/instant.ts";
 import { reportsResponseSchema } from "../../domain/record_list.ts";
 import {
@@ -8,16 +9,20 @@ import {
   type Period,
   reportResponseSchema,
 } from "../../domain/report.ts";
+import { article14OfGroups, showsSmallGroups } from "../../domain/small_groups.ts";
 import { evidenceSchema } from "../../evidence/envelope.ts";
+import { probedOperators } from "../../operations/probes/figures.ts";
 import { listReports } from "../../operations/reporting/record_list.ts";
 import {
+  activePeriod,
   article14,
   complianceReport,
   type IssuedReport,
   storedReport,
 } from "../../operations/reporting/reports.ts";
 import { REPORT_PAGE_CSP, reportPage } from "../../pages/report.ts";
-import type { Reply, Route, Services } from "../exchange.ts";
+import type { Route, Services } from "../exchange.ts";
+import type { Reply } from "../reply.ts";
 import { parseParameters, parseWith, validationFailed } from "../parse.ts";
 import { recordPage } from "./parameters.ts";
 import { KEYED_READ } from "./shared.ts";
@@ -49,6 +54,7 @@ const getReport: Route = {
     "Reports, for each legal provision, what the records of a period show about human oversight. It is evidence for a deployer's own assessment, not a declaration of compliance. Without a period, it covers the last full calendar quarter (UTC); a call with only one bound gets 422. The report is stored and can be cited. If the records have not changed, the same period gives the same report: its `report` member is identical byte for byte.",
   parameters: reportParametersSchema,
   success: reportSuccess,
+  errors: ["INSUFFICIENT_DATA"],
   examples: [
     { summary: "The last full quarter" },
     { summary: "A quarter", query: { period_start: "2026-10-01", period_end: "2027-01-01" } },
@@ -57,8 +63,8 @@ const getReport: Route = {
       query: { period_start: "2026-10-01", period_end: "2027-01-01", format: "html" },
     },
   ],
-  async handler({ dependencies }, { context, exchange }) {
-    const { format, ...bounds } = parseParameters(context.req.raw, reportParametersSchema);
+  async handler({ dependencies }, { exchange, request }) {
+    const { format, ...bounds } = parseParameters(request, reportParametersSchema);
     const { call } = exchange;
     const period = periodOf(bounds, call.now);
     const issued = await complianceReport(dependencies, exchange.caller!, { period, call });
@@ -105,10 +111,17 @@ const getStoredReport: Route = {
   success: reportSuccess,
   errors: ["NOT_FOUND", "GONE"],
   examples: [{ summary: "A report", path: { report_id: "report-of-the-example" } }],
-  async handler({ dependencies }, { context, exchange }) {
-    const { report_id } = parseWith(reportPathSchema, context.req.param());
-    const { format } = parseParameters(context.req.raw, reportFormatSchema);
-    return renderReport(dependencies, await storedReport(dependencies, exchange.caller!, report_id), format);
+  async handler({ dependencies }, { exchange, path, request }) {
+    const { report_id } = parseWith(reportPathSchema, path);
+    const { format } = parseParameters(request, reportFormatSchema);
+    const issued = await storedReport(dependencies, exchange.caller!, report_id);
+    if (exchange.pseudonyms !== null && showsSmallGroups(issued.report)) {
+      throw new ServiceError(
+        "FORBIDDEN",
+        "This report has figures of fewer than five reviewers, from before they were withheld: ask for the report of its period, or read this one with a key.",
+      );
+    }
+    return renderReport(dependencies, issued, format);
   },
 };
 
@@ -124,7 +137,13 @@ function renderReport(
     // An older report may have been made by another model, with other shares than the model in use.
     ...(report.model.sha256 === model.sha256 ? { partialShare: model.document.law.pass_share.partial } : {}),
   });
-  return { status: 200, text, contentType: "text/html; charset=utf-8", policy: REPORT_PAGE_CSP };
+  return {
+    status: 200,
+    text,
+    contentType: "text/html; charset=utf-8",
+    policy: REPORT_PAGE_CSP,
+    namesNoOperator: true,
+  };
 }
 
 const reportsParametersSchema = z.object(recordPage);
@@ -139,8 +158,8 @@ const getReports: Route = {
   parameters: reportsParametersSchema,
   success: { status: 200, description: "A page of reports.", schema: reportsResponseSchema },
   examples: [{ summary: "The newest" }, { summary: "The newest five", query: { limit: "5" } }],
-  async handler({ dependencies }, { context, exchange }) {
-    const { limit, cursor = null } = parseParameters(context.req.raw, reportsParametersSchema);
+  async handler({ dependencies }, { exchange, request }) {
+    const { limit, cursor = null } = parseParameters(request, reportsParametersSchema);
     const { reports, next } = await listReports(dependencies, exchange.caller!, { limit, below: cursor });
     return {
       status: 200,
@@ -157,10 +176,14 @@ const getArticle14: Route = {
   description:
     "Returns what the records of the last 90 days show about each measure of Article 14(4) of the EU AI Act, at the time of the call.",
   success: { status: 200, description: "The measures.", schema: article14ResponseSchema },
+  errors: ["INSUFFICIENT_DATA"],
   examples: [{ summary: "Ask" }],
   async handler({ dependencies }, { exchange }) {
-    const body = await article14(dependencies, exchange.caller!, exchange.call.now);
-    return { status: 200, body: { ...body } };
+    const { caller, call: { now }, pseudonyms } = exchange;
+    const body = await article14(dependencies, caller!, now);
+    if (pseudonyms === null) return { status: 200, body: { ...body } };
+    const probed = await probedOperators(dependencies, caller!, activePeriod(dependencies, now));
+    return { status: 200, body: { ...article14OfGroups(body, probed) } };
   },
 };
 

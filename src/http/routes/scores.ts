@@ -172,8 +172,8 @@ const postScore: Route = {
       },
     },
   ],
-  async handler({ dependencies }, { context, exchange, json }) {
-    const parameters = parseParameters(context.req.raw, scoreParametersSchema, SCORE_HEADERS);
+  async handler({ dependencies }, { context, exchange, json, request }) {
+    const parameters = parseParameters(request, scoreParametersSchema, SCORE_HEADERS);
     const { call } = exchange;
     const { ticket, ...body } = parseScoreBody(json);
     const answer = await scoreInteraction(dependencies, exchange.caller!, {
@@ -347,8 +347,8 @@ const postCommit: Route = {
       body: { outcome_correct: true },
     },
   ],
-  async handler({ dependencies }, { context, exchange, json }) {
-    const { session_id } = parseWith(commitPathSchema, context.req.param());
+  async handler({ dependencies }, { context, exchange, json, path }) {
+    const { session_id } = parseWith(commitPathSchema, path);
     const { outcome_correct, ai_correct } = parseWith(commitRequestSchema, json === undefined ? {} : json);
     const { call } = exchange;
     const answer = await commitScore(dependencies, exchange.caller!, {

@@ -219,8 +219,8 @@ const deleteSession: Route = {
   success: { status: 200, description: "The session is over.", schema: sessionsEndedSchema },
   errors: ["NOT_FOUND"],
   examples: [{ summary: "One", path: { session_id: "f".repeat(64) } }],
-  async handler({ dependencies }, { context, exchange }) {
-    const { session_id: sessionId } = parseWith(sessionPathSchema, context.req.param());
+  async handler({ dependencies }, { exchange, path }) {
+    const { session_id: sessionId } = parseWith(sessionPathSchema, path);
     await endSession(dependencies, exchange.session!.caller, { sessionId, call: exchange.call });
     return { status: 200, body: { ended: 1 } };
   },

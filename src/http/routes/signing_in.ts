@@ -3,8 +3,9 @@ import { meSchema } from "../../domain/user.ts";
 import { limitSubject } from "../../limits/client_address.ts";
 import { meBody } from "../../operations/users/sessions.ts";
 import type { Attempt, Candidate, SignedIn } from "../../operations/users/sign_in.ts";
-import type { AppContext, Exchange, Reply, Services } from "../exchange.ts";
+import type { AppContext, Exchange, Services } from "../exchange.ts";
 import { giveCookie } from "../middleware/session.ts";
+import type { Reply } from "../reply.ts";
 import { OPEN } from "./shared.ts";
 
 /** A route for a user with a session, of any role. */

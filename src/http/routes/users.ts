@@ -108,8 +108,8 @@ const putUser: Route = {
       body: { name: "Ben Okafor", role: "auditor", disabled: true },
     },
   ],
-  async handler({ dependencies }, { context, exchange, json }) {
-    const { user_id: userId } = parseWith(userPathSchema, context.req.param());
+  async handler({ dependencies }, { exchange, json, path }) {
+    const { user_id: userId } = parseWith(userPathSchema, path);
     const change = parseWith(userChangeSchema, json);
     const { call } = exchange;
     const user = await changeUser(dependencies, selfServe(exchange), { userId, change, call });
@@ -131,8 +131,8 @@ const postUserLink: Route = {
   success: { status: 201, description: "The link.", schema: userLinkSchema },
   errors: ["NOT_FOUND", "CONFLICT"],
   examples: [{ summary: "A forgotten password", path: { user_id: USER } }],
-  async handler(services, { context, exchange }) {
-    const { user_id: userId } = parseWith(userPathSchema, context.req.param());
+  async handler(services, { exchange, path }) {
+    const { user_id: userId } = parseWith(userPathSchema, path);
     const link = await issueLink(services.dependencies, selfServe(exchange), { userId, call: exchange.call });
     return { status: 201, body: { user_id: userId, ...linkAnswer(services, link) } };
   },
@@ -149,8 +149,8 @@ const deleteUserSessions: Route = {
   success: { status: 200, description: "How many were open.", schema: sessionsEndedSchema },
   errors: ["NOT_FOUND"],
   examples: [{ summary: "One user", path: { user_id: USER } }],
-  async handler({ dependencies }, { context, exchange }) {
-    const { user_id: userId } = parseWith(userPathSchema, context.req.param());
+  async handler({ dependencies }, { exchange, path }) {
+    const { user_id: userId } = parseWith(userPathSchema, path);
     const { call } = exchange;
     const ended = await endAllSessions(dependencies, selfServe(exchange), { userId, call });
     return { status: 200, body: { ended } };
@@ -169,8 +169,8 @@ const deleteUser: Route = {
   success: { status: 200, description: "Erased.", schema: userErasedSchema },
   errors: ["NOT_FOUND"],
   examples: [{ summary: "One user", path: { user_id: USER } }],
-  async handler({ dependencies }, { context, exchange }) {
-    const { user_id: userId } = parseWith(userPathSchema, context.req.param());
+  async handler({ dependencies }, { exchange, path }) {
+    const { user_id: userId } = parseWith(userPathSchema, path);
     await eraseUser(dependencies, selfServe(exchange), { userId, call: exchange.call });
     return { status: 200, body: { erased: true, user_id: userId } };
   },

@@ -93,8 +93,8 @@ const deleteWebhook: Route = {
   success: { status: 200, description: "Removed.", schema: webhookRemovedSchema },
   errors: ["NOT_FOUND"],
   examples: [{ summary: "One", path: { id: "webhook-of-the-example" } }],
-  async handler({ dependencies }, { context, exchange }) {
-    const { id } = parseWith(webhookPathSchema, context.req.param());
+  async handler({ dependencies }, { exchange, path }) {
+    const { id } = parseWith(webhookPathSchema, path);
     const { call } = exchange;
     return { status: 200, body: await removeWebhook(dependencies, selfServe(exchange), { id, call }) };
   },
@@ -114,8 +114,8 @@ const postWebhookTest: Route = {
   success: { status: 200, description: "The result of the test.", schema: webhookTestedSchema },
   errors: ["NOT_FOUND", "CONFLICT", "GONE"],
   examples: [{ summary: "One", path: { id: "webhook-of-the-example" } }],
-  async handler({ dependencies }, { context, exchange }) {
-    const { id } = parseWith(webhookPathSchema, context.req.param());
+  async handler({ dependencies }, { context, exchange, path }) {
+    const { id } = parseWith(webhookPathSchema, path);
     const { call } = exchange;
     const idempotency = idempotentCall(context);
     return {
@@ -150,9 +150,9 @@ const getDeliveries: Route = {
       query: { status: "dead", limit: "10" },
     },
   ],
-  async handler({ dependencies }, { context, exchange }) {
-    const { id } = parseWith(webhookPathSchema, context.req.param());
-    const parameters = parseParameters(context.req.raw, deliveriesParametersSchema);
+  async handler({ dependencies }, { exchange, path, request }) {
+    const { id } = parseWith(webhookPathSchema, path);
+    const parameters = parseParameters(request, deliveriesParametersSchema);
     const { call } = exchange;
     const query = { id, parameters, call };
     return { status: 200, body: await listDeliveries(dependencies, selfServe(exchange), query) };
@@ -180,8 +180,8 @@ const postRedelivery: Route = {
     summary: "One",
     path: { id: "webhook-of-the-example", delivery_id: "delivery-of-the-example" },
   }],
-  async handler({ dependencies }, { context, exchange }) {
-    const { id, delivery_id: deliveryId } = parseWith(deliveryPathSchema, context.req.param());
+  async handler({ dependencies }, { context, exchange, path }) {
+    const { id, delivery_id: deliveryId } = parseWith(deliveryPathSchema, path);
     const { call } = exchange;
     return {
       status: 200,

@@ -24,7 +24,7 @@ export async function probeSummary(
   dependencies: Needs,
   { orgId }: OrganizationCaller,
   period: Period,
-): Promise<Record<string, unknown>> {
+) {
   const probes = await readHeldProbes(dependencies, orgId);
   const draws = await dependencies.database.read(drawCountsQuery(orgId));
   const closed = closedIn(probes, period);
@@ -70,6 +70,16 @@ export function probeFigures(probes: readonly ProbeRow[], period: Period): Probe
   if (closed.length === 0) return null;
   const decided = closed.filter(isKnownDecision).map((row) => decisionOf(row, null));
   return { ...probeRates(decided), ...undecidedOf(closed) };
+}
+
+/** The number of operators with a decided or lost probe in a period. @throws as {@link probeSummary}. */
+export async function probedOperators(
+  dependencies: Needs,
+  { orgId }: OrganizationCaller,
+  period: Period,
+): Promise<number> {
+  const closed = closedIn(await readHeldProbes(dependencies, orgId), period);
+  return (await summaryOfClosed(dependencies, orgId, closed)).by_operator.length;
 }
 
 /** The probes that an entry of a span of time opened; one that a restore ended without an entry is in none. */

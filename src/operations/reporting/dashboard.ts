@@ -3,7 +3,6 @@
  * Source: specification, Organization dashboard; contract, sections 4 and 6; scoring model, section 9.
  */
 import type { Reading, Scoring } from "../shared/capabilities.ts";
-import { DAY_MS } from "../../domain/time.ts";
 import { activeVerdicts, organizationFigures } from "../../scoring/organization.ts";
 import { frozenOperatorsQuery } from "../../store/interactions.ts";
 import { operatorFiguresQuery } from "../../store/operators.ts";
@@ -12,6 +11,7 @@ import { probeProgrammeQuery, probesQuery } from "../../store/probes.ts";
 import { organizations } from "../../store/records.ts";
 import type { OrganizationCaller } from "../shared/call.ts";
 import { evidenceChain } from "../../evidence/chain_name.ts";
+import { activePeriod } from "./reports.ts";
 import { ruleRow } from "./operators.ts";
 import { probeFigures } from "../probes/figures.ts";
 import { requireHeldRows, requireSealed, snapshotWithHead } from "../shared/sealed_reads.ts";
@@ -48,10 +48,7 @@ export async function organizationDashboard(
     dashboard: {
       ...activeVerdicts(document, rows, now),
       ...organizationFigures(document, rows, now),
-      probes: probeFigures(probes, {
-        start: now - document.organization.active_days * DAY_MS,
-        end: now + 1,
-      }),
+      probes: probeFigures(probes, activePeriod(dependencies, now)),
     },
   };
 }

@@ -33,8 +33,8 @@ import {
   namesOnPage,
   operatorQuery,
   operatorsPageQuery,
-  orderValue,
   type PageStart,
+  startAfter,
   type StoredOperator,
 } from "../../store/operators.ts";
 import type { OperatorFigures } from "../../store/records.ts";
@@ -222,6 +222,8 @@ export interface OperatorsPage {
   readonly limit: number;
   readonly after: PageStart | null;
   readonly sparkline: boolean;
+  /** Whether equal operators are in the order of their pseudonyms, and the sort by id is one by pseudonym. */
+  readonly byPseudonym: boolean;
   readonly now: number;
 }
 
@@ -245,11 +247,18 @@ function bandRange({ bands }: ModelDocument, band: Band | null): readonly [numbe
 export async function listOperators(
   dependencies: Needs,
   { orgId }: OrganizationCaller,
-  { band, verdict: only, sort, limit, after, sparkline, now }: OperatorsPage,
+  { band, verdict: only, sort, limit, after, sparkline, byPseudonym, now }: OperatorsPage,
 ) {
   const { database, model: { document } } = dependencies;
   // One extra row shows whether there is a next page.
-  const options = { sort, jis: bandRange(document, band), verdict: only, after, limit: limit + 1 };
+  const options = {
+    sort,
+    jis: bandRange(document, band),
+    verdict: only,
+    after,
+    limit: limit + 1,
+    byPseudonym,
+  };
   const days = daysUntil(now, sparkline ? LIST_SPARKLINE_DAYS : 0);
   const [rows, newest, points] = await database.snapshot([
     operatorsPageQuery(orgId, options),
@@ -278,7 +287,7 @@ export async function listOperators(
         ...(lines === null ? {} : { sparkline: lines.get(row.operator_id) ?? [] }),
       };
     }),
-    next: last === null ? null : { value: orderValue(sort, last), operatorId: last.operator_id },
+    next: last === null ? null : startAfter(last, options),
   };
 }
 

@@ -3,7 +3,7 @@
  * id. The same period over unchanged records gives the same report.
  * Source: specification, GET /v1/compliance/report; contract, section 4; scoring model, section 10.
  */
-import type { Proving, Reading, Scoring, Writing } from "../shared/capabilities.ts";
+import type { Naming, Proving, Reading, Scoring, Writing } from "../shared/capabilities.ts";
 import type { Domain } from "../../domain/enums.ts";
 import { AlteredError, ServiceError } from "../../domain/errors.ts";
 import type { Period, Report } from "../../domain/report.ts";
@@ -11,6 +11,7 @@ import { canonicalJson } from "../../evidence/canonical.ts";
 import { hex, utf8 } from "../../evidence/crypto.ts";
 import { type Evidence, evidenceOfAppended } from "../../evidence/envelope.ts";
 import { article14Of, reportOf } from "../../scoring/report.ts";
+import { reportOfGroups } from "../../domain/small_groups.ts";
 import { DAY_MS } from "../../domain/time.ts";
 import { prunedUntil } from "../../store/chains.ts";
 import { readEvidence } from "../../store/proofs.ts";
@@ -23,6 +24,7 @@ import type { Call, OrganizationCaller } from "../shared/call.ts";
 import { evidenceChain } from "../../evidence/chain_name.ts";
 import { requireExpected } from "../shared/answers.ts";
 import { placeOfRecord, requireCutOff, requireNotGone } from "../shared/gone.ts";
+import { probedOperators } from "../probes/figures.ts";
 import { readPeriod, type VerifiedPeriod } from "./period_rows.ts";
 
 /** The dependencies of these operations. */
@@ -43,11 +45,12 @@ type Outcome =
 
 /**
  * The report of a period: the one that was issued before if the content is the same, else a new one.
- * @throws {ServiceError} VALIDATION_FAILED if records of the period are past their retention;
- *   SERVICE_UNAVAILABLE.
+ * Where reviewers are pseudonyms, it is issued without the figures of small groups.
+ * @throws {ServiceError} VALIDATION_FAILED if records of the period are past their retention; INSUFFICIENT_DATA if all
+ *   its reviewers are a small group; SERVICE_UNAVAILABLE.
  */
 export async function complianceReport(
-  dependencies: Needs,
+  dependencies: Needs & Naming,
   caller: OrganizationCaller,
   { period, call }: { readonly period: Period; readonly call: Call },
 ): Promise<IssuedReport> {
@@ -60,7 +63,10 @@ export async function complianceReport(
     period,
   );
   const organization = { org_id, name, domain: domain as Domain };
-  const content = reportOf(dependencies.model, { organization, period, data });
+  const whole = reportOf(dependencies.model, { organization, period, data });
+  const content = dependencies.privacy === "named"
+    ? whole
+    : reportOfGroups(whole, await probedOperators(dependencies, caller, period));
   const contentSha256 = sha256(dependencies, canonicalJson(content));
   const reportId = world.ulid(call.now);
   const entryId = world.ulid(call.now);
@@ -135,6 +141,11 @@ export async function storedReport(
   return await issuedReport(dependencies, row);
 }
 
+/** The days up to `now`, epoch milliseconds, over which the dashboard and Article 14 count. */
+export function activePeriod({ model: { document } }: Scoring, now: number): Period {
+  return { start: now - document.organization.active_days * DAY_MS, end: now + 1 };
+}
+
 /** The Article 14 figures of the model's `active_days` (90 by default) up to `now`, epoch milliseconds. */
 export async function article14(
   dependencies: Needs,
@@ -142,7 +153,7 @@ export async function article14(
   now: number,
 ) {
   const { model } = dependencies;
-  const period = { start: now - model.document.organization.active_days * DAY_MS, end: now + 1 };
+  const period = activePeriod(dependencies, now);
   const { organization, data } = await readVerifiedPeriod(dependencies, orgId, period);
   return article14Of(model, { period, data, organizationDomain: organization.domain as Domain });
 }

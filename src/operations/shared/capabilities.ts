@@ -1,4 +1,5 @@
 /** The dependencies of operations, grouped by purpose. Each operation takes only the groups that it needs. */
+import type { Privacy } from "../../domain/enums.ts";
 import type { World } from "../../domain/world.ts";
 import type { Crypto } from "../../evidence/crypto.ts";
 import type { Log } from "../../observability/log.ts";
@@ -42,6 +43,11 @@ export interface Logging {
 /** Computes scores and decisions. */
 export interface Scoring {
   readonly model: Model;
+}
+
+/** Says how users see operators. */
+export interface Naming {
+  readonly privacy: Privacy;
 }
 
 /** Holds the retention periods. */

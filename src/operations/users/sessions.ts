@@ -2,7 +2,7 @@
  * Sessions of users: begun by signing in, found by their cookies, ended by hand or by time. Only a cookie's hash is stored.
  * A session's row is one of the set that the head of the audit log holds, so that an ended one cannot be put back.
  */
-import type { Logging, Proving, Reading, Scoring, Writing } from "../shared/capabilities.ts";
+import type { Logging, Naming, Proving, Reading, Scoring, Writing } from "../shared/capabilities.ts";
 import type { Role } from "../../domain/access.ts";
 import { isUnavailable, ServiceError } from "../../domain/errors.ts";
 import { isoOrNull } from "../../domain/instant.ts";
@@ -208,13 +208,14 @@ export function sessionBody(
 
 /** What a user who is signed in is told of himself. */
 export function meBody(
-  { model }: Scoring,
+  { model, privacy }: Scoring & Naming,
   { user, organization, row }: Pick<OpenSession, "user" | "organization" | "row">,
 ): Record<string, unknown> {
   return {
     user: userBody(user),
     organization: { id: organization.org_id, name: organization.name },
     minimum_jis: model.document.thresholds.min_jis,
+    privacy,
     session: sessionBody(row, row.session_hash),
   };
 }

@@ -1,6 +1,7 @@
 /** Scores and decisions as rows, each a link to its replay. */
 import { nameInWords } from "../../pages/wording.ts";
 import { Band, Figure, Instant, Rows, VerdictMark } from "./parts.tsx";
+import { Reviewer } from "./reviewers.tsx";
 import type { Decisions } from "./types.ts";
 
 export function DecisionRows({ label, decisions, withOperator = true }: {
@@ -27,7 +28,7 @@ export function DecisionRows({ label, decisions, withOperator = true }: {
           </th>
           {withOperator && (
             <td>
-              <a href={`/console/operators/${row.operator_id}`}>{row.operator_id}</a>
+              <Reviewer id={row.operator_id} />
             </td>
           )}
           <td>

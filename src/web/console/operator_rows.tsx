@@ -4,6 +4,7 @@ import { nameInWords } from "../../pages/wording.ts";
 import { verdictReason } from "../../scoring/verdict_words.ts";
 import { Drawing } from "../shared/drawing.tsx";
 import { Band, Figure, Instant, Rows, VerdictMark } from "./parts.tsx";
+import { Reviewer } from "./reviewers.tsx";
 import { useSession } from "./session.tsx";
 import type { Operators } from "./types.ts";
 
@@ -29,7 +30,7 @@ export function OperatorRows({ label, operators }: {
       {operators.map((operator, index) => (
         <tr key={operator.operator_id}>
           <th scope="row">
-            <a href={`/console/operators/${operator.operator_id}`}>{operator.operator_id}</a>
+            <Reviewer id={operator.operator_id} />
           </th>
           <td class="verdict-cell">
             <VerdictMark status={operator.verdict?.status ?? null} />

@@ -110,6 +110,11 @@ function wordsFor(
     case 401:
     case 403:
       return { title: "No permission", advice: "Sign in with the organization's key that is in use." };
+    case 422:
+      return {
+        title: code === "INSUFFICIENT_DATA" ? "Too little to say" : "This did not work",
+        advice: null,
+      };
     case 404:
       return { title: "There is nothing here", advice: null };
     case 410:

@@ -6,6 +6,7 @@
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import { type Access, isGranted } from "../../domain/access.ts";
+import type { Privacy } from "../../domain/enums.ts";
 import { ApiError, type ApiRequest, call, callText, type SendOptions } from "../shared/api.ts";
 import { announceWait } from "../shared/waiting.tsx";
 import type { Me } from "./types.ts";
@@ -19,6 +20,8 @@ export interface SignedIn {
   readonly orgId: string;
   /** The minimum JIS of the model in use, 0 to 100. */
   readonly minimum: number;
+  /** Whether reviewers are shown under their ids or under pseudonyms. */
+  readonly privacy: Privacy;
 }
 
 /** A value that the service shows only once. */
@@ -56,8 +59,15 @@ export const KEY_REFUSED =
 export const SESSION_OVER = "Your session is over: it ended by time, or somebody ended it. Sign in again.";
 
 /** Who is signed in, from the answer about the user. */
-export function signedInAs({ user, organization, minimum_jis }: Me): SignedIn {
-  return { key: null, user, organization: organization.name, orgId: organization.id, minimum: minimum_jis };
+export function signedInAs({ user, organization, minimum_jis, privacy }: Me): SignedIn {
+  return {
+    key: null,
+    user,
+    organization: organization.name,
+    orgId: organization.id,
+    minimum: minimum_jis,
+    privacy,
+  };
 }
 
 /** Whether whoever is signed in may make calls of a kind. */

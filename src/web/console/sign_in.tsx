@@ -108,7 +108,15 @@ function WithKey({ onSignedIn }: SigningIn) {
       return;
     }
     const { organization: { id, name }, dashboard: { organization_rule: { thresholds } } } = dashboard;
-    onSignedIn({ key: key.trim(), user: null, orgId: id, organization: name, minimum: thresholds.min_jis });
+    onSignedIn({
+      key: key.trim(),
+      user: null,
+      orgId: id,
+      organization: name,
+      minimum: thresholds.min_jis,
+      // A key sees the ids, whatever users see.
+      privacy: "named",
+    });
   };
   const isRefused = error instanceof ApiError && error.status === 401;
   return (

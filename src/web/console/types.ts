@@ -8,6 +8,7 @@ import type {
   profileResponseSchema,
 } from "../../domain/operator.ts";
 import type { decisionsResponseSchema, reportsResponseSchema } from "../../domain/record_list.ts";
+import type { unmaskedSchema } from "../../domain/subject.ts";
 import type { replayResponseSchema } from "../../domain/replay.ts";
 import type { article14ResponseSchema, reportResponseSchema } from "../../domain/report.ts";
 import type {
@@ -50,6 +51,7 @@ export type OpenedLink = z.infer<typeof linkSchema>;
 export type Users = z.infer<typeof usersSchema>;
 export type UserInvited = z.infer<typeof userInvitedSchema>;
 export type UserLink = z.infer<typeof userLinkSchema>;
+export type Unmasked = z.infer<typeof unmaskedSchema>;
 export type Sessions = z.infer<typeof sessionsSchema>;
 export type Passkeys = z.infer<typeof passkeysSchema>;
 export type PasskeyAdded = z.infer<typeof passkeyAddedSchema>;

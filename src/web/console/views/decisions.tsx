@@ -2,6 +2,7 @@
 import { useLocation } from "preact-iso";
 import { DecisionRows } from "../decision_rows.tsx";
 import { addressOf, Answered, Empty, Pages, View } from "../parts.tsx";
+import { useSession } from "../session.tsx";
 import type { Decisions } from "../types.ts";
 import { useAnswer } from "../use_answer.ts";
 
@@ -10,6 +11,7 @@ const PAGE = "50";
 
 export function DecisionsView() {
   const { query, route } = useLocation();
+  const { signedIn } = useSession();
   const { kind = "", operator_id: operator = "", cursor = "" } = query;
   const asked = useAnswer<Decisions>({
     path: addressOf("/v1/organization/decisions", { kind, operator_id: operator, cursor, limit: PAGE }),
@@ -42,7 +44,7 @@ export function DecisionsView() {
         </div>
         <form class="filters" onSubmit={filter}>
           <div class="field">
-            <label for="of-operator">Operator id</label>
+            <label for="of-operator">{signedIn.privacy === "named" ? "Operator id" : "Pseudonym"}</label>
             <input
               id="of-operator"
               name="operator_id"

@@ -8,12 +8,15 @@ import { verdictInWords } from "../../../scoring/verdict_words.ts";
 import { Drawing } from "../../shared/drawing.tsx";
 import { DecisionRows } from "../decision_rows.tsx";
 import { addressOf, Answered, Band, Empty, Figure, Instant, Rows, Tile, toneOf, View } from "../parts.tsx";
+import { reviewerInWords, WhoIs } from "../reviewers.tsx";
+import { useSession } from "../session.tsx";
 import type { Decisions, Maintenance, Profile } from "../types.ts";
 import { type Asked, useAnswer } from "../use_answer.ts";
 
 export function OperatorView() {
   const { params } = useRoute();
   const id = params.id ?? "";
+  const name = reviewerInWords(useSession().signedIn, id);
   const profile = useAnswer<Profile>({
     path: `/v1/operator/${encodeURIComponent(id)}/profile?include=projection`,
   });
@@ -26,7 +29,8 @@ export function OperatorView() {
     path: addressOf("/v1/organization/decisions", { operator_id: id, limit: "10" }),
   });
   return (
-    <View title={id}>
+    <View title={name}>
+      <WhoIs key={id} pseudonym={id} />
       <Answered asked={profile}>
         {(body) => (
           <>
@@ -47,10 +51,10 @@ export function OperatorView() {
             )
             : (
               <>
-                <DecisionRows label={`Latest decisions of ${id}`} decisions={rows} withOperator={false} />
+                <DecisionRows label={`Latest decisions of ${name}`} decisions={rows} withOperator={false} />
                 {next !== null && (
                   <p>
-                    <a href={addressOf("/console/decisions", { operator_id: id })}>All of {id}</a>
+                    <a href={addressOf("/console/decisions", { operator_id: id })}>All of {name}</a>
                   </p>
                 )}
               </>

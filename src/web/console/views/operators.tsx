@@ -5,6 +5,8 @@ import { nameInWords } from "../../../pages/wording.ts";
 import { VERDICT_WORDS } from "../../../scoring/verdict_words.ts";
 import { OperatorRows } from "../operator_rows.tsx";
 import { addressOf, Answered, Empty, Pages, View } from "../parts.tsx";
+import { FindByName } from "../reviewers.tsx";
+import { useSession } from "../session.tsx";
 import type { Operators } from "../types.ts";
 import { useAnswer } from "../use_answer.ts";
 
@@ -20,6 +22,7 @@ const SORTS = [
 
 export function OperatorsView() {
   const { query, route } = useLocation();
+  const isNamed = useSession().signedIn.privacy === "named";
   const { verdict = "", band = "", sort = "operator_id", cursor = "" } = query;
   const asked = useAnswer<Operators>({
     path: addressOf("/v1/organization/operators", {
@@ -62,17 +65,22 @@ export function OperatorsView() {
         <div class="field">
           <label for="sort">Order</label>
           <select id="sort" value={sort} onChange={(event) => choose({ sort: event.currentTarget.value })}>
-            {SORTS.map(([value, label]) => <option key={value} value={value}>{label}</option>)}
+            {SORTS.map(([value, label]) => (
+              <option key={value} value={value}>
+                {value === "operator_id" && !isNamed ? "Pseudonym" : label}
+              </option>
+            ))}
           </select>
         </div>
         <form class="filters" onSubmit={find}>
           <div class="field">
-            <label for="operator-id">Operator id</label>
+            <label for="operator-id">{isNamed ? "Operator id" : "Pseudonym"}</label>
             <input id="operator-id" name="operator_id" autocomplete="off" spellcheck={false} />
           </div>
           <button type="submit">Open</button>
         </form>
       </div>
+      <FindByName />
       <Answered asked={asked}>
         {({ operators, next_cursor: next }) =>
           operators.length === 0

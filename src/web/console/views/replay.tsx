@@ -5,6 +5,7 @@ import type { Verdict } from "../../../scoring/verdict.ts";
 import { verdictInWords } from "../../../scoring/verdict_words.ts";
 import { FROM_PRIOR } from "../../../pages/jis_plot.ts";
 import { Answered, Band, Figure, Instant, Rows, Tile, toneOf, View } from "../parts.tsx";
+import { Reviewer } from "../reviewers.tsx";
 import { save } from "../../shared/save.ts";
 import type { Replay } from "../types.ts";
 import { useAnswer } from "../use_answer.ts";
@@ -67,7 +68,6 @@ function RecordedVerdict({ recorded }: Pick<Replay, "recorded">) {
 }
 
 function Tiles({ kind, recorded, evidence: { entry } }: Pick<Replay, "kind" | "recorded" | "evidence">) {
-  const operator = String(recorded.operator_id);
   return (
     <ul class="tiles">
       {kind === "score"
@@ -82,7 +82,7 @@ function Tiles({ kind, recorded, evidence: { entry } }: Pick<Replay, "kind" | "r
           </Tile>
         )}
       <Tile name="Operator">
-        <a href={`/console/operators/${operator}`}>{operator}</a>
+        <Reviewer id={String(recorded.operator_id)} />
       </Tile>
       <Tile
         name="Recorded"

@@ -10,7 +10,7 @@ import type {
   Verified,
   VerifiedBundle,
 } from "../../verify/messages.ts";
-import { Failure, View } from "../parts.tsx";
+import { addressOf, Failure, View } from "../parts.tsx";
 import { save } from "../../shared/save.ts";
 import { SessionContext, useCaller, useSession } from "../session.tsx";
 import { useAction } from "../use_answer.ts";
@@ -137,12 +137,15 @@ export function VerifyView({ reason = null }: {
 
 /** Fetches and saves the organization's own bundle, for a signed-in user. */
 function Take() {
-  const { signedIn: { orgId } } = useSession();
+  const { signedIn: { orgId, privacy } } = useSession();
   const caller = useCaller();
   const { busy, error, run } = useAction<true>();
+  // Where reviewers are pseudonyms, a bundle has no records: they name reviewers.
+  const parts = privacy === "named" ? "" : "structural";
   const take = () =>
     run(async (patience) => {
-      const bundle = await caller.text({ path: "/v1/audit/chain/export" }, { patience });
+      const path = addressOf("/v1/audit/chain/export", { parts });
+      const bundle = await caller.text({ path }, { patience });
       save(`${orgId}.ndjson`, "application/x-ndjson", bundle);
       return true;
     });

@@ -1,0 +1,141 @@
+/**
+ * Withholds the figures of small groups, in which a figure tells about single people although nobody is named. The size of a
+ * group is not withheld, nor is the status of a whole organization. Source: oversight-loop design, section 6.
+ */
+import type { VerdictStatus } from "./enums.ts";
+import { ServiceError } from "./errors.ts";
+import type { ProbeFigures, ProbeSummary } from "./probe.ts";
+import type { Article14, Finding, ReportContent } from "./report.ts";
+
+/** The fewest people of whom a group's figures are shown. */
+export const SMALLEST_GROUP = 5;
+
+const WITHHELD = `The figures of a group of fewer than ${SMALLEST_GROUP} reviewers are withheld.`;
+
+/** Whether a group has people, and so few that its figures are withheld. */
+export function isSmallGroup(people: number): boolean {
+  return people > 0 && people < SMALLEST_GROUP;
+}
+
+/** @throws {ServiceError} INSUFFICIENT_DATA if figures would be about a small group. */
+export function requireGroup(people: number): void {
+  if (!isSmallGroup(people)) return;
+  throw new ServiceError(
+    "INSUFFICIENT_DATA",
+    `These figures are about ${
+      people === 1 ? "one reviewer" : `${people} reviewers`
+    }: where reviewers are pseudonyms, none are shown of fewer than ${SMALLEST_GROUP}.`,
+  );
+}
+
+/** The sentences, without those about a small group: such a sentence begins with the group's size. */
+function withoutSmallGroups(sentences: readonly string[]): string[] {
+  const shown = sentences.map((sentence) => {
+    const [, size] = /^Of (\d+) /.exec(sentence) ?? [];
+    return size !== undefined && isSmallGroup(Number(size)) ? WITHHELD : sentence;
+  });
+  return [...new Set(shown)];
+}
+
+/** The counts of the organization rule's halves. */
+interface RuleCounts {
+  readonly high_risk_operators: number;
+  readonly high_risk_below_minimum: number | null;
+  readonly critical_operators: number;
+  readonly critical_below_critical: number | null;
+}
+
+function ruleWithheld<Rule extends RuleCounts>(rule: Rule): Rule {
+  return {
+    ...rule,
+    ...(isSmallGroup(rule.high_risk_operators) ? { high_risk_below_minimum: null } : {}),
+    ...(isSmallGroup(rule.critical_operators) ? { critical_below_critical: null } : {}),
+  };
+}
+
+function findingWithheld<
+  Shown extends Pick<Finding, "operators" | "observed" | "passing" | "undetermined" | "capped">,
+>(finding: Shown): Shown {
+  if (!isSmallGroup(finding.operators)) return finding;
+  return {
+    ...finding,
+    observed: null,
+    passing: null,
+    undetermined: null,
+    capped: finding.capped === null ? null : WITHHELD,
+  };
+}
+
+/** The members of a dashboard that may be about small groups. */
+interface Dashboard {
+  readonly total_operators: number;
+  readonly verdict: { readonly status: VerdictStatus; readonly reasons: readonly string[] };
+  readonly organization_rule: RuleCounts & { readonly reasons: readonly string[] };
+  readonly probes: ProbeFigures | null;
+}
+
+/**
+ * A dashboard without the figures of small groups.
+ * @param probed the number of people behind the figures of probes.
+ * @throws {ServiceError} INSUFFICIENT_DATA if all its operators are a small group.
+ */
+export function dashboardOfGroups<Shown extends Dashboard>(dashboard: Shown, probed: number): Shown {
+  requireGroup(dashboard.total_operators);
+  const { verdict, organization_rule: rule, probes } = dashboard;
+  return {
+    ...dashboard,
+    verdict: { ...verdict, reasons: withoutSmallGroups(verdict.reasons) },
+    organization_rule: { ...ruleWithheld(rule), reasons: withoutSmallGroups(rule.reasons) },
+    probes: probed < SMALLEST_GROUP ? null : probes,
+  };
+}
+
+/** The measures of Article 14 without the figures of small groups. As {@link dashboardOfGroups}. */
+export function article14OfGroups(body: Article14, probed: number): Article14 {
+  requireGroup(body.operators.total);
+  requireGroup(body.operators.minimum_data_met);
+  return {
+    ...body,
+    measures: body.measures.map(findingWithheld),
+    probes: probed < SMALLEST_GROUP ? null : body.probes,
+  };
+}
+
+/** A report without the figures of small groups, and with a caveat if it had any. As {@link dashboardOfGroups}. */
+export function reportOfGroups(report: ReportContent, probed: number): ReportContent {
+  requireGroup(report.population.operators);
+  requireGroup(report.population.minimum_data_met);
+  const { probes, ...rest } = report;
+  const shown: ReportContent = {
+    ...rest,
+    ...(report.verdict === undefined
+      ? {}
+      : { verdict: { ...report.verdict, reasons: withoutSmallGroups(report.verdict.reasons) } }),
+    findings: report.findings.map(findingWithheld),
+    organization_rule: ruleWithheld(report.organization_rule),
+    ...(probes === undefined || probed < SMALLEST_GROUP ? {} : { probes }),
+  };
+  if (JSON.stringify(shown) === JSON.stringify(report)) return report;
+  return { ...shown, caveats: [...report.caveats, WITHHELD] };
+}
+
+/** Whether a report that was issued holds figures of small groups, because names were shown when it was. */
+export function showsSmallGroups(report: ReportContent): boolean {
+  const { population, findings, organization_rule: rule, probes } = report;
+  return isSmallGroup(population.operators) || isSmallGroup(population.minimum_data_met) ||
+    findings.some(({ operators, passing }) => isSmallGroup(operators) && passing !== null) ||
+    (isSmallGroup(rule.high_risk_operators) && rule.high_risk_below_minimum !== null) ||
+    (isSmallGroup(rule.critical_operators) && rule.critical_below_critical !== null) ||
+    probes !== undefined;
+}
+
+/** A summary of probes without the groups of few people. @throws {ServiceError} INSUFFICIENT_DATA as above. */
+export function probeSummaryOfGroups<Summary extends ProbeSummary>(summary: Summary): Summary {
+  requireGroup(summary.by_operator.length);
+  const isShown = ({ reviewers }: { readonly reviewers: number }) => reviewers >= SMALLEST_GROUP;
+  return {
+    ...summary,
+    by_stakes: summary.by_stakes.filter(isShown),
+    by_domain: summary.by_domain.filter(isShown),
+  };
+}

@@ -1,0 +1,28 @@
+/** Translates between operators' ids and their pseudonyms, for callers who may see only the latter. */
+import { subjects } from "../../store/records.ts";
+import { subjectsOfPseudonymsQuery } from "../../store/subjects.ts";
+import type { Reading } from "./capabilities.ts";
+import { readSealed, requireSealed } from "./sealed_reads.ts";
+
+type Needs = Pick<Reading, "database" | "seals">;
+
+/** The operator who has a pseudonym now; null if nobody has it. @throws {AlteredRows} */
+export async function operatorOf(
+  dependencies: Needs,
+  orgId: string,
+  pseudonym: string,
+): Promise<string | null> {
+  const rows = await dependencies.database.read(subjectsOfPseudonymsQuery(orgId, [pseudonym]));
+  requireSealed(dependencies, subjects, rows);
+  return rows[0]?.operator_id ?? null;
+}
+
+/** By operator, the pseudonym; without operators about whom nothing is stored. @throws {AlteredRows} */
+export async function pseudonymsOf(
+  dependencies: Needs,
+  orgId: string,
+  operatorIds: Iterable<string>,
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await readSealed(dependencies, subjects, [...operatorIds].map((id) => [orgId, id] as const));
+  return new Map(rows.map(({ operator_id, pseudonym }) => [operator_id, pseudonym]));
+}

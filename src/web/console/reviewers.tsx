@@ -1,0 +1,118 @@
+/** Reviewers under their ids or, where the service asks for it, under pseudonyms; and the look at who one is. */
+import { useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
+import { Field } from "./field.tsx";
+import { Failure } from "./parts.tsx";
+import { may, type SignedIn, useCaller, useSession } from "./session.tsx";
+import type { Unmasked } from "./types.ts";
+import { useAction } from "./use_answer.ts";
+
+/** Digits of a pseudonym that tell reviewers apart at a glance; links and titles have all 32. */
+const SHOWN_DIGITS = 8;
+
+/** A reviewer's id, or the pseudonym in words. */
+export function reviewerInWords({ privacy }: Pick<SignedIn, "privacy">, id: string): string {
+  return privacy === "named" ? id : `Reviewer ${id.slice(0, SHOWN_DIGITS)}`;
+}
+
+/** A link to a reviewer's view. */
+export function Reviewer({ id }: { readonly id: string }) {
+  const { signedIn } = useSession();
+  return (
+    <a
+      href={`/console/operators/${encodeURIComponent(id)}`}
+      title={signedIn.privacy === "named" ? undefined : id}
+    >
+      {reviewerInWords(signedIn, id)}
+    </a>
+  );
+}
+
+function useMayUnmask(): boolean {
+  const { signedIn } = useSession();
+  return signedIn.privacy === "pseudonymous" && may(signedIn, "unmask");
+}
+
+/** Asks for the reviewer of a pseudonym, with a reason. */
+export function WhoIs({ pseudonym }: { readonly pseudonym: string }) {
+  const [isAsking, setAsking] = useState(false);
+  const [reason, setReason] = useState("");
+  const caller = useCaller();
+  const { busy, error, result, run } = useAction<Unmasked>();
+  if (!useMayUnmask()) return null;
+  if (result !== null && result.pseudonym === pseudonym) {
+    return (
+      <p class="notice fair" role="status">
+        This is <strong>{result.name}</strong>. The audit log has your reason; other views show the pseudonym.
+      </p>
+    );
+  }
+  if (!isAsking) {
+    return (
+      <p>
+        <button type="button" onClick={() => setAsking(true)}>Who is this?</button>
+      </p>
+    );
+  }
+  const submit = (event: Event) => {
+    event.preventDefault();
+    return run((patience) => caller.json(unmasking({ pseudonym, reason }), { patience }));
+  };
+  return (
+    <form onSubmit={submit}>
+      <Reason value={reason} onInput={setReason} />
+      <div class="actions">
+        <button class="main" type="submit" disabled={busy}>{busy ? "Asking…" : "Show the name"}</button>
+        <button type="button" onClick={() => setAsking(false)}>Cancel</button>
+      </div>
+      {error !== null && <Failure error={error} />}
+    </form>
+  );
+}
+
+/** Opens the view of a reviewer who is known by name. */
+export function FindByName() {
+  const [name, setName] = useState("");
+  const [reason, setReason] = useState("");
+  const { route } = useLocation();
+  const caller = useCaller();
+  const { busy, error, run } = useAction<Unmasked>();
+  if (!useMayUnmask()) return null;
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    const found = await run((patience) => caller.json(unmasking({ name, reason }), { patience }));
+    if (found !== null) route(`/console/operators/${found.pseudonym}`);
+  };
+  return (
+    <details>
+      <summary>Find a reviewer by name</summary>
+      <form onSubmit={submit}>
+        <Field
+          id="reviewer-name"
+          label="Name (operator_id)"
+          type="text"
+          autocomplete="off"
+          value={name}
+          onInput={setName}
+        />
+        <Reason value={reason} onInput={setReason} />
+        <p>
+          <button type="submit" disabled={busy}>{busy ? "Asking…" : "Find"}</button>
+        </p>
+        {error !== null && <Failure error={error} />}
+      </form>
+    </details>
+  );
+}
+
+function Reason({ value, onInput }: { readonly value: string; readonly onInput: (value: string) => void }) {
+  return (
+    <Field id="unmask-reason" label="Reason" type="text" autocomplete="off" value={value} onInput={onInput}>
+      <p class="small muted">The audit log keeps it, and the reviewer's own copy shows it. Name nobody.</p>
+    </Field>
+  );
+}
+
+function unmasking(body: { readonly pseudonym?: string; readonly name?: string; readonly reason: string }) {
+  return { method: "POST", path: "/v1/organization/operators/unmask", body } as const;
+}
