@@ -30,6 +30,7 @@ export const SCRIPTS: Readonly<Record<string, string>> = {
   "console.js": "src/web/console/main.tsx",
   "demo.js": "src/web/demo/main.tsx",
   "exercise.js": "src/web/exercise/main.tsx",
+  "me.js": "src/web/me/main.tsx",
   "reference.js": "src/web/reference/main.tsx",
   "storage_thread.js": "src/store/storage_thread.ts",
   "verifier.js": "src/web/verify/worker.ts",

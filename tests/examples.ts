@@ -49,6 +49,7 @@ export async function fillExamples(
   });
   const set = await ask("/v1/case-sets", bodyOf("postCaseSet"));
   const exercise = await ask("/v1/exercises", bodyOf("postExercise"));
+  const { link } = await ask("/v1/operator/reviewer-ada/page-link", bodyOf("postPageLink"));
   await ask("/assessments", bodyOf("postAssessment"));
   const { report } = await ask("/v1/compliance/report?period_start=2026-11-01&period_end=2026-12-01");
   const { id } = await ask("/v1/admin/webhook/register", { url: NOBODY, secret: SHARED_SECRET });
@@ -66,6 +67,7 @@ export async function fillExamples(
     "probe-of-the-example": probe_id,
     "01RUNOFTHEEXAMPLE000000000": exercise.run_id,
     "01RUNOFTHEEXAMPLE000000000.TOKENOFTHEEXAMPLE00000": exercise.link.split("/").at(-1),
+    "01PAGEOFTHEEXAMPLE00000000.TOKENOFTHEEXAMPLE00000": link.split("/").at(-1),
     ["0".repeat(64)]: set.sha256,
     "delivery-of-the-example": dead.delivery_id,
   };

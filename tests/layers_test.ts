@@ -19,7 +19,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   organizations: ["chains", "shared"],
   reporting: ["probes", "scoring", "shared"],
   exercises: ["organizations", "scoring", "shared"],
-  subjects: ["organizations", "probes", "reporting", "scoring", "shared"],
+  subjects: ["exercises", "organizations", "probes", "reporting", "scoring", "shared"],
   verification: ["chains", "organizations", "reporting", "scoring", "shared"],
   restoring: ["chains", "organizations", "probes", "scoring", "shared", "subjects", "users", "verification"],
   users: ["organizations", "shared"],

@@ -299,6 +299,7 @@ Deno.test("the document names only the content types of bodies that are not JSON
     headHealth: [],
     getSparkline: ["application/json", "image/svg+xml"],
     getSubjectAccess: ["application/json", "text/html; charset=utf-8"],
+    getOwnCopy: ["application/json", "text/html; charset=utf-8"],
     getReport: ["application/json", "text/html; charset=utf-8"],
     getStoredReport: ["application/json", "text/html; charset=utf-8"],
     getAssessment: ["application/json", "text/html; charset=utf-8"],
@@ -449,11 +450,13 @@ Deno.test("the document has every status in the specification's tables for each 
 type Parameter = any;
 
 Deno.test("the parameters of POST /v1/score are in the document as query and as header, with their values", () => {
-  const parameters = document.paths["/v1/score"].post.parameters.map(
-    (
-      { in: place, name, schema, required }: Parameter,
-    ) => [place, name, schema.enum, schema.default, required ?? false],
-  );
+  const parameters = document.paths["/v1/score"].post.parameters.map((parameter: Parameter) => {
+    const { $ref } = parameter;
+    const { in: place, name, schema, required } = $ref === undefined
+      ? parameter
+      : document.components.parameters[$ref.split("/").at(-1)!];
+    return [place, name, schema.enum, schema.default, required ?? false];
+  });
   const modes = [["full", "lite"], "full", false];
   const tiers = [["tier_1", "tier_2", "tier_3"], "tier_1", false];
   const overrides = [["normal", "incident_frozen"], "normal", false];

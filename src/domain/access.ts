@@ -31,7 +31,16 @@ export const ACCESS = {
     roles: ["officer", "auditor", "admin"],
   },
   probe: { does: "seals or recalls probes", scope: "probe", roles: ["officer", "admin"] },
-  act: { does: "sets exercises and adds case sets", scope: null, roles: ["officer", "admin"] },
+  act: {
+    does: "sets exercises, adds case sets, and issues links to reviewers' own pages",
+    scope: null,
+    roles: ["officer", "admin"],
+  },
+  contests: {
+    does: "reads what reviewers contest",
+    scope: "read",
+    roles: ["officer", "auditor", "admin"],
+  },
   unmask: {
     does: "tells who the reviewer of a pseudonym is",
     scope: null,

@@ -9,6 +9,11 @@ import { AUDIT_LOG_MAX } from "./limits.ts";
 import { orgIdSchema } from "./organization.ts";
 import { envelopeFields } from "./score.ts";
 
+/** The type of an event of the log. */
+export const auditLogEventSchema = z.enum(AUDIT_LOG_EVENTS, {
+  error: `must be one of ${AUDIT_LOG_EVENTS.join(", ")}`,
+}).meta({ id: "AuditLogEventType" });
+
 /** A selection of events from the log; instants are epoch milliseconds. */
 export interface AuditLogFilter {
   readonly eventType: string | null;
@@ -39,7 +44,7 @@ export function auditLogResponseSchema<Actor extends z.ZodType>(actor: Actor) {
 function auditEventSchema<Actor extends z.ZodType>(actor: Actor) {
   return z.object({
     event_id: z.string(),
-    event_type: z.enum(AUDIT_LOG_EVENTS),
+    event_type: auditLogEventSchema,
     timestamp: isoTimestamp,
     org_id: orgIdSchema,
     prefix: z.string().length(8).nullable().meta({

@@ -13,11 +13,13 @@ const ID = /^[A-Za-z0-9_-]{1,256}$/;
 const idMessage = "must be 1 to 256 letters, digits, hyphens or underscores";
 
 export const operatorIdSchema = z.string().regex(ID, idMessage).meta({
+  id: "OperatorId",
   description: "The human reviewer who is scored: letters, digits, hyphen, underscore; 1 to 256 characters.",
   examples: ["reviewer-ada"],
 });
 
 export const sessionIdSchema = z.string().regex(ID, idMessage).meta({
+  id: "SessionId",
   description:
     "One session_id is one score in an organization: the same request again gets the stored answer.",
   examples: ["case-2026-000123"],
@@ -36,7 +38,11 @@ function spelledSchema<Ours extends string>(
     .pipe(z.enum(ours) as unknown as z.ZodType<Ours, Awaited<Ours>>);
 }
 
+/** A domain in our word, as answers have it. */
+export const domainNameSchema = z.enum(DOMAINS).meta({ id: "Domain" });
+
 export const domainSchema = spelledSchema(DOMAINS, DOMAIN_SPELLINGS).meta({
+  id: "DomainAsSent",
   description:
     "The field in which the decision is made; `government` is another spelling of `public_sector`.",
 });

@@ -3,15 +3,16 @@
  * Source: specification, Operator profile, Organization dashboard, Maintenance recommendation; contract, section 4.
  */
 import * as z from "zod";
-import { BANDS, DIMENSIONS, DOMAINS, TIERS } from "./enums.ts";
+import { BANDS, DIMENSIONS, TIERS } from "./enums.ts";
 import { isoTimestamp as instant } from "./instant.ts";
-import { operatorIdSchema } from "./interaction.ts";
+import { domainNameSchema, operatorIdSchema } from "./interaction.ts";
 import { LIST_SPARKLINE_DAYS } from "./limits.ts";
 import { probeFiguresSchema } from "./probe.ts";
 import { organizationVerdictSchema, verdictCountsSchema, WITHHELD_COUNT } from "./report.ts";
 import {
   complianceSchema,
   decayProjectionSchema,
+  dimensionSchema,
   envelopeFields,
   priorDimensionsSchema,
   uncertaintySchema,
@@ -33,9 +34,10 @@ const rate = z.object({
   low: share,
   high: share,
   cases: z.number().min(0).meta({ description: "Known cases behind the rate." }),
-});
+}).meta({ id: "EstimatedRate" });
 const ESTIMATE = { mean: z.number(), low: z.number(), high: z.number() };
-const quantity = (description: string) => z.object(ESTIMATE).meta({ description });
+const quantityShape = z.object(ESTIMATE).meta({ id: "EstimatedQuantity" });
+const quantity = (description: string) => quantityShape.meta({ description });
 const ratePair = {
   departs_when_wrong: rate.meta({ description: "How often the operator departs from wrong advice." }),
   departs_when_right: rate.meta({ description: "How often the operator departs from right advice." }),
@@ -130,13 +132,13 @@ export const profileResponseSchema = z.object({
       description:
         "What the known cases say beside the score, late labels included; nothing here enters a verdict. Null if the formulas of the model have none.",
     }),
-    domain: z.enum(DOMAINS).meta({ description: "Domain of the latest interaction." }),
+    domain: domainNameSchema.meta({ description: "Domain of the latest interaction." }),
     last_interaction_at: instant,
     scored_by: z.string().meta({
       description:
         "Version of the model that made `jis`. If it is not the model in use, interval, dimensions, verdict and estimates are those that the model in use reads from the state, and `jis` follows with the next score or late label.",
     }),
-  }),
+  }).meta({ id: "ProfileFigures" }),
   jis_history: z.array(historyPointSchema).meta({ description: "The newest 100, oldest first." }),
   decay_projection: decayReadingSchema.optional().meta({
     description: "Projection from the latest interaction on, read today; only with include=projection.",
@@ -151,7 +153,7 @@ export type OperatorSort = (typeof OPERATOR_SORTS)[number];
 export const operatorsResponseSchema = z.object({
   operators: z.array(z.object({
     operator_id: operatorIdSchema,
-    domain: z.enum(DOMAINS),
+    domain: domainNameSchema,
     jis: points,
     band: z.enum(BANDS),
     minimum_data_met: z.boolean(),
@@ -173,7 +175,7 @@ export const operatorsResponseSchema = z.object({
 
 export const dashboardResponseSchema = z.object({
   organization: z.object({ id: z.string(), name: z.string() }),
-  domain: z.enum(DOMAINS),
+  domain: domainNameSchema,
   tier: z.enum(TIERS),
   dashboard: z.object({
     total_operators: count.meta({ description: "Operators with an interaction in the last 90 days." }),
@@ -211,7 +213,7 @@ export const dashboardResponseSchema = z.object({
 export const maintenanceResponseSchema = z.object({
   recommendation: z.object({
     intervention_type: z.string(),
-    target_dimension: z.enum(DIMENSIONS),
+    target_dimension: dimensionSchema,
     difficulty: z.enum(["easy", "moderate", "hard"]),
     frequency_ratio: z.number().min(0).max(1).meta({ description: "Share of the operator's interactions." }),
   }).meta({ id: "PracticeRecommendation" }),

@@ -1,7 +1,7 @@
 /** The figures of people that probes give: counts with exact intervals. Source: oversight loop, section 1. */
 import * as z from "zod";
 import { DOMAINS, PROBE_STAKES } from "./enums.ts";
-import { type Interaction, operatorIdSchema } from "./interaction.ts";
+import { domainNameSchema, type Interaction, operatorIdSchema } from "./interaction.ts";
 import { exactProportion } from "./proportion.ts";
 
 const count = z.int().min(0);
@@ -59,7 +59,7 @@ const reviewers = count.meta({ description: "Reviewers who decided these probes,
 export const probeSummarySchema = z.object({
   whole: probeRatesSchema,
   by_stakes: z.array(z.object({ stakes: z.enum(PROBE_STAKES), reviewers, ...rates })),
-  by_domain: z.array(z.object({ domain: z.enum(DOMAINS), reviewers, ...rates })),
+  by_domain: z.array(z.object({ domain: domainNameSchema, reviewers, ...rates })),
   by_operator: z.array(z.object({
     operator_id: operatorIdSchema,
     ...rates,

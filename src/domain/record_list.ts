@@ -4,9 +4,9 @@
  * most three requests).
  */
 import * as z from "zod";
-import { BANDS, DECISIONS, DOMAINS, ROUTES, VERDICT_STATUSES } from "./enums.ts";
+import { BANDS, DECISIONS, ROUTES, VERDICT_STATUSES } from "./enums.ts";
 import { isoTimestamp } from "./instant.ts";
-import { operatorIdSchema } from "./interaction.ts";
+import { domainNameSchema, operatorIdSchema } from "./interaction.ts";
 import { FINDING_STATUSES } from "./report.ts";
 import { envelopeFields, points } from "./score.ts";
 
@@ -20,22 +20,24 @@ const listFields = {
 };
 
 export const decisionsResponseSchema = z.object({
-  decisions: z.array(z.object({
-    id: z.string().meta({ description: "A `session_id` or a `decision_id`; a replay takes either." }),
-    kind: z.enum(RECORD_KINDS),
-    timestamp: isoTimestamp,
-    operator_id: operatorIdSchema,
-    domain: z.enum(DOMAINS),
-    decision: z.enum(DECISIONS).meta({ description: "The reviewer's decision." }),
-    jis: points.nullable().meta({ description: "Null for a decision." }),
-    band: z.enum(BANDS).nullable(),
-    verdict: z.enum(VERDICT_STATUSES).nullable().meta({
-      description:
-        "The verdict as it was recorded with the score; null for a decision, and if the formulas had none.",
-    }),
-    decision_risk_score: z.number().min(0).max(1).nullable().meta({ description: "Null for a score." }),
-    routing_decision: z.enum(ROUTES).nullable(),
-  })).meta({ description: "Newest first, without erased and pruned records." }),
+  decisions: z.array(
+    z.object({
+      id: z.string().meta({ description: "A `session_id` or a `decision_id`; a replay takes either." }),
+      kind: z.enum(RECORD_KINDS),
+      timestamp: isoTimestamp,
+      operator_id: operatorIdSchema,
+      domain: domainNameSchema,
+      decision: z.enum(DECISIONS).meta({ description: "The reviewer's decision." }),
+      jis: points.nullable().meta({ description: "Null for a decision." }),
+      band: z.enum(BANDS).nullable(),
+      verdict: z.enum(VERDICT_STATUSES).nullable().meta({
+        description:
+          "The verdict as it was recorded with the score; null for a decision, and if the formulas had none.",
+      }),
+      decision_risk_score: z.number().min(0).max(1).nullable().meta({ description: "Null for a score." }),
+      routing_decision: z.enum(ROUTES).nullable(),
+    }).meta({ id: "ListedDecision" }),
+  ).meta({ description: "Newest first, without erased and pruned records." }),
   ...listFields,
 }).meta({ id: "Decisions" });
 

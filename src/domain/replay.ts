@@ -1,13 +1,12 @@
 /** The replay of a score or a decision. Source: contract, section 4. */
 import * as z from "zod";
-import { DIMENSIONS } from "./enums.ts";
 import { isoTimestamp } from "./instant.ts";
-import { envelopeFields, modelReferenceSchema } from "./score.ts";
+import { dimensionSchema, envelopeFields, modelReferenceSchema } from "./score.ts";
 
 /** The rules that moved each dimension. */
 export const explanationSchema = z.array(
   z.object({
-    dimension: z.enum(DIMENSIONS),
+    dimension: dimensionSchema,
     before: z.int().min(0).max(100),
     after: z.int().min(0).max(100),
     rules: z.array(z.string()).meta({

@@ -5,11 +5,12 @@
  */
 import * as z from "zod";
 import { hash32 } from "./hash.ts";
-import { DIMENSIONS, DOMAINS, VERDICT_STATUSES } from "./enums.ts";
+import { VERDICT_STATUSES } from "./enums.ts";
 import { isoTimestamp } from "./instant.ts";
+import { domainNameSchema } from "./interaction.ts";
 import { orgIdSchema } from "./organization.ts";
 import { probeFiguresSchema } from "./probe.ts";
-import { envelopeFields, modelReferenceSchema } from "./score.ts";
+import { dimensionSchema, envelopeFields, modelReferenceSchema } from "./score.ts";
 
 /** Epoch milliseconds: the start is included, the end excluded. */
 export interface Period {
@@ -144,7 +145,7 @@ const reportFiguresSchema = z.object({
       "Operators whose verdict is compliant, non-compliant or undetermined; without verdicts, those whose whole interval lies at or above the minimum JIS, below it, or neither.",
   }),
   dimensions: z.array(z.object({
-    dimension: z.enum(DIMENSIONS),
+    dimension: dimensionSchema,
     mean: points.nullable(),
     lower_quartile: points.nullable(),
     median: points.nullable(),
@@ -156,7 +157,7 @@ const thresholdsSchema = z.object({ min_jis: points, target_jis: points, critica
 
 export const reportSchema = z.object({
   report_id: z.string().meta({ description: "Stable and citable." }),
-  organization: z.object({ org_id: orgIdSchema, name: z.string(), domain: z.enum(DOMAINS) }),
+  organization: z.object({ org_id: orgIdSchema, name: z.string(), domain: domainNameSchema }),
   overall_status: findingStatus,
   status_certain: z.boolean(),
   overall_verdict: findingVerdict.optional().meta({

@@ -21,7 +21,7 @@ import {
   WORK_PARTS,
 } from "./enums.ts";
 import { isoTimestamp } from "./instant.ts";
-import { domainSchema, type Interaction } from "./interaction.ts";
+import { domainNameSchema, type Interaction } from "./interaction.ts";
 
 /** The effective parameters of a score call. */
 export const scoreParametersSchema = z.object({
@@ -83,7 +83,7 @@ export const dimensionsSchema = z.object(
 export const decayProjectionSchema = z.object({
   current_jis: points,
   current_trend: z.number(),
-  domain: domainSchema,
+  domain: domainNameSchema,
   decay_rate: z.number(),
   decay_acceleration: z.number(),
   floor: points,
@@ -116,7 +116,11 @@ export const verdictSchema = z.object({
   }),
 }).meta({ id: "Verdict" });
 
-export const priorDimensionsSchema = z.array(z.enum(DIMENSIONS)).meta({
+/** The name of a dimension. */
+export const dimensionSchema = z.enum(DIMENSIONS).meta({ id: "Dimension" });
+
+export const priorDimensionsSchema = z.array(dimensionSchema).meta({
+  id: "PriorDimensions",
   description:
     "Dimensions whose number is the prior's, because too few cases of wrong advice are known; only with a model of the formulas `jis-3`.",
 });

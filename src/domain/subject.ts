@@ -41,7 +41,7 @@ export type SubjectFormat = (typeof SUBJECT_FORMATS)[number];
 const sentences = z.array(z.string());
 
 /** The notice that goes with the data, in plain words. */
-const subjectNoticeSchema = z.object({
+export const subjectNoticeSchema = z.object({
   law: z.string(),
   purpose: z.string().meta({ description: "The purpose of the score." }),
   recorded: z.string().meta({ description: "The data that are recorded, and those that are not." }),

@@ -1,12 +1,12 @@
 /** The answers about exercises that the service holds: to an organization, and to the reviewer's page. */
 import * as z from "zod";
 import { hash32 } from "../domain/hash.ts";
-import { DECISIONS, DOMAINS } from "../domain/enums.ts";
+import { DECISIONS } from "../domain/enums.ts";
 import { PRESENTATIONS } from "../evidence/exercises.ts";
 import { adviceSchema, CASE_SET_LANGUAGES, factSchema, viewSchema } from "./case_set.ts";
 import { DIFFICULTIES } from "./form.ts";
 import { isoTimestamp } from "../domain/instant.ts";
-import { operatorIdSchema, sessionIdSchema } from "../domain/interaction.ts";
+import { domainNameSchema, operatorIdSchema, sessionIdSchema } from "../domain/interaction.ts";
 
 const count = z.int().min(0);
 const share = z.number().min(0).max(1);
@@ -29,7 +29,7 @@ export const difficultySchema = z.enum(DIFFICULTIES).meta({
 export const listedCaseSetSchema = z.object({
   name: z.string(),
   sha256: hash32.meta({ description: "Names this version of the set." }),
-  domain: z.enum(DOMAINS),
+  domain: domainNameSchema,
   language: languageSchema,
   title: z.string(),
   cases: count,
@@ -71,7 +71,7 @@ export const exerciseRunSchema = z.object({
   operator_id: operatorIdSchema,
   exercise_id: z.string(),
   title: z.string(),
-  domain: z.enum(DOMAINS),
+  domain: domainNameSchema,
   language: languageSchema,
   case_set: z.object({ name: z.string(), sha256: hash32, chain: z.string(), seq: count }).meta({
     description: "The case set, and its entry on the chain.",

@@ -8,6 +8,7 @@ import consoleScript from "../../dist/web/console.js" with { type: "text" };
 import demoScript from "../../dist/web/demo.js" with { type: "text" };
 import evidenceFormatHtml from "../../dist/web/evidence-format.html" with { type: "text" };
 import exerciseScript from "../../dist/web/exercise.js" with { type: "text" };
+import meScript from "../../dist/web/me.js" with { type: "text" };
 import formulasHtml from "../../dist/web/formulas.html" with { type: "text" };
 import referenceScript from "../../dist/web/reference.js" with { type: "text" };
 import storageThread from "../../dist/web/storage_thread.js" with { type: "text" };
@@ -38,6 +39,7 @@ export const ASSETS = {
   console: script("console.js", consoleScript),
   demo: script("demo.js", demoScript),
   exercise: script("exercise.js", exerciseScript),
+  me: script("me.js", meScript),
   reference: script("reference.js", referenceScript),
   /** A web worker that verifies bundles. */
   verifier: script("verifier.js", verifierScript),

@@ -70,11 +70,11 @@ function errorsOf(route: Route): readonly (readonly [status: number, codes: read
 export const STAND_IN = /-of-the-example$|OFTHEEXAMPLE|^[0f]{64}$/;
 
 /** Adds the examples' values of a parameter, each under its example's summary. Numbers in a URL are text. */
-function withExamples<Schema extends z.ZodType>(
-  schema: Schema,
+function withExamples(
+  schema: z.ZodType,
   valueIn: (example: RouteExample) => string | undefined,
   { examples }: Route,
-): Schema {
+): z.ZodType {
   const { type } = createSchema(schema, { io: "input", openapiVersion: "3.1.0" }).schema as { type?: string };
   const values = examples.flatMap((example) => {
     const value = valueIn(example);
@@ -84,14 +84,14 @@ function withExamples<Schema extends z.ZodType>(
   return values.length === 0 ? schema : schema.meta({ param: { examples: Object.fromEntries(values) } });
 }
 
-const nameOfCall = (id: string) =>
-  z.string().min(1).max(IDEMPOTENCY_KEY_MAX_LENGTH).meta({
-    description:
-      "Identifies the call. If the call is repeated within 30 days, it gets the stored answer and is not done again.",
-    param: { id },
-  });
-const NAME_OF_CALL = nameOfCall("IdempotencyKey");
-const NAME_OF_CALL_IF_ANY = nameOfCall("IdempotencyKeyIfAny").optional();
+const ANY_NAME_OF_CALL = z.string().min(1).max(IDEMPOTENCY_KEY_MAX_LENGTH);
+const describedCall = (id: string) => ({
+  description:
+    "Identifies the call. If the call is repeated within 30 days, it gets the stored answer and is not done again.",
+  param: { id },
+});
+const NAME_OF_CALL = ANY_NAME_OF_CALL.meta(describedCall("IdempotencyKey"));
+const NAME_OF_CALL_IF_ANY = ANY_NAME_OF_CALL.optional().meta(describedCall("IdempotencyKeyIfAny"));
 
 function parametersOf(route: Route) {
   const shape = route.parameters?.shape ?? {};
@@ -264,7 +264,7 @@ function operationOf(route: Route, tag: string): ZodOpenApiOperationObject {
 const PREFLIGHTS = {
   name: "Preflights",
   description:
-    "The requests that a browser sends by itself before a call from another origin. No key is needed, and whatever the path names, the answer is the same. Wildcards are not supported.",
+    "The requests that a browser sends by itself before a call from another origin. No key is needed, and whatever the path names, the answer is the same. One is granted if an active organization registered the origin. Wildcards are not supported.",
 };
 
 /** Parts of every preflight. The document has each once. */
@@ -296,7 +296,6 @@ function preflightOf(path: string, methods: readonly string[]): ZodOpenApiOperat
     operationId: ["preflight", ...names].join("_"),
     tags: [PREFLIGHTS.name],
     summary: `Preflight of ${methods.join(", ")}`,
-    description: "Granted if an active organization registered the origin.",
     security: [],
     requestParams: {
       header: z.object(PREFLIGHT_HEADERS),
@@ -322,7 +321,7 @@ export function openApiDocument(baseUrl: string): Record<string, unknown> {
   for (const path of Object.keys(paths)) {
     paths[path] = { ...paths[path], options: preflightOf(path, methodsOf(path)) };
   }
-  return createDocument({
+  const document = createDocument({
     openapi: "3.1.0",
     info: {
       title: "JISS: Judgment Independence Scoring Service",
@@ -340,5 +339,30 @@ export function openApiDocument(baseUrl: string): Record<string, unknown> {
       schemas: webhookComponents(),
       securitySchemes: securitySchemes(),
     },
-  }, { override: withFormat }) as unknown as Record<string, unknown>;
+  }, { override: withFormat });
+  giveParametersTheirSchemas(document as unknown as GeneratedDocument);
+  return document as unknown as Record<string, unknown>;
+}
+
+interface GeneratedDocument {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, GeneratedOperation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Record<string, unknown>>> };
+}
+
+interface GeneratedOperation {
+  readonly parameters?: readonly { schema?: Record<string, unknown> & { readonly $ref?: string } }[];
+}
+
+/**
+ * Puts a component's schema into each parameter that refers to it: next to the reference, the generator leaves what it
+ * read of the parameter alone (zod-openapi 5).
+ */
+function giveParametersTheirSchemas({ paths, components }: GeneratedDocument): void {
+  for (const operation of Object.values(paths).flatMap((path) => Object.values(path))) {
+    for (const parameter of operation.parameters ?? []) {
+      if (parameter.schema?.$ref === undefined) continue;
+      const { $ref, param: _read, ...own } = parameter.schema;
+      parameter.schema = { ...components.schemas[$ref.split("/").at(-1)!], ...own };
+    }
+  }
 }

@@ -1,5 +1,5 @@
 /**
- * The pages for browsers: the console, the documentation, the demo, exercises, and their assets. They contain nobody's
+ * The pages for browsers: the console, the documentation, the demo, exercises, a reviewer's own page, and their assets. They contain nobody's
  * data and are outside Layer 1. Source: contract, sections 2 and 7.
  */
 import { type Asset, ASSETS, COLLECTOR, DOCUMENTS } from "./assets.ts";
@@ -91,6 +91,13 @@ export const PAGES: readonly Page[] = [
     script: ASSETS.exercise,
     data: { collector: COLLECTOR.path },
     content: scriptPlaceholder("Exercise"),
+  }),
+  // As with an exercise.
+  page("/me/:token", {
+    title: "Your record",
+    place: "own",
+    script: ASSETS.me,
+    content: scriptPlaceholder("Your record"),
   }),
   ...Object.values(ASSETS).map(assetPage),
   {

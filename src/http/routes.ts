@@ -15,6 +15,7 @@ import { MAINTENANCE_ROUTES } from "./routes/maintenance.ts";
 import { OPERATOR_ROUTES } from "./routes/operators.ts";
 import { ORGANIZATION_ROUTES } from "./routes/organization.ts";
 import { OWN_EVENT_ROUTES } from "./routes/own_events.ts";
+import { OWN_PAGE_ROUTES } from "./routes/own_page.ts";
 import { OWN_KEY_ROUTES } from "./routes/own_key.ts";
 import { PASSKEY_ROUTES } from "./routes/passkeys.ts";
 import { PROBE_ROUTES } from "./routes/probes.ts";
@@ -61,6 +62,12 @@ export const ROUTE_GROUPS: readonly RouteGroup[] = [
     name: "Operators",
     description: "The reviewers who are scored, and their organization.",
     routes: [...OPERATOR_ROUTES, ...ORGANIZATION_ROUTES, ...MAINTENANCE_ROUTES],
+  },
+  {
+    name: "A reviewer's own page",
+    description:
+      "The link to a page on which a reviewer sees the own record and contests it. The calls of the page need the link and no key.",
+    routes: OWN_PAGE_ROUTES,
   },
   {
     name: "Compliance",

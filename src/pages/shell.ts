@@ -10,10 +10,10 @@ import { type Markup, markup } from "./markup.ts";
 export interface Shell {
   readonly title: string;
   /**
-   * The page's place among {@link PLACES}; a document to which one of them links; or an exercise, whose reader has no
-   * business at the other pages.
+   * The page's place among {@link PLACES}; a document to which one of them links; or an exercise or a reviewer's own page,
+   * whose reader has no business at the other pages.
    */
-  readonly place: Place | "document" | "exercise";
+  readonly place: Place | "document" | "exercise" | "own";
   /** Paths of the files that the page loads. */
   readonly style: string;
   readonly script?: string;
@@ -50,7 +50,7 @@ export function shellPage({ title, place, style, script, data = {}, content }: S
     })
   }
 <body class="${place}">
-${place === "exercise" ? null : siteHeader(place === "document" ? null : place)}
+${place === "exercise" || place === "own" ? null : siteHeader(place === "document" ? null : place)}
 <div id="app"${attributes}>${content}</div>
 </body>
 </html>

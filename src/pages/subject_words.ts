@@ -71,6 +71,10 @@ export function titleOf({ event_type, session_id, decision_id, input, altered }:
       return "A copy of these records was made";
     case "SUBJECT_UNMASKED":
       return "Somebody looked up who you are";
+    case "SUBJECT_LINK_ISSUED":
+      return "A link to your own page was issued";
+    case "SCORE_CONTESTED":
+      return "You contested a record";
     default:
       return nameInWords(event_type.toLowerCase());
   }
@@ -126,6 +130,13 @@ export function factsOf(record: SubjectRecord): readonly Fact[] {
       ]];
     case "SUBJECT_UNMASKED":
       return [["Reason that was given", String(detail.reason)]];
+    case "SUBJECT_LINK_ISSUED":
+      return [["How long it works", `Until ${detail.expires_at}, or until there is a newer one.`]];
+    case "SCORE_CONTESTED":
+      return [
+        ["What you contested", input.record_id ?? "The record as a whole."],
+        ["What you said", input.statement],
+      ];
     case "SUBJECT_ACCESS":
       return [["How", detail.format === "html" ? "As a page." : "As data (JSON)."]];
     default:

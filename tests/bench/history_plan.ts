@@ -63,6 +63,8 @@ export interface Facts {
   readonly assessment: string;
   /** An exercise that nobody began: its id, the token of its link, and the hash of its case set. */
   readonly exercise: { readonly id: string; readonly token: string; readonly set: string };
+  /** The token of the link to the own page of the first operator. */
+  readonly ownPage: string;
   /** The size of the organization's evidence chain. */
   readonly entries: number;
 }

@@ -219,6 +219,7 @@ async function addRecords(
     exercise_id: "ex_error_detection_1",
     domain: "financial",
   });
+  const { link } = await posted(`/v1/operator/${operatorName(0)}/page-link`, {});
   const [{ size }] = await database.read<{ size: number }>({
     sql: "SELECT sum(size) AS size FROM audit_chain WHERE family = ?",
     parameters: [`org/${ASKED_ORGANIZATION}`],
@@ -238,6 +239,7 @@ async function addRecords(
       token: exercise.link.split("/").at(-1),
       set: exercise.input.case_set.sha256,
     },
+    ownPage: link.split("/").at(-1),
     entries: size,
   };
 }

@@ -91,6 +91,18 @@ const READS: readonly Read[] = [
     name: "page of an exercise",
     question: ({ facts }) => ({ path: `/exercise/${facts.exercise.token}/state` }),
   },
+  { operation: "getContests", name: "contests", question: own("/v1/contests") },
+  {
+    operation: "getOwnPage",
+    name: "a reviewer's own page",
+    question: ({ facts }) => ({ path: `/me/${facts.ownPage}/state` }),
+  },
+  {
+    operation: "getOwnCopy",
+    name: "copy from a reviewer's own page, of each record",
+    question: ({ facts }) => ({ path: `/me/${facts.ownPage}/copy` }),
+    each: ({ facts }) => ({ of: "record", count: facts.records }),
+  },
   { operation: "getCaseSets", name: "case sets", question: own("/v1/case-sets") },
   {
     operation: "getCaseSet",

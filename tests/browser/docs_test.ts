@@ -121,7 +121,7 @@ reference(
     await landed("getOperators");
     assert.equal(await page.inputValue("#filter"), "");
     await page.goto("/docs/errors");
-    await page.locator("#INSUFFICIENT_DATA ~ dl a").click();
+    await page.locator("#INSUFFICIENT_DATA ~ dl a", { hasText: "maintenance" }).click();
     await landed("postMaintenance");
   },
 );

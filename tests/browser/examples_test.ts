@@ -51,7 +51,7 @@ Deno.test("every example of the reference succeeds on a fresh service, in the or
         if (operation.operationId === "postWebhook") {
           // Its host does not resolve, as its description says.
           assert.match(
-            operation.description,
+            operation.description!,
             /A host that does not resolve gets 422/,
           );
           assert.equal(answer.status, 422, what);

@@ -21,6 +21,7 @@ const ALL = [
   "Operators",
   "Decisions",
   "Reports",
+  "Contests",
   "Audit log",
   "Webhooks",
   "Users",

@@ -55,6 +55,7 @@ const REFERENCES: Readonly<Record<string, readonly string[]>> = {
  */
 function referencesOf({ path, method }: Operation, name: string): readonly string[] {
   if (name === "operator_id" && method !== "DELETE") return ["$operator", "$mature"];
+  if (name === "token" && path.startsWith("/me/")) return ["$page"];
   if (name === "session_id" && path.startsWith("/v1/me/")) return ["$own-session"];
   if (name !== "id") return REFERENCES[name] ?? [];
   return path.includes("/webhook/") ? ["$webhook"] : ["$session", "$decision"];
@@ -126,6 +127,8 @@ const OWN_MEMBERS: Readonly<Record<string, Readonly<Record<string, fc.Arbitrary<
     first_choice: fc.constant(null),
     advised: fc.constant(true),
   },
+  postContest: { record_id: fc.constant(null), statement: fc.stringMatching(/^[A-Za-z][A-Za-z ]{0,200}$/) },
+  postUnmask: { name: fc.constantFrom("$operator", "$mature"), pseudonym: fc.constant(undefined) },
   postKey: { expires_at: fc.constantFrom(null, "2099-12-31") },
   postUser: { email: fc.constant("$address") },
   putUser: { disabled: fc.boolean() },
@@ -148,6 +151,8 @@ const NEEDED: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   // There are many organizations with users.
   postSignIn: { organization: "$main" },
   postLinkUse: { password: PASSWORD },
+  // One of the two names of a reviewer.
+  postUnmask: { name: "$mature" },
 };
 
 const DATES = ["2025-01-01", "2026-01-01", "2026-06-30T12:00:00Z", "2026-10-01T00:00:00+02:00"];

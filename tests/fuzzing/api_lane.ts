@@ -180,6 +180,9 @@ export class Lane {
       };
       await this.#ask("postExercise", { body });
     }
+    if (/^(?:getOwnPage|getOwnCopy|postContest)$/.test(id) && this.#here.pages.size === 0) {
+      await this.#ask("postPageLink", { path: { operator_id: this.#here.mature[0]! }, body: {} });
+    }
     await this.#prepareUsers(id);
     if (id === "deleteWebhook" && webhooks.length === 0) {
       await this.#ask("postWebhook", {
@@ -400,6 +403,7 @@ const NAMES: Readonly<Record<string, (state: State, id: string) => readonly stri
   "$probe": ({ probes }) => probes,
   "$run": ({ exercises }) => [...exercises.values()].map(({ run }) => run),
   "$token": ({ exercises }) => [...exercises.keys()],
+  "$page": ({ pages }) => [...pages.keys()],
   "$set": ({ sets }) => sets,
   "$key": ({ keys }) => keys,
   "$user": ({ users }) => [...users.keys()],

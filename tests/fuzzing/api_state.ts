@@ -40,6 +40,8 @@ export interface State {
   probes: string[];
   /** Exercises, by the token of their link. */
   readonly exercises: Map<string, { readonly run: string; readonly operator: string }>;
+  /** Reviewers' own pages, by the token of their link. */
+  readonly pages: Map<string, { readonly operator: string; contests: number }>;
   /** Hashes of case sets. */
   sets: string[];
   /** Ids of named keys. */
@@ -66,6 +68,7 @@ export function emptyState(main: Organization, victim: Organization): State {
     assessments: [],
     probes: [],
     exercises: new Map(),
+    pages: new Map(),
     sets: [],
     keys: [],
     users: new Map(),
@@ -73,6 +76,9 @@ export function emptyState(main: Organization, victim: Organization): State {
     cursors: new Map(),
   };
 }
+
+/** Below the most that one link takes. */
+const CONTESTS_OF_A_PAGE = 15;
 
 export interface Lesson {
   /** Values of the path's parameters. */
@@ -141,6 +147,7 @@ export const LESSONS: Readonly<Record<string, Learning>> = {
     for (const [token, { operator }] of state.exercises) {
       if (operator === operator_id) state.exercises.delete(token);
     }
+    forgetPages(state, operator_id!);
     for (const records of [state.sessions, state.decisions]) {
       for (const [id, operator] of records) if (operator === operator_id) records.delete(id);
     }
@@ -170,6 +177,17 @@ export const LESSONS: Readonly<Record<string, Learning>> = {
   postExerciseDecision(state, { path: { token } }) {
     state.exercises.delete(token!);
   },
+  postPageLink(state, { path: { operator_id }, body: { link } }) {
+    forgetPages(state, operator_id!);
+    state.pages.set(link.split("/").at(-1), { operator: operator_id!, contests: 0 });
+  },
+  postContest(state, { path: { token } }) {
+    const page = state.pages.get(token!);
+    if (page === undefined) return;
+    page.contests += 1;
+    if (page.contests >= CONTESTS_OF_A_PAGE) state.pages.delete(token!);
+  },
+  getContests: nextPage("getContests"),
   getExercises: nextPage("getExercises"),
   getOperators: nextPage("getOperators"),
   getProbes: nextPage("getProbes"),
@@ -244,6 +262,11 @@ export const LESSONS: Readonly<Record<string, Learning>> = {
 
 function signedOut(state: State): void {
   state.user = null;
+}
+
+/** A newer link of a reviewer, or an erasure, ends the ones before. */
+function forgetPages(state: State, operatorId: string): void {
+  for (const [token, { operator }] of state.pages) if (operator === operatorId) state.pages.delete(token);
 }
 
 function remember(state: State, operator: string): void {

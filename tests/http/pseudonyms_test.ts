@@ -136,7 +136,8 @@ pseudonymTest(
     const rank = ({ operationId }: Route) => last.indexOf(operationId);
     const ended = new Map<string, Set<number>>();
     for (const route of CALLS.toSorted((one, other) => rank(one) - rank(other))) {
-      if (route.operationId === "postUnmask") continue;
+      // These two tell a name, for a reason that is recorded.
+      if (["postUnmask", "postPageLink"].includes(route.operationId)) continue;
       for (const example of route.examples) {
         const query = Object.fromEntries(
           Object.entries(example.query ?? {}).map(([name, value]) => [name, masked[value] ?? value]),
@@ -204,7 +205,7 @@ pseudonymTest(
       (name) => [`/v1/organization/decisions?operator_id=${name}`],
       (name) => [`/v1/exercises?operator_id=${name}`],
       (name) => ["/v1/maintenance/recommend", { body: { operator_id: name } }],
-      (name) => ["/v1/exercises", { body: { operator_id: name, exercise_id: "ex_error_detection_1" } }],
+      (name) => ["/v1/exercises", { body: { operator_id: name, exercise_id: "ex_deferral_resistance_1" } }],
     ];
     for (const requestOf of requests) {
       const shown = async (name: string) => {

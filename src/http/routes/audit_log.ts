@@ -1,7 +1,6 @@
 /** An organization's audit log: a page of it, and all of it. */
 import * as z from "zod";
-import { AUDIT_LOG_EVENTS } from "../../domain/audit_events.ts";
-import { auditLogResponseSchema } from "../../domain/audit_log.ts";
+import { auditLogEventSchema, auditLogResponseSchema } from "../../domain/audit_log.ts";
 import { instantSchema } from "../../domain/instant.ts";
 import { AUDIT_LOG_DEFAULT, AUDIT_LOG_MAX } from "../../domain/limits.ts";
 import { userIdSchema } from "../../domain/user.ts";
@@ -15,7 +14,7 @@ import { KEYED_READ, keyFor, selfServe } from "./shared.ts";
 const ROTATIONS = { since: "2026-11-01", event_type: "KEY_ROTATED" };
 
 const filters = {
-  event_type: z.enum(AUDIT_LOG_EVENTS, { error: `must be one of ${AUDIT_LOG_EVENTS.join(", ")}` }).optional(),
+  event_type: auditLogEventSchema.optional(),
   user_id: userIdSchema.optional().meta({ description: "Only what this user did." }),
   since: instantSchema.optional().meta({ description: "Start of the range, included." }),
   until: instantSchema.optional().meta({

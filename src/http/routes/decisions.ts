@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { ROUTES, STAKES } from "../../domain/enums.ts";
 import {
+  domainNameSchema,
   domainSchema,
   interactionSchema,
   ofType,
@@ -64,7 +65,7 @@ const drsFactorSchema = z.object({
 export const decisionResponseSchema = z.object({
   decision_id: sessionIdSchema.meta({ description: "The id that was sent, or the generated one." }),
   operator_id: operatorIdSchema,
-  domain: domainSchema,
+  domain: domainNameSchema,
   decision_risk_score: z.number().min(0).max(1).meta({
     description: "Risk of the decision, 0 to 1, with two decimals.",
   }),

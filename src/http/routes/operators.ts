@@ -19,11 +19,10 @@ import { eraseOperator } from "../../operations/subjects/erasure.ts";
 import { unmask } from "../../operations/subjects/unmasking.ts";
 import { openSubjectAccess } from "../../operations/subjects/subject_access.ts";
 import { SPARKLINE_CSP, sparklineSvg } from "../../pages/sparkline.ts";
-import { SUBJECT_PAGE_CSP, subjectPage } from "../../pages/subject.ts";
-import { subjectJson } from "../../pages/subject_json.ts";
 import type { Route } from "../exchange.ts";
 import { parseParameters, parseWith } from "../parse.ts";
 import { integerParameter } from "./parameters.ts";
+import { copyReply } from "./own_page.ts";
 import { KEYED_DELETE, KEYED_POST, KEYED_READ, keyFor } from "./shared.ts";
 
 const operatorPathSchema = z.object({ operator_id: operatorIdSchema });
@@ -173,15 +172,7 @@ const getSubjectAccess: Route = {
       format,
       call: exchange.call,
     });
-    if (format === "json") {
-      return { status: 200, pieces: subjectJson(copy), contentType: "application/json" };
-    }
-    return {
-      status: 200,
-      pieces: subjectPage(copy),
-      contentType: "text/html; charset=utf-8",
-      policy: SUBJECT_PAGE_CSP,
-    };
+    return copyReply(copy, format);
   },
 };
 

@@ -3,11 +3,16 @@
  * Source: oversight loop, section 1; evidence-format.md, section 11.
  */
 import * as z from "zod";
-import { DOMAINS, PROBE_STAKES, PROBE_STATES } from "../../domain/enums.ts";
+import { PROBE_STAKES, PROBE_STATES } from "../../domain/enums.ts";
 import { isoTimestamp } from "../../domain/instant.ts";
 import { errorsHidden } from "../../domain/probe.ts";
 import { probeSummaryOfGroups } from "../../domain/small_groups.ts";
-import { domainSchema, operatorIdSchema, sessionIdSchema } from "../../domain/interaction.ts";
+import {
+  domainNameSchema,
+  domainSchema,
+  operatorIdSchema,
+  sessionIdSchema,
+} from "../../domain/interaction.ts";
 import {
   BATCH_BODY_LIMIT_BYTES,
   BODY_LIMIT_BYTES,
@@ -55,7 +60,7 @@ const probeSchema = z.object({
 
 const sealedSchema = z.object({
   probe_id: z.string(),
-  domain: domainSchema,
+  domain: domainNameSchema,
   stakes: z.enum(PROBE_STAKES),
   state: z.enum(PROBE_STATES),
   sealed_at: isoTimestamp,
@@ -403,7 +408,7 @@ const getProbeSummary: Route = {
           z.ZodInt
         >,
       ).meta({ description: "All probes by their state, whenever they were sealed." }),
-      stock: z.array(z.object({ domain: z.enum(DOMAINS), stakes: stakesSchema, sealed: z.int().min(0) }))
+      stock: z.array(z.object({ domain: domainNameSchema, stakes: stakesSchema, sealed: z.int().min(0) }))
         .meta({
           description: "The probes that can still be drawn in each stratum for which any was ever sealed.",
         }),

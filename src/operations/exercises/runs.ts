@@ -13,15 +13,15 @@ import type {
 import { exactProportion } from "../../domain/proportion.ts";
 import { evidenceChain, parseChain } from "../../evidence/chain_name.ts";
 import { hex } from "../../evidence/crypto.ts";
-import type { Entry } from "../../evidence/entry.ts";
 import { exerciseDecidedSchema, type ExerciseSet, exerciseSetSchema } from "../../evidence/exercises.ts";
 import { scoreInputSchema } from "../../evidence/record.ts";
 import { caseSessionId } from "../../keys/exercise_links.ts";
-import { erasuresQuery, placeOfEntry } from "../../store/exercises.ts";
+import { placeOfEntry } from "../../store/exercises.ts";
 import { type ProvenRecord, readProvenPage } from "../../store/proven_pages.ts";
 import { type InteractionRow, interactions } from "../../store/records.ts";
 import { AlteredRows } from "../../store/seals.ts";
 import { originOf } from "../shared/deployment.ts";
+import { requireErased } from "../shared/erased_entries.ts";
 import { ownEpochs, readAtPositions } from "../shared/proven_records.ts";
 import { readSealed } from "../shared/sealed_reads.ts";
 
@@ -93,23 +93,6 @@ export async function runOfRecord(
     setAt: timestamp,
     input: exerciseSetSchema.parse(JSON.parse(text)),
   };
-}
-
-/**
- * Requires that the operator of an entry without content was erased.
- * @throws {AlteredError} if no entry of the chain's family records it.
- */
-async function requireErased(dependencies: Needs, { chain, seq, subject }: Entry): Promise<void> {
-  const family = parseChain(chain)!.family;
-  for (const place of subject === null ? [] : await dependencies.database.read(erasuresQuery(subject))) {
-    if (parseChain(place.chain)?.family !== family) continue;
-    const origin = originOf(dependencies, place.chain);
-    const page = await readProvenPage(dependencies, { chain: place.chain, origin, seqs: [place.seq] });
-    const found = page.get(place.seq)?.entry;
-    const isErasure = found?.event_type === "SUBJECT_ERASED" && found.actor === "system";
-    if (isErasure && found.subject === subject) return;
-  }
-  throw new AlteredError(chain, `a part of entry ${seq} of ${chain} is missing`);
 }
 
 /** The sessions of a run's cases, in their order. */

@@ -75,15 +75,33 @@ export async function openSubjectAccess(
   await recordAccess(dependencies, caller, access);
   const rows = await readRows(dependencies, name);
   const { subject: { pseudonym }, chains, hidden } = rows;
-  const profile = rows.operator === null
-    ? null
-    : await operatorProfile(dependencies, caller, { operatorId, projection: false, now: call.now });
   return {
-    head: headOf(dependencies, rows, { operatorId, profile: profile?.profile ?? null, call }),
+    head: await headFrom(dependencies, caller, { rows, operatorId, call }),
     records: recordsOf(dependencies, { ...name, pseudonym, chains, hidden }, call.now),
     requestId: call.requestId,
     madeAt: new Date(call.now).toISOString(),
   };
+}
+
+/** What stands before the records of a copy; nothing is recorded. @throws {ServiceError} NOT_FOUND; {AlteredError}. */
+export async function readSubjectHead(
+  dependencies: Needs,
+  caller: OrganizationCaller,
+  { operatorId, call }: Omit<AccessRequest, "format">,
+): Promise<SubjectHead> {
+  const rows = await readRows(dependencies, { orgId: caller.orgId, operatorId });
+  return await headFrom(dependencies, caller, { rows, operatorId, call });
+}
+
+async function headFrom(
+  dependencies: Needs,
+  caller: OrganizationCaller,
+  { rows, operatorId, call }: Omit<AccessRequest, "format"> & { readonly rows: Rows },
+): Promise<SubjectHead> {
+  const answer = rows.operator === null
+    ? null
+    : await operatorProfile(dependencies, caller, { operatorId, projection: false, now: call.now });
+  return headOf(dependencies, rows, { operatorId, profile: answer?.profile ?? null, call });
 }
 
 /** The rows of one state of the database from which a copy is made. */

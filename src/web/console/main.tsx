@@ -25,6 +25,7 @@ import { SignIn } from "./sign_in.tsx";
 import type { Me, SignedOut } from "./types.ts";
 import { AccountView } from "./views/account.tsx";
 import { AuditLogView } from "./views/audit_log.tsx";
+import { ContestsView } from "./views/contests.tsx";
 import { DashboardView } from "./views/dashboard.tsx";
 import { DecisionsView } from "./views/decisions.tsx";
 import { KeyView } from "./views/key.tsx";
@@ -46,6 +47,7 @@ const VIEWS: readonly (readonly [view: string, label: string, access: Access | n
   ["/operators", "Operators", "read"],
   ["/decisions", "Decisions", "read"],
   ["/reports", "Reports", "read"],
+  ["/contests", "Contests", "contests"],
   ["/audit-log", "Audit log", "export"],
   ["/webhooks", "Webhooks", "administer"],
   ["/users", "Users", "administer"],
@@ -198,6 +200,7 @@ function Places() {
       <Route path={`${ROOT}/decisions/:id`} component={ReplayView} />
       <Route path={`${ROOT}/reports`} component={ReportsView} />
       <Route path={`${ROOT}/reports/:id`} component={ReportView} />
+      <Route path={`${ROOT}/contests`} component={ContestsView} />
       <Route path={`${ROOT}/audit-log`} component={AuditLogView} />
       <Route path={`${ROOT}/webhooks`} component={WebhooksView} />
       <Route path={`${ROOT}/webhooks/:id`} component={WebhookView} />

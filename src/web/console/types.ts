@@ -7,6 +7,7 @@ import type {
   operatorsResponseSchema,
   profileResponseSchema,
 } from "../../domain/operator.ts";
+import type { contestsSchema, pageLinkSchema } from "../../domain/own_page.ts";
 import type { decisionsResponseSchema, reportsResponseSchema } from "../../domain/record_list.ts";
 import type { unmaskedSchema } from "../../domain/subject.ts";
 import type { replayResponseSchema } from "../../domain/replay.ts";
@@ -51,6 +52,8 @@ export type OpenedLink = z.infer<typeof linkSchema>;
 export type Users = z.infer<typeof usersSchema>;
 export type UserInvited = z.infer<typeof userInvitedSchema>;
 export type UserLink = z.infer<typeof userLinkSchema>;
+export type PageLink = z.infer<typeof pageLinkSchema>;
+export type Contests = z.infer<typeof contestsSchema>;
 export type Unmasked = z.infer<typeof unmaskedSchema>;
 export type Sessions = z.infer<typeof sessionsSchema>;
 export type Passkeys = z.infer<typeof passkeysSchema>;

@@ -34,7 +34,7 @@ function Details({ operation }: { readonly operation: Operation }) {
   return (
     <div class="details">
       <p>
-        <Prose text={description} />
+        {description !== undefined && <Prose text={description} />}
       </p>
       <p class="facts">
         <AuthenticationInWords operation={operation} /> <a href={`#${operationId}`}>Link to this operation</a>

@@ -8,6 +8,7 @@ import { verdictInWords } from "../../../scoring/verdict_words.ts";
 import { Drawing } from "../../shared/drawing.tsx";
 import { DecisionRows } from "../decision_rows.tsx";
 import { addressOf, Answered, Band, Empty, Figure, Instant, Rows, Tile, toneOf, View } from "../parts.tsx";
+import { IssuePageLink } from "../page_link.tsx";
 import { reviewerInWords, WhoIs } from "../reviewers.tsx";
 import { useSession } from "../session.tsx";
 import type { Decisions, Maintenance, Profile } from "../types.ts";
@@ -30,7 +31,8 @@ export function OperatorView() {
   });
   return (
     <View title={name}>
-      <WhoIs key={id} pseudonym={id} />
+      <WhoIs key={`name ${id}`} pseudonym={id} />
+      <IssuePageLink key={`link ${id}`} id={id} />
       <Answered asked={profile}>
         {(body) => (
           <>

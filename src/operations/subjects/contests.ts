@@ -1,0 +1,187 @@
+/**
+ * Contests: a reviewer says that a score, a decision or the whole record is wrong. A contest has no row of its own: it is an
+ * entry of the evidence chain, beside what it contests. Source: oversight loop, section 6.
+ */
+import type { Proving, Reading, Writing } from "../shared/capabilities.ts";
+import { refusedAt, ServiceError } from "../../domain/errors.ts";
+import {
+  type Contest,
+  type ContestRequest,
+  CONTESTS_OF_LINK_MAX,
+  type OwnContest,
+} from "../../domain/own_page.ts";
+import { evidenceChain } from "../../evidence/chain_name.ts";
+import { scoreContestedSchema } from "../../evidence/contests.ts";
+import { hex } from "../../evidence/crypto.ts";
+import { newestEventsQuery } from "../../store/exercises.ts";
+import type { ProvenRecord } from "../../store/proven_pages.ts";
+import { decisions, interactions, skippedInteractions, subjects } from "../../store/records.ts";
+import type { Call, OrganizationCaller } from "../shared/call.ts";
+import { drawSalt, makePart, signedBy } from "../shared/drafts.ts";
+import { requireErased } from "../shared/erased_entries.ts";
+import { ownEpochs, readAtPositions } from "../shared/proven_records.ts";
+import { readSealed } from "../shared/sealed_reads.ts";
+
+type Needs = Reading & Proving & Writing;
+
+const CONTESTED = "SCORE_CONTESTED";
+
+interface ContestsPage {
+  readonly orgId: string;
+  /** Null for all reviewers. */
+  readonly pseudonym: string | null;
+  /** Only those before this position; null begins with the newest. */
+  readonly below: number | null;
+  readonly limit: number;
+}
+
+/**
+ * A page of contests, newest first; `next` is the position below which the next page begins. A page has fewer than its
+ * limit if reviewers on it were erased.
+ * @throws {AlteredError}.
+ */
+export async function contestsOf(
+  dependencies: Needs,
+  { orgId, pseudonym, below, limit }: ContestsPage,
+): Promise<{ readonly contests: readonly Contest[]; readonly next: number | null }> {
+  const family = evidenceChain(orgId);
+  const places = await dependencies.database.read(
+    newestEventsQuery({ family, eventType: CONTESTED, subject: pseudonym, below, limit: limit + 1 }),
+  );
+  const positions = places.slice(0, limit).map(({ position }) => position);
+  const epochs = positions.length === 0 ? [] : await ownEpochs(dependencies, family);
+  const records = await readAtPositions(dependencies, epochs, positions);
+  const contests: Contest[] = [];
+  for (const position of positions) {
+    const record = records.get(position);
+    const contest = record === undefined ? null : await contestIn(dependencies, record);
+    if (contest !== null) contests.push(contest);
+  }
+  return { contests, next: places.length > limit ? positions.at(-1)! : null };
+}
+
+/** The contests of an organization, or of one operator. As {@link contestsOf}. */
+export async function listContests(
+  dependencies: Needs,
+  { orgId }: OrganizationCaller,
+  { operatorId, ...page }: Pick<ContestsPage, "below" | "limit"> & { readonly operatorId: string | null },
+): Promise<{ readonly contests: readonly Contest[]; readonly next: number | null }> {
+  if (operatorId === null) return await contestsOf(dependencies, { orgId, pseudonym: null, ...page });
+  const [known] = await readSealed(dependencies, subjects, [[orgId, operatorId]]);
+  if (known === undefined) return { contests: [], next: null };
+  return await contestsOf(dependencies, { orgId, pseudonym: known.pseudonym, ...page });
+}
+
+/** The contest of an entry; null if its reviewer was erased, or it is an event that the organization itself made. */
+async function contestIn(
+  dependencies: Needs,
+  { entry, hash, parts }: ProvenRecord,
+): Promise<Contest | null> {
+  if (entry.actor !== "system" || entry.event_type !== CONTESTED) return null;
+  const text = parts.get("input")?.text;
+  if (text === undefined) {
+    await requireErased(dependencies, entry);
+    return null;
+  }
+  const { operator_id, record_id, statement } = scoreContestedSchema.parse(JSON.parse(text));
+  const { id, timestamp, chain, seq } = entry;
+  return {
+    contest_id: id,
+    contested_at: timestamp,
+    operator_id,
+    record_id,
+    statement,
+    chain,
+    seq,
+    entry_hash: hex(hash),
+  };
+}
+
+/** The reviewer who contests, by a link. */
+interface Contesting {
+  readonly caller: OrganizationCaller;
+  readonly operatorId: string;
+  readonly pseudonym: string;
+  /** The instant at which the link was issued, ISO 8601. */
+  readonly issuedAt: string;
+}
+
+/**
+ * Records a contest. The same one again changes nothing.
+ * @throws {ServiceError} VALIDATION_FAILED if the record is not the reviewer's; CONFLICT if the link took too many; GONE;
+ *   SERVICE_UNAVAILABLE; {AlteredError}.
+ */
+export async function contest(
+  dependencies: Needs,
+  { caller, operatorId, pseudonym, issuedAt }: Contesting,
+  { request: { record_id, statement }, call }: { readonly request: ContestRequest; readonly call: Call },
+): Promise<OwnContest> {
+  const { writer, world } = dependencies;
+  const { orgId } = caller;
+  if (record_id !== null) await requireOwnRecord(dependencies, [orgId, record_id], operatorId);
+  const { contests } = await contestsOf(dependencies, {
+    orgId,
+    pseudonym,
+    below: null,
+    limit: CONTESTS_OF_LINK_MAX,
+  });
+  const known = contests.find((one) => one.record_id === record_id && one.statement === statement);
+  if (known !== undefined) return ownContest(known);
+  const own = contests.filter(({ contested_at }) => contested_at >= issuedAt);
+  if (own.length >= CONTESTS_OF_LINK_MAX) {
+    throw new ServiceError(
+      "CONFLICT",
+      `This link took ${CONTESTS_OF_LINK_MAX} contests already: ask the organization for a new one.`,
+    );
+  }
+  const input = scoreContestedSchema.parse({ operator_id: operatorId, record_id, statement });
+  const draft = {
+    id: world.ulid(call.now),
+    ...signedBy(caller),
+    eventType: CONTESTED,
+    subject: pseudonym,
+    at: call.now,
+    parts: [makePart("input", drawSalt(world), input)],
+  };
+  return await writer.submit<OwnContest>({
+    needs: [{ kind: subjects, key: [orgId, operatorId] }],
+    chains: [evidenceChain(orgId)],
+    plan(unit) {
+      if (unit.get(subjects, [orgId, operatorId])?.pseudonym !== pseudonym) {
+        throw new ServiceError("GONE", "The records to which this link led were erased.");
+      }
+      const { entry: { chain, seq, timestamp }, hash } = unit.append(evidenceChain(orgId), draft);
+      const made = {
+        contest_id: draft.id,
+        contested_at: timestamp,
+        record_id,
+        statement,
+        chain,
+        seq,
+        entry_hash: hex(hash),
+      };
+      return () => made;
+    },
+  });
+}
+
+function ownContest({ operator_id: _own, ...shown }: Contest): OwnContest {
+  return shown;
+}
+
+/** @throws {ServiceError} VALIDATION_FAILED if an id is not that of a score, a frozen call or a decision of the operator. */
+async function requireOwnRecord(
+  dependencies: Needs,
+  key: readonly [orgId: string, id: string],
+  operatorId: string,
+): Promise<void> {
+  for (const kind of [interactions, decisions, skippedInteractions] as const) {
+    const rows: readonly { readonly operator_id: string }[] = await readSealed(
+      dependencies,
+      kind as typeof interactions,
+      [key],
+    );
+    if (rows.some(({ operator_id }) => operator_id === operatorId)) return;
+  }
+  throw refusedAt("record_id", "must be the session_id or decision_id of one of your records");
+}

@@ -1,0 +1,190 @@
+/** A reviewer's own record: the score with its interval, what moved it, exercises, contests, and what the law says. */
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { OwnPage } from "../../domain/own_page.ts";
+import { historyFigure } from "../../pages/operator_plots.ts";
+import { instantInWords, nameInWords, pointsInWords, shareInWords } from "../../pages/wording.ts";
+import { VERDICT_WORDS, verdictInWords } from "../../scoring/verdict_words.ts";
+import { ApiError, call } from "../shared/api.ts";
+import { Drawing } from "../shared/drawing.tsx";
+import { announceWait, Waiting } from "../shared/waiting.tsx";
+import { Contest, Contests } from "./contest.tsx";
+
+type Place =
+  | { readonly name: "loading" }
+  | { readonly name: "failed"; readonly error: ApiError }
+  | { readonly name: "shown"; readonly page: OwnPage };
+
+export function OwnPageView({ token }: { readonly token: string }) {
+  const [place, setPlace] = useState<Place>({ name: "loading" });
+  const load = () => {
+    call<OwnPage>({ path: `/me/${token}/state` }, { onWait: announceWait }).then(
+      (page) => setPlace({ name: "shown", page }),
+      (error) => {
+        if (!(error instanceof ApiError)) throw error;
+        setPlace({ name: "failed", error });
+      },
+    );
+  };
+  useEffect(load, []);
+  switch (place.name) {
+    case "loading":
+      return (
+        <Frame title="Your record">
+          <p class="loading" role="status">Loading…</p>
+          <Waiting />
+        </Frame>
+      );
+    case "failed":
+      return (
+        <Frame title="This page cannot be shown">
+          <p class="notice bad" role="alert">{place.error.message}</p>
+          {(place.error.status === 0 || place.error.status >= 500) && (
+            <p>
+              <button type="button" onClick={load}>Try again</button>
+            </p>
+          )}
+        </Frame>
+      );
+    case "shown":
+      return (
+        <Frame title="Your record">
+          <Shown page={place.page} token={token} onContested={load} />
+          <Waiting />
+        </Frame>
+      );
+  }
+}
+
+function Frame({ title, children }: { readonly title: string; readonly children: ComponentChildren }) {
+  useEffect(() => {
+    document.title = `${title} · JISS`;
+  }, [title]);
+  return (
+    <main id="main" tabIndex={-1}>
+      <h1>{title}</h1>
+      {children}
+    </main>
+  );
+}
+
+function Shown({ page, token, onContested }: {
+  readonly page: OwnPage;
+  readonly token: string;
+  readonly onContested: () => void;
+}) {
+  const { organization, operator_id, expires_at, notice } = page;
+  return (
+    <>
+      <p>
+        <bdi>{organization.name}</bdi> reviews with the help of an AI, and calls you{" "}
+        <code>{operator_id}</code>. This page shows what is kept about how you judge. Only who has its link
+        sees it; the link works until {instantInWords(expires_at)}.
+      </p>
+      <h2>Your score</h2>
+      <Score page={page} />
+      <h2>What moved it lately</h2>
+      <Records records={page.records} />
+      <h2>Exercises</h2>
+      <Exercises exercises={page.exercises} />
+      <h2>If you disagree</h2>
+      <Contest token={token} page={page} onContested={onContested} />
+      <Contests contests={page.contests} />
+      <details>
+        <summary>All your ways</summary>
+        <ol>{notice.contest.steps.map((step) => <li key={step}>{step}</li>)}</ol>
+      </details>
+      <h2>Everything that is kept</h2>
+      <p>
+        {page.record_count === 1 ? "One record" : `${page.record_count} records`}, each with its data and its
+        explanation: <a href={`/me/${token}/copy?format=html`} target="_blank" rel="noopener">as a page</a>
+        {" "}
+        (new tab),{" "}
+        <a href={`/me/${token}/copy`} download="my-records.json">as data (JSON)</a>. That a copy was made is
+        recorded.
+      </p>
+      <details>
+        <summary>What the score is, and what it is not</summary>
+        <p>{notice.purpose}</p>
+        <p>{notice.recorded}</p>
+        <ul>{notice.logic.map((line) => <li key={line}>{line}</li>)}</ul>
+        <ul>{notice.limits.map((line) => <li key={line}>{line}</li>)}</ul>
+        <p>{notice.automated_decisions}</p>
+      </details>
+      <details>
+        <summary>How long it is kept, and who gets it</summary>
+        <p>{notice.retention.statement}</p>
+        <p>{notice.source}</p>
+        <p>{notice.recipients.statement}</p>
+        <p class="note">{notice.law}</p>
+      </details>
+    </>
+  );
+}
+
+function Score(
+  { page: { profile, jis_history: history, thresholds } }: { readonly page: OwnPage },
+) {
+  if (profile === null) return <p>You were never scored.</p>;
+  const { jis, uncertainty: { low, high, level }, verdict, total_interactions: cases } = profile;
+  return (
+    <>
+      {verdict !== null && <p class="notice" data-verdict>{verdictInWords(verdict)}</p>}
+      <p>
+        Your score is <strong>{pointsInWords(jis)} of 100</strong>. What your cases show lies between{" "}
+        <strong>{pointsInWords(low)} and {pointsInWords(high)}</strong>, with a probability of{" "}
+        {shareInWords(level)} by the service's own reckoning. It rests on{" "}
+        {cases === 1 ? "one case" : `${cases} cases`}, the last of{" "}
+        {instantInWords(profile.last_interaction_at)}. From {thresholds.min_jis} on it counts as enough.
+      </p>
+      {history.length > 0 && <Drawing of={historyFigure({ history, thresholds })} />}
+    </>
+  );
+}
+
+function Records({ records }: { readonly records: OwnPage["records"] }) {
+  if (records.length === 0) return <p>There is no record.</p>;
+  return (
+    <>
+      {records.map(({ id, kind, timestamp, decision, jis, verdict, explanation }) => (
+        <details key={`${kind} ${id}`}>
+          <summary>
+            {instantInWords(timestamp)}: {kind === "score" ? "case" : "decision"} <code>{id}</code>,{" "}
+            {nameInWords(decision).toLowerCase()}
+            {jis !== null && `, score ${pointsInWords(jis)}`}
+            {verdict !== null && `, ${VERDICT_WORDS[verdict].toLowerCase()}`}
+          </summary>
+          {explanation.length === 0 ? <p>It moved nothing.</p> : (
+            <ul>
+              {explanation.map(({ dimension, before, after, rules }) => (
+                <li key={dimension}>
+                  {nameInWords(dimension)}: {before} → {after}. {rules.join(" ")}
+                </li>
+              ))}
+            </ul>
+          )}
+        </details>
+      ))}
+    </>
+  );
+}
+
+const STATES: Readonly<Record<string, string>> = {
+  open: "not begun",
+  started: "begun",
+  done: "done",
+  expired: "its link is over",
+};
+
+function Exercises({ exercises }: { readonly exercises: OwnPage["exercises"] }) {
+  if (exercises.length === 0) return <p>None was set.</p>;
+  return (
+    <ul>
+      {exercises.map(({ title, state, set_at, case_count, decided }) => (
+        <li key={set_at + title}>
+          {title}, set {instantInWords(set_at)}: {STATES[state]}, {decided} of {case_count} cases decided.
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,64 @@
+/** A reviewer's own page: an officer issues the link in the console, the reviewer reads, takes the copy and contests. */
+import assert from "node:assert/strict";
+import { assertAccessible, assertFits, browserTests, THEMES } from "./browser.ts";
+import { go, shown, signInByLink } from "./console.ts";
+import { type DemoService, withDemo } from "./demo_service.ts";
+
+const ownPageTest = browserTests<DemoService>((use) => withDemo(use), ({ service }) => service.url);
+
+ownPageTest(
+  "a reviewer reads the own record by a link, contests a score, and the console shows it",
+  async (visit, demo) => {
+    const { page: officer } = await visit();
+    await signInByLink(officer, demo);
+    await go(officer, "/console/operators/reviewer-ada");
+    await shown(officer);
+    await officer.getByRole("button", { name: "Link to the reviewer's own page" }).click();
+    const link = await officer.locator(".once code.secret").textContent();
+    await officer.getByText("Pass it on to reviewer-ada alone").waitFor();
+    await officer.getByRole("button", { name: "I have kept it" }).click();
+
+    const { page } = await visit();
+    await page.goto(link!);
+    await page.getByRole("heading", { name: "Your score" }).waitFor();
+    const { body } = await demo.service.send("/v1/operator/reviewer-ada/profile", { key: demo.key });
+    await page.getByText(`Your score is ${body.profile.jis} of 100`).waitFor();
+    for (const theme of THEMES) {
+      await page.emulateMedia({ colorScheme: theme });
+      await assertAccessible(page, `the page, ${theme}`);
+    }
+    await page.setViewportSize({ width: 360, height: 800 });
+    await assertFits(page, "the page on a phone");
+    await page.locator("details summary", { hasText: "score" }).first().click();
+    const record = await page.locator("details summary code").first().textContent();
+    await page.getByLabel(/^Case or decision/).fill(record!);
+    await page.getByLabel("What is wrong").fill("I was called away.");
+    await page.getByRole("button", { name: "Contest" }).click();
+    await page.getByText("It is recorded, as entry").waitFor();
+    await page.getByRole("heading", { name: "What you have contested" }).waitFor();
+    await page.getByText("I was called away.").waitFor();
+
+    const copy = page.waitForEvent("popup");
+    await page.getByRole("link", { name: "as a page" }).click();
+    await (await copy).getByText("A link to your own page was issued").waitFor();
+
+    await go(officer, "/console/contests");
+    await shown(officer);
+    await officer.getByRole("cell", { name: "I was called away." }).waitFor();
+    await assertAccessible(officer, "the contests");
+    await officer.locator("tbody").getByRole("link", { name: record! }).click();
+    await officer.getByRole("heading", { name: `Replay of ${record}` }).waitFor();
+  },
+);
+
+ownPageTest("a page whose link is over says so, and nothing else", async (visit, demo) => {
+  const issue = async () =>
+    (await demo.service.send("/v1/operator/reviewer-ada/page-link", { key: demo.key, body: {} })).body.link;
+  const first = await issue();
+  await issue();
+  const { page, expectErrors } = await visit();
+  expectErrors(/410/);
+  await page.goto(first);
+  await page.getByText("This link is over: ask for a new one.").waitFor();
+  assert.equal(await page.getByRole("button").count(), 0);
+});
