@@ -50,13 +50,12 @@ export const contestRequestSchema = z.object({
   record_id: z.string().max(256).nullable().default(null).meta({
     description: "The session_id or decision_id that is contested. Null: the record as a whole.",
   }),
-  statement: z.string().transform((text) => text.trim()).refine(
-    (text) => text.length > 0 && text.length <= STATEMENT_MAX_LENGTH && text.isWellFormed(),
-    `must be 1 to ${STATEMENT_MAX_LENGTH} characters of well-formed Unicode after trimming`,
-  ).meta({
-    description: `What is wrong, and how the reviewer sees it: 1 to ${STATEMENT_MAX_LENGTH} characters.`,
-    examples: ["I was called away: the time is not that of the decision."],
-  }),
+  statement: z.string().min(1).max(STATEMENT_MAX_LENGTH).regex(/\S/, "must say something")
+    .refine((text) => text.isWellFormed(), "must be well-formed Unicode").meta({
+      description:
+        `What is wrong, and how the reviewer sees it: 1 to ${STATEMENT_MAX_LENGTH} characters, not only white space.`,
+      examples: ["I was called away: the time is not that of the decision."],
+    }),
 }).meta({ id: "ContestRequest" });
 export type ContestRequest = z.output<typeof contestRequestSchema>;
 

@@ -15,18 +15,16 @@ import { envelopeFields } from "./score.ts";
 const pseudonymSchema = z.string().regex(/^[0-9a-f]{32}$/, "must be a pseudonym: 32 hexadecimal digits");
 
 export const unmaskRequestSchema = z.object({
-  pseudonym: pseudonymSchema.optional().meta({ description: "The pseudonym whose reviewer is asked for." }),
-  name: operatorIdSchema.optional().meta({
-    description: "The operator_id of the reviewer whose pseudonym is asked for.",
+  reviewer: operatorIdSchema.meta({
+    description:
+      "The pseudonym of a reviewer whose name is asked for, or the operator_id of one whose pseudonym is.",
+    examples: ["reviewer-ada"],
   }),
   reason: lineSchema(300).meta({
     description:
       "The reason, which the audit log keeps and the reviewer's own copy shows. Name nobody in it.",
     examples: ["A probe was missed: talk to the reviewer"],
   }),
-}).refine(({ pseudonym, name }) => (pseudonym === undefined) !== (name === undefined), {
-  path: ["pseudonym"],
-  message: "must be given, or else name; not both",
 }).meta({ id: "UnmaskRequest" });
 export type UnmaskRequest = z.output<typeof unmaskRequestSchema>;
 

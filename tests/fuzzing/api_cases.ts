@@ -128,7 +128,7 @@ const OWN_MEMBERS: Readonly<Record<string, Readonly<Record<string, fc.Arbitrary<
     advised: fc.constant(true),
   },
   postContest: { record_id: fc.constant(null), statement: fc.stringMatching(/^[A-Za-z][A-Za-z ]{0,200}$/) },
-  postUnmask: { name: fc.constantFrom("$operator", "$mature"), pseudonym: fc.constant(undefined) },
+  postUnmask: { reviewer: fc.constantFrom("$operator", "$mature") },
   postKey: { expires_at: fc.constantFrom(null, "2099-12-31") },
   postUser: { email: fc.constant("$address") },
   putUser: { disabled: fc.boolean() },
@@ -151,8 +151,6 @@ const NEEDED: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   // There are many organizations with users.
   postSignIn: { organization: "$main" },
   postLinkUse: { password: PASSWORD },
-  // One of the two names of a reviewer.
-  postUnmask: { name: "$mature" },
 };
 
 const DATES = ["2025-01-01", "2026-01-01", "2026-06-30T12:00:00Z", "2026-10-01T00:00:00+02:00"];

@@ -126,7 +126,7 @@ ownPageTest("a contest is an entry with what was said, once, and changes no scor
   const { send } = harness;
   const path = await issue(harness, key);
   const before = (await send("/v1/operator/ada/profile", { key })).body.profile;
-  const body = { record_id: "case-2", statement: "  I was called away.\nThe time is not mine. " };
+  const body = { record_id: "case-2", statement: "I was called away.\nThe time is not mine." };
   const made = await send(`${path}/contests`, { body });
   assert.equal(made.status, 201, made.text);
   const again = await send(`${path}/contests`, { body });
@@ -309,7 +309,7 @@ ownPageTest(
     const headers = { Cookie: cookie, Origin: OWN_ORIGIN, "Sec-Fetch-Site": "same-origin" };
     const { body: { pseudonym } } = await harness.send("/v1/organization/operators/unmask", {
       key,
-      body: { name: "ada", reason: "a test" },
+      body: { reviewer: "ada", reason: "a test" },
     });
     const path = `/v1/operator/${pseudonym}/page-link`;
     const refused = await harness.send(path, { headers, body: {} });

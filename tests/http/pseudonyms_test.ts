@@ -47,7 +47,7 @@ function pseudonymTest(
         async pseudonymOf(operatorId) {
           const answer = await harness.send("/v1/organization/operators/unmask", {
             key,
-            body: { name: operatorId, reason: "a test" },
+            body: { reviewer: operatorId, reason: "a test" },
           });
           assert.equal(answer.status, 200, answer.text);
           return answer.body.pseudonym;
@@ -249,23 +249,18 @@ pseudonymTest(
     const pseudonym = await scene.pseudonymOf("zoe-okafor");
     const path = "/v1/organization/operators/unmask";
     for (const role of ["viewer", "auditor"] as const) {
-      const { status } = await as(role, path, { body: { pseudonym, reason: "curious" } });
+      const { status } = await as(role, path, { body: { reviewer: pseudonym, reason: "curious" } });
       assert.equal(status, 403, role);
     }
-    for (
-      const body of [{ pseudonym }, { reason: "x" }, { pseudonym, name: "zoe-okafor", reason: "x" }, {
-        pseudonym,
-        reason: " ",
-      }]
-    ) {
+    for (const body of [{ reviewer: pseudonym }, { reason: "x" }, { reviewer: pseudonym, reason: " " }]) {
       assert.equal((await as("officer", path, { body })).status, 422);
     }
-    assert.equal((await as("officer", path, { body: { name: "nobody", reason: "x" } })).status, 404);
+    assert.equal((await as("officer", path, { body: { reviewer: "nobody", reason: "x" } })).status, 404);
     const before = (await storedEvents(harness, "org/acme/admin")).length;
-    const told = await as("officer", path, { body: { pseudonym, reason: "a probe was missed" } });
+    const told = await as("officer", path, { body: { reviewer: pseudonym, reason: "a probe was missed" } });
     assert.equal(told.status, 200, told.text);
     assert.equal(told.body.name, "zoe-okafor");
-    const asked = await as("officer", path, { body: { name: "yuri-lang", reason: "asked for a copy" } });
+    const asked = await as("officer", path, { body: { reviewer: "yuri-lang", reason: "asked for a copy" } });
     assert.match(asked.body.pseudonym, /^[0-9a-f]{32}$/);
     const events = (await storedEvents(harness, "org/acme/admin")).slice(before);
     assert.deepEqual(events.map(({ type }) => type), ["SUBJECT_UNMASKED", "SUBJECT_UNMASKED"]);
@@ -290,7 +285,7 @@ pseudonymTest(
     assert.equal(erased.status, 200, erased.text);
     assert.ok(!erased.text.includes("zoe-okafor"));
     assert.equal((await as("viewer", `/v1/operator/${pseudonym}/profile`)).status, 404);
-    const body = { pseudonym, reason: "x" };
+    const body = { reviewer: pseudonym, reason: "x" };
     assert.equal((await as("officer", "/v1/organization/operators/unmask", { body })).status, 404);
     await scene.harness.send("/v1/score", {
       key: scene.key,

@@ -237,7 +237,7 @@ const postUnmask: Route = {
   errors: ["NOT_FOUND"],
   examples: [{
     summary: "The pseudonym of a reviewer",
-    body: { name: "reviewer-ada", reason: "Ada asked for her records" },
+    body: { reviewer: "reviewer-ada", reason: "Ada asked for her records" },
   }],
   async handler({ dependencies }, { exchange, json }) {
     const body = await unmask(dependencies, exchange.caller!, {

@@ -26,7 +26,10 @@ export async function unmask(
     type: "SUBJECT_UNMASKED",
     caller: selfServing(caller),
     now: call.now,
-    detail: { asked_by: request.pseudonym === undefined ? "name" : "pseudonym", reason: request.reason },
+    detail: {
+      asked_by: request.reviewer === found.pseudonym ? "pseudonym" : "name",
+      reason: request.reason,
+    },
   });
   await writer.submit({
     needs: [{ kind: subjects, key: [orgId, found.name] }],
@@ -41,23 +44,22 @@ export async function unmask(
   return found;
 }
 
-async function find(dependencies: Needs, orgId: string, request: UnmaskRequest): Promise<Unmasked> {
-  const { pseudonym, name } = request;
-  if (pseudonym !== undefined) {
-    const id = await operatorOf(dependencies, orgId, pseudonym);
-    if (id !== null) return { pseudonym, name: id };
-  } else if (name !== undefined) {
-    const known = (await pseudonymsOf(dependencies, orgId, [name])).get(name);
-    if (known !== undefined) return { pseudonym: known, name };
-  }
+async function find(
+  dependencies: Needs,
+  orgId: string,
+  request: UnmaskRequest,
+): Promise<Unmasked> {
+  const { reviewer } = request;
+  const named = await operatorOf(dependencies, orgId, reviewer);
+  if (named !== null) return { pseudonym: reviewer, name: named };
+  const pseudonym = (await pseudonymsOf(dependencies, orgId, [reviewer])).get(reviewer);
+  if (pseudonym !== undefined) return { pseudonym, name: reviewer };
   throw unknown(request);
 }
 
-function unknown({ pseudonym, name }: UnmaskRequest): ServiceError {
+function unknown({ reviewer }: UnmaskRequest): ServiceError {
   return new ServiceError(
     "NOT_FOUND",
-    pseudonym === undefined
-      ? `Nothing is stored about a reviewer ${name}: check the operator_id.`
-      : `No reviewer has the pseudonym ${pseudonym}: check it.`,
+    `No reviewer has the pseudonym or the operator_id ${reviewer}: check it.`,
   );
 }

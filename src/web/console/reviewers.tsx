@@ -56,7 +56,7 @@ export function WhoIs({ pseudonym }: { readonly pseudonym: string }) {
   }
   const submit = (event: Event) => {
     event.preventDefault();
-    return run((patience) => caller.json(unmasking({ pseudonym, reason }), { patience }));
+    return run((patience) => caller.json(unmasking({ reviewer: pseudonym, reason }), { patience }));
   };
   return (
     <form onSubmit={submit}>
@@ -80,7 +80,7 @@ export function FindByName() {
   if (!useMayUnmask()) return null;
   const submit = async (event: Event) => {
     event.preventDefault();
-    const found = await run((patience) => caller.json(unmasking({ name, reason }), { patience }));
+    const found = await run((patience) => caller.json(unmasking({ reviewer: name, reason }), { patience }));
     if (found !== null) route(`/console/operators/${found.pseudonym}`);
   };
   return (
@@ -113,6 +113,6 @@ function Reason({ value, onInput }: { readonly value: string; readonly onInput: 
   );
 }
 
-function unmasking(body: { readonly pseudonym?: string; readonly name?: string; readonly reason: string }) {
+function unmasking(body: { readonly reviewer: string; readonly reason: string }) {
   return { method: "POST", path: "/v1/organization/operators/unmask", body } as const;
 }
