@@ -202,6 +202,14 @@ ownPageTest("a link takes twenty contests, and a new one takes more", async (har
   assert.equal((await send(`${next}/contests`, { body: { statement: "one more" } })).status, 201);
 });
 
+ownPageTest("a link for a reviewer of whom nothing is stored is 404, and no entry", async (harness, key) => {
+  const before = await harness.rowCounts();
+  const { status, body } = await harness.send("/v1/operator/nobody/page-link", { key, body: {} });
+  assert.equal(status, 404);
+  assert.match(body.error.message, /Nothing is stored about operator_id nobody/);
+  assert.deepEqual(await harness.rowCounts(), before);
+});
+
 ownPageTest("a made-up, altered or foreign token opens nothing, and all look alike", async (harness, key) => {
   const { send } = harness;
   const path = await issue(harness, key);

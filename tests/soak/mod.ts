@@ -4,7 +4,7 @@
  */
 import { bigBundles } from "./bundle.ts";
 import { verifyClean } from "../clean_bundles.ts";
-import { consoleWithOperators } from "./console.ts";
+import { consoleWalk, consoleWithOperators } from "./console.ts";
 import { tableText } from "../fuzzing/route_table.ts";
 import { crashCycles } from "./crashes.ts";
 import { fuzz } from "./fuzz.ts";
@@ -140,6 +140,16 @@ const SOAKS: Readonly<Record<string, Soak>> = {
     async run() {
       const figures = await consoleWithOperators(10_000);
       return { figures, passed: figures.exit_code === 0 };
+    },
+  },
+  console_walk: {
+    about:
+      "ten minutes through all views of the console, beside an integration on the same host: neither meets a limit",
+    async run() {
+      const figures = await consoleWalk(10);
+      const { views, requests, limited, integration, exit_code } = figures;
+      const isLong = views > 300 && requests > views && integration.requests > 400;
+      return { figures, passed: exit_code === 0 && isLong && limited + integration.limited === 0 };
     },
   },
   fuzz_api: {

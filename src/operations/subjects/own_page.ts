@@ -12,7 +12,7 @@ import { equalBytes, utf8 } from "../../evidence/crypto.ts";
 import { ownPageSecret } from "../../keys/own_page_links.ts";
 import { newestEventsQuery, placeOfEntry } from "../../store/exercises.ts";
 import { readProvenPage } from "../../store/proven_pages.ts";
-import { subjects } from "../../store/records.ts";
+import { operators, subjects } from "../../store/records.ts";
 import { listExercises } from "../exercises/list.ts";
 import { readRegistered, type Remembering } from "../organizations/registered.ts";
 import { listDecisions } from "../reporting/record_list.ts";
@@ -52,7 +52,7 @@ export async function issuePageLink(
     detail: { expires_at: expiresAt, reason },
   });
   await writer.submit({
-    needs: [{ kind: subjects, key: operator }],
+    needs: [{ kind: subjects, key: operator }, { kind: operators, key: operator }],
     chains: [adminChain(orgId)],
     plan(unit) {
       const known = unit.get(subjects, operator);
