@@ -27,7 +27,7 @@ import { setExercise } from "../../operations/exercises/set.ts";
 import type { Route } from "../exchange.ts";
 import { idempotentCall } from "../idempotency_key.ts";
 import { parseParameters, parseWith } from "../parse.ts";
-import { integerParameter } from "./parameters.ts";
+import { integerParameter, linkPath } from "./parameters.ts";
 import { KEYED_POST, KEYED_READ, keyFor, OPEN } from "./shared.ts";
 
 /** Names in the examples, of the form of those that a service gives. */
@@ -195,12 +195,7 @@ const getExercise: Route = {
   },
 };
 
-const tokenPathSchema = z.object({
-  token: z.string().regex(/^[A-Za-z0-9._-]{1,64}$/, "must be that of a link").meta({
-    description: "The last part of the link.",
-    examples: [TOKEN_OF_THE_EXAMPLE],
-  }),
-});
+const tokenPathSchema = linkPath(TOKEN_OF_THE_EXAMPLE);
 
 const pageResponseSchema = exercisePageSchema.extend(envelopeFields).meta({ id: "ExercisePageResponse" });
 

@@ -4,7 +4,7 @@
  */
 import * as z from "zod";
 import { operatorIdSchema } from "../../domain/interaction.ts";
-import { BODY_LIMIT_BYTES, EXERCISES_PAGE_DEFAULT, EXERCISES_PAGE_MAX } from "../../domain/limits.ts";
+import { BODY_LIMIT_BYTES } from "../../domain/limits.ts";
 import {
   contestRequestSchema,
   contestSchema,
@@ -25,7 +25,7 @@ import { SUBJECT_PAGE_CSP, subjectPage } from "../../pages/subject.ts";
 import { subjectJson } from "../../pages/subject_json.ts";
 import type { Route } from "../exchange.ts";
 import { parseParameters, parseWith, validationFailed } from "../parse.ts";
-import { integerParameter } from "./parameters.ts";
+import { linkPath, recordPage } from "./parameters.ts";
 import { KEYED_POST, KEYED_READ, keyFor, OPEN } from "./shared.ts";
 import type { StreamReply } from "../reply.ts";
 
@@ -85,12 +85,7 @@ const postPageLink: Route = {
   },
 };
 
-const tokenPathSchema = z.object({
-  token: z.string().regex(/^[A-Za-z0-9._-]{1,64}$/, "must be that of a link").meta({
-    description: "The last part of the link.",
-    examples: [TOKEN_OF_THE_EXAMPLE],
-  }),
-});
+const tokenPathSchema = linkPath(TOKEN_OF_THE_EXAMPLE);
 
 const getOwnPage: Route = {
   ...OPEN,
@@ -172,11 +167,7 @@ const postContest: Route = {
   },
 };
 
-const contestsParametersSchema = z.object({
-  operator_id: operatorIdSchema.optional(),
-  limit: integerParameter({ min: 1, max: EXERCISES_PAGE_MAX, fallback: EXERCISES_PAGE_DEFAULT }),
-  cursor: z.string().regex(/^[0-9]{1,15}$/, "must be the next_cursor of a page, unchanged").optional(),
-});
+const contestsParametersSchema = z.object({ operator_id: operatorIdSchema.optional(), ...recordPage });
 
 const getContests: Route = {
   ...KEYED_READ,
@@ -190,11 +181,14 @@ const getContests: Route = {
   success: { status: 200, description: "A page of contests.", schema: contestsSchema },
   examples: [{ summary: "The newest" }, { summary: "Of a reviewer", query: { operator_id: "reviewer-ada" } }],
   async handler({ dependencies }, { exchange, request }) {
-    const { operator_id = null, limit, cursor } = parseParameters(request, contestsParametersSchema);
+    const { operator_id = null, limit, cursor = null } = parseParameters(
+      request,
+      contestsParametersSchema,
+    );
     const { contests, next } = await listContests(dependencies, exchange.caller!, {
       operatorId: operator_id,
       limit,
-      below: cursor === undefined ? null : Number(cursor),
+      below: cursor,
     });
     return {
       status: 200,

@@ -1,4 +1,4 @@
-/** Query parameters that several routes share. */
+/** Parameters that several routes share. */
 import * as z from "zod";
 import { RECORDS_PAGE_DEFAULT, RECORDS_PAGE_MAX } from "../../domain/limits.ts";
 
@@ -29,3 +29,13 @@ export const recordPage = {
   )
     .transform(Number).optional().meta({ description: "`next_cursor` of the previous page." }),
 };
+
+/** The path of a link that needs no key. `example`: a token of the form of those that a service gives. */
+export function linkPath(example: string) {
+  return z.object({
+    token: z.string().regex(/^[A-Za-z0-9._-]{1,64}$/, "must be that of a link").meta({
+      description: "The last part of the link.",
+      examples: [example],
+    }),
+  });
+}

@@ -8,11 +8,11 @@ import {
 import { ServiceError } from "../../domain/errors.ts";
 import { evidenceChain } from "../../evidence/chain_name.ts";
 import { metricValue } from "../../exercises/measures.ts";
-import { newestEventsQuery, scoresBesideQuery } from "../../store/exercises.ts";
+import { scoresBesideQuery } from "../../store/exercises.ts";
 import { type InteractionRow, interactions, subjects } from "../../store/records.ts";
 import { AlteredRows } from "../../store/seals.ts";
 import type { OrganizationCaller } from "../shared/call.ts";
-import { ownEpochs, readAtPositions } from "../shared/proven_records.ts";
+import { newestRecords } from "../shared/newest_records.ts";
 import { readSealed, requireSealed } from "../shared/sealed_reads.ts";
 import { decidedRows, listedRun, type Needs, readRun, resultsOf, type Run, runOfRecord } from "./runs.ts";
 
@@ -42,26 +42,23 @@ async function newestRuns(
   /** The position of the last run that was looked at, if there are more; else null. */
   readonly next: number | null;
 }> {
-  const family = evidenceChain(orgId);
   let subject: string | null = null;
   if (operatorId !== null) {
     const [known] = await readSealed(dependencies, subjects, [[orgId, operatorId]]);
     if (known === undefined) return { runs: [], next: null };
     subject = known.pseudonym;
   }
-  const places = await dependencies.database.read(
-    newestEventsQuery({ family, eventType: "EXERCISE_SET", subject, below, limit: limit + 1 }),
+  const { records, next } = await newestRecords(
+    dependencies,
+    { family: evidenceChain(orgId), eventType: "EXERCISE_SET" },
+    { subject, below, limit },
   );
-  const positions = places.slice(0, limit).map(({ position }) => position);
-  const epochs = positions.length === 0 ? [] : await ownEpochs(dependencies, family);
-  const records = await readAtPositions(dependencies, epochs, positions);
   const runs: Run[] = [];
-  for (const position of positions) {
-    const record = records.get(position);
-    const run = record === undefined ? null : await runOfRecord(dependencies, orgId, record);
+  for (const record of records) {
+    const run = await runOfRecord(dependencies, orgId, record);
     if (run !== null) runs.push(run);
   }
-  return { runs, next: places.length > limit ? positions.at(-1)! : null };
+  return { runs, next };
 }
 
 /**

@@ -16,7 +16,7 @@ import { hex } from "../../evidence/crypto.ts";
 import { exerciseDecidedSchema, type ExerciseSet, exerciseSetSchema } from "../../evidence/exercises.ts";
 import { scoreInputSchema } from "../../evidence/record.ts";
 import { caseSessionId } from "../../keys/exercise_links.ts";
-import { placeOfEntry } from "../../store/exercises.ts";
+import { placeOfEntry } from "../../store/events.ts";
 import { type ProvenRecord, readProvenPage } from "../../store/proven_pages.ts";
 import { type InteractionRow, interactions } from "../../store/records.ts";
 import { AlteredRows } from "../../store/seals.ts";

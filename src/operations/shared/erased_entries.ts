@@ -2,7 +2,7 @@
 import { AlteredError } from "../../domain/errors.ts";
 import { parseChain } from "../../evidence/chain_name.ts";
 import type { Entry } from "../../evidence/entry.ts";
-import { erasuresQuery } from "../../store/exercises.ts";
+import { erasuresQuery } from "../../store/events.ts";
 import { readProvenPage } from "../../store/proven_pages.ts";
 import type { Proving } from "./capabilities.ts";
 import { originOf } from "./deployment.ts";

@@ -13,27 +13,17 @@ import {
 import { evidenceChain } from "../../evidence/chain_name.ts";
 import { scoreContestedSchema } from "../../evidence/contests.ts";
 import { hex } from "../../evidence/crypto.ts";
-import { newestEventsQuery } from "../../store/exercises.ts";
 import type { ProvenRecord } from "../../store/proven_pages.ts";
 import { decisions, interactions, skippedInteractions, subjects } from "../../store/records.ts";
 import type { Call, OrganizationCaller } from "../shared/call.ts";
 import { drawSalt, makePart, signedBy } from "../shared/drafts.ts";
 import { requireErased } from "../shared/erased_entries.ts";
-import { ownEpochs, readAtPositions } from "../shared/proven_records.ts";
+import { type NewestPage, newestRecords } from "../shared/newest_records.ts";
 import { readSealed } from "../shared/sealed_reads.ts";
 
 type Needs = Reading & Proving & Writing;
 
 const CONTESTED = "SCORE_CONTESTED";
-
-interface ContestsPage {
-  readonly orgId: string;
-  /** Null for all reviewers. */
-  readonly pseudonym: string | null;
-  /** Only those before this position; null begins with the newest. */
-  readonly below: number | null;
-  readonly limit: number;
-}
 
 /**
  * A page of contests, newest first; `next` is the position below which the next page begins. A page has fewer than its
@@ -42,34 +32,32 @@ interface ContestsPage {
  */
 export async function contestsOf(
   dependencies: Needs,
-  { orgId, pseudonym, below, limit }: ContestsPage,
+  orgId: string,
+  page: NewestPage,
 ): Promise<{ readonly contests: readonly Contest[]; readonly next: number | null }> {
-  const family = evidenceChain(orgId);
-  const places = await dependencies.database.read(
-    newestEventsQuery({ family, eventType: CONTESTED, subject: pseudonym, below, limit: limit + 1 }),
+  const { records, next } = await newestRecords(
+    dependencies,
+    { family: evidenceChain(orgId), eventType: CONTESTED },
+    page,
   );
-  const positions = places.slice(0, limit).map(({ position }) => position);
-  const epochs = positions.length === 0 ? [] : await ownEpochs(dependencies, family);
-  const records = await readAtPositions(dependencies, epochs, positions);
   const contests: Contest[] = [];
-  for (const position of positions) {
-    const record = records.get(position);
-    const contest = record === undefined ? null : await contestIn(dependencies, record);
+  for (const record of records) {
+    const contest = await contestIn(dependencies, record);
     if (contest !== null) contests.push(contest);
   }
-  return { contests, next: places.length > limit ? positions.at(-1)! : null };
+  return { contests, next };
 }
 
 /** The contests of an organization, or of one operator. As {@link contestsOf}. */
 export async function listContests(
   dependencies: Needs,
   { orgId }: OrganizationCaller,
-  { operatorId, ...page }: Pick<ContestsPage, "below" | "limit"> & { readonly operatorId: string | null },
+  { operatorId, ...page }: Omit<NewestPage, "subject"> & { readonly operatorId: string | null },
 ): Promise<{ readonly contests: readonly Contest[]; readonly next: number | null }> {
-  if (operatorId === null) return await contestsOf(dependencies, { orgId, pseudonym: null, ...page });
+  if (operatorId === null) return await contestsOf(dependencies, orgId, { subject: null, ...page });
   const [known] = await readSealed(dependencies, subjects, [[orgId, operatorId]]);
   if (known === undefined) return { contests: [], next: null };
-  return await contestsOf(dependencies, { orgId, pseudonym: known.pseudonym, ...page });
+  return await contestsOf(dependencies, orgId, { subject: known.pseudonym, ...page });
 }
 
 /** The contest of an entry; null if its reviewer was erased, or it is an event that the organization itself made. */
@@ -119,9 +107,8 @@ export async function contest(
   const { writer, world } = dependencies;
   const { orgId } = caller;
   if (record_id !== null) await requireOwnRecord(dependencies, [orgId, record_id], operatorId);
-  const { contests } = await contestsOf(dependencies, {
-    orgId,
-    pseudonym,
+  const { contests } = await contestsOf(dependencies, orgId, {
+    subject: pseudonym,
     below: null,
     limit: CONTESTS_OF_LINK_MAX,
   });

@@ -10,7 +10,7 @@ import type { SubjectCopy, SubjectFormat } from "../../domain/subject.ts";
 import { adminChain, parseChain } from "../../evidence/chain_name.ts";
 import { equalBytes, utf8 } from "../../evidence/crypto.ts";
 import { ownPageSecret } from "../../keys/own_page_links.ts";
-import { newestEventsQuery, placeOfEntry } from "../../store/exercises.ts";
+import { placeOfEntry } from "../../store/events.ts";
 import { readProvenPage } from "../../store/proven_pages.ts";
 import { operators, subjects } from "../../store/records.ts";
 import { listExercises } from "../exercises/list.ts";
@@ -20,7 +20,7 @@ import { replay } from "../scoring/replay.ts";
 import { type Call, type OrganizationCaller, selfServing } from "../shared/call.ts";
 import { originOf, type RetentionDays } from "../shared/deployment.ts";
 import { eventDraft } from "../shared/drafts.ts";
-import { ownEpochs, readAtPositions } from "../shared/proven_records.ts";
+import { newestRecords } from "../shared/newest_records.ts";
 import { operatorOf } from "../shared/pseudonyms.ts";
 import { requireNoOperator, unknownSubject } from "../shared/subjects.ts";
 import type { Watching } from "../shared/tampering.ts";
@@ -129,12 +129,12 @@ async function newestLink(
   dependencies: Needs,
   { family, pseudonym }: { readonly family: string; readonly pseudonym: string },
 ): Promise<string | undefined> {
-  const places = await dependencies.database.read(
-    newestEventsQuery({ family, eventType: ISSUED, subject: pseudonym, below: null, limit: 1 }),
+  const { records } = await newestRecords(
+    dependencies,
+    { family, eventType: ISSUED },
+    { subject: pseudonym, below: null, limit: 1 },
   );
-  const epochs = await ownEpochs(dependencies, family);
-  const records = await readAtPositions(dependencies, epochs, places.map(({ position }) => position));
-  return [...records.values()].at(-1)?.entry.id;
+  return records[0]?.entry.id;
 }
 
 function unknownLink(): ServiceError {
@@ -177,9 +177,8 @@ export async function readOwnPage(dependencies: Needs, token: string, call: Call
     below: null,
     now,
   });
-  const { contests } = await contestsOf(dependencies, {
-    orgId,
-    pseudonym,
+  const { contests } = await contestsOf(dependencies, orgId, {
+    subject: pseudonym,
     below: null,
     limit: CONTESTS_OF_LINK_MAX,
   });

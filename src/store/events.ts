@@ -1,0 +1,43 @@
+/** Finds entries by their id, by their kind, and by what they record of an operator. */
+import { type CompiledQuery, sql } from "kysely";
+import { type Database, query } from "./database.ts";
+
+/** The place of an entry by its id; null if no such entry is stored. */
+export async function placeOfEntry(
+  database: Database,
+  id: string,
+): Promise<{ readonly chain: string; readonly seq: number } | null> {
+  const [row] = await database.read(
+    query.selectFrom("audit_entry").select(["chain", "seq"]).where("id", "=", id).compile(),
+  );
+  return row ?? null;
+}
+
+/** The positions of the entries of a type in a family, newest first. */
+export function newestEventsQuery(
+  { family, eventType, subject, below, limit }: {
+    readonly family: string;
+    readonly eventType: string;
+    /** A pseudonym; null for all entries of the type. */
+    readonly subject: string | null;
+    /** Only entries before this position; null begins with the newest. */
+    readonly below: number | null;
+    readonly limit: number;
+  },
+): CompiledQuery<{ readonly position: number }> {
+  const position = sql<number>`c.first_position + e.seq`;
+  let rows = query.selectFrom("audit_chain as c").innerJoin("audit_entry as e", "e.chain", "c.chain")
+    .select(position.as("position")).where("c.family", "=", family).where("e.event_type", "=", eventType);
+  if (subject !== null) rows = rows.where("e.subject", "=", subject);
+  if (below !== null) rows = rows.where(position, "<", below);
+  return rows.orderBy("c.epoch", "desc").orderBy("e.ts", "desc").orderBy("e.seq", "desc").limit(limit)
+    .compile();
+}
+
+/** The places of the entries that record the erasure of an operator, by pseudonym. */
+export function erasuresQuery(
+  subject: string,
+): CompiledQuery<{ readonly chain: string; readonly seq: number }> {
+  return query.selectFrom("audit_entry").select(["chain", "seq"]).where("subject", "=", subject)
+    .where("event_type", "=", "SUBJECT_ERASED").compile();
+}
