@@ -204,6 +204,10 @@ export const reportSchema = z.object({
   model: modelReferenceSchema,
   statement: z.string(),
   caveats: z.array(z.string()),
+  smallest_group: count.optional().meta({
+    description:
+      "The fewest reviewers of whom figures are shown; absent if the report was issued where users see names: then none are withheld.",
+  }),
 }).meta({ id: "Report" });
 export type Report = z.infer<typeof reportSchema>;
 /** A report without its id. */

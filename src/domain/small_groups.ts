@@ -53,16 +53,25 @@ function ruleWithheld<Rule extends RuleCounts>(rule: Rule): Rule {
   };
 }
 
-function findingWithheld<
-  Shown extends Pick<Finding, "operators" | "observed" | "passing" | "undetermined" | "capped">,
->(finding: Shown): Shown {
-  if (!isSmallGroup(finding.operators)) return finding;
+/** The members of a finding that tell about its population. */
+interface Judged
+  extends Pick<Finding, "operators" | "observed" | "passing" | "undetermined" | "capped" | "status"> {
+  readonly status_certain: boolean;
+  readonly verdict?: Finding["verdict"];
+}
+
+/** Of a population of one, the status is that reviewer's verdict: it is withheld, too. */
+function findingWithheld<Shown extends Judged>(finding: Shown): Shown {
+  if (!isSmallGroup(finding.operators) || finding.status === "not_applicable") return finding;
   return {
     ...finding,
+    status: "insufficient_data",
+    status_certain: false,
+    ...(finding.verdict === undefined ? {} : { verdict: "undetermined" }),
     observed: null,
     passing: null,
     undetermined: null,
-    capped: finding.capped === null ? null : WITHHELD,
+    capped: WITHHELD,
   };
 }
 
@@ -101,7 +110,7 @@ export function article14OfGroups(body: Article14, probed: number): Article14 {
   };
 }
 
-/** A report without the figures of small groups, and with a caveat if it had any. As {@link dashboardOfGroups}. */
+/** A report without the figures of small groups, which says so. As {@link dashboardOfGroups}. */
 export function reportOfGroups(report: ReportContent, probed: number): ReportContent {
   requireGroup(report.population.operators);
   requireGroup(report.population.minimum_data_met);
@@ -114,19 +123,21 @@ export function reportOfGroups(report: ReportContent, probed: number): ReportCon
     findings: report.findings.map(findingWithheld),
     organization_rule: ruleWithheld(report.organization_rule),
     ...(probes === undefined || probed < SMALLEST_GROUP ? {} : { probes }),
+    smallest_group: SMALLEST_GROUP,
   };
-  if (JSON.stringify(shown) === JSON.stringify(report)) return report;
   return { ...shown, caveats: [...report.caveats, WITHHELD] };
 }
 
-/** Whether a report that was issued holds figures of small groups, because names were shown when it was. */
-export function showsSmallGroups(report: ReportContent): boolean {
-  const { population, findings, organization_rule: rule, probes } = report;
+/**
+ * Whether a report may hold figures of small groups, because names were shown when it was issued. How many people are behind its
+ * probes, it does not say.
+ */
+export function mayShowSmallGroups(report: ReportContent): boolean {
+  const { population, findings, organization_rule: rule, probes, smallest_group } = report;
+  if (smallest_group !== undefined) return false;
   return isSmallGroup(population.operators) || isSmallGroup(population.minimum_data_met) ||
-    findings.some(({ operators, passing }) => isSmallGroup(operators) && passing !== null) ||
-    (isSmallGroup(rule.high_risk_operators) && rule.high_risk_below_minimum !== null) ||
-    (isSmallGroup(rule.critical_operators) && rule.critical_below_critical !== null) ||
-    probes !== undefined;
+    findings.some(({ operators }) => isSmallGroup(operators)) ||
+    isSmallGroup(rule.high_risk_operators) || isSmallGroup(rule.critical_operators) || probes !== undefined;
 }
 
 /** A summary of probes without the groups of few people. @throws {ServiceError} INSUFFICIENT_DATA as above. */

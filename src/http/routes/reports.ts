@@ -9,7 +9,7 @@ import {
   type Period,
   reportResponseSchema,
 } from "../../domain/report.ts";
-import { article14OfGroups, showsSmallGroups } from "../../domain/small_groups.ts";
+import { article14OfGroups, mayShowSmallGroups } from "../../domain/small_groups.ts";
 import { evidenceSchema } from "../../evidence/envelope.ts";
 import { probedOperators } from "../../operations/probes/figures.ts";
 import { listReports } from "../../operations/reporting/record_list.ts";
@@ -115,10 +115,10 @@ const getStoredReport: Route = {
     const { report_id } = parseWith(reportPathSchema, path);
     const { format } = parseParameters(request, reportFormatSchema);
     const issued = await storedReport(dependencies, exchange.caller!, report_id);
-    if (exchange.pseudonyms !== null && showsSmallGroups(issued.report)) {
+    if (exchange.pseudonyms !== null && mayShowSmallGroups(issued.report)) {
       throw new ServiceError(
         "FORBIDDEN",
-        "This report has figures of fewer than five reviewers, from before they were withheld: ask for the report of its period, or read this one with a key.",
+        "This report is from before figures of fewer than five reviewers were withheld, and may have some: ask for the report of its period, or read this one with a key.",
       );
     }
     return renderReport(dependencies, issued, format);
