@@ -6,6 +6,7 @@ import * as z from "zod";
 import { AUDIT_LOG_EVENTS } from "./audit_events.ts";
 import { isoTimestamp } from "./instant.ts";
 import { AUDIT_LOG_MAX } from "./limits.ts";
+import { operatorIdSchema } from "./interaction.ts";
 import { orgIdSchema } from "./organization.ts";
 import { envelopeFields } from "./score.ts";
 
@@ -55,6 +56,15 @@ function auditEventSchema<Actor extends z.ZodType>(actor: Actor) {
     user_name: z.string().nullable().optional().meta({
       description: "The user's present name; null if the user was erased.",
     }),
+    about_user_name: z.string().nullable().optional().meta({
+      description: "The present name of the user whom `detail.user_id` names; null if the user was erased.",
+    }),
+    subject: z.string().optional().meta({
+      description: "The pseudonym of the reviewer whom the event is about, if it is about one.",
+    }),
+    operator_id: operatorIdSchema.nullable().optional().meta({
+      description: "The reviewer of `subject`; null if the reviewer was erased. Not in an export.",
+    }),
     detail: z.record(z.string(), z.unknown()).nullable(),
   }).meta({ id: "AuditEvent" });
 }
@@ -70,6 +80,11 @@ export interface AuditEvent {
   readonly actor: string;
   readonly user_id?: string;
   readonly user_name?: string | null;
+  /** Of the user whom the detail names. */
+  readonly about_user_name?: string | null;
+  /** The pseudonym of the reviewer whom the event is about. */
+  readonly subject?: string;
+  readonly operator_id?: string | null;
   /** null if it is no longer stored. */
   readonly detail: Readonly<Record<string, unknown>> | null;
 }

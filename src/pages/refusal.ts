@@ -29,9 +29,14 @@ const TITLES: Readonly<Partial<Record<ErrorCode, string>>> = {
   SERVICE_UNAVAILABLE: "The service is busy",
 };
 
+const ABOUT_RUNS =
+  markup`<p>A run of the demo can be looked at by whoever has its address, until it is deleted. <a href="/demo">Judge twelve short cases yourself</a></p>`;
+const SIGN_IN_AGAIN = markup`<p><a href="/console">Back to the console</a></p>`;
+
 /** The whole HTML document. */
 export function refusalPage({ error, path, requestId }: RefusalPage): string {
-  const title = TITLES[error.code] ?? "This page cannot be shown";
+  const isSigningIn = path.startsWith("/sign-in");
+  const title = isSigningIn ? "You were not signed in" : TITLES[error.code] ?? "This page cannot be shown";
   const wait = error.headers["Retry-After"];
   const document = markup`${
     headOf({
@@ -47,7 +52,7 @@ ${siteHeader(null)}
 <h1>${title}</h1>
 <p class="statement">${error.message}</p>
 ${wait === undefined ? null : again(path, Number(wait))}
-<p>A run of the demo can be looked at by whoever has its address, until it is deleted. <a href="/demo">Judge twelve short cases yourself</a></p>
+${isSigningIn ? SIGN_IN_AGAIN : ABOUT_RUNS}
 <p class="note foot">${String(error.status)} ${error.code}, request <code>${requestId}</code></p>
 </main>
 </body>

@@ -1,6 +1,7 @@
 /** Finds entries by their id, by their kind, and by what they record of an operator. */
 import { type CompiledQuery, sql } from "kysely";
 import { type Database, query } from "./database.ts";
+import { loadOnce, type RecordKind } from "./records.ts";
 
 /** The place of an entry by its id; null if no such entry is stored. */
 export async function placeOfEntry(
@@ -41,3 +42,23 @@ export function erasuresQuery(
   return query.selectFrom("audit_entry").select(["chain", "seq"]).where("subject", "=", subject)
     .where("event_type", "=", "SUBJECT_ERASED").compile();
 }
+
+/** How many contests entries of a family record of a pseudonym since an instant, ISO 8601. */
+export interface ContestCount {
+  readonly family: string;
+  readonly subject: string;
+  readonly since: string;
+  readonly count: number;
+}
+
+export const contestCounts: RecordKind<ContestCount> = {
+  name: "contest_count",
+  load: loadOnce((keys) =>
+    sql<ContestCount>`select value ->> 0 as family, value ->> 1 as subject, value ->> 2 as since, (
+        select count(*) from audit_entry as e indexed by audit_entry_subject
+          where e.subject = value ->> 1 and e.event_type = 'SCORE_CONTESTED' and e.ts >= value ->> 2
+            and e.chain in (select chain from audit_chain where family = value ->> 0)
+      ) as count from json_each(${keys})`.compile(query)
+  ),
+  keyOf: (row) => [row.family, row.subject, row.since],
+};

@@ -210,6 +210,26 @@ ownPageTest("a link for a reviewer of whom nothing is stored is 404, and no entr
   assert.deepEqual(await harness.rowCounts(), before);
 });
 
+ownPageTest(
+  "a link takes twenty contests also if they come at once, and the same one once",
+  async (harness, key) => {
+    const { send } = harness;
+    const path = await issue(harness, key);
+    const statuses = async (statementOf: (number: number) => string) =>
+      (await Promise.all(
+        Array.from(
+          { length: 30 },
+          (_, number) => send(`${path}/contests`, { body: { statement: statementOf(number) } }),
+        ),
+      )).map(({ status }) => status);
+    assert.deepEqual(new Set(await statuses(() => "the same")), new Set([201]));
+    assert.equal((await send("/v1/contests", { key })).body.count, 1);
+    const others = await statuses((number) => `number ${number}`);
+    assert.deepEqual(others.toSorted(), [...Array(19).fill(201), ...Array(11).fill(409)]);
+    assert.equal((await send("/v1/contests?limit=100", { key })).body.count, 20);
+  },
+);
+
 ownPageTest("a made-up, altered or foreign token opens nothing, and all look alike", async (harness, key) => {
   const { send } = harness;
   const path = await issue(harness, key);

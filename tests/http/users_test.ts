@@ -12,6 +12,7 @@ import { cookieIn, pathOf } from "../examples.ts";
 import {
   type Answer,
   type Harness,
+  openHarness,
   OWN_ORIGIN,
   type RequestOptions,
   scoreRequest,
@@ -362,6 +363,112 @@ userTest(
     assert.equal(await statusOfMe(harness, user.cookie), 401);
   },
 );
+
+/** What ends access, and the table of the row that gave it. */
+const ENDINGS: readonly {
+  readonly name: string;
+  readonly table: string;
+  /** Ends the access of a user with a session, or of a named key. */
+  readonly end: (scene: { harness: Harness; key: string; user: TestUser; keyId: string }) => Promise<Answer>;
+  readonly with: "session" | "named key";
+}[] = [
+  {
+    name: "a session that was ended",
+    table: "user_session",
+    with: "session",
+    end: ({ harness, user }) => harness.send("/v1/sign-out", as(user, { method: "POST" })),
+  },
+  {
+    name: "a user who was disabled",
+    table: "user_account",
+    with: "session",
+    end: ({ harness, key, user }) =>
+      harness.send(`/v1/users/${user.userId}`, {
+        key,
+        method: "PUT",
+        body: { name: "N", role: "officer", disabled: true },
+      }),
+  },
+  {
+    name: "a named key that was removed",
+    table: "named_key",
+    with: "named key",
+    end: ({ harness, key, keyId }) => harness.send(`/v1/keys/${keyId}`, { key, method: "DELETE" }),
+  },
+];
+
+for (const { name, table, end, with: means } of ENDINGS) {
+  Deno.test(`${name} is refused, also if its row is put back with the head of the audit log, and nothing is written`, async () => {
+    const harness = await openHarness();
+    const key = await harness.organization("acme");
+    const user = await signedInUser(harness, { orgId: "acme", role: "officer" });
+    const made = await harness.send("/v1/keys", { key, body: { name: "N", scopes: ["read", "score"] } });
+    const ask = (path: string, options: RequestOptions = {}) =>
+      means === "session"
+        ? harness.send(path, as(user, options))
+        : harness.send(path, { ...options, key: made.body.api_key });
+    assert.equal((await ask("/v1/organization/operators")).status, 200);
+    const keep = (from: string) =>
+      harness.database.batch([{ sql: `CREATE TABLE kept_${from} AS SELECT * FROM ${from}`, parameters: [] }]);
+    await keep(table);
+    await keep("audit_chain");
+    const ended = await end({ harness, key, user, keyId: made.body.key_id });
+    assert.equal(ended.status, 200, ended.text);
+    for (const back of [table, "audit_chain"]) {
+      await harness.database.batch([
+        { sql: `INSERT OR REPLACE INTO ${back} SELECT * FROM kept_${back}`, parameters: [] },
+      ]);
+    }
+    // More than once: what the first request finds must not open the way to the second.
+    for (let time = 0; time < 3; time += 1) {
+      const { status, text } = await ask("/v1/organization/operators");
+      assert.equal(status, 503, text);
+    }
+    const scored = await ask("/v1/score", { body: scoreRequest() });
+    assert.ok(scored.status === 503 || scored.status === 403, scored.text);
+    await harness.abandon();
+  });
+}
+
+Deno.test("an own key that was rotated writes nothing, also if its row is put back with the head of the audit log", async () => {
+  const harness = await openHarness();
+  const key = await harness.organization("acme");
+  assert.equal((await harness.send("/v1/score", { key, body: scoreRequest() })).status, 200);
+  for (const table of ["organization", "audit_chain"]) {
+    await harness.database.batch([{
+      sql: `CREATE TABLE kept_${table} AS SELECT * FROM ${table} ${
+        table === "audit_chain" ? "WHERE family = 'org/acme/admin'" : ""
+      }`,
+      parameters: [],
+    }]);
+  }
+  assert.equal((await harness.send("/v1/admin/key/rotate", { key, method: "POST" })).status, 200);
+  for (const table of ["organization", "audit_chain"]) {
+    const columns = (await rowsOf(
+      harness.database,
+      `SELECT name FROM pragma_table_info('${table}') WHERE name <> 'active'`,
+    ))
+      .map(({ name }) => name).join(", ");
+    await harness.database.batch([
+      {
+        sql: `INSERT OR REPLACE INTO ${table} (${columns}) SELECT ${columns} FROM kept_${table}`,
+        parameters: [],
+      },
+    ]);
+  }
+  const operators = () => harness.send("/v1/organization/operators", { key });
+  assert.equal((await operators()).status, 503);
+  for (let time = 0; time < 3; time += 1) {
+    const { status, text } = await harness.send("/v1/score", {
+      key,
+      body: scoreRequest({ session_id: `s-${time}` }),
+    });
+    assert.equal(status, 503, text);
+  }
+  // The database was found to be put back: it is read as it is, and nothing is written.
+  assert.equal((await operators()).status, 200);
+  await harness.abandon();
+});
 
 userTest("a role that was altered in the file gives nobody more", async (harness, _key) => {
   const user = await signedInUser(harness, { orgId: "acme", role: "viewer" });

@@ -161,7 +161,11 @@ const postSignOut: Route = {
   async handler(services, { context, exchange }) {
     const { caller, row } = exchange.session!;
     const { call } = exchange;
-    await endSession(services.dependencies, caller, { sessionId: row.session_hash.toHex(), call });
+    await endSession(services.dependencies, caller, {
+      userId: caller.userId,
+      sessionId: row.session_hash.toHex(),
+      call,
+    });
     takeCookie(services, context);
     return {
       status: 200,
@@ -221,7 +225,8 @@ const deleteSession: Route = {
   examples: [{ summary: "One", path: { session_id: "f".repeat(64) } }],
   async handler({ dependencies }, { exchange, path }) {
     const { session_id: sessionId } = parseWith(sessionPathSchema, path);
-    await endSession(dependencies, exchange.session!.caller, { sessionId, call: exchange.call });
+    const { caller } = exchange.session!;
+    await endSession(dependencies, caller, { userId: caller.userId, sessionId, call: exchange.call });
     return { status: 200, body: { ended: 1 } };
   },
 };

@@ -3,7 +3,9 @@ import * as z from "zod";
 import { isoOrNull } from "../../domain/instant.ts";
 import { BODY_LIMIT_BYTES } from "../../domain/limits.ts";
 import {
+  sessionIdSchema,
   sessionsEndedSchema,
+  sessionsSchema,
   userChangeSchema,
   userErasedSchema,
   userIdSchema,
@@ -21,7 +23,7 @@ import {
   issueLink,
   listUsers,
 } from "../../operations/users/accounts.ts";
-import { endAllSessions } from "../../operations/users/sessions.ts";
+import { endAllSessions, endSession, listSessions, sessionBody } from "../../operations/users/sessions.ts";
 import type { Route, Services } from "../exchange.ts";
 import { parseWith } from "../parse.ts";
 import { KEYED_DELETE, KEYED_POST, KEYED_READ, keyFor, selfServe } from "./shared.ts";
@@ -157,6 +159,49 @@ const deleteUserSessions: Route = {
   },
 };
 
+const getUserSessions: Route = {
+  ...KEYED_READ,
+  ...ADMINISTER,
+  path: "/v1/users/{user_id}/sessions",
+  operationId: "getUserSessions",
+  summary: "The sessions of a user",
+  description: "Returns the open sessions of a user, oldest first.",
+  pathParameters: userPathSchema,
+  success: { status: 200, description: "The sessions.", schema: sessionsSchema },
+  errors: ["NOT_FOUND"],
+  examples: [{ summary: "One user", path: { user_id: USER } }],
+  async handler({ dependencies }, { exchange, path }) {
+    const { user_id: userId } = parseWith(userPathSchema, path);
+    const { orgId } = exchange.caller!;
+    const sessions = await listSessions(dependencies, { orgId, userId, now: exchange.call.now });
+    const own = exchange.session?.row.session_hash ?? null;
+    return {
+      status: 200,
+      body: { sessions: sessions.map((one) => sessionBody(one, own)), count: sessions.length },
+    };
+  },
+};
+
+const userSessionPathSchema = userPathSchema.extend({ session_id: sessionIdSchema });
+
+const deleteUserSession: Route = {
+  ...KEYED_DELETE,
+  ...ADMINISTER,
+  path: "/v1/users/{user_id}/sessions/{session_id}",
+  operationId: "deleteUserSession",
+  summary: "End a session of a user",
+  description: "Ends one session of a user.",
+  pathParameters: userSessionPathSchema,
+  success: { status: 200, description: "The session is over.", schema: sessionsEndedSchema },
+  errors: ["NOT_FOUND"],
+  examples: [{ summary: "One", path: { user_id: USER, session_id: "f".repeat(64) } }],
+  async handler({ dependencies }, { exchange, path }) {
+    const { user_id: userId, session_id: sessionId } = parseWith(userSessionPathSchema, path);
+    await endSession(dependencies, selfServe(exchange), { userId, sessionId, call: exchange.call });
+    return { status: 200, body: { ended: 1 } };
+  },
+};
+
 const deleteUser: Route = {
   ...KEYED_DELETE,
   ...ADMINISTER,
@@ -181,6 +226,8 @@ export const USER_ROUTES: readonly Route[] = [
   getUsers,
   putUser,
   postUserLink,
+  getUserSessions,
+  deleteUserSession,
   deleteUserSessions,
   deleteUser,
 ];

@@ -14,6 +14,7 @@ import { eventDraft } from "../shared/drafts.ts";
 import type { Call, OrganizationCaller } from "../shared/call.ts";
 import { adminChain } from "../../evidence/chain_name.ts";
 import { readRegistered, type Remembering } from "./registered.ts";
+import { operatorsOf } from "../shared/pseudonyms.ts";
 import { ownEpochs } from "../shared/proven_records.ts";
 
 /** The dependencies of these operations. */
@@ -43,7 +44,21 @@ export async function readAuditLog(
     events.push(event);
     if (events.length === limit) break;
   }
-  return events;
+  return await withOperators(dependencies, caller.orgId, events);
+}
+
+/** Adds to events about reviewers who these are now. */
+async function withOperators(
+  dependencies: Needs,
+  orgId: string,
+  events: readonly AuditEvent[],
+): Promise<readonly AuditEvent[]> {
+  const pseudonyms = [...new Set(events.flatMap(({ subject }) => subject ?? []))];
+  if (pseudonyms.length === 0) return events;
+  const known = await operatorsOf(dependencies, orgId, pseudonyms);
+  return events.map((event) =>
+    event.subject === undefined ? event : { ...event, operator_id: known.get(event.subject) ?? null }
+  );
 }
 
 /** Every event, newest first, as it is read. @throws as {@link readAuditLog}. */
@@ -150,15 +165,17 @@ function toEvent(
   { eventType, userId, since, until }: AuditLogFilter,
   names: ReadonlyMap<string, string | null>,
 ): AuditEvent {
-  const { id, event_type, timestamp, org_id, prefix, actor, chain, seq, user_id } = entry;
+  const { id, event_type, timestamp, org_id, prefix, actor, chain, seq, user_id, subject } = entry;
   const at = Date.parse(timestamp);
   const isInRange = (eventType === null || event_type === eventType) &&
     (userId === null || user_id === userId) && (since === null || at >= since) && at < until;
   if (!isInRange) throw new AlteredError(chain, `entry ${seq} of ${chain} is another than its row says`);
-  const detail = parts.get("detail")?.text;
-  if (detail === undefined && Object.hasOwn(entry.commit, "detail")) {
+  const text = parts.get("detail")?.text;
+  if (text === undefined && Object.hasOwn(entry.commit, "detail")) {
     throw new AlteredError(chain, `a part of entry ${seq} of ${chain} is missing`);
   }
+  const detail: Record<string, unknown> | null = text === undefined ? null : JSON.parse(text);
+  const about = detail?.user_id;
   return {
     event_id: id,
     event_type,
@@ -167,7 +184,9 @@ function toEvent(
     prefix,
     actor,
     ...(user_id === undefined ? {} : { user_id, user_name: names.get(user_id) ?? null }),
-    detail: detail === undefined ? null : JSON.parse(detail),
+    ...(typeof about === "string" ? { about_user_name: names.get(about) ?? null } : {}),
+    ...(subject === null ? {} : { subject }),
+    detail,
   };
 }
 

@@ -68,7 +68,7 @@ async function authenticateNamedKey(
     if (pepper === null || row === null) return null;
     requireSealed(dependencies, namedKeys, [row]);
     return { row, pepper };
-  });
+  }, { mayBePutBack: false });
   if (found === null) return null;
   const { row, pepper, organization } = found;
   const { org_id: orgId } = row;

@@ -4,7 +4,8 @@
  * back with its seal.
  */
 import { equalBytes } from "../../evidence/crypto.ts";
-import type { HeadRow, StoredHead } from "../../store/chains.ts";
+import { headOf, type HeadRow, type StoredHead } from "../../store/chains.ts";
+import { isBehind } from "../../store/lock.ts";
 import { type NamedKeyRow, namedKeys, namedKeysQuery } from "../../store/named_keys.ts";
 import { organizationQuery, type StoredOrganization } from "../../store/organizations.ts";
 import { organizations, type WebhookRow, webhooks } from "../../store/records.ts";
@@ -32,6 +33,8 @@ export interface Remembering {
 interface WholeSet {
   /** The set in the form in which the head holds it. */
   readonly held: Uint8Array;
+  /** The head that holds it. */
+  readonly head: StoredHead;
   /** Absent if there is no organization of this id. */
   readonly organization: StoredOrganization | undefined;
   /** Of all rows, in hexadecimal. */
@@ -76,7 +79,7 @@ export async function readRegistered(
   dependencies: Reading & Remembering,
   orgId: string,
 ): Promise<Registered> {
-  return (await readWhole(dependencies, orgId)).rows;
+  return (await readWhole(dependencies, orgId, { mayBePutBack: true })).rows;
 }
 
 /** The queries for the rows that an organization has registered, for {@link requireRegistered}. */
@@ -128,17 +131,27 @@ export function requireRegistered(
   };
 }
 
+/** Says whether rows are read from a database that was found to be put back, which is read only. */
+interface Strictness {
+  readonly mayBePutBack: boolean;
+}
+
 async function readWhole(
   dependencies: Reading & Remembering,
   orgId: string,
+  options: Strictness,
 ): Promise<{ readonly rows: Registered; readonly whole: WholeSet }> {
-  const { head, found } = await snapshotWithHead(dependencies, adminChain(orgId), registeredQueries(orgId), {
-    mayBePutBack: true,
-  });
+  const { head, found } = await snapshotWithHead(
+    dependencies,
+    adminChain(orgId),
+    registeredQueries(orgId),
+    options,
+  );
   const rows = requireRegistered(dependencies, head, found);
   const all: readonly Sealed[] = found.flat();
   const whole = {
     held: head.held!,
+    head: headOf(head),
     organization: rows.organization,
     seals: new Set(all.map(({ seal }) => seal!.toHex())),
   };
@@ -151,19 +164,32 @@ export type RowWithSet = Sealed & Pick<StoredHead, "held"> & { readonly org_id: 
 
 /**
  * The organization that has a row, and others that were read with it, registered now; null if it has not.
+ * @param options.mayBePutBack as in {@link snapshotWithHead}. Default: true.
  * @throws as {@link readRegistered}.
  */
 export async function registeredWith(
   dependencies: Reading & Remembering,
   row: RowWithSet,
   others: readonly Sealed[] = [],
+  options: Strictness = { mayBePutBack: true },
 ): Promise<StoredOrganization | null> {
-  const known = dependencies.registered.find(row.org_id, row.held);
+  const known = currentSet(dependencies, row);
   const isIn = ({ seals }: WholeSet) =>
     [row, ...others].every(({ seal }) => seal != null && seals.has(seal.toHex()));
   if (known !== null && isIn(known)) return known.organization ?? null;
-  const { whole } = await readWhole(dependencies, row.org_id);
+  const { whole } = await readWhole(dependencies, row.org_id, options);
   return isIn(whole) ? whole.organization ?? null : null;
+}
+
+/**
+ * The remembered set, if the head still holds it and nothing newer was issued: a head that was put back holds again what it held.
+ */
+function currentSet({ registered, lock }: Reading & Remembering, row: RowWithSet): WholeSet | null {
+  const known = registered.find(row.org_id, row.held);
+  if (known === null) return null;
+  const family = adminChain(row.org_id);
+  const issued = lock.issuedOf([family]).get(family);
+  return issued !== undefined && isBehind(known.head, issued) ? null : known;
 }
 
 /** What was read, with its row. */
@@ -175,17 +201,18 @@ interface ReadRow {
 
 /**
  * Reads a row until it is one that its organization has registered now; returns what was read and the organization, or null
- * if nothing is read.
+ * if nothing is read. Options as of {@link registeredWith}.
  * @throws {AlteredRows} if the row never is.
  */
 export async function readRegisteredRow<Found extends ReadRow>(
   dependencies: Reading & Remembering,
   read: () => Promise<Found | null>,
+  options?: Strictness,
 ): Promise<(Found & { readonly organization: StoredOrganization }) | null> {
   for (let reads = 1;; reads += 1) {
     const found = await read();
     if (found === null) return null;
-    const organization = await registeredWith(dependencies, found.row, found.others);
+    const organization = await registeredWith(dependencies, found.row, found.others, options);
     if (organization !== null) return { ...found, organization };
     // Another request may replace the row between two reads, but not each time.
     if (reads === READS_MAX) throw new AlteredRows(adminChain(found.row.org_id), "a row");

@@ -12,9 +12,18 @@ export async function operatorOf(
   orgId: string,
   pseudonym: string,
 ): Promise<string | null> {
-  const rows = await dependencies.database.read(subjectsOfPseudonymsQuery(orgId, [pseudonym]));
+  return (await operatorsOf(dependencies, orgId, [pseudonym])).get(pseudonym) ?? null;
+}
+
+/** By pseudonym, the operator who has it now. @throws {AlteredRows} */
+export async function operatorsOf(
+  dependencies: Needs,
+  orgId: string,
+  pseudonyms: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await dependencies.database.read(subjectsOfPseudonymsQuery(orgId, pseudonyms));
   requireSealed(dependencies, subjects, rows);
-  return rows[0]?.operator_id ?? null;
+  return new Map(rows.map(({ operator_id, pseudonym }) => [pseudonym, operator_id]));
 }
 
 /** By operator, the pseudonym; without operators about whom nothing is stored. @throws {AlteredRows} */

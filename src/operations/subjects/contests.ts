@@ -13,6 +13,7 @@ import {
 import { evidenceChain } from "../../evidence/chain_name.ts";
 import { scoreContestedSchema } from "../../evidence/contests.ts";
 import { hex } from "../../evidence/crypto.ts";
+import { contestCounts } from "../../store/events.ts";
 import type { ProvenRecord } from "../../store/proven_pages.ts";
 import { decisions, interactions, skippedInteractions, subjects } from "../../store/records.ts";
 import type { Call, OrganizationCaller } from "../shared/call.ts";
@@ -101,26 +102,48 @@ interface Contesting {
  */
 export async function contest(
   dependencies: Needs,
-  { caller, operatorId, pseudonym, issuedAt }: Contesting,
-  { request: { record_id, statement }, call }: { readonly request: ContestRequest; readonly call: Call },
+  contesting: Contesting,
+  { request, call }: { readonly request: ContestRequest; readonly call: Call },
 ): Promise<OwnContest> {
-  const { writer, world } = dependencies;
-  const { orgId } = caller;
+  const { caller: { orgId }, operatorId, pseudonym, issuedAt } = contesting;
+  const { record_id, statement } = request;
   if (record_id !== null) await requireOwnRecord(dependencies, [orgId, record_id], operatorId);
-  const { contests } = await contestsOf(dependencies, orgId, {
-    subject: pseudonym,
-    below: null,
-    limit: CONTESTS_OF_LINK_MAX,
-  });
-  const known = contests.find((one) => one.record_id === record_id && one.statement === statement);
-  if (known !== undefined) return ownContest(known);
-  const own = contests.filter(({ contested_at }) => contested_at >= issuedAt);
-  if (own.length >= CONTESTS_OF_LINK_MAX) {
-    throw new ServiceError(
-      "CONFLICT",
-      `This link took ${CONTESTS_OF_LINK_MAX} contests already: ask the organization for a new one.`,
-    );
+  for (;;) {
+    const { contests } = await contestsOf(dependencies, orgId, {
+      subject: pseudonym,
+      below: null,
+      limit: CONTESTS_OF_LINK_MAX,
+    });
+    const known = contests.find((one) => one.record_id === record_id && one.statement === statement);
+    if (known !== undefined) return ownContest(known);
+    const own = contests.filter(({ contested_at }) => contested_at >= issuedAt);
+    if (own.length >= CONTESTS_OF_LINK_MAX) {
+      throw new ServiceError(
+        "CONFLICT",
+        `This link took ${CONTESTS_OF_LINK_MAX} contests already: ask the organization for a new one.`,
+      );
+    }
+    const made = await record(dependencies, contesting, { request, call, before: own.length });
+    // Another call of the link came between: it may have said the same, or have been the last that the link takes.
+    if (made !== null) return made;
   }
+}
+
+/**
+ * Appends the entry of a contest; null if the link took another one since `before` were counted.
+ * @throws {ServiceError} GONE; SERVICE_UNAVAILABLE.
+ */
+async function record(
+  { writer, world }: Needs,
+  { caller, operatorId, pseudonym, issuedAt }: Contesting,
+  { request: { record_id, statement }, call, before }: {
+    readonly request: ContestRequest;
+    readonly call: Call;
+    readonly before: number;
+  },
+): Promise<OwnContest | null> {
+  const { orgId } = caller;
+  const family = evidenceChain(orgId);
   const input = scoreContestedSchema.parse({ operator_id: operatorId, record_id, statement });
   const draft = {
     id: world.ulid(call.now),
@@ -130,14 +153,18 @@ export async function contest(
     at: call.now,
     parts: [makePart("input", drawSalt(world), input)],
   };
-  return await writer.submit<OwnContest>({
-    needs: [{ kind: subjects, key: [orgId, operatorId] }],
-    chains: [evidenceChain(orgId)],
+  const counted = [family, pseudonym, issuedAt] as const;
+  return await writer.submit<OwnContest | null>({
+    needs: [{ kind: subjects, key: [orgId, operatorId] }, { kind: contestCounts, key: counted }],
+    chains: [family],
     plan(unit) {
       if (unit.get(subjects, [orgId, operatorId])?.pseudonym !== pseudonym) {
         throw new ServiceError("GONE", "The records to which this link led were erased.");
       }
-      const { entry: { chain, seq, timestamp }, hash } = unit.append(evidenceChain(orgId), draft);
+      const present = unit.get(contestCounts, counted)!;
+      if (present.count !== before) return () => null;
+      unit.put(contestCounts, { ...present, count: before + 1 });
+      const { entry: { chain, seq, timestamp }, hash } = unit.append(family, draft);
       const made = {
         contest_id: draft.id,
         contested_at: timestamp,

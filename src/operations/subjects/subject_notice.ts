@@ -119,13 +119,13 @@ function recipientsOf(receivers: readonly string[]): SubjectNotice["recipients"]
     return {
       list: [],
       statement:
-        `None: this installation passes none of it on. It answers only to the organization's own key. ${others}`,
+        `None: this installation passes none of it on. It answers only to the organization's keys and to the users to whom the organization gave an account. ${others}`,
     };
   }
   return {
     list: [...receivers],
     statement: `The organization has scores and risky decisions sent, as they are made, to its receivers at ${
       receivers.join(", ")
-    }; its audit log says since when, and to which receivers they were sent before. This installation passes nothing else on, and answers only to the organization's own key. ${others}`,
+    }; its audit log says since when, and to which receivers they were sent before. This installation passes nothing else on, and answers only to the organization's keys and to the users to whom the organization gave an account. ${others}`,
   };
 }

@@ -280,5 +280,9 @@ export function requireUser(
 ): UserRow {
   const row = unit.get(userAccounts, [userId]);
   if (row?.org_id === orgId && row.state !== "erased") return row;
-  throw new ServiceError("NOT_FOUND", "There is no such user: GET /v1/users lists the users.");
+  throw unknownUser();
+}
+
+export function unknownUser(): ServiceError {
+  return new ServiceError("NOT_FOUND", "There is no such user: GET /v1/users lists the users.");
 }

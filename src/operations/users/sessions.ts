@@ -26,7 +26,7 @@ import { readRegistered, readRegisteredRow, type Remembering } from "../organiza
 import type { Call, GrantedCaller, OrganizationCaller } from "../shared/call.ts";
 import { eventDraft } from "../shared/drafts.ts";
 import { requireSealed } from "../shared/sealed_reads.ts";
-import { requireUser, userBody } from "./accounts.ts";
+import { requireUser, unknownUser, userBody } from "./accounts.ts";
 
 /** How long a session lasts, and how long it lasts without a request, milliseconds. */
 export interface SessionTimes {
@@ -87,7 +87,7 @@ export async function openSession(
     requireSealed(dependencies, userSessions, [row]);
     requireSealed(dependencies, userAccounts, [user]);
     return { row, others: [user], user };
-  });
+  }, { mayBePutBack: false });
   if (found === null) return null;
   const { row, user, organization } = found;
   const isOver = row.expires_at <= now || now - row.seen_at >= sessionTimes.idleMs;
@@ -192,7 +192,7 @@ export async function beginSession(
 /** A session as answers show it; `current` is the hash of the session that asks. */
 export function sessionBody(
   { session_hash, ...row }: UserSessionRow,
-  current: Uint8Array,
+  current: Uint8Array | null,
 ): Record<string, unknown> {
   const id = session_hash.toHex();
   return {
@@ -202,7 +202,7 @@ export function sessionBody(
     created_at: isoOrNull(row.created_at),
     seen_at: isoOrNull(row.seen_at),
     expires_at: isoOrNull(row.expires_at),
-    is_current: id === current.toHex(),
+    is_current: id === current?.toHex(),
   };
 }
 
@@ -220,16 +220,17 @@ export function meBody(
   };
 }
 
-/** The sessions of a user that are open now, the oldest first. */
+/** The sessions of a user that are open now, the oldest first. @throws {ServiceError} NOT_FOUND. */
 export async function listSessions(
   dependencies: Needs,
   { orgId, userId, now }: { readonly orgId: string; readonly userId: string; readonly now: number },
 ): Promise<readonly UserSessionRow[]> {
   const { sessions, users } = await readRegistered(dependencies, orgId);
-  const user = users.find((one) => one.user_id === userId);
+  const user = users.find((one) => one.user_id === userId && one.state !== "erased");
+  if (user === undefined) throw unknownUser();
   const { idleMs } = dependencies.sessionTimes;
   return sessions.filter((row) =>
-    row.user_id === userId && row.session_epoch === user?.session_epoch &&
+    row.user_id === userId && row.session_epoch === user.session_epoch &&
     row.expires_at > now && now - row.seen_at < idleMs
   );
 }
@@ -237,10 +238,14 @@ export async function listSessions(
 /** Ends one session of a user. @throws {ServiceError} NOT_FOUND if the user has no such session. */
 export async function endSession(
   { world, writer }: Needs,
-  caller: UserCaller,
-  { sessionId, call: { now } }: { readonly sessionId: string; readonly call: Call },
+  caller: OrganizationCaller,
+  { userId, sessionId, call: { now } }: {
+    readonly userId: string;
+    readonly sessionId: string;
+    readonly call: Call;
+  },
 ): Promise<void> {
-  const { orgId, userId } = caller;
+  const { orgId } = caller;
   const draft = eventDraft(world, { type: "USER_SIGNED_OUT", caller, now, detail: { user_id: userId } });
   await writer.submit({
     needs: [{ kind: userSessions, key: [sessionId] }],
@@ -250,7 +255,7 @@ export async function endSession(
       if (row?.org_id !== orgId || row.user_id !== userId) {
         throw new ServiceError(
           "NOT_FOUND",
-          "There is no such session: GET /v1/me/sessions lists the sessions.",
+          "The user has no such session: list the sessions to see those that are open.",
         );
       }
       unit.remove(userSessions, [sessionId]);

@@ -64,8 +64,13 @@ function Console() {
   // A call that is under way when the key changes must be compared with the key that is then in use.
   const current = useRef<SignedIn | null>(null);
   current.current = signedIn;
-  const { path } = useLocation();
+  const { path, route } = useLocation();
   useEffect(keepStrayFiles, []);
+  // The identity provider has just sent the browser back, signed in: the address becomes that of the console.
+  const isBackFromProvider = path === `${ROOT}/signed-in`;
+  useEffect(() => {
+    if (isBackFromProvider) route(ROOT, true);
+  }, [isBackFromProvider]);
   const isOwed = obtaining > 0 || secrets.length > 0;
   useEffect(() => {
     if (!isOwed) return;
@@ -86,7 +91,7 @@ function Console() {
     setSignedIn(signed);
   };
   // A reload keeps a user's session, since its cookie outlives the page.
-  const [isResuming, setResuming] = useState(() => mayHaveSession() || isBackFromProvider());
+  const [isResuming, setResuming] = useState(() => mayHaveSession() || isBackFromProvider);
   useEffect(() => {
     if (!isResuming) return;
     call<Me>({ path: "/v1/me", withSession: true }, { onWait: announceWait })
@@ -160,13 +165,6 @@ function Console() {
       <Boundary key={path}>{isReadable(path) ? <Places /> : <NothingView />}</Boundary>
     </SessionContext.Provider>
   );
-}
-
-/** Whether the identity provider has just sent the browser back, signed in. The address becomes that of the console. */
-function isBackFromProvider(): boolean {
-  if (location.pathname !== `${ROOT}/signed-in`) return false;
-  history.replaceState(null, "", ROOT);
-  return true;
 }
 
 /** Ignores a file that is dropped outside its field: the browser would leave the page, and lose the key. */

@@ -109,7 +109,7 @@ function wordsFor(
       return { title: "The service cannot be reached", advice: null };
     case 401:
     case 403:
-      return { title: "No permission", advice: "Sign in with the organization's key that is in use." };
+      return { title: "No permission", advice: null };
     case 422:
       return {
         title: code === "INSUFFICIENT_DATA" ? "Too little to say" : "This did not work",

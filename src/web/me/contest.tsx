@@ -28,7 +28,11 @@ export function Contest({ token, page, onContested }: {
       onContested();
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      setTold({ tone: "bad", sentence: error.message });
+      const isUnknown = error.more.details.some(({ path }) => path === "record_id");
+      setTold({
+        tone: "bad",
+        sentence: isUnknown ? "There is no case or decision of yours with this id: check it." : error.message,
+      });
     } finally {
       setBusy(false);
     }
@@ -36,8 +40,8 @@ export function Contest({ token, page, onContested }: {
   return (
     <form onSubmit={submit}>
       <p>
-        Say what is wrong and how you see it. {page.organization.name}{" "}
-        sees it, beside the record. A person must look at it; it changes no score by itself.
+        Say what is wrong and how you see it. Whoever follows up on reviews at {page.organization.name}{" "}
+        sees it. A person must look at it; it changes no score by itself.
       </p>
       <div class="field">
         <label for="contested">Case or decision (leave it empty for your record as a whole)</label>

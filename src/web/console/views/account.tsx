@@ -1,12 +1,13 @@
 /** The user's own account: sessions, each of which can be ended, passkeys, and the password. */
 import { useState } from "preact/hooks";
 import { PASSWORD_MIN_LENGTH } from "../../../domain/limits.ts";
-import { Answered, Empty, Failure, Instant, Rows, View } from "../parts.tsx";
+import { OpenSessions } from "../open_sessions.tsx";
+import { Empty, Failure, View } from "../parts.tsx";
 import { OwnPasskeys } from "../passkeys.tsx";
-import { SESSION_OVER, useCaller, useSession } from "../session.tsx";
+import { useCaller, useSession } from "../session.tsx";
 import { Field } from "../field.tsx";
-import type { Me, Sessions } from "../types.ts";
-import { useAction, useAnswer } from "../use_answer.ts";
+import type { Me } from "../types.ts";
+import { useAction } from "../use_answer.ts";
 
 export function AccountView() {
   const { signedIn: { user } } = useSession();
@@ -25,7 +26,7 @@ export function AccountView() {
         <bdi>{user.name}</bdi>, {user.email}, {user.role}
       </p>
       <h2>Sessions</h2>
-      <OpenSessions />
+      <OpenSessions path="/v1/me/sessions" isOwn />
       <h2>Passkeys</h2>
       <OwnPasskeys hasPassword={user.has_password} />
       {user.has_password && (
@@ -35,61 +36,6 @@ export function AccountView() {
         </>
       )}
     </View>
-  );
-}
-
-function OpenSessions() {
-  const asked = useAnswer<Sessions>({ path: "/v1/me/sessions" });
-  const caller = useCaller();
-  const { refuse } = useSession();
-  const { busy, error, run } = useAction<unknown>();
-  const end = async (path: string, isOwn: boolean) => {
-    const done = await run((patience) => caller.json({ method: "DELETE", path }, { patience }));
-    if (done === null) return;
-    if (isOwn) refuse(null);
-    else asked.again();
-  };
-  return (
-    <>
-      <Answered asked={asked}>
-        {({ sessions }) => (
-          <Rows label="Sessions" columns={["Browser", "Signed in", "Last used", "Ends", "Do"]}>
-            {sessions.map((session) => (
-              <tr key={session.session_id}>
-                <th scope="row">
-                  {session.agent === "" ? "Unknown" : session.agent}
-                  {session.is_current && <div class="small">this one</div>}
-                </th>
-                <td>
-                  <Instant at={session.created_at} />
-                </td>
-                <td>
-                  <Instant at={session.seen_at} />
-                </td>
-                <td>
-                  <Instant at={session.expires_at} />
-                </td>
-                <td>
-                  <button
-                    type="button"
-                    disabled={busy}
-                    onClick={() => end(`/v1/me/sessions/${session.session_id}`, session.is_current)}
-                  >
-                    End
-                  </button>
-                </td>
-              </tr>
-            ))}
-          </Rows>
-        )}
-      </Answered>
-      <p>
-        <button type="button" disabled={busy} onClick={() => end("/v1/me/sessions", true)}>
-          Sign out everywhere
-        </button>
-      </p>
-      {error !== null && error.message !== SESSION_OVER && <Failure error={error} />}
-    </>
   );
 }
 

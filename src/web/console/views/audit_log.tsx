@@ -6,6 +6,7 @@ import { useLocation } from "preact-iso";
 import { AUDIT_LOG_EVENTS } from "../../../domain/audit_events.ts";
 import { addressOf, Answered, Empty, Failure, Instant, Rows, View } from "../parts.tsx";
 import { save } from "../../shared/save.ts";
+import { Reviewer } from "../reviewers.tsx";
 import { useCaller, useSession } from "../session.tsx";
 import type { AuditLog } from "../types.ts";
 import { useAction, useAnswer } from "../use_answer.ts";
@@ -20,6 +21,9 @@ export function AuditLogView() {
   const asked = useAnswer<AuditLog>({
     path: addressOf("/v1/admin/audit-log", { ...filter, since, until, limit: String(PAGE) }),
   });
+  const named = asked.loaded.state === "ready"
+    ? asked.loaded.body.events.find(({ user_id }) => user_id === user)?.user_name
+    : null;
   const choose = (change: Readonly<Record<string, string>>) =>
     route(addressOf(PATH, { ...filter, since, until, ...change }));
   // A button sends the dates: a half-typed date is another date, and each reading of the log is an entry of
@@ -52,7 +56,7 @@ export function AuditLogView() {
       </div>
       {user !== "" && (
         <p>
-          Only what <code>{user}</code> did.{" "}
+          Only what {named ?? <code>{user}</code>} did.{" "}
           <a href={addressOf(PATH, { event_type: type, since, until })}>Show everybody</a>
         </p>
       )}
@@ -125,6 +129,18 @@ function Events({ events }: Pick<AuditLog, "events">) {
           </td>
           <td>{event.prefix === null ? "" : <code>{event.prefix}</code>}</td>
           <td class="small">
+            {event.subject !== undefined && (
+              <div>
+                {event.operator_id == null
+                  ? <span class="muted">an erased reviewer</span>
+                  : <Reviewer id={event.operator_id} />}
+              </div>
+            )}
+            {event.about_user_name !== undefined && (
+              <div>
+                <bdi>{event.about_user_name ?? "an erased user"}</bdi>
+              </div>
+            )}
             {event.detail === null
               ? <span class="muted">not held any more</span>
               : Object.entries(event.detail).map(([name, value]) => (
@@ -151,7 +167,13 @@ function Export({ query }: { readonly query: Readonly<Record<string, string>> })
     });
   return (
     <>
-      <button type="button" disabled={busy} onClick={take}>{busy ? "Exporting…" : "Export all of it"}</button>
+      <button type="button" disabled={busy} onClick={take}>
+        {busy
+          ? "Exporting…"
+          : Object.values(query).every((value) => value === "")
+          ? "Export all of it"
+          : "Export these events"}
+      </button>
       {error !== null && <Failure error={error} />}
     </>
   );

@@ -1,7 +1,7 @@
 /** What reviewers contest, newest first. */
 import { useLocation } from "preact-iso";
-import { addressOf, Answered, Empty, Instant, Pages, Rows, View } from "../parts.tsx";
-import { Reviewer } from "../reviewers.tsx";
+import { ContestRows } from "../contest_rows.tsx";
+import { addressOf, Answered, Empty, Pages, View } from "../parts.tsx";
 import type { Contests } from "../types.ts";
 import { useAnswer } from "../use_answer.ts";
 
@@ -19,7 +19,7 @@ export function ContestsView() {
       </p>
       <Answered asked={asked}>
         {({ contests, next_cursor: next }) =>
-          contests.length === 0
+          contests.length === 0 && next === null
             ? (
               <Empty>
                 <p>{cursor === "" ? "Nobody has contested anything." : "That is all."}</p>
@@ -27,27 +27,7 @@ export function ContestsView() {
             )
             : (
               <>
-                <Rows label="Contests" columns={["When", "Reviewer", "What", "Statement", "#Entry"]}>
-                  {contests.map(({ contest_id, contested_at, operator_id, record_id, statement, seq }) => (
-                    <tr key={contest_id}>
-                      <th scope="row">
-                        <Instant at={contested_at} />
-                      </th>
-                      <td>
-                        <Reviewer id={operator_id} />
-                      </td>
-                      <td>
-                        {record_id === null
-                          ? "the whole record"
-                          : <a href={`/console/decisions/${encodeURIComponent(record_id)}`}>{record_id}</a>}
-                      </td>
-                      <td>
-                        <bdi>{statement}</bdi>
-                      </td>
-                      <td class="number">{seq}</td>
-                    </tr>
-                  ))}
-                </Rows>
+                <ContestRows contests={contests} />
                 <Pages path={PATH} query={cursor === "" ? {} : { cursor }} next={next} />
               </>
             )}

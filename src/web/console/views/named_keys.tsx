@@ -78,6 +78,7 @@ function KeyRow({ row, onChanged }: {
 function Make({ onDone }: { readonly onDone: () => void }) {
   const [name, setName] = useState("");
   const [scopes, setScopes] = useState<readonly Scope[]>(["score"]);
+  const [end, setEnd] = useState("");
   const caller = useCaller();
   const { obtain } = useSession();
   const { busy, error, run } = useAction<true>();
@@ -86,7 +87,7 @@ function Make({ onDone }: { readonly onDone: () => void }) {
     const done = await run(async (patience) => {
       await obtain(async () => {
         const made = await caller.json<NamedKeyCreated>(
-          { method: "POST", path: "/v1/keys", body: { name, scopes } },
+          { method: "POST", path: "/v1/keys", body: { name, scopes, expires_at: end === "" ? null : end } },
           { patience },
         );
         return {
@@ -100,6 +101,7 @@ function Make({ onDone }: { readonly onDone: () => void }) {
     });
     if (done === null) return;
     setName("");
+    setEnd("");
     onDone();
   };
   return (
@@ -128,6 +130,10 @@ function Make({ onDone }: { readonly onDone: () => void }) {
           </label>
         ))}
       </fieldset>
+      <div class="field">
+        <label for="key-end">Ends (optional; at the beginning of that day, UTC)</label>
+        <input id="key-end" type="date" value={end} onInput={(event) => setEnd(event.currentTarget.value)} />
+      </div>
       <p>
         <button type="submit" disabled={busy || scopes.length === 0}>
           {busy ? "Making…" : "Make the key"}

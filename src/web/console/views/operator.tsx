@@ -10,14 +10,16 @@ import { DecisionRows } from "../decision_rows.tsx";
 import { addressOf, Answered, Band, Empty, Figure, Instant, Rows, Tile, toneOf, View } from "../parts.tsx";
 import { IssuePageLink } from "../page_link.tsx";
 import { reviewerInWords, WhoIs } from "../reviewers.tsx";
-import { useSession } from "../session.tsx";
-import type { Decisions, Maintenance, Profile } from "../types.ts";
+import { ContestRows } from "../contest_rows.tsx";
+import { may, useSession } from "../session.tsx";
+import type { Contests, Decisions, Maintenance, Profile } from "../types.ts";
 import { type Asked, useAnswer } from "../use_answer.ts";
 
 export function OperatorView() {
   const { params } = useRoute();
   const id = params.id ?? "";
-  const name = reviewerInWords(useSession().signedIn, id);
+  const { signedIn } = useSession();
+  const name = reviewerInWords(signedIn, id);
   const profile = useAnswer<Profile>({
     path: `/v1/operator/${encodeURIComponent(id)}/profile?include=projection`,
   });
@@ -42,6 +44,7 @@ export function OperatorView() {
           </>
         )}
       </Answered>
+      {may(signedIn, "contests") && <Contested id={id} />}
       <h2>Latest decisions</h2>
       <Answered asked={decisions}>
         {({ decisions: rows, next_cursor: next }) =>
@@ -63,6 +66,21 @@ export function OperatorView() {
             )}
       </Answered>
     </View>
+  );
+}
+
+/** What the operator contests, if anything. */
+function Contested({ id }: { readonly id: string }) {
+  const asked = useAnswer<Contests>({ path: addressOf("/v1/contests", { operator_id: id, limit: "20" }) });
+  const { loaded } = asked;
+  if (loaded.state === "ready" && loaded.body.contests.length === 0) return null;
+  return (
+    <>
+      <h2>Contested</h2>
+      <Answered asked={asked}>
+        {({ contests }) => <ContestRows contests={contests} withReviewer={false} />}
+      </Answered>
+    </>
   );
 }
 

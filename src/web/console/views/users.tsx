@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { type Role, ROLES } from "../../../domain/access.ts";
 import { instantInWords } from "../../../pages/wording.ts";
+import { OpenSessions } from "../open_sessions.tsx";
 import { Answered, Empty, Failure, Grave, Instant, Rows, View } from "../parts.tsx";
 import { useCaller, useSession } from "../session.tsx";
 import { Field } from "../field.tsx";
@@ -69,6 +70,7 @@ function UserRow({ user, onChanged }: { readonly user: User; readonly onChanged:
     const body = { name: name ?? id, role, disabled: state === "disabled", ...change };
     return act({ method: "PUT", path: `/v1/users/${id}`, body });
   };
+  const [isShowing, setShowing] = useState(false);
   const renew = () =>
     run(async (patience) => {
       await obtain(async () =>
@@ -106,6 +108,16 @@ function UserRow({ user, onChanged }: { readonly user: User; readonly onChanged:
               New link
             </button>
           )}
+          {!isOwn && state === "active" && (
+            <button
+              type="button"
+              aria-expanded={isShowing}
+              onClick={() => setShowing(!isShowing)}
+              aria-label={`Sessions of ${name}`}
+            >
+              Sessions
+            </button>
+          )}
           {!isOwn && (
             <button
               type="button"
@@ -126,6 +138,7 @@ function UserRow({ user, onChanged }: { readonly user: User; readonly onChanged:
           )}
         </div>
         {error !== null && <Failure error={error} />}
+        {isShowing && <OpenSessions path={`/v1/users/${id}/sessions`} isOwn={false} />}
       </td>
     </tr>
   );
