@@ -85,11 +85,12 @@ export async function fillUsers(
     const { user_id, link } = await ask("/v1/users", { email, name: "A user of the examples", role });
     return { userId: user_id as string, token: String(link).split("#")[1]! };
   };
-  const { token } = await invite("ada.ruiz@acme.example", "admin");
+  const { userId, token } = await invite("ada.ruiz@acme.example", "admin");
   const { cookie, sessionId } = await useLink({ token, password: PASSWORD });
   const invited = await invite("cleo.park@acme.example", "viewer");
   const names = {
     ["f".repeat(64)]: sessionId,
+    "usr_01ADMINOFTHEEXAMPLE0000000": userId,
     "usr_01USEROFTHEEXAMPLE00000000": invited.userId,
     [`usr_01USEROFTHEEXAMPLE00000000.${"0".repeat(43)}`]: invited.token,
   };

@@ -3,7 +3,7 @@ import { generateCookie, getCookie } from "hono/cookie";
 import type { AppContext, Services } from "./exchange.ts";
 
 /** Whether browsers reach the service over TLS. */
-function isSecure({ description, servesTls }: Services): boolean {
+export function isSecure({ description, servesTls }: Services): boolean {
   return servesTls || description.baseUrl().startsWith("https:");
 }
 

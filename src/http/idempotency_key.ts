@@ -20,10 +20,14 @@ function idempotencyKeyOf(request: Request): string {
   }
 }
 
-/** The endpoint and the key that make a call safe to repeat; null if the call carries no key. */
-export function idempotentCall({ req }: AppContext): IdempotentCall | null {
+/**
+ * The endpoint and the key that make a call safe to repeat; null if the call carries no key. A user's keys are the user's own:
+ * nobody gets the stored answer of somebody else.
+ */
+export function idempotentCall({ req, var: { exchange } }: AppContext): IdempotentCall | null {
   if (!req.raw.headers.has("Idempotency-Key")) return null;
-  return { endpoint: `${req.method} ${req.path}`, key: idempotencyKeyOf(req.raw) };
+  const by = exchange.session === null ? "" : ` of ${exchange.session.caller.userId}`;
+  return { endpoint: `${req.method} ${req.path}${by}`, key: idempotencyKeyOf(req.raw) };
 }
 
 /** @throws {ServiceError} VALIDATION_FAILED, 400, if the header is missing, empty or too long. */

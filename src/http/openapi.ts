@@ -7,7 +7,7 @@ import {
   type ZodOpenApiPathsObject,
   type ZodOpenApiResponseObject,
 } from "zod-openapi";
-import { ACCESS, grantedTo } from "../domain/access.ts";
+import { ACCESS, type Access } from "../domain/access.ts";
 import { ERROR_MEANINGS } from "../domain/error_meanings.ts";
 import { ERROR_STATUSES, type ErrorCode } from "../domain/errors.ts";
 import { IDEMPOTENCY_KEY_MAX_LENGTH } from "../domain/limits.ts";
@@ -125,6 +125,17 @@ function examplesOf(route: Route) {
   return Object.fromEntries(rows.map(({ summary, body }) => [summary, { summary, value: body }]));
 }
 
+/** Says which keys and roles an operation takes. */
+function takenIn(access: Access): string {
+  const { scope, roles }: { readonly scope: string | null; readonly roles: readonly string[] } =
+    ACCESS[access];
+  const others = [
+    ...(scope === null ? [] : [`the scope \`${scope}\``]),
+    ...(roles.length === 0 ? [] : [`the roles ${roles.join(", ")}`]),
+  ];
+  return `Takes the own key${others.map((other) => `; ${other}`).join("")}.`;
+}
+
 /** Each master key is for one operation only, so each is a separate security scheme. */
 function securityOf({ auth }: Route): readonly Record<string, string[]>[] {
   switch (auth.kind) {
@@ -239,7 +250,7 @@ function operationOf(route: Route, tag: string): ZodOpenApiOperationObject {
     tags: [tag],
     summary: route.summary,
     description: route.auth.kind === "key"
-      ? `${route.description} It takes ${grantedTo(route.auth.access)}.`
+      ? `${route.description} ${takenIn(route.auth.access)}`
       : route.description,
     requestParams: parametersOf(route),
     security: [...securityOf(route)],

@@ -103,14 +103,14 @@ const ORDERS = {
 
 /** An operator on a page. */
 type OperatorOnPage = StoredOperator & {
-  /** The pseudonym or the id, whichever the order uses. */
-  readonly name: string;
+  /** The pseudonym or the id, whichever the order uses; null for an operator whose pseudonym is in no row. */
+  readonly name: string | null;
 };
 
-/** The start of the page that begins after a row. */
+/** The start of the page that begins after a row, which has a name. */
 export function startAfter(row: OperatorOnPage, { sort }: Pick<PageOptions, "sort">): PageStart {
-  const [column] = ORDERS[sort];
-  return { value: column === "operator_id" ? row.name : row[column], name: row.name };
+  const [column, name] = [ORDERS[sort][0], row.name!];
+  return { value: column === "operator_id" ? name : row[column], name };
 }
 
 /**
@@ -131,14 +131,14 @@ function operatorsPage(
   { sort, jis: [from, below], verdict, after, limit, byPseudonym }: PageOptions,
 ) {
   const [sorted, direction] = ORDERS[sort];
-  const name = sql.ref<string>(byPseudonym ? "subject.pseudonym" : "operator.operator_id");
+  const name = sql.ref<string | null>(byPseudonym ? "subject.pseudonym" : "operator.operator_id");
   const column = sorted === "operator_id" ? name : sql.ref<number>(`operator.${sorted}`);
   let page = query.selectFrom("operator").selectAll("operator").select(name.as("name"))
     .where("operator.org_id", "=", orgId)
     .$if(
       byPseudonym,
       (all) =>
-        all.innerJoin("subject", (join) =>
+        all.leftJoin("subject", (join) =>
           join.onRef("subject.org_id", "=", "operator.org_id")
             .onRef("subject.operator_id", "=", "operator.operator_id")),
     );

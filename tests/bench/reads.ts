@@ -38,7 +38,7 @@ interface Read {
 const WITHOUT_DATABASE = ["getSelfDescription", "getOpenApi", "getShadow"];
 
 /** GETs of a signed-in user: they read the organization's users and sessions, whatever the history. */
-const OF_SESSIONS = ["getMe", "getSessions", "getPasskeys"];
+const OF_SESSIONS = ["getMe", "getSessions", "getPasskeys", "getUserSessions"];
 
 /** With the organization's key. */
 function own(path: string): Read["question"] {

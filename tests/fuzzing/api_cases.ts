@@ -56,6 +56,8 @@ const REFERENCES: Readonly<Record<string, readonly string[]>> = {
 function referencesOf({ path, method }: Operation, name: string): readonly string[] {
   if (name === "operator_id" && method !== "DELETE") return ["$operator", "$mature"];
   if (name === "token" && path.startsWith("/me/")) return ["$page"];
+  if (name === "user_id" && path.endsWith("/{session_id}")) return ["$signed-in"];
+  if (name === "session_id" && path.startsWith("/v1/users/")) return ["$own-session"];
   if (name === "session_id" && path.startsWith("/v1/me/")) return ["$own-session"];
   if (name !== "id") return REFERENCES[name] ?? [];
   return path.includes("/webhook/") ? ["$webhook"] : ["$session", "$decision"];

@@ -204,7 +204,8 @@ export class Lane {
     const needsUser = /^(?:putUser|deleteUser|deleteUserSessions|postUserLink)$/.test(id);
     const needsLink = /^postLink/.test(id) && this.#links.length === 0;
     if (needsLink || (needsUser && users.size === 0)) await this.#invite();
-    const needsSession = this.#operations.get(id)!.key === "session" || id === "postSignIn";
+    const needsSession = this.#operations.get(id)!.key === "session" ||
+      id === "postSignIn" || id === "deleteUserSession";
     if (!needsSession) return;
     const sendsPassword = id === "postSignIn" || id === "postPassword";
     if (sendsPassword && (this.#here.user?.attempts ?? 0) >= ATTEMPTS_OF_A_USER) this.#here.user = null;
@@ -411,6 +412,7 @@ const NAMES: Readonly<Record<string, (state: State, id: string) => readonly stri
   "$main": ({ main }) => [main.id],
   "$email": ({ user }) => user === null ? [] : [user.email],
   "$password": ({ user }) => user === null ? [] : [user.password],
+  "$signed-in": ({ user }) => user === null ? [] : [user.id],
   "$own-session": ({ user }) => user === null ? [] : [user.session],
   "$cursor": ({ cursors }, id) => [cursors.get(id) ?? "1"],
 };

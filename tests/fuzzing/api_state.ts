@@ -9,6 +9,7 @@ export interface Organization {
 
 /** Somebody who is signed in. */
 export interface SignedInUser {
+  readonly id: string;
   readonly email: string;
   readonly password: string;
   /** As a browser sends it back. */
@@ -114,6 +115,7 @@ const signedIn = (
   password: string,
   attempts: number,
 ): SignedInUser => ({
+  id: body.user.user_id,
   email: body.user.email,
   password,
   cookie,
@@ -224,6 +226,7 @@ export const LESSONS: Readonly<Record<string, Learning>> = {
   postSignOut: signedOut,
   deleteSessions: signedOut,
   deleteSession: signedOut,
+  deleteUserSession: signedOut,
   postWebhook(state, { body: { id } }) {
     if (state.primary === "") state.primary = id;
     else state.webhooks.push(id);

@@ -3,6 +3,7 @@
  * small groups are withheld, and each look at a name is recorded. A key sees what it always did.
  */
 import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
 import { isGranted, type Role } from "../../src/domain/access.ts";
 import { partCommitment } from "../../src/evidence/hashes.ts";
 import { canonicalJson } from "../../src/evidence/canonical.ts";
@@ -13,7 +14,8 @@ import { ROUTES } from "../../src/http/routes.ts";
 import { complianceReport } from "../../src/operations/reporting/reports.ts";
 import { filledBody, fillExamples, targetOf } from "../examples.ts";
 import { type Answer, type Harness, OWN_ORIGIN, type RequestOptions, withHarness } from "../harness.ts";
-import { MASTER_SECRETS, scoreRequest } from "../harness.ts";
+import { MASTER_SECRETS, openHarness, scoreRequest } from "../harness.ts";
+import { IS_SERVER } from "../database.ts";
 import { decide, drawDue, sealStock, setPolicy } from "../probing.ts";
 import { storedEvents } from "../scenario.ts";
 import { signedInUser } from "../signing_in.ts";
@@ -274,6 +276,64 @@ pseudonymTest(
     assert.deepEqual(second.detail, { asked_by: "name", reason: "asked for a copy" });
     const copy = await harness.send("/v1/operator/zoe-okafor/export?format=html", { key: scene.key });
     assert.match(copy.text, /Somebody looked up who you are[^]*a probe was missed/);
+  },
+);
+
+pseudonymTest("blanks of no width are no reason", async ({ as, ...scene }) => {
+  await scoreReviewers(scene);
+  const body = { reviewer: "zoe-okafor", reason: "\u200b\u200b" };
+  assert.equal((await as("officer", "/v1/organization/operators/unmask", { body })).status, 422);
+  const path = `/v1/operator/${await scene.pseudonymOf("zoe-okafor")}/page-link`;
+  assert.equal((await as("officer", path, { body: { reason: "\u200b" } })).status, 422);
+});
+
+pseudonymTest(
+  "the Idempotency-Key of a key's call does not tell a user of whom it was",
+  async ({ as, harness, key, pseudonymOf }) => {
+    await scoreReviewers({ harness, key });
+    const body = { exercise_id: "ex_deferral_resistance_1", domain: "financial" };
+    const headers = { "Idempotency-Key": "exercise-zoe-okafor" };
+    const set = await harness.send("/v1/exercises", {
+      key,
+      headers,
+      body: { operator_id: "zoe-okafor", ...body },
+    });
+    assert.equal(set.status, 201, set.text);
+    for (const reviewer of ["yuri-lang", "zoe-okafor"]) {
+      const { status, body: said } = await as("officer", "/v1/exercises", {
+        headers,
+        body: { operator_id: await pseudonymOf(reviewer), ...body },
+      });
+      // The user's own first call under this key; a second with another body is refused as the user's own.
+      assert.equal(status, reviewer === "yuri-lang" ? 201 : 422);
+      assert.notEqual(said.run_id, set.body.run_id);
+    }
+  },
+);
+
+Deno.test(
+  { name: "a list for users is refused if the row of a pseudonym is gone", ignore: IS_SERVER },
+  async () => {
+    const path = await Deno.makeTempFile({ prefix: "jiss-pseudonyms-", suffix: ".db" });
+    await Deno.remove(path);
+    const harness = await openHarness({ path, privacy: "pseudonymous" });
+    try {
+      const key = await harness.organization("acme");
+      await scoreReviewers({ harness, key });
+      const { cookie } = await signedInUser(harness, { orgId: "acme", role: "viewer" });
+      const file = new DatabaseSync(path);
+      file.exec("PRAGMA foreign_keys = OFF; DELETE FROM subject WHERE operator_id = 'zoe-okafor'");
+      file.close();
+      for (const sort of ["operator_id", "jis"]) {
+        const list = await harness.send(`/v1/organization/operators?sort=${sort}`, {
+          headers: { Cookie: cookie },
+        });
+        assert.equal(list.status, 503, sort);
+      }
+    } finally {
+      await harness.abandon();
+      for (const suffix of ["", "-wal", "-shm"]) await Deno.remove(path + suffix).catch(() => {});
+    }
   },
 );
 

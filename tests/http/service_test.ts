@@ -97,6 +97,8 @@ Deno.test(
         "GET /v1/users key",
         "PUT /v1/users/{user_id} key",
         "POST /v1/users/{user_id}/link key",
+        "GET /v1/users/{user_id}/sessions key",
+        "DELETE /v1/users/{user_id}/sessions/{session_id} key",
         "DELETE /v1/users/{user_id}/sessions key",
         "DELETE /v1/users/{user_id} key",
         "POST /v1/sign-in none",

@@ -549,6 +549,17 @@ userTest(
         names: "pages of this service",
       });
     }
+    const host = { Host: "jiss.inside.example" };
+    for (
+      const origin of [
+        "ftp://jiss.inside.example",
+        "http://ada@jiss.inside.example",
+        "http://jiss.inside.example/x",
+      ]
+    ) {
+      const { status } = await harness.send("/v1/keys", post({ Origin: origin, ...host }));
+      assert.equal(status, 403, origin);
+    }
     for (const site of ["cross-site", "same-site"]) {
       const { status } = await harness.send("/v1/users", {
         headers: { Cookie: cookie, "Sec-Fetch-Site": site },

@@ -4,7 +4,7 @@
  */
 import { ServiceError } from "../../domain/errors.ts";
 import { hashOfCookie, type OpenSession, openSession } from "../../operations/users/sessions.ts";
-import { readCookie, setCookie } from "../cookies.ts";
+import { isSecure, readCookie, setCookie } from "../cookies.ts";
 import type { AppContext, Exchange, Route, Services } from "../exchange.ts";
 import type { AuthenticationFloor } from "./floor.ts";
 
@@ -39,7 +39,7 @@ export async function requireSession(
  * @throws {ServiceError} FORBIDDEN.
  */
 export function requireOwnPage(
-  { description }: Services,
+  services: Services,
   context: AppContext,
   { mayComeFromNoPage = false }: { readonly mayComeFromNoPage?: boolean } = {},
 ): void {
@@ -49,7 +49,11 @@ export function requireOwnPage(
   const isRead = method === "GET" || method === "HEAD";
   const isOwnOrigin = origin === undefined
     ? isRead || mayComeFromNoPage
-    : originOf(description.baseUrl()) === origin || hostOf(origin) === context.req.header("Host");
+    : originOf(services.description.baseUrl()) === origin ||
+      // A proxy may end TLS, of which the service knows nothing; a page in the clear is none of a service on TLS.
+      (isSecure(services) ? ["https"] : ["https", "http"]).some((scheme) =>
+        origin === `${scheme}://${context.req.header("Host")}`
+      );
   const isOwnSite = site === undefined || site === "same-origin" || (isRead && site === "none");
   if (isOwnOrigin && isOwnSite) return;
   throw new ServiceError(
@@ -60,10 +64,6 @@ export function requireOwnPage(
 
 function originOf(url: string): string | null {
   return URL.canParse(url) ? new URL(url).origin : null;
-}
-
-function hostOf(origin: string): string | null {
-  return URL.canParse(origin) ? new URL(origin).host : null;
 }
 
 /** Gives the browser the cookie of a session that ends at an instant, epoch milliseconds. */

@@ -32,6 +32,8 @@ const userPathSchema = z.object({ user_id: userIdSchema });
 
 /** A user in an example, of the form of those that a service gives. */
 const USER = "usr_01USEROFTHEEXAMPLE00000000";
+/** Another, who has signed in. */
+const ADMIN = "usr_01ADMINOFTHEEXAMPLE0000000";
 
 /** The page on which a one-time link is used; the token is in the fragment, which no server and no log sees. */
 function linkAnswer({ description }: Services, { token, expiresAt }: IssuedLink) {
@@ -194,7 +196,7 @@ const deleteUserSession: Route = {
   pathParameters: userSessionPathSchema,
   success: { status: 200, description: "The session is over.", schema: sessionsEndedSchema },
   errors: ["NOT_FOUND"],
-  examples: [{ summary: "One", path: { user_id: USER, session_id: "f".repeat(64) } }],
+  examples: [{ summary: "One", path: { user_id: ADMIN, session_id: "f".repeat(64) } }],
   async handler({ dependencies }, { exchange, path }) {
     const { user_id: userId, session_id: sessionId } = parseWith(userSessionPathSchema, path);
     await endSession(dependencies, selfServe(exchange), { userId, sessionId, call: exchange.call });

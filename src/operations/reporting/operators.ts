@@ -40,6 +40,7 @@ import {
 import type { OperatorFigures } from "../../store/records.ts";
 import { requireCurrentOperators } from "../scoring/current_operator.ts";
 import type { OrganizationCaller } from "../shared/call.ts";
+import { missingSubjectError } from "../shared/subjects.ts";
 
 /** The dependencies of these operations. */
 type Needs = Reading & Scoring;
@@ -243,7 +244,7 @@ function bandRange({ bands }: ModelDocument, band: Band | null): readonly [numbe
   }
 }
 
-/** A page of operators, and the start of the next page; null on the last page. */
+/** A page of operators, and the start of the next page; null on the last page. @throws {AlteredRows} */
 export async function listOperators(
   dependencies: Needs,
   { orgId }: OrganizationCaller,
@@ -266,6 +267,7 @@ export async function listOperators(
     daysQuery(orgId, { operators: namesOnPage(orgId, options), days }),
   ]);
   requireCurrentOperators(dependencies, orgId, { rows, newest });
+  if (rows.some(({ name }) => name === null)) throw missingSubjectError(orgId);
   const page = rows.slice(0, limit);
   const last = rows.length > limit ? page.at(-1)! : null;
   const lines = sparkline ? groupByOperator(points) : null;

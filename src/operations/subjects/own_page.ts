@@ -26,6 +26,7 @@ import { requireNoOperator, unknownSubject } from "../shared/subjects.ts";
 import type { Watching } from "../shared/tampering.ts";
 import { contestsOf } from "./contests.ts";
 import { openSubjectAccess, readSubjectHead } from "./subject_access.ts";
+import { requireReason } from "./unmasking.ts";
 
 type Needs = Watching & Reading & Proving & Writing & Scoring & Logging & Remembering & RetentionDays;
 
@@ -43,6 +44,7 @@ export async function issuePageLink(
   },
 ): Promise<{ readonly token: string; readonly expiresAt: string }> {
   const { orgId } = caller;
+  if (reason !== null) requireReason(reason);
   const operator = [orgId, operatorId] as const;
   const expiresAt = new Date(call.now + expiresHours * 3_600_000).toISOString();
   const draft = eventDraft(world, {
