@@ -164,7 +164,7 @@ ${
 The organization is inactive (${inactive.join(", ")}): its key is refused. Start over with jiss dev --fresh.
 `
   }
-Open the console, signed in as an admin. The link works once:
+Open the console, signed in as the demo's own user. The link works once:
 
   ${signIn}
 

@@ -38,7 +38,10 @@ function Authentication() {
         {" "}
         and 26 letters and digits; it is shown once, when it is made, and only its digest is stored.{" "}
         <a href="#postKeyRotation">Replacing it</a>{" "}
-        takes the key itself; who lost it asks the administrator for a new one.
+        takes the key itself, or an admin; who lost it asks the administrator for a new one.{" "}
+        <a href="#postKey">A named key</a>{" "}
+        has scopes, for an application that need not do everything. People sign in to the console; their
+        session works on its pages and not here. Each operation says which scope and which roles it takes.
       </p>
       <p>
         Administration takes a{" "}

@@ -61,7 +61,7 @@ function AuthenticationInWords({ operation }: { readonly operation: Operation })
   return (
     <>
       <a href="#authentication">Authentication</a>:{" "}
-      {authentication.kind === "key" ? "an organization's key." : (
+      {authentication.kind === "key" ? "a key of an organization." : (
         <>
           the master key <code>MASTER_ADMIN_KEY_{authentication.scope}</code>.
         </>
