@@ -115,10 +115,26 @@ usersTest(
     const actors = await vera.locator("tbody tr td:nth-of-type(2)").allTextContents();
     assert.deepEqual(new Set(actors), new Set(["Demo admin"]));
 
+    await vera.getByText("Vera Vogt").first().waitFor();
+
+    // The admin ends the session, and the user signs in again.
+    await admin.getByRole("button", { name: "Sessions of Vera Vogt" }).click();
+    const sessions = admin.getByRole("region", { name: "Sessions" });
+    const over = admin.waitForResponse((answer) => answer.request().method() === "DELETE");
+    await sessions.getByRole("button", { name: "End" }).first().click();
+    assert.equal((await over).status(), 200);
+    await admin.getByText("None is open.").waitFor();
+    await go(vera, "/console/operators");
+    await vera.getByText("Your session is over").waitFor();
+    await vera.getByLabel("Email address").fill("vera@demo.example");
+    await vera.getByLabel("Password").fill(PASSWORD);
+    await vera.getByRole("button", { name: "Continue" }).click();
+    await vera.getByRole("navigation", { name: "Console" }).waitFor();
+
     // Disabled, the open page is told at its next request.
     await admin.getByRole("button", { name: "Disable Vera Vogt" }).click();
     await admin.getByRole("button", { name: "Enable Vera Vogt" }).waitFor();
-    await go(vera, "/console/operators");
+    await go(vera, "/console/decisions");
     await vera.getByText("Your session is over").waitFor();
   },
 );
@@ -141,10 +157,12 @@ usersTest("an admin makes a named key, which works, and removes it", async (visi
   await go(page, "/console/key");
   await shown(page);
   await page.getByLabel("Name of a new key").fill("review desk");
+  await page.getByLabel(/^Ends/).fill("2099-12-31");
   await page.getByRole("button", { name: "Make the key" }).click();
   const key = (await page.locator(".once code.secret").textContent())!;
   assert.match(key, /^jis_/);
   await page.getByRole("button", { name: "I have kept it" }).click();
+  await page.getByRole("cell", { name: /2099/ }).waitFor();
   const use = async () => (await demo.service.send("/v1/organization/dashboard", { key })).status;
   assert.equal(await use(), 403, "its scope is score");
   await page.getByRole("button", { name: "Remove review desk" }).click();
