@@ -132,7 +132,7 @@ async function serve(
     exchange.caller = exchange.session.caller;
     exchange.body.holder = `organization ${exchange.caller.orgId}`;
     if (route.auth.kind === "key") {
-      requireGranted(exchange.caller, route.auth.access);
+      requireGranted(services, exchange, route.auth.access);
       if (services.dependencies.privacy === "pseudonymous") {
         exchange.pseudonyms = new Pseudonyms(services.dependencies, exchange.caller.orgId);
       }
@@ -146,7 +146,7 @@ async function serve(
     if (earlyBody !== null) announceSunset(services, exchange);
     await allowOrigin(services, context);
     await admitKey(services, exchange);
-    requireGranted(exchange.caller, route.auth.access);
+    requireGranted(services, exchange, route.auth.access);
   } else if (route.auth.kind === "master") {
     await requireMaster(services, { floor, exchange, presented, scope: route.auth.scope });
     exchange.body.holder = "administrators";

@@ -57,6 +57,8 @@ for (const scope of SCOPES) {
       const { key } = await make(harness, own, { scopes: [scope] });
       // The first use of the key is recorded, which would count as a write.
       await harness.send("/v1/organization/dashboard", { key });
+      // And so would the first refusal: the others of its minute are counted with it.
+      await harness.send("/v1/audit/append", { key, body: {} });
       for (const route of KEYED) {
         const { access } = route.auth as { readonly access: keyof typeof ACCESS };
         const before = await harness.rowCounts();

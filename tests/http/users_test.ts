@@ -624,6 +624,8 @@ for (const role of ROLES) {
     `a ${role} makes the calls of the role, and is refused each other one, with nothing written`,
     async (harness, _key) => {
       const user = await signedInUser(harness, { orgId: "acme", role });
+      // The first refusal is an event, and the others of its minute are counted with it.
+      assert.equal((await harness.send("/v1/audit/append", as(user, { body: {} }))).status, 403);
       for (const route of OF_ORGANIZATION) {
         // The key's end is the organization's, so the calls after it would be refused for another reason.
         if (route.operationId === "postKeyRevocation" && role === "admin") continue;
@@ -641,6 +643,33 @@ for (const role of ROLES) {
     },
   );
 }
+
+userTest("who was refused is in the audit log, once a minute, with how often", async (harness, key) => {
+  const viewer = await signedInUser(harness, { orgId: "acme", role: "viewer" });
+  const made = await harness.send("/v1/keys", { key, body: { name: "N", scopes: ["score"] } });
+  for (let time = 0; time < 3; time += 1) {
+    assert.equal((await harness.send("/v1/users", as(viewer))).status, 403);
+    assert.equal((await harness.send("/v1/users", { key: made.body.api_key })).status, 403);
+  }
+  await harness.rowCounts();
+  harness.clock.advance(MINUTE);
+  harness.flushBreaches(harness.clock.now());
+  await harness.rowCounts();
+  harness.clock.advance(1);
+  const { body } = await harness.send("/v1/admin/audit-log?event_type=ACCESS_DENIED", { key });
+  const told = body.events.map(({ prefix, detail, about_user_name }: Answer["body"]) => [
+    prefix,
+    detail,
+    about_user_name,
+  ]);
+  const of = (name: string | null) => told.filter(([prefix]: [string | null]) => (prefix === null) === (name === null));
+  const { userId: user_id } = viewer;
+  const shownName = of(null)[0][2];
+  assert.deepEqual(of(null), [[null, { user_id, count: 2 }, shownName], [null, { user_id, count: 1 }, shownName]]);
+  assert.match(shownName, /^viewer/);
+  const { prefix } = made.body;
+  assert.deepEqual(of(prefix), [[prefix, { count: 2 }, undefined], [prefix, { count: 1 }, undefined]]);
+});
 
 userTest(
   "no call is answered to a disabled user, an ended session, a tampered cookie, another origin or an expired key, with nothing written",

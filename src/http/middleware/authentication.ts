@@ -33,10 +33,17 @@ export async function requireKey(
 
 /**
  * Requires that the caller may make a call of a kind. The route needs no secrecy: the catalogue says what each call takes.
+ * The audit log has who was refused, at most once a minute for each caller.
  * @throws {ServiceError} FORBIDDEN.
  */
-export function requireGranted({ grant }: GrantedCaller, access: Access): void {
+export function requireGranted({ breaches }: Services, { caller, call }: Exchange, access: Access): void {
+  const { grant, orgId, prefix, userId } = caller!;
   if (isGranted(grant, access)) return;
+  const type = "ACCESS_DENIED";
+  breaches.record(
+    userId === undefined ? { type, orgId, prefix: prefix! } : { type, orgId, user_id: userId },
+    call.now,
+  );
   const own = grant!.kind === "role"
     ? `your role is ${grant!.role}`
     : `this key has the scopes ${grant!.scopes.join(", ")}`;

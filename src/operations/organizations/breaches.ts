@@ -37,6 +37,9 @@ export type Breach =
   | { readonly type: "AUTH_FAIL_RATE_LIMITED_KEY"; readonly orgId: string; readonly prefix: string }
   /** Somebody failed to sign in as a user of an organization, or as nobody that it has. */
   | { readonly type: "AUTH_FAIL_SIGN_IN"; readonly orgId: string; readonly user_id: string | null }
+  /** A user, or an application with a named key, asked for what it may not do. */
+  | { readonly type: "ACCESS_DENIED"; readonly orgId: string; readonly user_id: string }
+  | { readonly type: "ACCESS_DENIED"; readonly orgId: string; readonly prefix: string }
   /** Somebody failed to sign in to no organization. */
   | { readonly type: "AUTH_FAIL_SIGN_IN"; readonly address: string | null };
 
@@ -139,7 +142,7 @@ export class BreachLog {
     }).then((recordedAt) => {
       if (recordedAt === null) {
         const mend = ADVICE[type];
-        log.warn("authentication breach", {
+        log.warn(type === "ACCESS_DENIED" ? "access denied" : "authentication breach", {
           type,
           count,
           ...(mend === undefined ? {} : { mend }),
