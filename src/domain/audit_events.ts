@@ -60,28 +60,32 @@ const CHAIN_EVENTS = [
   "SIGNING_KEY_ROTATED",
 ] as const;
 
+/** Events of the evidence chain that a user can make: the audit log has those that users made. */
+export const USER_RECORD_EVENTS = [
+  "SCORE_COMMITTED",
+  "OUTCOME_LABELLED",
+  "REPORT_ISSUED",
+  "PROBE_SEALED",
+  "PROBE_RECALLED",
+  "CASE_SET_ADDED",
+  "EXERCISE_SET",
+] as const;
+
 /** Event types by which the audit log can be filtered. */
-export const AUDIT_LOG_EVENTS = [...AUDIT_EVENTS, ...CHAIN_EVENTS] as const;
+export const AUDIT_LOG_EVENTS = [...AUDIT_EVENTS, ...CHAIN_EVENTS, ...USER_RECORD_EVENTS] as const;
 
 /** Every event that the service writes itself; a caller must not be able to forge one. */
 export const SERVICE_EVENTS = [
   ...AUDIT_LOG_EVENTS,
   "SCORE_COMPUTED",
   "SCORE_SKIPPED",
-  "SCORE_COMMITTED",
-  "OUTCOME_LABELLED",
   "DRS_COMPUTED",
-  "REPORT_ISSUED",
   "PROBE_SEED_COMMITTED",
   "PROBE_SEED_OPENED",
-  "PROBE_SEALED",
   "PROBE_DRAWN",
   "PROBE_ASSIGNED",
   "PROBE_OPENED",
-  "PROBE_RECALLED",
   "PROBE_LOST",
-  "CASE_SET_ADDED",
-  "EXERCISE_SET",
   "EXERCISE_DECIDED",
   "SCORE_CONTESTED",
   "SUBJECT_ERASED",

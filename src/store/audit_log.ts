@@ -36,6 +36,52 @@ export async function readLogPage(
   return rows.map(({ seq }) => seq);
 }
 
+/** A place in the order of a chain's entries by users: by time, then by place. */
+export interface UserEntryPlace {
+  readonly chain: string;
+  readonly seq: number;
+  readonly ts: string;
+}
+
+/**
+ * The places of the entries that users made on some chains, newest first. One index has them alone.
+ * @param options.userId null for all users.
+ * @param options.before the last entry of the page before; null to begin with the newest.
+ */
+export async function readUserEntries(
+  database: Database,
+  { chains, eventTypes, userId, since, until, before, limit }: {
+    readonly chains: readonly string[];
+    readonly eventTypes: readonly string[];
+    readonly userId: string | null;
+    /** ISO 8601, included; null for the beginning. */
+    readonly since: string | null;
+    /** Excluded. */
+    readonly until: string;
+    readonly before: UserEntryPlace | null;
+    readonly limit: number;
+  },
+): Promise<readonly UserEntryPlace[]> {
+  const conditions = [
+    sql`substr(e.body, -18) = '"v":"jis.audit/2"}'`,
+    sql`e.chain in (select value from json_each(${JSON.stringify(chains)}))`,
+    sql`e.event_type in (select value from json_each(${JSON.stringify(eventTypes)}))`,
+    sql`e.ts < ${until}`,
+    ...(since === null ? [] : [sql`e.ts >= ${since}`]),
+    ...(userId === null
+      ? []
+      : [sql`case when json_valid(e.body) then e.body ->> '$.user_id' end = ${userId}`]),
+    ...(before === null
+      ? []
+      : [sql`(e.ts, e.chain, e.seq) < (${before.ts}, ${before.chain}, ${before.seq})`]),
+  ];
+  return await database.read(
+    sql<UserEntryPlace>`select e.chain, e.seq, e.ts from audit_entry as e indexed by audit_entry_user
+      where ${sql.join(conditions, sql` and `)}
+      order by e.ts desc, e.chain desc, e.seq desc limit ${limit}`.compile(query),
+  );
+}
+
 /**
  * The seq of the first entry at or after an instant, by binary search: timestamps never decrease along a
  * chain. Returns `size` if there is no such entry; `from` is the first seq that is stored.

@@ -4,14 +4,16 @@
  */
 import assert from "node:assert/strict";
 import { isGranted, type Role, ROLES } from "../../src/domain/access.ts";
+import { USER_RECORD_EVENTS } from "../../src/domain/audit_events.ts";
 import type { Route } from "../../src/http/exchange.ts";
 import { ROUTES } from "../../src/http/routes.ts";
 import { Upkeep } from "../../src/operations/installation/upkeep.ts";
 import { rowsOf } from "../earlier_schema.ts";
-import { cookieIn, pathOf } from "../examples.ts";
+import { cookieIn, filledBody, fillExamples, pathOf, targetOf } from "../examples.ts";
 import {
   type Answer,
   type Harness,
+  MASTER_SECRETS,
   openHarness,
   OWN_ORIGIN,
   type RequestOptions,
@@ -644,6 +646,113 @@ for (const role of ROLES) {
   );
 }
 
+userTest(
+  "what users did with records is in the audit log, beside what was done to the organization",
+  async (harness, key) => {
+    const { send, clock } = harness;
+    for (const session of ["s-1", "s-2", "s-3"]) {
+      const answer = await send("/v1/score", {
+        key,
+        body: scoreRequest({ session_id: session }, { outcome_correct: null }),
+      });
+      assert.equal(answer.status, 200, answer.text);
+    }
+    const [officer, admin] = [
+      await signedInUser(harness, { orgId: "acme", role: "officer" }),
+      await signedInUser(harness, { orgId: "acme", role: "admin" }),
+    ];
+    const done = async (user: TestUser, path: string, options: RequestOptions = {}) => {
+      clock.advance(1_000);
+      const answer = await send(path, as(user, options));
+      assert.ok(answer.status < 300, answer.text);
+      return answer;
+    };
+    await done(officer, "/v1/score/s-1/commit", { body: { outcome_correct: true } });
+    await done(admin, "/v1/keys", { body: { name: "N", scopes: ["read"] } });
+    const body = { probe_id: "p-1", domain: "general", stakes: "standard", ai_correct: false };
+    await done(officer, "/v1/probes", { body });
+    await done(officer, "/v1/probes/p-1/recall", { method: "POST" });
+    await done(officer, "/v1/exercises", {
+      body: { operator_id: "operator-1", exercise_id: "ex_deferral_resistance_1", domain: "financial" },
+    });
+    await done(officer, "/v1/compliance/report?period_start=2020-01-01&period_end=2099-01-01");
+    // Not a user's: it is in the evidence alone.
+    await send("/v1/score/s-2/commit", { key, body: { outcome_correct: true } });
+    clock.advance(1_000);
+    const ask = async (query: string) => {
+      const answer = await send(`/v1/admin/audit-log?limit=500${query}`, { key });
+      assert.equal(answer.status, 200, answer.text);
+      return answer.body.events;
+    };
+    const types = (events: readonly { event_type: string }[]) => events.map(({ event_type }) => event_type);
+    const by = await ask(`&user_id=${officer.userId}`);
+    assert.deepEqual(types(by).filter((type) => !type.startsWith("USER_")), [
+      "REPORT_ISSUED",
+      "EXERCISE_SET",
+      "PROBE_RECALLED",
+      "PROBE_SEALED",
+      "SCORE_COMMITTED",
+      "OUTCOME_LABELLED",
+    ]);
+    const labelled = by.find(({ event_type }: { event_type: string }) => event_type === "OUTCOME_LABELLED");
+    assert.deepEqual([labelled.detail, labelled.operator_id, labelled.actor], [
+      { session_id: "s-1", label: true },
+      "operator-1",
+      "user",
+    ]);
+    const all = await ask("");
+    assert.ok(types(all).includes("NAMED_KEY_CREATED"));
+    const at = all.map(({ timestamp }: { timestamp: string }) => timestamp);
+    assert.deepEqual(at, at.toSorted().toReversed());
+    assert.deepEqual(types(await ask("&event_type=OUTCOME_LABELLED")), ["OUTCOME_LABELLED"]);
+    const exported = await send(`/v1/admin/audit-log/export?user_id=${officer.userId}`, { key });
+    const lines = exported.text.trim().split("\n").map((line) => JSON.parse(line));
+    assert.deepEqual(types(lines), types(by));
+
+    // The content of what the officer did is erased with the reviewer; that it was done is not.
+    assert.equal((await send("/v1/operator/operator-1", { key, method: "DELETE" })).status, 200);
+    clock.advance(1_000);
+    const [gone] = await ask("&event_type=OUTCOME_LABELLED");
+    assert.deepEqual([gone.detail, gone.operator_id], [null, null]);
+  },
+);
+
+userTest(
+  "every entry that a user makes on the evidence chain is one that the audit log shows",
+  async (harness, key) => {
+    const names = await fillExamples(async (path, body) => {
+      const answer = await harness.send(path, { key, ...(body === undefined ? {} : { body }) });
+      assert.ok(answer.status < 300, answer.text);
+      return answer.body;
+    }, () => harness.deliver());
+    const user = await signedInUser(harness, { orgId: "acme", role: "admin" });
+    for (
+      const route of OF_ORGANIZATION.filter(({ auth }) =>
+        isGranted({ kind: "role", role: "admin" }, accessOf({ auth } as Route))
+      )
+    ) {
+      if (/KeyRevocation|KeyRotation|^deleteOperator/.test(route.operationId)) continue;
+      for (const example of route.examples) {
+        const body = filledBody(example, names);
+        await harness.send(targetOf(route, example, names), {
+          ...as(user, body === undefined ? {} : { body }),
+          method: route.method,
+        });
+      }
+    }
+    const made = await rowsOf(
+      harness.database,
+      `select distinct event_type from audit_entry where chain = 'org/acme' and body ->> '$.user_id' is not null`,
+    );
+    const shown: readonly string[] = USER_RECORD_EVENTS;
+    // The policy is on both chains, and the log has it from its own.
+    const missing = made.map(({ event_type }) => String(event_type)).filter((type) => !shown.includes(type));
+    assert.deepEqual(missing.filter((type) => type !== "PROBE_POLICY_CHANGED"), []);
+    assert.ok(made.length >= 5, JSON.stringify(made));
+  },
+  { masterSecrets: MASTER_SECRETS, webhookAllow: ["127.0.0.0/8"], webhookBackoffMs: [0, 0] },
+);
+
 userTest("who was refused is in the audit log, once a minute, with how often", async (harness, key) => {
   const viewer = await signedInUser(harness, { orgId: "acme", role: "viewer" });
   const made = await harness.send("/v1/keys", { key, body: { name: "N", scopes: ["score"] } });
@@ -662,10 +771,15 @@ userTest("who was refused is in the audit log, once a minute, with how often", a
     detail,
     about_user_name,
   ]);
-  const of = (name: string | null) => told.filter(([prefix]: [string | null]) => (prefix === null) === (name === null));
+  const of = (name: string | null) =>
+    told.filter(([prefix]: [string | null]) => (prefix === null) === (name === null));
   const { userId: user_id } = viewer;
   const shownName = of(null)[0][2];
-  assert.deepEqual(of(null), [[null, { user_id, count: 2 }, shownName], [null, { user_id, count: 1 }, shownName]]);
+  assert.deepEqual(of(null), [[null, { user_id, count: 2 }, shownName], [
+    null,
+    { user_id, count: 1 },
+    shownName,
+  ]]);
   assert.match(shownName, /^viewer/);
   const { prefix } = made.body;
   assert.deepEqual(of(prefix), [[prefix, { count: 2 }, undefined], [prefix, { count: 1 }, undefined]]);

@@ -35,7 +35,7 @@ const getAuditLog: Route = {
   operationId: "getAuditLog",
   summary: "Read your audit log",
   description:
-    "Returns the actions on the organization and its keys, newest first. Each read of the log is itself logged.",
+    "Returns the actions on the organization and its keys, and what users did with records, newest first. Each read of the log is itself logged.",
   parameters: auditLogParametersSchema,
   success: {
     status: 200,

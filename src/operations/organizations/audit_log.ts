@@ -5,14 +5,15 @@
  */
 import type { Proving, Reading, Writing } from "../shared/capabilities.ts";
 import type { AuditEvent, AuditLogFilter } from "../../domain/audit_log.ts";
+import { USER_RECORD_EVENTS } from "../../domain/audit_events.ts";
 import { AlteredError } from "../../domain/errors.ts";
-import { firstSeqAt, readLogPage } from "../../store/audit_log.ts";
+import { firstSeqAt, readLogPage, readUserEntries, type UserEntryPlace } from "../../store/audit_log.ts";
 import { type ProvenRecord, readProvenPage } from "../../store/proven_pages.ts";
 import { nextTurn } from "../../store/turn.ts";
 import { originOf } from "../shared/deployment.ts";
 import { eventDraft } from "../shared/drafts.ts";
 import type { Call, OrganizationCaller } from "../shared/call.ts";
-import { adminChain } from "../../evidence/chain_name.ts";
+import { adminChain, evidenceChain } from "../../evidence/chain_name.ts";
 import { readRegistered, type Remembering } from "./registered.ts";
 import { operatorsOf } from "../shared/pseudonyms.ts";
 import { ownEpochs } from "../shared/proven_records.ts";
@@ -104,15 +105,38 @@ interface Range extends Pick<AuditLogFilter, "eventType" | "userId" | "since" | 
   readonly page: number;
 }
 
-async function* eventsOf(
+/** The events of the log and what users did on the evidence chain, newest first. */
+async function* eventsOf(dependencies: Needs, orgId: string, range: Range): AsyncGenerator<AuditEvent> {
+  const { users } = await readRegistered(dependencies, orgId);
+  const names = new Map(users.map(({ user_id, name }) => [user_id, name]));
+  const [logged, recorded] = [
+    loggedEvents(dependencies, orgId, { names, ...range }),
+    recordedEvents(dependencies, orgId, { names, ...range }),
+  ];
+  let [next, beside] = [await logged.next(), await recorded.next()];
+  while (!next.done || !beside.done) {
+    if (!next.done && (beside.done || next.value.timestamp >= beside.value.timestamp)) {
+      yield next.value;
+      next = await logged.next();
+    } else if (!beside.done) {
+      yield beside.value;
+      beside = await recorded.next();
+    }
+  }
+}
+
+interface NamedRange extends Range {
+  /** By user, the present name. */
+  readonly names: ReadonlyMap<string, string | null>;
+}
+
+async function* loggedEvents(
   dependencies: Needs,
   orgId: string,
-  { page, end, ...range }: Range,
+  { page, end, names, ...range }: NamedRange,
 ): AsyncGenerator<AuditEvent> {
   const { database } = dependencies;
   const { eventType, userId, since, until } = range;
-  const { users } = await readRegistered(dependencies, orgId);
-  const names = new Map(users.map(({ user_id, name }) => [user_id, name]));
   const epochs = await ownEpochs(dependencies, adminChain(orgId));
   for (const { chain, firstPosition, minIndex, frontier: { size } } of epochs.toReversed()) {
     const span = { chain, from: minIndex, size: Math.min(size, Math.max(minIndex, end - firstPosition)) };
@@ -132,6 +156,65 @@ async function* eventsOf(
       await nextTurn();
     }
   }
+}
+
+/** What users did on the evidence chain. Of each entry the ids alone are shown: its content is that of the record. */
+async function* recordedEvents(
+  dependencies: Needs,
+  orgId: string,
+  { page, names, ...range }: NamedRange,
+): AsyncGenerator<AuditEvent> {
+  const { eventType, userId, since, until } = range;
+  const eventTypes = USER_RECORD_EVENTS.filter((type) => eventType === null || type === eventType);
+  if (eventTypes.length === 0) return;
+  const epochs = await ownEpochs(dependencies, evidenceChain(orgId));
+  for (let before: UserEntryPlace | null = null;;) {
+    const places: readonly UserEntryPlace[] = await readUserEntries(dependencies.database, {
+      chains: epochs.map(({ chain }) => chain),
+      eventTypes,
+      userId,
+      since: since === null ? null : iso(since),
+      until: iso(until),
+      before,
+      limit: page,
+    });
+    const proven = new Map<string, ReadonlyMap<number, ProvenRecord>>();
+    for (const [chain, own] of Map.groupBy(places, ({ chain }) => chain)) {
+      const origin = originOf(dependencies, chain);
+      const seqs = own.map(({ seq }) => seq);
+      proven.set(chain, await readProvenPage(dependencies, { chain, origin, seqs }));
+    }
+    for (const { chain, seq } of places) {
+      const record = proven.get(chain)!.get(seq);
+      // Retention may have removed it during the look-up.
+      if (record !== undefined) yield toRecordedEvent(record, range, names);
+    }
+    if (places.length < page) return;
+    before = places.at(-1)!;
+    await nextTurn();
+  }
+}
+
+/** Members of a record's parts that name what was done, and no reviewer. */
+const SHOWN_MEMBERS = ["session_id", "probe_id", "report_id", "sha256", "label"] as const;
+
+function toRecordedEvent(
+  record: ProvenRecord,
+  range: AuditLogFilter,
+  names: ReadonlyMap<string, string | null>,
+): AuditEvent {
+  const held = [...record.parts.values()].map(({ text }): Record<string, unknown> => JSON.parse(text));
+  const shown = held.flatMap((part) => [
+    ...SHOWN_MEMBERS.flatMap((name) => Object.hasOwn(part, name) ? [[name, part[name]] as const] : []),
+    ...Object.hasOwn(part, "exercise")
+      ? [["exercise_id", (part.exercise as { id: unknown }).id] as const]
+      : [],
+  ]);
+  return {
+    ...commonOf(record, range, names),
+    // Null once the content was erased with its reviewer.
+    detail: held.length === 0 ? null : Object.fromEntries(shown),
+  };
 }
 
 /**
@@ -161,21 +244,36 @@ function requireOrder(
  *   erased.
  */
 function toEvent(
-  { entry, parts }: ProvenRecord,
-  { eventType, userId, since, until }: AuditLogFilter,
+  record: ProvenRecord,
+  range: AuditLogFilter,
   names: ReadonlyMap<string, string | null>,
 ): AuditEvent {
+  const { entry: { chain, seq, commit }, parts } = record;
+  const event = commonOf(record, range, names);
+  const text = parts.get("detail")?.text;
+  if (text === undefined && Object.hasOwn(commit, "detail")) {
+    throw new AlteredError(chain, `a part of entry ${seq} of ${chain} is missing`);
+  }
+  const detail: Record<string, unknown> | null = text === undefined ? null : JSON.parse(text);
+  const about = detail?.user_id;
+  return {
+    ...event,
+    ...(typeof about === "string" ? { about_user_name: names.get(about) ?? null } : {}),
+    detail,
+  };
+}
+
+/** What an event has of its entry. @throws {AlteredError} if the entry is not in the requested range. */
+function commonOf(
+  { entry }: ProvenRecord,
+  { eventType, userId, since, until }: AuditLogFilter,
+  names: ReadonlyMap<string, string | null>,
+): Omit<AuditEvent, "detail"> {
   const { id, event_type, timestamp, org_id, prefix, actor, chain, seq, user_id, subject } = entry;
   const at = Date.parse(timestamp);
   const isInRange = (eventType === null || event_type === eventType) &&
     (userId === null || user_id === userId) && (since === null || at >= since) && at < until;
   if (!isInRange) throw new AlteredError(chain, `entry ${seq} of ${chain} is another than its row says`);
-  const text = parts.get("detail")?.text;
-  if (text === undefined && Object.hasOwn(entry.commit, "detail")) {
-    throw new AlteredError(chain, `a part of entry ${seq} of ${chain} is missing`);
-  }
-  const detail: Record<string, unknown> | null = text === undefined ? null : JSON.parse(text);
-  const about = detail?.user_id;
   return {
     event_id: id,
     event_type,
@@ -184,9 +282,7 @@ function toEvent(
     prefix,
     actor,
     ...(user_id === undefined ? {} : { user_id, user_name: names.get(user_id) ?? null }),
-    ...(typeof about === "string" ? { about_user_name: names.get(about) ?? null } : {}),
     ...(subject === null ? {} : { subject }),
-    detail,
   };
 }
 
