@@ -176,7 +176,7 @@ const getContests: Route = {
   operationId: "getContests",
   summary: "What reviewers contest",
   description:
-    "Returns a page of the contests, the newest first. `next_cursor` gets the next page; it is null on the last page.",
+    "Returns a page of the contests, the newest first. `next_cursor` gets the next page; it is null on the last page. A page is shorter, or empty, if reviewers on it were erased.",
   parameters: contestsParametersSchema,
   success: { status: 200, description: "A page of contests.", schema: contestsSchema },
   examples: [{ summary: "The newest" }, { summary: "Of a reviewer", query: { operator_id: "reviewer-ada" } }],

@@ -10,9 +10,8 @@ import { DecisionRows } from "../decision_rows.tsx";
 import { addressOf, Answered, Band, Empty, Figure, Instant, Rows, Tile, toneOf, View } from "../parts.tsx";
 import { IssuePageLink } from "../page_link.tsx";
 import { reviewerInWords, WhoIs } from "../reviewers.tsx";
-import { ContestRows } from "../contest_rows.tsx";
 import { may, useSession } from "../session.tsx";
-import type { Contests, Decisions, Maintenance, Profile } from "../types.ts";
+import type { Decisions, Maintenance, Profile } from "../types.ts";
 import { type Asked, useAnswer } from "../use_answer.ts";
 
 export function OperatorView() {
@@ -44,7 +43,11 @@ export function OperatorView() {
           </>
         )}
       </Answered>
-      {may(signedIn, "contests") && <Contested id={id} />}
+      {may(signedIn, "contests") && (
+        <p>
+          <a href={addressOf("/console/contests", { operator_id: id })}>What {name} contests</a>
+        </p>
+      )}
       <h2>Latest decisions</h2>
       <Answered asked={decisions}>
         {({ decisions: rows, next_cursor: next }) =>
@@ -66,21 +69,6 @@ export function OperatorView() {
             )}
       </Answered>
     </View>
-  );
-}
-
-/** What the operator contests, if anything. */
-function Contested({ id }: { readonly id: string }) {
-  const asked = useAnswer<Contests>({ path: addressOf("/v1/contests", { operator_id: id, limit: "20" }) });
-  const { loaded } = asked;
-  if (loaded.state === "ready" && loaded.body.contests.length === 0) return null;
-  return (
-    <>
-      <h2>Contested</h2>
-      <Answered asked={asked}>
-        {({ contests }) => <ContestRows contests={contests} withReviewer={false} />}
-      </Answered>
-    </>
   );
 }
 
