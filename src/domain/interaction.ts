@@ -58,7 +58,7 @@ export function ofType(message: string): { error(issue: { readonly code?: string
 /** A telemetry count: null or absent means not measured, which is never the same as 0. */
 const telemetryCount = (what: string) =>
   z.int(ofType("must be an integer or null")).min(0).max(TELEMETRY_COUNT_MAX).nullable().default(null).meta({
-    description: `${what}; null or absent = not measured, which is not the same as 0.`,
+    description: `${what}; null or absent = not measured, which is not 0.`,
   });
 
 /** The interaction's fields with their defaults; wrong types are refused, never coerced. */
@@ -80,11 +80,11 @@ export const interactionSchema = z.object({
   scenario_type: z.enum(SCENARIO_TYPES).default("standard"),
   outcome_correct: z.boolean("must be true, false or null").nullable().default(null).meta({
     description:
-      "Whether the outcome of the human's decision proved correct; null if nobody knows. Accepted and correct means that the AI was right; rejected and correct means that it was wrong.",
+      "Whether the human's decision proved correct; null if nobody knows. Accepted and correct: the AI was right; rejected and correct: it was wrong.",
   }),
   ai_correct: z.boolean("must be true, false or null").nullish().meta({
     description:
-      "Whether the AI's recommendation was right; null or absent = it follows from decision and outcome, which holds only if there are two possible answers. A contradiction with them is refused. Models of the formulas `jis-3` read it.",
+      "Whether the AI's recommendation was right; null or absent = it follows from decision and outcome, which holds only with two possible answers. A contradiction is refused. The formulas `jis-3` read it.",
   }),
   hover_events: telemetryCount("Hover events over the evidence"),
   scroll_depth: z.number(ofType("must be a number or null")).min(0).max(1).nullable().default(null).meta({

@@ -69,8 +69,7 @@ export const verdictCountsSchema = z.object({
 });
 
 /** Told of each count that may be withheld. */
-export const WITHHELD_COUNT =
-  "Null where reviewers are pseudonyms and fewer than five of them are in the group.";
+export const WITHHELD_COUNT = "Null if withheld: fewer than five reviewers, under pseudonyms.";
 
 /** One provision of one framework, judged over the population. */
 const findingSchema = z.object({

@@ -7,7 +7,7 @@ import {
   type ZodOpenApiPathsObject,
   type ZodOpenApiResponseObject,
 } from "zod-openapi";
-import { ACCESS, type Access } from "../domain/access.ts";
+import { ACCESS, type Access, ROLES } from "../domain/access.ts";
 import { ERROR_MEANINGS } from "../domain/error_meanings.ts";
 import { ERROR_STATUSES, type ErrorCode } from "../domain/errors.ts";
 import { IDEMPOTENCY_KEY_MAX_LENGTH } from "../domain/limits.ts";
@@ -130,8 +130,8 @@ function takenIn(access: Access): string {
   const { scope, roles }: { readonly scope: string | null; readonly roles: readonly string[] } =
     ACCESS[access];
   const others = [
-    ...(scope === null ? [] : [`the scope \`${scope}\``]),
-    ...(roles.length === 0 ? [] : [`the roles ${roles.join(", ")}`]),
+    ...(scope === null ? [] : [`scope \`${scope}\``]),
+    ...(roles.length === 0 ? [] : [roles.length === ROLES.length ? "any role" : `roles ${roles.join(", ")}`]),
   ];
   return `Takes the own key${others.map((other) => `; ${other}`).join("")}.`;
 }
@@ -307,6 +307,7 @@ function preflightOf(path: string, methods: readonly string[]): ZodOpenApiOperat
     operationId: ["preflight", ...names].join("_"),
     tags: [PREFLIGHTS.name],
     summary: `Preflight of ${methods.join(", ")}`,
+    description: "By origin.",
     security: [],
     requestParams: {
       header: z.object(PREFLIGHT_HEADERS),

@@ -81,6 +81,8 @@ const MEMBERS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   allowed_origins: fc.constantFrom("", "https://a.example", "https://a.example:8443, http://b.example"),
   confirm_org_id: fc.constant("$org"),
   idempotency_key: fc.constant("$idempotency"),
+  // A pattern cannot say that it needs a letter or a digit.
+  reason: fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9 ]{0,80}$/),
   event_type: fc.stringMatching(/^REVIEW_[A-Z0-9_]{1,40}$/),
   payload: fc.dictionary(fc.string({ maxLength: 9 }), fc.oneof(fc.nat(), fc.boolean(), fc.string()), {
     maxKeys: 4,

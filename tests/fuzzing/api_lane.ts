@@ -201,7 +201,7 @@ export class Lane {
     if (id === "deleteKey" && keys.length === 0) {
       await this.#ask("postKey", { body: { name: "of the fuzzer", scopes: ["read"] } });
     }
-    const needsUser = /^(?:putUser|deleteUser|deleteUserSessions|postUserLink)$/.test(id);
+    const needsUser = /^(?:putUser|deleteUser|getUserSessions|deleteUserSessions|postUserLink)$/.test(id);
     const needsLink = /^postLink/.test(id) && this.#links.length === 0;
     if (needsLink || (needsUser && users.size === 0)) await this.#invite();
     const needsSession = this.#operations.get(id)!.key === "session" ||

@@ -231,7 +231,7 @@ const postUnmask: Route = {
   operationId: "postUnmask",
   summary: "Tell who a reviewer is",
   description:
-    "Where users see pseudonyms (`JISS_PRIVACY=pseudonymous`), this tells the reviewer of a pseudonym, or the pseudonym of a reviewer. It takes a reason. Each look is an event `SUBJECT_UNMASKED` of the audit log, with the user and the reason, and stands in the reviewer's own copy. All other answers go on to show the pseudonym.",
+    "Where users see pseudonyms (`JISS_PRIVACY=pseudonymous`), this tells the reviewer of a pseudonym, or the pseudonym of a reviewer. Each look is an event `SUBJECT_UNMASKED`, with the user and the reason, and stands in the reviewer's own copy.",
   body: { schema: unmaskRequestSchema, limitBytes: BODY_LIMIT_BYTES },
   success: { status: 200, description: "The reviewer, under both names.", schema: unmaskedSchema },
   errors: ["NOT_FOUND"],

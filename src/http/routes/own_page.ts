@@ -53,7 +53,7 @@ const postPageLink: Route = {
   operationId: "postPageLink",
   summary: "Issue a link to a reviewer's own page",
   description:
-    "Returns a link to the page on which the reviewer sees the own score, its causes, the exercises and everything that is kept, and can contest it. Earlier links of the reviewer end. Nothing is sent: pass the link on to the reviewer, since whoever has it sees the record. The audit log records `SUBJECT_LINK_ISSUED`.",
+    "Returns a link to the page on which the reviewer sees the own record and can contest it. Earlier links of the reviewer end. Nothing is sent: pass the link on; whoever has it sees the record. Event `SUBJECT_LINK_ISSUED`.",
   pathParameters: operatorPathSchema,
   body: { schema: pageLinkRequestSchema, limitBytes: BODY_LIMIT_BYTES, optional: true },
   success: { status: 201, description: "The link.", schema: pageLinkSchema },
@@ -94,7 +94,7 @@ const getOwnPage: Route = {
   operationId: "getOwnPage",
   summary: "What a reviewer's own page shows",
   description:
-    "Returns the reviewer's score with its interval, the newest records with what they moved, the exercises, the contests, and the information that the law requires. The token of the link is needed, and no key.",
+    "Returns the reviewer's score with its interval, the newest records with what they moved, exercises, contests, and what the law wants said.",
   layer1: true,
   pathParameters: tokenPathSchema,
   success: { status: 200, description: "The state of the page.", schema: ownPageSchema },
@@ -115,8 +115,7 @@ const getOwnCopy: Route = {
   path: "/me/{token}/copy",
   operationId: "getOwnCopy",
   summary: "Everything about the reviewer of a link",
-  description:
-    "Returns the same copy as `GET /v1/operator/{operator_id}/export`. The token of the link is needed, and no key. The audit log records `SUBJECT_ACCESS`.",
+  description: "Returns the same copy as `GET /v1/operator/{operator_id}/export`. Event `SUBJECT_ACCESS`.",
   layer1: true,
   pathParameters: tokenPathSchema,
   parameters: copyParametersSchema,
@@ -143,7 +142,7 @@ const postContest: Route = {
   operationId: "postContest",
   summary: "Contest a score",
   description:
-    "Records, as the entry `SCORE_CONTESTED` of the evidence chain, that the reviewer finds a score, a decision or the whole record wrong, and why. It changes no score. The same contest again changes nothing; a link takes 20. The token of the link is needed, and no key.",
+    "Records, as the entry `SCORE_CONTESTED` of the evidence chain, that the reviewer finds a score, a decision or the whole record wrong, and why. It changes no score. The same contest again changes nothing; a link takes 20.",
   layer1: true,
   pathParameters: tokenPathSchema,
   body: { schema: contestRequestSchema, limitBytes: BODY_LIMIT_BYTES },
