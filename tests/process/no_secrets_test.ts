@@ -161,20 +161,32 @@ const isRevocation = ({ operationId }: Route) => operationId === "postKeyRevocat
 const isAboutUsers = ({ auth, path }: Route) => auth.kind === "user" || /^\/v1\/(?:users|sign-in)/.test(path);
 
 /**
- * Routes in an order in which all work: deletions after other calls, and calls that end an organization last.
+ * Routes in an order in which all work: own pages first, since a later call issues a newer link; deletions after other
+ * calls; calls that end an organization last.
  */
 function inOrder(): readonly Route[] {
   const rank = (route: Route) =>
-    route.auth.kind === "master" ? 3 : isRevocation(route) ? 2 : route.method === "DELETE" ? 1 : 0;
+    route.path.startsWith("/me/")
+      ? -1
+      : route.auth.kind === "master"
+      ? 3
+      : isRevocation(route)
+      ? 2
+      : route.method === "DELETE"
+      ? 1
+      : 0;
   return ROUTES.filter((route) => !isAboutUsers(route)).sort((a, b) => rank(a) - rank(b));
 }
 
-/** Sends every example of the catalogue, and to each route a wrong key, a broken body and misplaced keys. */
+/**
+ * Sends every example of the catalogue, and to each route a wrong key, a broken body and misplaced keys. Returns the
+ * token of the link to a reviewer's own page.
+ */
 async function callEverything(outputs: Outputs, service: RunningService, { env, first, alert }: {
   readonly env: Environment;
   readonly first: string;
   readonly alert: () => Promise<void>;
-}): Promise<void> {
+}): Promise<string> {
   let own = first;
   const names = await fillExamples(async (path, body) => {
     const { status, text } = await outputs.call(service, path, { key: own, body });
@@ -211,6 +223,7 @@ async function callEverything(outputs: Outputs, service: RunningService, { env, 
       own = JSON.parse(text).new_api_key;
     }
   }
+  return names["01PAGEOFTHEEXAMPLE00000000.TOKENOFTHEEXAMPLE00000"]!;
 }
 
 /** Invites a user, signs in in every way, and returns what only the user may know, each with its name. */
@@ -372,7 +385,7 @@ Deno.test("after every endpoint and every command no secret is in the database, 
   await outputs.end(before);
 
   const service = await startService(["serve"], { env });
-  await callEverything(outputs, service, {
+  const pageToken = await callEverything(outputs, service, {
     env,
     first: JSON.parse(created.text).api_key,
     alert: () =>
@@ -385,7 +398,10 @@ Deno.test("after every endpoint and every command no secret is in the database, 
   await runEverything(outputs, { env, directory });
   assert.equal((await outputs.call(service, "/v1")).status, 200);
   const thirdKey = (await Deno.readTextFile(`${directory}/keys/third.key`)).trim();
-  const userSecrets = await useUsers(outputs, service, thirdKey);
+  const userSecrets = {
+    ...await useUsers(outputs, service, thirdKey),
+    "the token of a reviewer's page": pageToken,
+  };
   const filesNow = () => folders.flatMap(filesBelow);
   // Upkeep empties the write-ahead log now and then. An event that is recorded now is in it.
   const late = { key: thirdKey, body: { event_type: "LATE_EVENT", payload: {} } };

@@ -22,15 +22,13 @@ from jiss_client.models import (
     BatchItem,
     BatchItemDecision,
     BatchRequest,
-    BatchRequestDomain,
     CommitRequest,
     DecisionRequest,
     DecisionRequestDecision,
-    DecisionRequestDomain,
+    DomainAsSent,
     Error,
     FlatScoreRequest,
     FlatScoreRequestDecision,
-    FlatScoreRequestDomain,
     GetProfileInclude,
     Interaction,
     InteractionDecision,
@@ -38,7 +36,6 @@ from jiss_client.models import (
     PostScoreModeOverride,
     PostScoreRoleTier,
     ScoreRequest,
-    ScoreRequestDomain,
     SkippedResponse,
     Stakes,
 )
@@ -64,7 +61,7 @@ nested = post_score.sync(
     body=ScoreRequest(
         session_id="python-1",
         operator_id="reviewer-ada",
-        domain=ScoreRequestDomain.FINANCIAL,
+        domain=DomainAsSent.FINANCIAL,
         interaction=Interaction(
             time_to_decision_ms=14200.5,
             decision=InteractionDecision.MODIFIED,
@@ -77,7 +74,7 @@ flat = post_score.sync(
     client=client,
     body=FlatScoreRequest(
         operator_id="reviewer-ada",
-        domain=FlatScoreRequestDomain.FINANCIAL,
+        domain=DomainAsSent.FINANCIAL,
         time_to_decision_ms=9000,
         decision=FlatScoreRequestDecision.REJECTED,
     ),
@@ -87,7 +84,7 @@ frozen = post_score.sync(
     mode_override=PostScoreModeOverride.INCIDENT_FROZEN,
     body=FlatScoreRequest(
         operator_id="reviewer-ada",
-        domain=FlatScoreRequestDomain.FINANCIAL,
+        domain=DomainAsSent.FINANCIAL,
         time_to_decision_ms=900,
         decision=FlatScoreRequestDecision.ACCEPTED,
     ),
@@ -96,7 +93,7 @@ batch = post_batch.sync(
     client=client,
     body=BatchRequest(
         operator_id="reviewer-ada",
-        domain=BatchRequestDomain.FINANCIAL,
+        domain=DomainAsSent.FINANCIAL,
         interactions=[
             BatchItem(session_id="python-2", time_to_decision_ms=8200, decision=BatchItemDecision.ACCEPTED),
             NestedBatchItem(
@@ -112,7 +109,7 @@ decision = post_decision.sync(
     body=DecisionRequest(
         decision_id="python-decision",
         operator_id="reviewer-ada",
-        domain=DecisionRequestDomain.FINANCIAL,
+        domain=DomainAsSent.FINANCIAL,
         time_to_decision_ms=1400,
         decision=DecisionRequestDecision.ACCEPTED,
         stakes=Stakes.HIGH,
