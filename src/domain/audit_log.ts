@@ -80,7 +80,7 @@ export interface AuditEvent {
   readonly actor: string;
   readonly user_id?: string;
   readonly user_name?: string | null;
-  /** Of the user whom the detail names. */
+  /** The present name of the user whom the detail names; null if the user was erased. */
   readonly about_user_name?: string | null;
   /** The pseudonym of the reviewer whom the event is about. */
   readonly subject?: string;

@@ -14,12 +14,12 @@ import {
   decayProjectionSchema,
   dimensionSchema,
   envelopeFields,
+  points,
   priorDimensionsSchema,
   uncertaintySchema,
   verdictSchema,
 } from "./score.ts";
 
-const points = z.number().min(0).max(100);
 const count = z.int().min(0);
 
 /** The verdict of an operator's stored state, as `compliance.verdict` of a score has it. */

@@ -4,11 +4,10 @@ import { hash32 } from "./hash.ts";
 import { isoTimestamp } from "./instant.ts";
 import { operatorIdSchema } from "./interaction.ts";
 import { profileResponseSchema } from "./operator.ts";
-import { lineSchema } from "./organization.ts";
 import { decisionsResponseSchema } from "./record_list.ts";
 import { explanationSchema } from "./replay.ts";
 import { envelopeFields } from "./score.ts";
-import { subjectNoticeSchema } from "./subject.ts";
+import { reasonSchema, subjectNoticeSchema } from "./subject.ts";
 
 /** Hours for which a link can be used. */
 const LINK_HOURS_DEFAULT = 168;
@@ -24,9 +23,9 @@ export const CONTESTS_OF_LINK_MAX = 20;
 export const OWN_PAGE_RECORDS = 10;
 
 export const pageLinkRequestSchema = z.object({
-  reason: lineSchema(300).nullable().default(null).meta({
+  reason: reasonSchema.nullable().default(null).meta({
     description:
-      "The reason, which the audit log keeps. A user who sees pseudonyms must give it, because the answer tells the name.",
+      "The reason, with a letter or a digit, which the audit log keeps. A user who sees pseudonyms must give it, because the answer tells the name.",
     examples: ["The reviewer asked for the record"],
   }),
   expires_hours: z.int().min(1).max(LINK_HOURS_MAX).default(LINK_HOURS_DEFAULT).meta({

@@ -10,7 +10,7 @@ import { isoTimestamp } from "./instant.ts";
 import { domainNameSchema } from "./interaction.ts";
 import { orgIdSchema } from "./organization.ts";
 import { probeFiguresSchema } from "./probe.ts";
-import { dimensionSchema, envelopeFields, modelReferenceSchema } from "./score.ts";
+import { dimensionSchema, envelopeFields, modelReferenceSchema, points } from "./score.ts";
 
 /** Epoch milliseconds: the start is included, the end excluded. */
 export interface Period {
@@ -38,7 +38,6 @@ export type FindingStatus = (typeof FINDING_STATUSES)[number];
 
 const findingStatus = z.enum(FINDING_STATUSES);
 const share = z.number().min(0).max(1);
-const points = z.number().min(0).max(100);
 const count = z.int().min(0);
 const isoDate = z.iso.date().nullable();
 
@@ -68,7 +67,7 @@ export const verdictCountsSchema = z.object({
   non_compliant: count,
 });
 
-/** Told of each count that may be withheld. */
+/** The description of each count that may be withheld. */
 export const WITHHELD_COUNT = "Null if withheld: fewer than five reviewers, under pseudonyms.";
 
 /** One provision of one framework, judged over the population. */

@@ -45,7 +45,8 @@ export interface ScoreRequest {
   readonly mode_override: ModeOverride;
 }
 
-export const points = z.number().min(0).max(100);
+/** A JIS or a figure on its scale, 0 to 100. */
+export const points = z.number().min(0).max(100).meta({ id: "Points" });
 
 const ulid = z.string().regex(/^[0-7][0-9A-HJKMNP-TV-Z]{25}$/);
 

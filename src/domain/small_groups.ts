@@ -4,6 +4,7 @@
  */
 import type { VerdictStatus } from "./enums.ts";
 import { ServiceError } from "./errors.ts";
+import { groupSizeIn } from "./group_sentence.ts";
 import type { ProbeFigures, ProbeSummary } from "./probe.ts";
 import type { Article14, Finding, ReportContent } from "./report.ts";
 
@@ -28,12 +29,9 @@ export function requireGroup(people: number): void {
   );
 }
 
-/** The sentences, without those about a small group: such a sentence begins with the group's size. */
+/** The sentences, without those about a small group. */
 function withoutSmallGroups(sentences: readonly string[]): string[] {
-  const shown = sentences.map((sentence) => {
-    const [, size] = /^Of (\d+) /.exec(sentence) ?? [];
-    return size !== undefined && isSmallGroup(Number(size)) ? WITHHELD : sentence;
-  });
+  const shown = sentences.map((sentence) => isSmallGroup(groupSizeIn(sentence) ?? 0) ? WITHHELD : sentence);
   return [...new Set(shown)];
 }
 
@@ -60,7 +58,7 @@ interface Judged
   readonly verdict?: Finding["verdict"];
 }
 
-/** Of a population of one, the status is that reviewer's verdict: it is withheld, too. */
+/** The finding without what tells about a small population. The status of one reviewer is that reviewer's verdict: it goes, too. */
 function findingWithheld<Shown extends Judged>(finding: Shown): Shown {
   if (!isSmallGroup(finding.operators) || finding.status === "not_applicable") return finding;
   return {

@@ -9,10 +9,16 @@ import { isoTimestamp } from "./instant.ts";
 import { profileResponseSchema } from "./operator.ts";
 import { lineSchema } from "./organization.ts";
 import { explanationSchema } from "./replay.ts";
-import { envelopeFields } from "./score.ts";
+import { envelopeFields, points } from "./score.ts";
 
 /** A pseudonym in entries, and where people see it in the place of a reviewer's id. */
 const pseudonymSchema = z.string().regex(/^[0-9a-f]{32}$/, "must be a pseudonym: 32 hexadecimal digits");
+
+/** A reason that the audit log keeps. Blanks of no width alone are none. */
+export const reasonSchema = lineSchema(300).refine(
+  (reason) => /[\p{L}\p{N}]/u.test(reason),
+  "must have a letter or a digit",
+);
 
 export const unmaskRequestSchema = z.object({
   reviewer: operatorIdSchema.meta({
@@ -20,9 +26,9 @@ export const unmaskRequestSchema = z.object({
       "The pseudonym of a reviewer whose name is asked for, or the operator_id of one whose pseudonym is.",
     examples: ["reviewer-ada"],
   }),
-  reason: lineSchema(300).meta({
+  reason: reasonSchema.meta({
     description:
-      "The reason, which the audit log keeps and the reviewer's own copy shows. Name nobody in it.",
+      "The reason, with a letter or a digit, which the audit log keeps and the reviewer's own copy shows. Name nobody in it.",
     examples: ["A probe was missed: talk to the reviewer"],
   }),
 }).meta({ id: "UnmaskRequest" });
@@ -71,7 +77,6 @@ export const subjectNoticeSchema = z.object({
 export type SubjectNotice = z.infer<typeof subjectNoticeSchema>;
 
 const part = z.union([z.record(z.string(), z.unknown()), z.string()]).nullable();
-const points = z.number().min(0).max(100);
 
 /** One entry of a chain, with everything that is kept about it. */
 const subjectRecordSchema = z.object({

@@ -307,7 +307,7 @@ function preflightOf(path: string, methods: readonly string[]): ZodOpenApiOperat
     operationId: ["preflight", ...names].join("_"),
     tags: [PREFLIGHTS.name],
     summary: `Preflight of ${methods.join(", ")}`,
-    description: "By origin.",
+    description: "The origin decides.",
     security: [],
     requestParams: {
       header: z.object(PREFLIGHT_HEADERS),

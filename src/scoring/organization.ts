@@ -6,6 +6,7 @@
  * a projected or a displayed one, so that a status can be reproduced from stored state at an instant. Source:
  * scoring model, section 9.
  */
+import { groupSentence } from "../domain/group_sentence.ts";
 import { type Band, BANDS, type Domain, VERDICT_STATUSES, type VerdictStatus } from "../domain/enums.ts";
 import { round } from "./arithmetic.ts";
 import { bandOf } from "./dimensions.ts";
@@ -188,16 +189,16 @@ function ruleInWords(model: ModelDocument, rule: OrganizationRule): readonly str
   const { min_jis, critical_jis } = model.thresholds;
   const below = (count: number, jis: number) => `${count} ${count === 1 ? "has" : "have"} a JIS below ${jis}`;
   return [
-    rule.highRisk === 0
-      ? "No operator counts as high-risk."
-      : `Of ${formatQuantity(String(rule.highRisk), "high-risk operator")}, ${
-        below(rule.highRiskBelowMinimum, min_jis)
-      }; at most ${percent(model.organization.non_compliant_share)} may.`,
-    rule.critical === 0
-      ? "No operator takes critical decisions."
-      : `Of ${decidingCritically(rule.critical)}, ${
-        below(rule.criticalBelowCritical, critical_jis)
-      }; none may.`,
+    rule.highRisk === 0 ? "No operator counts as high-risk." : groupSentence(
+      formatQuantity(String(rule.highRisk), "high-risk operator"),
+      `${below(rule.highRiskBelowMinimum, min_jis)}; at most ${
+        percent(model.organization.non_compliant_share)
+      } may.`,
+    ),
+    rule.critical === 0 ? "No operator takes critical decisions." : groupSentence(
+      decidingCritically(rule.critical),
+      `${below(rule.criticalBelowCritical, critical_jis)}; none may.`,
+    ),
   ];
 }
 
@@ -317,22 +318,25 @@ function verdictInWords(
   const other = worst.criticalBelowCritical - grave;
   return [
     ...(share === null ? [] : [
-      `Of ${formatQuantity(String(share.operators), "operator")} with a record that is long enough, ${
-        belowOrOpen(share.failing, share.undetermined)
-      }; at most ${percent(1 - model.law.pass_share.compliant)} may be below.`,
+      groupSentence(
+        `${formatQuantity(String(share.operators), "operator")} with a record that is long enough`,
+        `${belowOrOpen(share.failing, share.undetermined)}; at most ${
+          percent(1 - model.law.pass_share.compliant)
+        } may be below.`,
+      ),
     ]),
-    best.highRisk === 0
-      ? "No operator counts as high-risk."
-      : `Of ${formatQuantity(String(best.highRisk), "high-risk operator")}, ${
-        belowOrOpen(best.highRiskBelowMinimum, open)
-      }; at most ${percent(model.organization.non_compliant_share)} may be below.`,
-    best.critical === 0
-      ? "No operator takes critical decisions."
-      : `Of ${decidingCritically(best.critical)}, ${
-        are(grave)
-      } certainly below ${min_jis} with a JIS below ${critical_jis}, and ${
+    best.highRisk === 0 ? "No operator counts as high-risk." : groupSentence(
+      formatQuantity(String(best.highRisk), "high-risk operator"),
+      `${belowOrOpen(best.highRiskBelowMinimum, open)}; at most ${
+        percent(model.organization.non_compliant_share)
+      } may be below.`,
+    ),
+    best.critical === 0 ? "No operator takes critical decisions." : groupSentence(
+      decidingCritically(best.critical),
+      `${are(grave)} certainly below ${min_jis} with a JIS below ${critical_jis}, and ${
         are(other)
       } below ${min_jis} with a higher JIS or undetermined; none may be below ${critical_jis}.`,
+    ),
   ];
 }
 

@@ -7,12 +7,7 @@ import { operatorIdSchema } from "../../domain/interaction.ts";
 import { BODY_LIMIT_BYTES, SPARKLINE_DAYS_DEFAULT, SPARKLINE_DAYS_MAX } from "../../domain/limits.ts";
 import { historyPointSchema, profileResponseSchema } from "../../domain/operator.ts";
 import { envelopeFields, points, uncertaintySchema } from "../../domain/score.ts";
-import {
-  SUBJECT_FORMATS,
-  subjectResponseSchema,
-  unmaskedSchema,
-  unmaskRequestSchema,
-} from "../../domain/subject.ts";
+import { subjectResponseSchema, unmaskedSchema, unmaskRequestSchema } from "../../domain/subject.ts";
 import { evidenceSchema } from "../../evidence/envelope.ts";
 import { operatorProfile, operatorSparkline } from "../../operations/reporting/operators.ts";
 import { eraseOperator } from "../../operations/subjects/erasure.ts";
@@ -21,11 +16,9 @@ import { openSubjectAccess } from "../../operations/subjects/subject_access.ts";
 import { SPARKLINE_CSP, sparklineSvg } from "../../pages/sparkline.ts";
 import type { Route } from "../exchange.ts";
 import { parseParameters, parseWith } from "../parse.ts";
-import { integerParameter } from "./parameters.ts";
-import { copyReply } from "./own_page.ts";
+import { copyParametersSchema, copyReply } from "./own_page.ts";
+import { integerParameter, operatorPathSchema } from "./parameters.ts";
 import { KEYED_DELETE, KEYED_POST, KEYED_READ, keyFor } from "./shared.ts";
-
-const operatorPathSchema = z.object({ operator_id: operatorIdSchema });
 
 const profileParametersSchema = z.object({ include: z.enum(["projection"]).optional() });
 
@@ -131,12 +124,6 @@ const getSparkline: Route = {
   },
 };
 
-const subjectParametersSchema = z.object({
-  format: z.enum(SUBJECT_FORMATS).default("json").meta({
-    description: "`html` returns a page in plain words for the reviewer.",
-  }),
-});
-
 const getSubjectAccess: Route = {
   ...KEYED_READ,
   ...keyFor("copy"),
@@ -146,7 +133,7 @@ const getSubjectAccess: Route = {
   description:
     "Subject access: returns everything that is stored about one reviewer, each score with the causes of its change, and the information that the law requires: purposes, method, retention periods, recipients, and how to contest a score. It also works for a reviewer who was never scored and has only frozen calls or decisions. The body is streamed; a body that ends early is not a complete copy. It does not contain the keyed digests that identify repeated requests, because no data can be read from them. Each request for a copy is recorded in the audit log under the reviewer's pseudonym.",
   pathParameters: operatorPathSchema,
-  parameters: subjectParametersSchema,
+  parameters: copyParametersSchema,
   success: {
     status: 200,
     description: "The copy, or with format=html a page in plain words.",
@@ -160,7 +147,7 @@ const getSubjectAccess: Route = {
   ],
   async handler({ dependencies }, { exchange, path, request }) {
     const { operator_id } = parseWith(operatorPathSchema, path);
-    const { format } = parseParameters(request, subjectParametersSchema);
+    const { format } = parseParameters(request, copyParametersSchema);
     if (exchange.pseudonyms !== null) {
       throw new ServiceError(
         "FORBIDDEN",

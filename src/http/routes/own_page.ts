@@ -25,7 +25,7 @@ import { SUBJECT_PAGE_CSP, subjectPage } from "../../pages/subject.ts";
 import { subjectJson } from "../../pages/subject_json.ts";
 import type { Route } from "../exchange.ts";
 import { parseParameters, parseWith, validationFailed } from "../parse.ts";
-import { linkPath, recordPage } from "./parameters.ts";
+import { linkPath, operatorPathSchema, recordPage } from "./parameters.ts";
 import { KEYED_POST, KEYED_READ, keyFor, OPEN } from "./shared.ts";
 import type { StreamReply } from "../reply.ts";
 
@@ -42,7 +42,11 @@ export function copyReply(copy: SubjectCopy, format: SubjectFormat): StreamReply
   };
 }
 
-const operatorPathSchema = z.object({ operator_id: operatorIdSchema });
+export const copyParametersSchema = z.object({
+  format: z.enum(SUBJECT_FORMATS).default("json").meta({
+    description: "`html` returns a page in plain words for the reviewer.",
+  }),
+});
 
 const postPageLink: Route = {
   ...KEYED_POST,
@@ -106,8 +110,6 @@ const getOwnPage: Route = {
     return { status: 200, body: { ...await readOwnPage(dependencies, token, exchange.call) } };
   },
 };
-
-const copyParametersSchema = z.object({ format: z.enum(SUBJECT_FORMATS).default("json") });
 
 const getOwnCopy: Route = {
   ...OPEN,

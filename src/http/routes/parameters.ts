@@ -1,5 +1,6 @@
 /** Parameters that several routes share. */
 import * as z from "zod";
+import { operatorIdSchema } from "../../domain/interaction.ts";
 import { RECORDS_PAGE_DEFAULT, RECORDS_PAGE_MAX } from "../../domain/limits.ts";
 
 /** A whole number given as text. Any other text is refused, never read in part. */
@@ -29,6 +30,9 @@ export const recordPage = {
   )
     .transform(Number).optional().meta({ description: "`next_cursor` of the previous page." }),
 };
+
+/** The path of a call about one operator. */
+export const operatorPathSchema = z.object({ operator_id: operatorIdSchema });
 
 /** The path of a link that needs no key. `example`: a token of the form of those that a service gives. */
 export function linkPath(example: string) {

@@ -6,7 +6,6 @@ import type { Logging, Proving, Reading, Scoring, Writing } from "../shared/capa
 import { AlteredError, refusedAt, ServiceError } from "../../domain/errors.ts";
 import type { ExerciseCaseResult, ExerciseDecision, ExercisePage } from "../../exercises/answers.ts";
 import type { Interaction } from "../../domain/interaction.ts";
-import { equalBytes, utf8 } from "../../evidence/crypto.ts";
 import type { EntryDraft } from "../../evidence/entry.ts";
 import {
   caseSetAddedSchema,
@@ -24,19 +23,18 @@ import {
 import { isAdvised } from "../../exercises/form.ts";
 import { linkToken } from "../../keys/exercise_links.ts";
 import { readProvenPage } from "../../store/proven_pages.ts";
+import { isOpen } from "../organizations/authentication.ts";
 import { readRegistered, type Remembering } from "../organizations/registered.ts";
 import type { Call, OrganizationCaller } from "../shared/call.ts";
 import { originOf } from "../shared/deployment.ts";
 import { drawSalt, makePart, signedBy } from "../shared/drafts.ts";
 import { requireCutOff } from "../shared/gone.ts";
+import { entryIdIn } from "../shared/links.ts";
 import { scoreInteraction } from "../scoring/score.ts";
 import { readRun, resultsOf, type Run, sessionsOf } from "./runs.ts";
 
 /** The dependencies of these operations. */
 type Needs = Reading & Proving & Writing & Scoring & Logging & Remembering;
-
-/** A token of a link: the run's id and the proof that this service made the link. */
-const TOKEN = /^([0-9A-Z]{26})\.([A-Za-z0-9_-]{22})$/;
 
 /** The run of a link, with its cases. */
 interface LinkedRun {
@@ -50,11 +48,11 @@ interface LinkedRun {
  */
 async function openLink(dependencies: Needs, token: string, { now }: Call): Promise<LinkedRun> {
   const { installation } = dependencies;
-  const [, runId = "", secret = ""] = TOKEN.exec(token) ?? [];
-  if (!equalBytes(utf8(linkToken(installation.key, runId)), utf8(secret))) throw unknownLink();
+  const runId = entryIdIn(token, (id) => linkToken(installation.key, id));
+  if (runId === null) throw unknownLink();
   const run = await readRun(dependencies, runId);
   const { organization } = await readRegistered(dependencies, run.orgId);
-  if (organization?.inactive_reasons !== "[]") throw unknownLink();
+  if (!isOpen(organization)) throw unknownLink();
   if (now > Date.parse(run.input.expires_at)) {
     throw new ServiceError("GONE", "This link is over: ask for a new one if you were to decide more cases.");
   }

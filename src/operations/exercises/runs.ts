@@ -11,17 +11,16 @@ import type {
   ExerciseState,
 } from "../../exercises/answers.ts";
 import { exactProportion } from "../../domain/proportion.ts";
-import { evidenceChain, parseChain } from "../../evidence/chain_name.ts";
+import { evidenceChain } from "../../evidence/chain_name.ts";
 import { hex } from "../../evidence/crypto.ts";
 import { exerciseDecidedSchema, type ExerciseSet, exerciseSetSchema } from "../../evidence/exercises.ts";
 import { scoreInputSchema } from "../../evidence/record.ts";
 import { caseSessionId } from "../../keys/exercise_links.ts";
-import { placeOfEntry } from "../../store/events.ts";
-import { type ProvenRecord, readProvenPage } from "../../store/proven_pages.ts";
+import type { ProvenRecord } from "../../store/proven_pages.ts";
 import { type InteractionRow, interactions } from "../../store/records.ts";
 import { AlteredRows } from "../../store/seals.ts";
-import { originOf } from "../shared/deployment.ts";
 import { requireErased } from "../shared/erased_entries.ts";
+import { entryById } from "../shared/links.ts";
 import { ownEpochs, readAtPositions } from "../shared/proven_records.ts";
 import { readSealed } from "../shared/sealed_reads.ts";
 
@@ -53,15 +52,9 @@ export interface Run {
  * @throws {ServiceError} NOT_FOUND; GONE if its operator was erased; {AlteredError}.
  */
 export async function readRun(dependencies: Needs, runId: string): Promise<Run> {
-  const place = await placeOfEntry(dependencies.database, runId);
-  const family = place && parseChain(place.chain)?.family;
-  const orgId = family?.split("/")[1];
-  if (place === null || orgId === undefined || family !== evidenceChain(orgId)) throw unknownRun();
-  const { chain, seq } = place;
-  const origin = originOf(dependencies, chain);
-  const record = (await readProvenPage(dependencies, { chain, origin, seqs: [seq] })).get(seq);
-  if (record?.entry.id !== runId || record.entry.event_type !== "EXERCISE_SET") throw unknownRun();
-  const run = await runOfRecord(dependencies, orgId, record);
+  const found = await entryById(dependencies, runId, { familyOf: evidenceChain, eventType: "EXERCISE_SET" });
+  if (found === null) throw unknownRun();
+  const run = await runOfRecord(dependencies, found.orgId, found.record);
   if (run !== null) return run;
   throw new ServiceError("GONE", "This exercise was erased with its operator's personal data.");
 }

@@ -18,6 +18,7 @@ import { originOf, type RetentionDays } from "../shared/deployment.ts";
 import { drawSalt, makePart, signedBy } from "../shared/drafts.ts";
 import type { IdempotentCall } from "../shared/idempotency.ts";
 import { KeyedCall, type KnownCall, type RepeatableAnswer } from "../shared/keyed_calls.ts";
+import { tokenOf } from "../shared/links.ts";
 import { drawPseudonym, pseudonymOf } from "../shared/subjects.ts";
 import { caseSetDraft } from "./case_sets.ts";
 import { chooseSet, type SetRequest } from "./chosen_set.ts";
@@ -166,7 +167,7 @@ function answerOf(
   { installation }: Needs,
   { run: { runId, setAt, input }, evidence }: { readonly run: Run; readonly evidence: Evidence },
 ) {
-  const token = `${runId}.${linkToken(installation.key, runId)}`;
+  const token = tokenOf(runId, linkToken(installation.key, runId));
   return { run_id: runId, set_at: setAt, case_count: input.cases.length, input, token, evidence };
 }
 

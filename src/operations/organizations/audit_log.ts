@@ -158,7 +158,7 @@ async function* loggedEvents(
   }
 }
 
-/** What users did on the evidence chain. Of each entry the ids alone are shown: its content is that of the record. */
+/** Reads what users did on the evidence chain. An event shows the ids of its entry alone: the content is that of the record. */
 async function* recordedEvents(
   dependencies: Needs,
   orgId: string,
@@ -263,7 +263,7 @@ function toEvent(
   };
 }
 
-/** What an event has of its entry. @throws {AlteredError} if the entry is not in the requested range. */
+/** Takes from an entry the members that each event has. @throws {AlteredError} if the entry is not in the requested range. */
 function commonOf(
   { entry }: ProvenRecord,
   { eventType, userId, since, until }: AuditLogFilter,

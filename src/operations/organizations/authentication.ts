@@ -83,6 +83,11 @@ async function authenticateNamedKey(
   };
 }
 
+/** Whether there is an organization, and it is active. */
+export function isOpen(organization: StoredOrganization | undefined): organization is StoredOrganization {
+  return organization?.inactive_reasons === "[]";
+}
+
 /** Whether an organization is active, and lets in who was let in at an instant: its key was not destroyed since. */
 export function isOpenTo(
   { inactive_reasons, access_from }: Pick<StoredOrganization, "inactive_reasons" | "access_from">,

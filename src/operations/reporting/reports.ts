@@ -45,7 +45,7 @@ type Outcome =
 
 /**
  * The report of a period: the one that was issued before if the content is the same, else a new one.
- * Where reviewers are pseudonyms, it is issued without the figures of small groups.
+ * If reviewers are pseudonyms, it is issued without the figures of small groups.
  * @throws {ServiceError} VALIDATION_FAILED if records of the period are past their retention; INSUFFICIENT_DATA if all
  *   its reviewers are a small group; SERVICE_UNAVAILABLE.
  */

@@ -179,7 +179,8 @@ async function record(
   });
 }
 
-function ownContest({ operator_id: _own, ...shown }: Contest): OwnContest {
+/** A contest as the reviewer sees it. */
+export function ownContest({ operator_id: _own, ...shown }: Contest): OwnContest {
   return shown;
 }
 

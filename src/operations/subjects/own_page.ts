@@ -7,26 +7,24 @@ import type { Logging, Proving, Reading, Scoring, Writing } from "../shared/capa
 import { AlteredError, ServiceError } from "../../domain/errors.ts";
 import { CONTESTS_OF_LINK_MAX, OWN_PAGE_RECORDS, type OwnPage } from "../../domain/own_page.ts";
 import type { SubjectCopy, SubjectFormat } from "../../domain/subject.ts";
-import { adminChain, parseChain } from "../../evidence/chain_name.ts";
-import { equalBytes, utf8 } from "../../evidence/crypto.ts";
+import { adminChain } from "../../evidence/chain_name.ts";
 import { ownPageSecret } from "../../keys/own_page_links.ts";
-import { placeOfEntry } from "../../store/events.ts";
-import { readProvenPage } from "../../store/proven_pages.ts";
 import { operators, subjects } from "../../store/records.ts";
 import { listExercises } from "../exercises/list.ts";
+import { isOpen } from "../organizations/authentication.ts";
 import { readRegistered, type Remembering } from "../organizations/registered.ts";
 import { listDecisions } from "../reporting/record_list.ts";
 import { replay } from "../scoring/replay.ts";
 import { type Call, type OrganizationCaller, selfServing } from "../shared/call.ts";
-import { originOf, type RetentionDays } from "../shared/deployment.ts";
+import type { RetentionDays } from "../shared/deployment.ts";
 import { eventDraft } from "../shared/drafts.ts";
+import { entryById, entryIdIn, tokenOf } from "../shared/links.ts";
 import { newestRecords } from "../shared/newest_records.ts";
 import { operatorOf } from "../shared/pseudonyms.ts";
 import { requireNoOperator, unknownSubject } from "../shared/subjects.ts";
 import type { Watching } from "../shared/tampering.ts";
-import { contestsOf } from "./contests.ts";
+import { contestsOf, ownContest } from "./contests.ts";
 import { openSubjectAccess, readSubjectHead } from "./subject_access.ts";
-import { requireReason } from "./unmasking.ts";
 
 type Needs = Watching & Reading & Proving & Writing & Scoring & Logging & Remembering & RetentionDays;
 
@@ -44,7 +42,6 @@ export async function issuePageLink(
   },
 ): Promise<{ readonly token: string; readonly expiresAt: string }> {
   const { orgId } = caller;
-  if (reason !== null) requireReason(reason);
   const operator = [orgId, operatorId] as const;
   const expiresAt = new Date(call.now + expiresHours * 3_600_000).toISOString();
   const draft = eventDraft(world, {
@@ -66,11 +63,8 @@ export async function issuePageLink(
       return () => undefined;
     },
   });
-  return { token: `${draft.id}.${ownPageSecret(installation.key, draft.id)}`, expiresAt };
+  return { token: tokenOf(draft.id, ownPageSecret(installation.key, draft.id)), expiresAt };
 }
-
-/** A token: the id of the link's entry, and the proof that this service made the link. */
-const TOKEN = /^([0-9A-Z]{26})\.([A-Za-z0-9_-]{22})$/;
 
 /** The reviewer of a link. */
 export interface LinkedReviewer {
@@ -92,28 +86,21 @@ export async function openPageLink(
   token: string,
   { now }: Pick<Call, "now">,
 ): Promise<LinkedReviewer> {
-  const { installation, database } = dependencies;
-  const [, id = "", secret = ""] = TOKEN.exec(token) ?? [];
-  if (!equalBytes(utf8(ownPageSecret(installation.key, id)), utf8(secret))) throw unknownLink();
-  const place = await placeOfEntry(database, id);
-  const family = place && parseChain(place.chain)?.family;
-  const orgId = family?.split("/")[1];
-  if (place === null || orgId === undefined || family !== adminChain(orgId)) throw unknownLink();
+  const { installation } = dependencies;
+  const id = entryIdIn(token, (entryId) => ownPageSecret(installation.key, entryId));
+  if (id === null) throw unknownLink();
+  const found = await entryById(dependencies, id, { familyOf: adminChain, eventType: ISSUED });
+  if (found === null) throw unknownLink();
+  const { orgId, record: { entry, parts } } = found;
   const { organization } = await readRegistered(dependencies, orgId);
-  if (organization?.inactive_reasons !== "[]") throw unknownLink();
-  const { chain, seq } = place;
-  const origin = originOf(dependencies, chain);
-  const record = (await readProvenPage(dependencies, { chain, origin, seqs: [seq] })).get(seq);
-  if (record === undefined) throw unknownLink();
-  const { entry, parts } = record;
-  const pseudonym = entry.subject;
-  if (entry.id !== id || entry.event_type !== ISSUED || pseudonym === null) throw unknownLink();
+  const { chain, seq, subject: pseudonym } = entry;
+  if (!isOpen(organization) || pseudonym === null) throw unknownLink();
   const operatorId = await operatorOf(dependencies, orgId, pseudonym);
   if (operatorId === null) throw over("The records to which this link led were erased.");
   const text = parts.get("detail")?.text;
   if (text === undefined) throw new AlteredError(chain, `a part of entry ${seq} of ${chain} is missing`);
   const { expires_at: expiresAt }: { readonly expires_at: string } = JSON.parse(text);
-  const isReplaced = await newestLink(dependencies, { family, pseudonym }) !== id;
+  const isReplaced = await newestLink(dependencies, { family: adminChain(orgId), pseudonym }) !== id;
   if (isReplaced || now > Date.parse(expiresAt)) throw over("This link is over: ask for a new one.");
   return {
     // The service itself acts for whoever has the link: it knows nobody else.
@@ -150,7 +137,7 @@ function over(message: string): ServiceError {
 /** Exercises that the page shows. */
 const SHOWN_EXERCISES = 20;
 
-/** What the page shows now. @throws as {@link openPageLink}; {AlteredError}. */
+/** Reads everything that the page shows now. @throws as {@link openPageLink}; {AlteredError}. */
 export async function readOwnPage(dependencies: Needs, token: string, call: Call): Promise<OwnPage> {
   const { caller, organization, operatorId, pseudonym, expiresAt } = await openPageLink(
     dependencies,
@@ -201,7 +188,7 @@ export async function readOwnPage(dependencies: Needs, token: string, call: Call
       case_count,
       decided,
     })),
-    contests: contests.map(({ operator_id: _own, ...shown }) => shown),
+    contests: contests.map(ownContest),
     notice: head.notice,
   };
 }

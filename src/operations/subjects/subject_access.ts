@@ -83,7 +83,7 @@ export async function openSubjectAccess(
   };
 }
 
-/** What stands before the records of a copy; nothing is recorded. @throws {ServiceError} NOT_FOUND; {AlteredError}. */
+/** Reads the part of a copy before its records; nothing is recorded. @throws {ServiceError} NOT_FOUND; {AlteredError}. */
 export async function readSubjectHead(
   dependencies: Needs,
   caller: OrganizationCaller,

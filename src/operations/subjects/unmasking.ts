@@ -3,7 +3,7 @@
  * reason before it is answered. Source: oversight-loop design, section 6.
  */
 import type { Reading, Writing } from "../shared/capabilities.ts";
-import { refusedAt, ServiceError } from "../../domain/errors.ts";
+import { ServiceError } from "../../domain/errors.ts";
 import type { Unmasked, UnmaskRequest } from "../../domain/subject.ts";
 import { adminChain } from "../../evidence/chain_name.ts";
 import { subjects } from "../../store/records.ts";
@@ -21,7 +21,6 @@ export async function unmask(
 ): Promise<Unmasked> {
   const { world, writer } = dependencies;
   const { orgId } = caller;
-  requireReason(request.reason);
   const found = await find(dependencies, orgId, request);
   const draft = eventDraft(world, {
     type: "SUBJECT_UNMASKED",
@@ -43,11 +42,6 @@ export async function unmask(
     },
   });
   return found;
-}
-
-/** @throws {ServiceError} VALIDATION_FAILED for a reason that nobody can read, such as blanks of no width. */
-export function requireReason(reason: string): void {
-  if (!/[\p{L}\p{N}]/u.test(reason)) throw refusedAt("reason", "must have a letter or a digit");
 }
 
 async function find(

@@ -9,12 +9,13 @@ import { parseLinkToken } from "../../keys/user_secrets.ts";
 import type { StoredOrganization } from "../../store/organizations.ts";
 import { passkeys } from "../../store/passkeys.ts";
 import { userAccounts, type UserRow } from "../../store/users.ts";
+import { isOpen } from "../organizations/authentication.ts";
 import { readRegistered, type Remembering } from "../organizations/registered.ts";
 import type { Call } from "../shared/call.ts";
 import { NO_LINK } from "./accounts.ts";
 import { planPasskey } from "./passkeys.ts";
 import type { Sessioning } from "./sessions.ts";
-import { type Attempt, begin, isOpen, type SignedIn } from "./sign_in.ts";
+import { type Attempt, begin, type SignedIn } from "./sign_in.ts";
 
 type Needs = Reading & Pick<Proving, "installation"> & Writing & Logging & Remembering & Sessioning;
 

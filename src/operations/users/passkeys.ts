@@ -21,12 +21,13 @@ import type { RelyingParty } from "../../identity/relying_party.ts";
 import { type PasskeyRow, passkeys } from "../../store/passkeys.ts";
 import type { UnitOfWork } from "../../store/unit_of_work.ts";
 import type { UserRow } from "../../store/users.ts";
+import { isOpen } from "../organizations/authentication.ts";
 import { readRegistered, type Remembering } from "../organizations/registered.ts";
 import type { Call } from "../shared/call.ts";
 import { eventDraft } from "../shared/drafts.ts";
 import { passkeysOf } from "./accounts.ts";
 import type { Sessioning, UserCaller } from "./sessions.ts";
-import { type Attempt, begin, type Candidate, isOpen, type SignedIn } from "./sign_in.ts";
+import { type Attempt, begin, type Candidate, type SignedIn } from "./sign_in.ts";
 
 type Needs = Reading & Pick<Proving, "installation"> & Writing & Logging & Remembering & Sessioning;
 

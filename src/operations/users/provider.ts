@@ -18,6 +18,7 @@ import {
   usersOfEmail,
   usersOfSubject,
 } from "../../store/users.ts";
+import { isOpen } from "../organizations/authentication.ts";
 import { readRegistered, type Remembering } from "../organizations/registered.ts";
 import type { Call } from "../shared/call.ts";
 import { drawEvent } from "../shared/drafts.ts";
@@ -55,7 +56,7 @@ export async function signInFromProvider(
   const { issuer, subject, orgId, role } = person;
   if (!await organizationExists(database, orgId)) return null;
   const { organization, users } = await readRegistered(dependencies, orgId);
-  if (organization?.inactive_reasons !== "[]") return null;
+  if (!isOpen(organization)) return null;
   const email = emailSchema.safeParse(person.email).data ?? null;
   const known = users.find((user) => user.issuer === issuer && user.issuer_subject === subject) ??
     users.find((user) =>

@@ -3,9 +3,10 @@ import type { Logging, Proving, Reading, Writing } from "../shared/capabilities.
 import type { SignInMethod, SignInRequest } from "../../domain/user.ts";
 import { adminChain } from "../../evidence/chain_name.ts";
 import { hashPassword, isPassword, PASSWORD_SALT_BYTES } from "../../keys/passwords.ts";
-import { organizationExists, type StoredOrganization } from "../../store/organizations.ts";
+import { organizationExists } from "../../store/organizations.ts";
 import { organizationsWithUsersQuery, userAccounts, type UserRow } from "../../store/users.ts";
 import type { Need, UnitOfWork } from "../../store/unit_of_work.ts";
+import { isOpen } from "../organizations/authentication.ts";
 import { readRegistered, type Remembering } from "../organizations/registered.ts";
 import type { Call } from "../shared/call.ts";
 import { drawEvent } from "../shared/drafts.ts";
@@ -68,10 +69,6 @@ async function userOfEmail(dependencies: Needs, { organization: orgId, email }: 
 async function onlyOrganization({ database }: Reading): Promise<string | null> {
   const [first, ...others] = await database.read(organizationsWithUsersQuery({ limit: 2 }));
   return first !== undefined && others.length === 0 ? first.org_id : null;
-}
-
-export function isOpen(organization: StoredOrganization | undefined): organization is StoredOrganization {
-  return organization?.inactive_reasons === "[]";
 }
 
 /**

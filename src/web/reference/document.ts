@@ -56,7 +56,7 @@ export interface Described {
   readonly operationId: string;
   readonly tags?: readonly string[];
   readonly summary: string;
-  readonly description?: string;
+  readonly description: string;
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: {

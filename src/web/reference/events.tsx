@@ -40,7 +40,7 @@ function Event({ name, event }: { readonly name: string; readonly event: Describ
   return (
     <div class="details">
       <p>
-        <Prose text={event.description ?? ""} />
+        <Prose text={event.description} />
       </p>
       <Parameters parameters={event.parameters ?? []} of={name} title="Headers of a delivery" />
       {body !== undefined && (

@@ -34,7 +34,7 @@ function Details({ operation }: { readonly operation: Operation }) {
   return (
     <div class="details">
       <p>
-        {description !== undefined && <Prose text={description} />}
+        <Prose text={description} />
       </p>
       <p class="facts">
         <AuthenticationInWords operation={operation} /> <a href={`#${operationId}`}>Link to this operation</a>

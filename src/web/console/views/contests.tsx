@@ -1,4 +1,4 @@
-/** What reviewers contest, newest first. */
+/** This view lists what reviewers contest, newest first. */
 import { useLocation } from "preact-iso";
 import { addressOf, Answered, Empty, Instant, Pages, Rows, View } from "../parts.tsx";
 import { Reviewer } from "../reviewers.tsx";

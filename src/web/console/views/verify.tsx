@@ -140,7 +140,7 @@ function Take() {
   const { signedIn: { orgId, privacy } } = useSession();
   const caller = useCaller();
   const { busy, error, run } = useAction<true>();
-  // Where reviewers are pseudonyms, a bundle has no records: they name reviewers.
+  // If reviewers are pseudonyms, a bundle has no records: they name reviewers.
   const parts = privacy === "named" ? "" : "structural";
   const take = () =>
     run(async (patience) => {
