@@ -145,3 +145,8 @@ export function isGone(error: unknown): boolean {
 export function unauthorized(): ServiceError {
   return new ServiceError("UNAUTHORIZED", "Authentication failed: send a valid key in the X-API-Key header.");
 }
+
+/** The same refusal for every call of a user without an open session. */
+export function notSignedIn(): ServiceError {
+  return new ServiceError("UNAUTHORIZED", "You are not signed in, or the session has ended: sign in again.");
+}

@@ -6,7 +6,7 @@
  */
 import { Hono } from "hono";
 import { accepts } from "hono/accepts";
-import { ServiceError } from "../domain/errors.ts";
+import { notSignedIn, ServiceError } from "../domain/errors.ts";
 import { BODY_MEMORY_BYTES, SIGN_IN_FLOOR_MS, SIGN_IN_GRID_MS } from "../domain/limits.ts";
 import { BodyMemory } from "./body_memory.ts";
 import { bodyTimeout, checkContentType, checkDeclaredLength, parseJson, readBody } from "./body.ts";
@@ -138,7 +138,7 @@ async function serve(
       }
     }
   } else if (route.auth.kind === "user") {
-    await floor.refuse(exchange);
+    await floor.refuse(exchange, notSignedIn());
   } else if (route.auth.kind === "key") {
     const key = presented ?? earlyBody?.key ?? undefined;
     exchange.caller = await requireKey(services, { floor, exchange, presented: key });
@@ -176,9 +176,9 @@ async function serve(
     const isOfCaller = route.auth.kind !== "none" && error instanceof ServiceError &&
       error.code === "UNAUTHORIZED";
     if (!isOfCaller) throw error;
-    // The key stopped working after it was looked up. Like any refusal, this one says nothing of the key.
+    // The key or the session ended after it was looked up. Like any refusal, this one says nothing of it.
     for (const name of [...exchange.headers.keys()]) exchange.headers.delete(name);
-    return await floor.refuse(exchange);
+    return await floor.refuse(exchange, exchange.session === null ? undefined : notSignedIn());
   }
 }
 

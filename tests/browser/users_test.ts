@@ -104,6 +104,7 @@ usersTest(
     // The admin changes the role: it counts at the next request.
     const changed = admin.waitForResponse((answer) => answer.request().method() === "PUT");
     await admin.getByLabel("Role of Vera Vogt").selectOption("auditor");
+    await admin.getByRole("button", { name: "Really change to auditor" }).click();
     assert.equal((await changed).status(), 200);
     await go(vera, "/console/audit-log");
     await vera.getByRole("heading", { name: "Audit log" }).waitFor();
@@ -133,6 +134,7 @@ usersTest(
 
     // Disabled, the open page is told at its next request.
     await admin.getByRole("button", { name: "Disable Vera Vogt" }).click();
+    await admin.getByRole("button", { name: "Really disable" }).click();
     await admin.getByRole("button", { name: "Enable Vera Vogt" }).waitFor();
     await go(vera, "/console/decisions");
     await vera.getByText("Your session is over").waitFor();

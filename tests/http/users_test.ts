@@ -277,7 +277,8 @@ userTest("signing out ends the session, and takes the cookie back", async (harne
   const answer = await harness.send("/v1/sign-out", as(user, { method: "POST" }));
   assert.equal(answer.status, 200, answer.text);
   assert.match(answer.headers.getSetCookie()[0]!, /^jiss_session=; Max-Age=0; Path=\//);
-  assert.equal(await statusOfMe(harness, user.cookie), 401);
+  const ended = await harness.send("/v1/me", as(user));
+  assert.deepEqual([ended.status, /sign in again/.test(ended.body.error.message)], [401, true]);
 });
 
 userTest(
@@ -983,6 +984,25 @@ userTest(
     await invite(harness, key);
   },
 );
+
+userTest("no user takes the own role or access away, so that an admin is left", async (harness, key) => {
+  const admin = await signedInUser(harness, { orgId: "acme", role: "admin" });
+  const path = `/v1/users/${admin.userId}`;
+  const same = { name: "Ada Ruiz", role: "admin", disabled: false };
+  const rows = [
+    ["another role", { method: "PUT", body: { ...same, role: "viewer" } }],
+    ["disabled", { method: "PUT", body: { ...same, disabled: true } }],
+    ["erased", { method: "DELETE" }],
+  ] as const;
+  for (const [name, request] of rows) {
+    const refused = { status: 409, code: "CONFLICT", names: "This user is you" } as const;
+    await refuses(harness, { name, path, request: as(admin, request), ...refused });
+  }
+  const renamed = await harness.send(path, as(admin, { method: "PUT", body: same }));
+  assert.deepEqual([renamed.status, renamed.body.name], [200, "Ada Ruiz"]);
+  const byKey = await harness.send(path, { method: "PUT", key, body: { ...same, disabled: true } });
+  assert.equal(byKey.body.state, "disabled", byKey.text);
+});
 
 userTest("bad requests about users change nothing", async (harness, key) => {
   await invite(harness, key);

@@ -2,7 +2,7 @@
  * The cookie of a user's session: read, set and cleared, and held to the console's own pages. Source: oversight-loop design,
  * section 3.
  */
-import { ServiceError } from "../../domain/errors.ts";
+import { notSignedIn, ServiceError } from "../../domain/errors.ts";
 import { hashOfCookie, type OpenSession, openSession } from "../../operations/users/sessions.ts";
 import { isSecure, readCookie, setCookie } from "../cookies.ts";
 import type { AppContext, Exchange, Route, Services } from "../exchange.ts";
@@ -29,7 +29,8 @@ export async function requireSession(
     readonly cookie: Uint8Array;
   },
 ): Promise<OpenSession> {
-  return await openSession(dependencies, cookie, exchange.call) ?? await floor.refuse(exchange);
+  return await openSession(dependencies, cookie, exchange.call) ??
+    await floor.refuse(exchange, notSignedIn());
 }
 
 /**

@@ -95,11 +95,11 @@ const putUser: Route = {
   operationId: "putUser",
   summary: "Change a user",
   description:
-    "Sets the name and the role, and disables or enables the user. A role counts from the user's next request on.",
+    "Sets the name and the role, and disables or enables the user. A role counts from the user's next request on. Users cannot change their own role or disable themselves.",
   pathParameters: userPathSchema,
   body: { schema: userChangeSchema, limitBytes: BODY_LIMIT_BYTES },
   success: { status: 200, description: "The user.", schema: userSchema },
-  errors: ["NOT_FOUND"],
+  errors: ["NOT_FOUND", "CONFLICT"],
   examples: [
     {
       summary: "Another role",
@@ -214,7 +214,7 @@ const deleteUser: Route = {
     "Erases the name, the address and the password, and ends all sessions. Entries keep the id, which names nobody any more.",
   pathParameters: userPathSchema,
   success: { status: 200, description: "Erased.", schema: userErasedSchema },
-  errors: ["NOT_FOUND"],
+  errors: ["NOT_FOUND", "CONFLICT"],
   examples: [{ summary: "One user", path: { user_id: USER } }],
   async handler({ dependencies }, { exchange, path }) {
     const { user_id: userId } = parseWith(userPathSchema, path);

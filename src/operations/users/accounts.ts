@@ -175,7 +175,7 @@ export async function listUsers(
 /**
  * Changes a user's name or role, or disables or enables the user. A role counts from the user's next request on; a disabled
  * user has no session and no link any more. A call that changes nothing writes nothing.
- * @throws {ServiceError} NOT_FOUND.
+ * @throws {ServiceError} NOT_FOUND; CONFLICT if a user takes the own role or access away.
  */
 export async function changeUser(
   dependencies: Needs,
@@ -205,6 +205,7 @@ export async function changeUser(
           ? { ...NO_LINK, session_epoch: before.session_epoch + 1 }
           : {}),
       };
+      if (after.role !== before.role || after.state !== before.state) requireOther(caller, userId);
       const isSame = after.name === before.name && after.role === before.role && after.state === before.state;
       if (isSame) return () => userBody(before);
       unit.put(userAccounts, { ...after, changed_at: now });
@@ -224,9 +225,18 @@ function stateAfter(
   return row.password !== null || row.issuer !== null || hasPasskey ? "active" : "invited";
 }
 
+/** Nobody takes away the own role or access: so an organization with an admin keeps one. @throws {ServiceError} CONFLICT. */
+function requireOther({ userId: own }: OrganizationCaller, userId: string): void {
+  if (own !== userId) return;
+  throw new ServiceError(
+    "CONFLICT",
+    "This user is you: another admin can change your role, disable or erase you.",
+  );
+}
+
 /**
  * Erases a user: name, address, password and sessions are gone. The id stays, since entries name it.
- * @throws {ServiceError} NOT_FOUND.
+ * @throws {ServiceError} NOT_FOUND; CONFLICT if users would erase themselves.
  */
 export async function eraseUser(
   dependencies: Needs,
@@ -243,6 +253,7 @@ export async function eraseUser(
     chains: [adminChain(orgId)],
     plan(unit) {
       const row = requireUser(unit, { orgId, userId });
+      requireOther(caller, userId);
       for (const key of own) {
         if (unit.get(passkeys, key) !== null) unit.remove(passkeys, key);
       }

@@ -71,6 +71,11 @@ function UserRow({ user, onChanged }: { readonly user: User; readonly onChanged:
     return act({ method: "PUT", path: `/v1/users/${id}`, body });
   };
   const [isShowing, setShowing] = useState(false);
+  const [nextRole, setNextRole] = useState<string | null>(null);
+  const giveRole = async () => {
+    await put({ role: nextRole! });
+    setNextRole(null);
+  };
   const renew = () =>
     run(async (patience) => {
       await obtain(async () =>
@@ -90,12 +95,20 @@ function UserRow({ user, onChanged }: { readonly user: User; readonly onChanged:
       <td>
         <select
           aria-label={`Role of ${name}`}
-          value={role}
+          value={nextRole ?? role}
           disabled={busy || isOwn}
-          onChange={(event) => put({ role: event.currentTarget.value })}
+          onChange={({ currentTarget: { value } }) => setNextRole(value === role ? null : value)}
         >
           {ROLES.map((one) => <option key={one} value={one}>{one}</option>)}
         </select>
+        {nextRole !== null && (
+          <div class="actions">
+            <button class="grave" type="button" disabled={busy} onClick={giveRole}>
+              Really change to {nextRole}
+            </button>
+            <button type="button" onClick={() => setNextRole(null)}>Keep</button>
+          </div>
+        )}
       </td>
       <td>{state}</td>
       <td>
@@ -118,15 +131,24 @@ function UserRow({ user, onChanged }: { readonly user: User; readonly onChanged:
               Sessions
             </button>
           )}
-          {!isOwn && (
+          {!isOwn && state === "disabled" && (
             <button
               type="button"
               disabled={busy}
-              onClick={() => put({ disabled: state !== "disabled" })}
-              aria-label={`${state === "disabled" ? "Enable" : "Disable"} ${name}`}
+              onClick={() => put({ disabled: false })}
+              aria-label={`Enable ${name}`}
             >
-              {state === "disabled" ? "Enable" : "Disable"}
+              Enable
             </button>
+          )}
+          {!isOwn && state !== "disabled" && (
+            <Grave
+              verb="Disable"
+              what={name ?? id}
+              busy={busy}
+              warning="All sessions end at once, and an open link too."
+              onSure={() => put({ disabled: true })}
+            />
           )}
           {!isOwn && (
             <Grave
