@@ -2,6 +2,7 @@
 import type { Role } from "../src/domain/access.ts";
 import { inviteUser } from "../src/operations/users/accounts.ts";
 import { useLink } from "../src/operations/users/links.ts";
+import { type ProvidedPerson, signInFromProvider } from "../src/operations/users/provider.ts";
 import type { Harness } from "./harness.ts";
 
 export interface TestUser {
@@ -37,4 +38,20 @@ export async function signedInUser(
     cookie: `jiss_session=${token}`,
     sessionId: row.session_hash.toHex(),
   };
+}
+
+/** Signs somebody in whom an identity provider has identified, as its claims say. */
+export function provided({ dependencies, clock }: Harness, claims: Partial<ProvidedPerson>) {
+  const now = clock.now();
+  return signInFromProvider(dependencies, {
+    issuer: "https://idp.example",
+    subject: "subject-1",
+    email: null,
+    emailVerified: false,
+    name: "Ada Ruiz",
+    session: null,
+    orgId: "acme",
+    role: "viewer",
+    ...claims,
+  }, { agent: "a browser of the tests", call: { now, requestId: dependencies.world.ulid(now) } });
 }

@@ -69,7 +69,7 @@ export async function showUsers(shell: Shell, orgId: string, { json }: UserOptio
       return console.log(`${orgId} has no users: jiss user add ${orgId} EMAIL invites one.`);
     }
     const rows = users.map((user) => [
-      user.email ?? "(erased)",
+      user.email ?? (user.state === "erased" ? "(erased)" : "(none)"),
       printableLine(user.name ?? ""),
       user.role,
       user.state,

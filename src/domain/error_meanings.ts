@@ -54,7 +54,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, ErrorMeaning>> = {
     retry: "no",
     example: {
       message:
-        "This call takes the organization's own key or a named key with the scope export, or a person who is an auditor or an admin; this key has the scopes score.",
+        "This call needs the organization's own key or a named key with the scope export, or a person who is an auditor or an admin; this key has the scopes score.",
     },
   },
   ORIGIN_NOT_ALLOWED: {

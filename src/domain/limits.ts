@@ -181,6 +181,8 @@ export const SESSION_HOURS_DEFAULT = 12;
 export const SESSION_HOURS_MAX = 168;
 export const SESSION_IDLE_MINUTES_DEFAULT = 30;
 export const SESSION_IDLE_MINUTES_MAX = 1_440;
+/** How long somebody may take at the identity provider to sign in. */
+export const SIGN_IN_STATE_SECONDS = 600;
 /** Sessions that one user may have at once; the oldest ends when another begins. */
 export const SESSIONS_OF_USER_MAX = 20;
 /** Passkeys of one user. */

@@ -11,25 +11,37 @@ export const orgIdSchema = z.string()
   .regex(/^[A-Za-z0-9_-]{1,128}$/, "must be 1 to 128 letters, digits, hyphens or underscores")
   .meta({ description: "The organization's id.", examples: ["acme-bank"] });
 
-const CONTROL_CHARACTERS = /\p{Cc}/u;
 const CONTROLS = "\\u0000-\\u001f\\u007f-\\u009f";
+/** Characters that break a line, or turn the direction of what follows them. */
+const TURNS = "\\u2028-\\u202e\\u2066-\\u2069";
+const MISLEADING = new RegExp(`[${CONTROLS}${TURNS}]`, "u");
 
-/** A line of text for people, at most so many characters after trimming. */
-export function lineSchema(maximum: number) {
+/** Whether a text can show otherwise than it reads: it holds control characters, breaks a line, or turns its direction. */
+export function isMisleading(text: string): boolean {
+  return MISLEADING.test(text);
+}
+
+/**
+ * A line of text for people, at most so many characters after trimming.
+ * @param options.mayTurn whether it may hold characters that turn its direction. Default: true.
+ */
+export function lineSchema(maximum: number, { mayTurn = true }: { readonly mayTurn?: boolean } = {}) {
+  const refused = mayTurn ? CONTROLS : CONTROLS + TURNS;
+  const holdsRefused = new RegExp(`[${refused}]`, "u");
   return z.string()
     .refine((line) => line.isWellFormed(), "must be well-formed Unicode")
-    .refine((line) => !CONTROL_CHARACTERS.test(line), "must hold no control characters")
+    .refine((line) => !holdsRefused.test(line), "must hold no control characters")
     .transform((line) => line.trim())
     .refine(
       (line) => line.length > 0 && Array.from(line).length <= maximum,
       `must be 1 to ${maximum} characters after trimming`,
     )
     .meta({
-      // The same rule as one pattern: white space around the trimmed line, and no control character anywhere.
+      // The same rule as one pattern: white space around the trimmed line, and no refused character anywhere.
       override: {
-        pattern: `^[^\\S${CONTROLS}]*[^\\s${CONTROLS}](?:[^${CONTROLS}]{0,${
+        pattern: `^[^\\S${refused}]*[^\\s${refused}](?:[^${refused}]{0,${
           maximum - 2
-        }}[^\\s${CONTROLS}])?[^\\S${CONTROLS}]*$`,
+        }}[^\\s${refused}])?[^\\S${refused}]*$`,
       },
     });
 }

@@ -44,17 +44,27 @@ export const emailSchema = z.string().max(EMAIL_MAX_LENGTH)
 
 const PASSWORD_LENGTH = `must have ${PASSWORD_MIN_LENGTH} to ${PASSWORD_MAX_LENGTH} characters`;
 
-/** A new password. Its length is all that is asked of it (NIST SP 800-63B, 3.1.1.2). */
+/** Different characters of a new password: a single one, repeated, has the length and is no password. */
+const PASSWORD_CHARACTERS_MIN = 5;
+
+/** A new password. Its length is what counts (NIST SP 800-63B, 3.1.1.2). */
 export const newPasswordSchema = z.string().min(PASSWORD_MIN_LENGTH, PASSWORD_LENGTH)
   .max(PASSWORD_MAX_LENGTH, PASSWORD_LENGTH)
   .refine((text) => text.isWellFormed(), "must be well-formed Unicode")
-  .meta({ description: `${PASSWORD_MIN_LENGTH} to ${PASSWORD_MAX_LENGTH} characters of any kind.` });
+  .refine(
+    (text) => new Set(text).size >= PASSWORD_CHARACTERS_MIN,
+    `must have at least ${PASSWORD_CHARACTERS_MIN} different characters`,
+  )
+  .meta({
+    description:
+      `${PASSWORD_MIN_LENGTH} to ${PASSWORD_MAX_LENGTH} characters of any kind, at least ${PASSWORD_CHARACTERS_MIN} of them different.`,
+  });
 
 /** A password as it is typed to sign in. */
 const typedPasswordSchema = z.string().min(1).max(PASSWORD_MAX_LENGTH)
   .refine((text) => text.isWellFormed(), "must be well-formed Unicode");
 
-const userNameSchema = lineSchema(USER_NAME_MAX_LENGTH).meta({
+const userNameSchema = lineSchema(USER_NAME_MAX_LENGTH, { mayTurn: false }).meta({
   description: "The name that colleagues see.",
   examples: ["Ada Ruiz"],
 });

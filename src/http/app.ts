@@ -120,7 +120,7 @@ async function serve(
   // A key wins over a cookie, which browsers send by themselves.
   const cookie = presented === undefined ? cookieFor(services, context, route) : null;
   if (cookie !== null) await admitSession(services, exchange, cookie);
-  else if (route.layer1) await admitAddress(services, exchange);
+  else if (route.layer1) await admitAddress(services, exchange, route);
   if (route.body !== null) checkDeclaredLength(request, route.body.limitBytes);
 
   const earlyBody = cookie === null

@@ -35,8 +35,8 @@ export interface Identifying {
   readonly oidc: Oidc;
   readonly issuer: string;
   readonly map: ClaimsMap;
-  /** The logout tokens that were used: each counts once. */
-  readonly seenTokens: UsedOnce;
+  /** The logout tokens that were used, and the sign-ins that came back: each counts once. */
+  readonly usedOnce: UsedOnce;
 }
 
 /** Everything that the HTTP layer uses. */
@@ -167,6 +167,8 @@ export interface Route {
   readonly auth: RouteAuth;
   /** Whether Layer 1 applies; false for health probes, so that a probe can never lock itself out. */
   readonly layer1: boolean;
+  /** Whether people sign in here: their attempts have a budget of their own in Layer 1. Default: false. */
+  readonly signsIn?: boolean;
   readonly pathParameters: z.ZodObject | null;
   readonly body: {
     readonly schema: z.ZodType;

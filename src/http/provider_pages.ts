@@ -3,22 +3,21 @@
  * the API: nobody calls them by hand. Source: OpenID Connect Core 1.0, section 3.1; Back-Channel Logout 1.0.
  */
 import { ServiceError, unavailable } from "../domain/errors.ts";
+import { SIGN_IN_STATE_SECONDS } from "../domain/limits.ts";
 import { type Grant, grantOf, leftOutClaims } from "../identity/claims_map.ts";
 import type { KeptSecrets, SignedIn as Identified } from "../identity/oidc.ts";
 import { OidcRefused } from "../identity/refusal.ts";
 import { openState, sealState } from "../keys/sign_in_state.ts";
 import { WRAP_IV_BYTES } from "../keys/secrets.ts";
-import { limitSubject } from "../limits/client_address.ts";
-import { endProvidedSessions, signInFromProvider } from "../operations/users/provider.ts";
+import { endProvidedSessions, knownAtProvider, signInFromProvider } from "../operations/users/provider.ts";
 import { readBody } from "./body.ts";
 import type { AppContext, Identifying, Services } from "./exchange.ts";
 import { readCookie, setCookie } from "./cookies.ts";
 import { giveCookie } from "./middleware/session.ts";
 import { admitAddress } from "./middleware/rate_limits.ts";
+import { recordFailure } from "./routes/signing_in.ts";
 
 const COOKIE = "jiss_provider";
-/** How long somebody may take at the provider. */
-const STATE_SECONDS = 600;
 /** A logout token is a few KB. */
 const LOGOUT_BODY_BYTES = 65_536;
 
@@ -33,21 +32,21 @@ export async function beginAtProvider(services: Services, context: AppContext): 
   const { oidc } = await identifying(services, context);
   const { url, kept } = await asked(services, context, () => oidc.begin());
   const { exchange: { call } } = context.var;
-  const state: State = { ...kept, expiresAt: call.now + STATE_SECONDS * 1_000 };
+  const state: State = { ...kept, expiresAt: call.now + SIGN_IN_STATE_SECONDS * 1_000 };
   const { installation, world } = services.dependencies;
   const sealed = sealState(installation.key, JSON.stringify(state), world.random(WRAP_IV_BYTES));
-  sendState(services, context, sealed, STATE_SECONDS);
+  sendState(services, context, sealed, SIGN_IN_STATE_SECONDS);
   return redirect(url);
 }
 
 /** Takes the browser back from the provider, and begins the session. */
 export async function returnFromProvider(services: Services, context: AppContext): Promise<Response> {
-  const { oidc, issuer, map } = await identifying(services, context);
+  const { oidc, issuer, map, usedOnce } = await identifying(services, context);
   const { exchange } = context.var;
   const state = stateOf(services, context);
   // It is offered once: whatever comes of it, the next try begins anew.
   sendState(services, context, "", 0);
-  if (state === null) {
+  if (state === null || !usedOnce.isNew(`state ${state.state}`, exchange.call.now)) {
     throw new ServiceError(
       "FORBIDDEN",
       "This sign-in was begun in another browser, too long ago, or is over: begin again at the console.",
@@ -55,16 +54,18 @@ export async function returnFromProvider(services: Services, context: AppContext
   }
   const person = await asked(services, context, () => oidc.finish(context.req.url, state));
   const grant = grantOf(map, person.claims);
-  if (grant === null) throw notMapped(services, person);
+  if (grant === null) {
+    for (const known of await knownAtProvider(services.dependencies, { issuer, subject: person.sub })) {
+      recordFailure(services, exchange, known);
+    }
+    throw notMapped(services, person);
+  }
   const signedIn = await signInFromProvider(services.dependencies, personOf(issuer, person, grant), {
     agent: context.req.header("User-Agent") ?? "",
     call: exchange.call,
   });
-  if (signedIn === null) {
-    services.breaches.record(
-      { type: "AUTH_FAIL_SIGN_IN", address: limitSubject(exchange.address) },
-      exchange.call.now,
-    );
+  if (!("token" in signedIn)) {
+    recordFailure(services, exchange, signedIn);
     throw new ServiceError("FORBIDDEN", "This user may not sign in: ask an admin of your organization.");
   }
   giveCookie(services, context, { token: signedIn.token, expiresAt: signedIn.row.expires_at });
@@ -91,13 +92,20 @@ function notMapped({ log }: Services, { claims }: Identified): ServiceError {
 
 /** Ends the sessions that a logout token of the provider names. */
 export async function endFromProvider(services: Services, context: AppContext): Promise<Response> {
-  const { oidc, issuer, seenTokens } = await identifying(services, context);
+  const { oidc, issuer, usedOnce } = await identifying(services, context);
   const { exchange } = context.var;
   const bytes = await readBody(context.req.raw, { limit: LOGOUT_BODY_BYTES, lease: exchange.body });
   const token = new URLSearchParams(new TextDecoder().decode(bytes)).get("logout_token") ?? "";
   const { sub, sid, jti } = await asked(services, context, () => oidc.readLogoutToken(token));
-  if (seenTokens.isNew(jti, exchange.call.now)) {
-    await endProvidedSessions(services.dependencies, { issuer, subject: sub, session: sid }, exchange.call);
+  const id = `logout ${jti}`;
+  if (usedOnce.isNew(id, exchange.call.now)) {
+    try {
+      await endProvidedSessions(services.dependencies, { issuer, subject: sub, session: sid }, exchange.call);
+    } catch (error) {
+      // The provider sends it again.
+      usedOnce.forget(id);
+      throw error;
+    }
   }
   return new Response(null, { status: 200, headers: { "Cache-Control": "no-store" } });
 }
@@ -107,7 +115,7 @@ async function identifying(services: Services, context: AppContext): Promise<Ide
   const { exchange } = context.var;
   exchange.prefersPage = context.req.method === "GET";
   exchange.headers.set("Cache-Control", "no-store");
-  await admitAddress(services, exchange);
+  await admitAddress(services, exchange, { signsIn: true });
   if (services.identifying === null) {
     throw new ServiceError("NOT_FOUND", "No identity provider is configured here.");
   }

@@ -5,6 +5,7 @@
  * RFC 9207.
  */
 import * as oauth from "oauth4webapi";
+import { isMisleading } from "../domain/organization.ts";
 import { askUserInfo, exchangeCode } from "./exchange.ts";
 import { type Metadata, openProvider } from "./provider.ts";
 import { checkSettings, type OidcSettings } from "./settings.ts";
@@ -126,19 +127,24 @@ export function createOidc(settings: OidcSettings, { fetch, now, random }: OidcD
   };
 }
 
-/** The claims of the ID token, and those of UserInfo that it lacks. */
+/** The claims of the ID token, and those of UserInfo that it lacks. An address comes with what the same source says of it. */
 function merged(
   signed: Readonly<Record<string, unknown>>,
-  { email_verified, ...more }: Readonly<Record<string, unknown>>,
+  more: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> {
-  // What one source says of its address is not said of the other's.
-  const isOfEmail = email_verified !== undefined && signed.email === undefined;
-  return { ...more, ...(isOfEmail ? { email_verified } : {}), ...signed };
+  const { email: _address, email_verified: _verified, ...claims } = { ...more, ...signed };
+  const { email, email_verified } = signed.email === undefined ? more : signed;
+  return {
+    ...claims,
+    ...(email === undefined ? {} : { email }),
+    ...(email_verified === undefined ? {} : { email_verified }),
+  };
 }
 
 function signedIn(sub: string, claims: Readonly<Record<string, unknown>>, idToken: string): SignedIn {
   const { email, email_verified: verified, name, sid } = claims;
-  const text = (value: unknown) => typeof value === "string" && value !== "" ? value : null;
+  const text = (value: unknown) =>
+    typeof value === "string" && value !== "" && !isMisleading(value) ? value : null;
   return {
     sub,
     email: text(email),

@@ -3,6 +3,7 @@
  * Source: OpenID Connect Core 1.0, 3.1.3.7; OpenID Connect Back-Channel Logout 1.0, 2.6.
  */
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from "jose";
+import { isMisleading } from "../domain/organization.ts";
 import type { KeptDocument } from "./kept_document.ts";
 import { OidcRefused } from "./refusal.ts";
 
@@ -65,8 +66,9 @@ export async function verifyIdToken(
   if (nonce !== expected.nonce) {
     throw new OidcRefused("wrong_nonce", "The ID token belongs to another sign-in: its nonce is another.");
   }
-  if (Array.isArray(aud) && aud.length > 1 && azp !== expected.clientId) {
-    throw new OidcRefused("wrong_audience", "The ID token has several audiences and is for another client.");
+  const hasSeveral = Array.isArray(aud) && aud.length > 1;
+  if ((hasSeveral || azp !== undefined) && azp !== expected.clientId) {
+    throw new OidcRefused("wrong_audience", "The ID token was issued to another client.");
   }
   if (!isName(sub)) throw new OidcRefused("wrong_token", "The ID token names no subject.");
   return { ...payload, sub };
@@ -168,7 +170,7 @@ function refusalOf(error: unknown, { name }: Kind): OidcRefused {
 }
 
 function isName(value: unknown): value is string {
-  return typeof value === "string" && value !== "" && value.length <= SUBJECT_LENGTH;
+  return typeof value === "string" && value !== "" && value.length <= SUBJECT_LENGTH && !isMisleading(value);
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

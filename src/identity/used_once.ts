@@ -1,4 +1,4 @@
-/** Remembers what may be used once: a provider's logout tokens, and the challenges of passkeys. */
+/** Remembers what may be used once: a provider's logout tokens, the states of sign-ins, and the challenges of passkeys. */
 
 /** Most ids that are remembered: each took a signature of the provider, or a request within the limits. */
 const IDS_MAX = 100_000;
@@ -19,5 +19,10 @@ export class UsedOnce {
     if (this.#seen.has(id)) return false;
     this.#seen.set(id, now);
     return true;
+  }
+
+  /** Takes back a use that came to nothing. */
+  forget(id: string): void {
+    this.#seen.delete(id);
   }
 }

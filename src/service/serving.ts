@@ -2,6 +2,7 @@
 import { SYSTEM_CHAIN } from "../evidence/chain_name.ts";
 import { createOidc } from "../identity/oidc.ts";
 import { CLOCK_TOLERANCE_S, LOGOUT_TOKEN_AGE_S } from "../identity/tokens.ts";
+import { SIGN_IN_STATE_SECONDS } from "../domain/limits.ts";
 import { UsedOnce } from "../identity/used_once.ts";
 import { openConnection } from "../identity/wire.ts";
 import { oidcSettings } from "../config/config.ts";
@@ -153,8 +154,10 @@ function providerOf(
       }),
       issuer: oidc.issuer,
       map: oidc.map,
-      // A token that is older is refused, whatever the clocks show (Back-Channel Logout 1.0, section 2.6, step 8).
-      seenTokens: new UsedOnce((LOGOUT_TOKEN_AGE_S + 2 * CLOCK_TOLERANCE_S) * 1_000),
+      // What is older is refused, whatever the clocks show (Back-Channel Logout 1.0, section 2.6, step 8).
+      usedOnce: new UsedOnce(
+        1_000 * Math.max(LOGOUT_TOKEN_AGE_S + 2 * CLOCK_TOLERANCE_S, SIGN_IN_STATE_SECONDS),
+      ),
     },
     close: () => connection.close(),
   };

@@ -126,12 +126,14 @@ function reviewerHistory(reviewer: DemoReviewer, period: Span, seed: string): De
   const times = drawTimes(workingSpans(present), perWorkday, seeded(`${seed}/times`));
   const random = seeded(seed);
   const operator = drawReviewer(reviewer, random);
+  // The number tells nobody who it is: users may be shown pseudonyms.
+  const number = DEMO_REVIEWERS.indexOf(reviewer) + 1;
   return times.map((at, index) => {
     const environment = environmentOf(random.pick(domains));
     return {
       at,
       operatorId,
-      sessionId: `demo-${operatorId}-${String(index + 1).padStart(4, "0")}`,
+      sessionId: `demo-${String(number).padStart(2, "0")}-${String(index + 1).padStart(4, "0")}`,
       domain: environment.domain,
       interaction: drawInteraction(operator, index, environment, random),
     };

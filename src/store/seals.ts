@@ -15,7 +15,7 @@
  * in the synthetic-IV mode of RFC 5297: an attacker who could see it could choose old rows whose values
  * cancel out.
  */
-import { AlteredError } from "../domain/errors.ts";
+import { AlteredError, ServiceError } from "../domain/errors.ts";
 import { equalBytes } from "../evidence/crypto.ts";
 
 export type SealedValue = string | number | null | Uint8Array;
@@ -143,9 +143,23 @@ export interface SealedRow<Row> {
   readonly share: Uint8Array;
 }
 
+/**
+ * SQLite stores a text whole and gives it back only up to its first NUL: the row would look altered for ever.
+ * @throws {ServiceError} VALIDATION_FAILED.
+ */
+function requireWholeTexts(values: readonly SealedValue[]): void {
+  if (!values.some((value) => typeof value === "string" && value.includes("\0"))) return;
+  throw new ServiceError(
+    "VALIDATION_FAILED",
+    "A text of the request holds the character U+0000: leave it out.",
+  );
+}
+
 export function sealed<Row>(seals: Seals, { name, sealing }: SealedKind<Row>, row: Row): SealedRow<Row> {
   const completed = sealing!.derived === undefined ? row : { ...row, ...sealing!.derived(row, seals) };
-  const mac = seals.macOf(name, sealing!.values(completed, seals));
+  const values = sealing!.values(completed, seals);
+  requireWholeTexts(values);
+  const mac = seals.macOf(name, values);
   return { row: { ...completed, seal: mac.slice(0, HALF) }, share: mac.subarray(HALF) };
 }
 

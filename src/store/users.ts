@@ -164,6 +164,14 @@ const sessionQuery = compileOnce(({ hash }: { readonly hash: Uint8Array }) =>
     .where("session_hash", "=", hash).compile()
 );
 
+/** The users of an identity provider's subject, in all organizations. */
+export function providedUsersQuery(
+  { issuer, subject }: { readonly issuer: string; readonly subject: string },
+): CompiledQuery<Pick<UserRow, "org_id" | "user_id">> {
+  return query.selectFrom("user_account").select(["org_id", "user_id"]).where("issuer", "=", issuer)
+    .where("issuer_subject", "=", subject).compile();
+}
+
 /** The sessions that an identity provider ends: one by the provider's name, or all of a subject. */
 export function providedSessionsQuery(
   { issuer, subject, session }: {

@@ -147,8 +147,8 @@ Deno.test({
             "/v1/organization/decisions?operator_id=reviewer-ada&limit=10",
           ]],
           ["/decisions", "Decisions", 50, ["/v1/organization/decisions?limit=50"]],
-          ["/decisions/demo-reviewer-ada-0100", "Replay of demo-reviewer-ada-0100", 15, [
-            "/v1/decision/replay/demo-reviewer-ada-0100",
+          ["/decisions/demo-01-0100", "Replay of demo-01-0100", 15, [
+            "/v1/decision/replay/demo-01-0100",
           ]],
           ["/decisions/labelled-1", "Replay of labelled-1", 16, ["/v1/decision/replay/labelled-1"]],
           ["/decisions/decision-1", "Replay of decision-1", 6, ["/v1/decision/replay/decision-1"]],
@@ -376,9 +376,9 @@ Deno.test({
         );
         assert.match(remarkOf(projection), /has not been heard of for \d+ days/);
 
-        await go(page, "/console/decisions/demo-reviewer-ada-0003");
+        await go(page, "/console/decisions/demo-01-0003");
         await page.locator("[data-verdict]").waitFor();
-        const { recorded } = await ask(service, key, "/v1/decision/replay/demo-reviewer-ada-0003");
+        const { recorded } = await ask(service, key, "/v1/decision/replay/demo-01-0003");
         assert.equal(
           await page.locator("[data-verdict] p").innerText(),
           verdictInWords(recorded.compliance.verdict),

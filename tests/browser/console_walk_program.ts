@@ -11,7 +11,7 @@ const VIEWS = [
   "/operators",
   "/operators/reviewer-ada",
   "/decisions",
-  "/decisions/demo-reviewer-ada-0003",
+  "/decisions/demo-01-0003",
   "/reports",
   "/contests",
   "/audit-log",

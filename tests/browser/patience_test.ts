@@ -23,7 +23,7 @@ Deno.test({
         await page.goto("/console");
         await signIn(page, key);
         const views = [
-          ...["", "/operators", "/operators/reviewer-ada", "/decisions", "/decisions/demo-reviewer-ada-0100"],
+          ...["", "/operators", "/operators/reviewer-ada", "/decisions", "/decisions/demo-01-0100"],
           ...["/reports", "/audit-log", "/webhooks", "/key", "/verify"],
         ];
         const see = async (view: string) => {

@@ -150,7 +150,7 @@ usersTest("a user ends sessions and changes the password", async (visit, demo) =
   await page.getByText("this one").waitFor();
   expectErrors(/401/);
   await page.getByRole("button", { name: "Sign out everywhere" }).click();
-  await page.getByText("Your session is over").waitFor();
+  await page.getByText("You are signed out").waitFor();
 });
 
 usersTest("an admin makes a named key, which works, and removes it", async (visit, demo) => {

@@ -9,7 +9,9 @@ import {
   signInRequest,
 } from "../passkeying.ts";
 import { storedEvents } from "../scenario.ts";
-import { signedInUser, type TestUser } from "../signing_in.ts";
+import type { SignedIn } from "../../src/operations/users/sign_in.ts";
+import { cookieIn } from "../examples.ts";
+import { provided, signedInUser, type TestUser } from "../signing_in.ts";
 import { SoftwareAuthenticator } from "../software_authenticator.ts";
 
 const MINUTE = 60_000;
@@ -68,6 +70,51 @@ passkeyTest("an invited user takes a passkey in place of a password", async (har
     body: { token, password: "correct horse battery" },
   });
   assert.equal(both.status, 404, "the link is used up");
+});
+
+passkeyTest("the use of a new link ends every other way in", async (harness, key) => {
+  const body = { email: "ada@acme.example", name: "Ada", role: "viewer" };
+  const { user_id, link } = (await harness.send("/v1/users", { key, body })).body;
+  const renew = async () =>
+    (await harness.send(`/v1/users/${user_id}/link`, { method: "POST", key })).body.link.split("#")[1];
+  const use = async (request: RequestOptions) => {
+    const used = await harness.send("/v1/sign-in/link/use", request);
+    assert.equal(used.status, 200, used.text);
+    return cookieIn(used.headers);
+  };
+  const withPassword = async (password: string) =>
+    (await harness.send("/v1/sign-in", { body: { email: body.email, password } })).status;
+  const isOpen = async (cookie: string) =>
+    (await harness.send("/v1/me", { headers: { Cookie: cookie, Origin: PASSKEY_ORIGIN } })).status === 200;
+
+  const thief = await use({ body: { token: link.split("#")[1], password: "the password of a thief" } });
+  const [first, second] = [
+    new SoftwareAuthenticator(PASSKEY_ORIGIN),
+    new SoftwareAuthenticator(PASSKEY_ORIGIN),
+  ];
+  const own = await use(await linkRequest(harness, first, await renew()));
+  assert.deepEqual([await isOpen(thief), await isOpen(own)], [false, true]);
+  assert.equal(await withPassword("the password of a thief"), 401);
+  await use(await linkRequest(harness, second, await renew()));
+  assert.deepEqual([await isOpen(own)], [false]);
+  assert.equal(
+    (await signIn(harness, await signInRequest(harness, first))).status,
+    401,
+    "the first device was lost",
+  );
+  assert.equal((await signIn(harness, await signInRequest(harness, second))).status, 200);
+  await use({ body: { token: await renew(), password: "a password of one's own" } });
+  assert.equal((await signIn(harness, await signInRequest(harness, second))).status, 401);
+  assert.equal(await withPassword("a password of one's own"), 200);
+});
+
+passkeyTest("whom an identity provider signs in can have no passkey", async (harness) => {
+  const { token, user } = await provided(harness, {}) as SignedIn;
+  const headers = { Cookie: `jiss_session=${token}`, Origin: PASSKEY_ORIGIN };
+  const request = await registrationRequest(harness, new SoftwareAuthenticator(PASSKEY_ORIGIN), headers);
+  const refused = await harness.send("/v1/me/passkeys", request);
+  assert.deepEqual([refused.status, refused.body.error.code], [409, "CONFLICT"], refused.text);
+  assert.equal(user.issuer, "https://idp.example");
 });
 
 passkeyTest(

@@ -21,7 +21,7 @@ import {
   withHarness,
 } from "../harness.ts";
 import { refuses, storedEvents, storedText } from "../scenario.ts";
-import { signedInUser, type TestUser } from "../signing_in.ts";
+import { provided, signedInUser, type TestUser } from "../signing_in.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -761,6 +761,7 @@ userTest("who was refused is in the audit log, once a minute, with how often", a
     assert.equal((await harness.send("/v1/users", as(viewer))).status, 403);
     assert.equal((await harness.send("/v1/users", { key: made.body.api_key })).status, 403);
   }
+  assert.equal((await harness.send("/v1/keys", as(viewer))).status, 403);
   await harness.rowCounts();
   harness.clock.advance(MINUTE);
   harness.flushBreaches(harness.clock.now());
@@ -776,15 +777,41 @@ userTest("who was refused is in the audit log, once a minute, with how often", a
     told.filter(([prefix]: [string | null]) => (prefix === null) === (name === null));
   const { userId: user_id } = viewer;
   const shownName = of(null)[0][2];
-  assert.deepEqual(of(null), [[null, { user_id, count: 2 }, shownName], [
-    null,
-    { user_id, count: 1 },
-    shownName,
-  ]]);
+  const [calls, more] = [["GET /v1/users"], ["GET /v1/users", "GET /v1/keys"]];
+  assert.deepEqual(of(null), [
+    [null, { user_id, calls: more, count: 3 }, shownName],
+    [null, { user_id, calls, count: 1 }, shownName],
+  ]);
   assert.match(shownName, /^viewer/);
   const { prefix } = made.body;
-  assert.deepEqual(of(prefix), [[prefix, { count: 2 }, undefined], [prefix, { count: 1 }, undefined]]);
+  assert.deepEqual(of(prefix), [[prefix, { calls, count: 2 }, undefined], [
+    prefix,
+    { calls, count: 1 },
+    undefined,
+  ]]);
+  const ofUser = await harness.send(
+    `/v1/admin/audit-log?event_type=ACCESS_DENIED&user_id=${user_id}`,
+    { key },
+  );
+  assert.deepEqual(ofUser.body.events.map(({ actor }: Answer["body"]) => actor), ["user", "user"]);
 });
+
+userTest(
+  "attempts to sign in take nothing from an integration behind the same address",
+  async (harness, key) => {
+    for (let time = 0; time < 3; time += 1) {
+      await harness.send("/v1/sign-in/link", { body: { token: `usr_${"0".repeat(26)}.${"A".repeat(43)}` } });
+    }
+    const refused = await harness.send("/v1/sign-in/link", {
+      body: { token: `usr_${"0".repeat(26)}.${"A".repeat(43)}` },
+    });
+    assert.equal(refused.status, 429, refused.text);
+    for (let time = 0; time < 3; time += 1) {
+      assert.equal((await harness.send("/v1/organization/dashboard", { key })).status, 200);
+    }
+  },
+  { rateLimitIp: 3 },
+);
 
 userTest(
   "no call is answered to a disabled user, an ended session, a tampered cookie, another origin or an expired key, with nothing written",
@@ -1024,3 +1051,84 @@ userTest("bad requests about users change nothing", async (harness, key) => {
     await refuses(harness, { name, path: "/v1/users", request: { key, body }, status, code, names });
   }
 });
+
+userTest("an address that a provider has not verified takes nobody's place", async (harness, key) => {
+  const squatter = await provided(harness, { email: "ceo@acme.example" });
+  assert.ok("token" in squatter);
+  assert.equal(squatter.user.email, null);
+  await invite(harness, key, { email: "ceo@acme.example" });
+});
+
+userTest(
+  "of several subjects with one verified address, one becomes the invited user",
+  async (harness, key) => {
+    const { userId } = await invite(harness, key);
+    const claims = { email: "ada@acme.example", emailVerified: true };
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 6 }, (_, index) => provided(harness, { ...claims, subject: `subject-${index}` })),
+    );
+    const bound = outcomes.flatMap((one) =>
+      one.status === "fulfilled" && "token" in one.value && one.value.user.user_id === userId
+        ? [one.value]
+        : []
+    );
+    assert.equal(bound.length, 1);
+    const { body: { users } } = await harness.send("/v1/users", { key });
+    assert.equal(users.filter(({ email }: { email: string | null }) => email === claims.email).length, 1);
+  },
+);
+
+userTest("an invitation is over once the provider has signed its user in", async (harness, key) => {
+  const { token } = await invite(harness, key);
+  await provided(harness, { email: "ada@acme.example", emailVerified: true });
+  assert.equal((await useLink(harness, token)).status, 404);
+});
+
+userTest("a reset link is over once its user has changed the password", async (harness, key) => {
+  const { userId, token } = await invite(harness, key);
+  const cookie = cookieIn((await useLink(harness, token)).headers);
+  const reset = await harness.send(`/v1/users/${userId}/link`, { method: "POST", key });
+  const body = { current_password: PASSWORD, new_password: "another good password" };
+  assert.equal((await harness.send("/v1/me/password", as({ cookie }, { body }))).status, 200);
+  assert.equal((await useLink(harness, reset.body.link.split("#")[1])).status, 404);
+});
+
+userTest("a text with a NUL is refused, and takes nobody's service down", async (harness, key) => {
+  const officer = await signedInUser(harness, { orgId: "acme", role: "officer" });
+  const probe = { domain: "general", stakes: "high", ai_correct: false, reference: "a\u0000b" };
+  const refused = await harness.send("/v1/probes", as(officer, { body: { probes: [probe] } }));
+  assert.equal(refused.status, 422, refused.text);
+  // No rule of a route stands before the store here.
+  await assert.rejects(provided(harness, { session: "a\u0000b" }), /U\+0000/);
+  for (const path of ["/v1/probes", "/v1/organization/dashboard", "/v1/users"]) {
+    assert.equal((await harness.send(path, { key })).status, 200, path);
+  }
+});
+
+userTest("a new password has characters, and not one alone", async (harness, key) => {
+  const { token } = await invite(harness, key);
+  const refused = await useLink(harness, token, " ".repeat(12));
+  assert.deepEqual([refused.status, refused.body.error.details[0].path], [422, "password"], refused.text);
+  assert.equal((await useLink(harness, token)).status, 200);
+});
+
+userTest("a name turns no text around it", async (harness, key) => {
+  const body = { email: "eve@acme.example", name: "Eve\u202e", role: "viewer" };
+  assert.equal((await harness.send("/v1/users", { key, body })).status, 422);
+});
+
+userTest(
+  "a flood of sign-ins from one address is refused at once, and a link still sets its password",
+  async (harness, key) => {
+    const { token } = await invite(harness, key);
+    const flood = Array.from(
+      { length: 12 },
+      (_, index) => signIn(harness, { email: `nobody-${index}@acme.example` }),
+    );
+    const used = await useLink(harness, token);
+    assert.equal(used.status, 200, used.text);
+    const statuses = (await Promise.all(flood)).map(({ status }) => status);
+    assert.equal(statuses.filter((status) => status === 503).length, 8, String(statuses));
+    assert.equal((await signIn(harness)).status, 200, "nobody waits any more");
+  },
+);

@@ -55,12 +55,15 @@ function isWellFormed(value: unknown): boolean {
 /**
  * A pattern cannot say which hosts exist, nor that the whole numbers of a payload stay within 2^53, nor which
  * `ai_correct` contradicts the decision and its outcome, nor what cannot be said beside a probe's ticket, nor that the
- * cases of a set are balanced and each of them can be decided, nor that a reason has a letter or a digit of any script.
+ * cases of a set are balanced and each of them can be decided, nor that a reason has a letter or a digit of any script, nor
+ * how many different characters a new password has.
  */
 const MEMBERS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   ai_correct: fc.constant(null),
   cases: fc.constant(CASE_SET_EXAMPLE.cases),
   probe_ticket: fc.constant(undefined),
+  password: fc.stringMatching(/^[ -~]{6,60}abcde1$/),
+  new_password: fc.stringMatching(/^[ -~]{6,60}abcde1$/),
   reason: fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9 ]{0,80}$/),
   url: fc.webUrl({ validSchemes: ["https"], withQueryParameters: true }),
   allowed_origins: fc.constantFrom("", "https://a.example", " https://a.example:8443,\thttp://b.example\n"),

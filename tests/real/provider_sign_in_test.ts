@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import { CLIENT } from "../openid.ts";
 import { Browser, providerIsMissing } from "./openid_provider.ts";
+import { eventually } from "../webhook_program.ts";
 import { OFFICER, type Scene, TYPED, withScene } from "./provider_scene.ts";
 
 const NEEDS = "[needs Node and oidc-provider]";
@@ -90,6 +91,15 @@ sceneTest(
     const known = new Browser();
     await signIn(known);
     const { user }: Json = (await me(known)).body;
+    await restart({ ...OFFICER, groups: ["others"] });
+    await assert.rejects(signIn(new Browser()), /gives you a role here/);
+    const refused = await eventually(
+      async () =>
+        (await service.send("/v1/admin/audit-log?event_type=AUTH_FAIL_SIGN_IN", { key })).body as Json,
+      ({ events }) => events.length > 0,
+    );
+    assert.equal(refused.events[0].detail.user_id, user.user_id, "the organization sees who was refused");
+    await restart(OFFICER);
     await service.send(`/v1/users/${user.user_id}`, {
       key,
       method: "PUT",

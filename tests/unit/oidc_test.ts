@@ -92,6 +92,7 @@ const TOKENS: readonly (readonly [name: string, claims: (now: number) => Json, o
     () => ({ aud: [CLIENT, "another"], azp: "another" }),
     "wrong_audience",
   ],
+  ["for us, asked for by another", () => ({ azp: "another" }), "wrong_audience"],
   ["for us and others, asked for by nobody", () => ({ aud: [CLIENT, "another"] }), "wrong_audience"],
   ["expired within the tolerance", (now) => ({ exp: now - 59 }), "ok"],
   ["expired beyond the tolerance", (now) => ({ exp: now - 60 }), "expired"],
@@ -106,6 +107,7 @@ const TOKENS: readonly (readonly [name: string, claims: (now: number) => Json, o
   ["about nobody", () => ({ sub: undefined }), "wrong_token"],
   ["about an empty name", () => ({ sub: "" }), "wrong_token"],
   ["about a number", () => ({ sub: 7 }), "wrong_token"],
+  ["about a name with a NUL", () => ({ sub: "person\0" }), "wrong_token"],
   ["about the longest name", () => ({ sub: "x".repeat(255) }), "ok"],
   ["about a longer name", () => ({ sub: "x".repeat(256) }), "wrong_token"],
 ];
@@ -477,6 +479,10 @@ Deno.test("an address is verified only by the source that names it", async () =>
   provider.userInfo = { sub: "person-1", email: "mine@evil.example", email_verified: true };
   const { email, emailVerified, claims } = await signIn(provider);
   assert.deepEqual([email, emailVerified, claims.email_verified], ["boss@acme.example", false, undefined]);
+  provider.person = { sub: "person-1", email_verified: true };
+  provider.userInfo = { sub: "person-1", email: "boss@acme.example" };
+  const other = await signIn(provider);
+  assert.deepEqual([other.email, other.emailVerified], ["boss@acme.example", false]);
   for (const [verified, expected] of [["true", true], ["false", false], [1, false], [null, false]] as const) {
     provider.person = { sub: "person-1", email: "ada@acme.example", email_verified: verified };
     assert.equal((await signIn(provider)).emailVerified, expected, String(verified));

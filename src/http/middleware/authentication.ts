@@ -36,18 +36,23 @@ export async function requireKey(
  * The audit log has who was refused, at most once a minute for each caller.
  * @throws {ServiceError} FORBIDDEN.
  */
-export function requireGranted({ breaches }: Services, { caller, call }: Exchange, access: Access): void {
+export function requireGranted(
+  { breaches }: Services,
+  { caller, call, route }: Exchange,
+  access: Access,
+): void {
   const { grant, orgId, prefix, userId } = caller!;
   if (isGranted(grant, access)) return;
   const type = "ACCESS_DENIED";
   breaches.record(
     userId === undefined ? { type, orgId, prefix: prefix! } : { type, orgId, user_id: userId },
     call.now,
+    route ?? undefined,
   );
   const own = grant!.kind === "role"
     ? `your role is ${grant!.role}`
     : `this key has the scopes ${grant!.scopes.join(", ")}`;
-  throw new ServiceError("FORBIDDEN", `This call takes ${grantedTo(access)}; ${own}.`);
+  throw new ServiceError("FORBIDDEN", `This call needs ${grantedTo(access)}; ${own}.`);
 }
 
 /**

@@ -29,13 +29,19 @@ function notCounted({ resetMs }: Admission): ServiceError {
   );
 }
 
-/** Layer 1. @throws {ServiceError} RATE_LIMITED; SERVICE_UNAVAILABLE if the limiter cannot count. */
+/**
+ * Layer 1.
+ * @param options.signsIn whether people come in here: their attempts have a budget of their own, so that they take nothing from an
+ *   integration behind the same address, nor the other way round. Default: false.
+ * @throws {ServiceError} RATE_LIMITED; SERVICE_UNAVAILABLE if the limiter cannot count.
+ */
 export async function admitAddress(
   services: Services,
   { address, arrivedAt, call }: Exchange,
+  { signsIn = false }: { readonly signsIn?: boolean } = {},
 ): Promise<void> {
   const subject = limitSubject(address);
-  const admission = await services.addressWindow.admit(subject, arrivedAt);
+  const admission = await services.addressWindow.admit(signsIn ? `sign-in ${subject}` : subject, arrivedAt);
   if (admission.admitted) return;
   if (!admission.counted) throw notCounted(admission);
   services.breaches.record({ type: "AUTH_FAIL_RATE_LIMITED_IP", address: subject }, call.now);

@@ -53,7 +53,7 @@ const probeSchema = z.object({
       "Whether the recommendation of the case is right. Seal right ones too: they show false alarms, and without them the reviewer could reject every probe.",
   }),
   reference: z.string().min(1).max(256).refine((text) => text.isWellFormed(), "must be well-formed Unicode")
-    .nullable().default(null).meta({
+    .regex(/^\P{Cc}*$/u, "must hold no control characters").nullable().default(null).meta({
       description: "What your application calls the case. It is revealed with the truth. No personal data.",
     }),
 }).meta({ id: "Probe" });

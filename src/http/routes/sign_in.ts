@@ -14,6 +14,7 @@ import {
   signedOutSchema,
   signInRequestSchema,
 } from "../../domain/user.ts";
+import { limitSubject } from "../../limits/client_address.ts";
 import { OidcRefused } from "../../identity/refusal.ts";
 import {
   endAllSessions,
@@ -73,6 +74,7 @@ const postSignIn: Route = {
     await admitSignIn(services, exchange, request.email);
     const outcome = await signInWithPassword(services.dependencies, {
       request,
+      address: limitSubject(exchange.address),
       ...attemptOf(context, exchange),
     });
     if ("token" in outcome) return signedInReply(services, context, outcome);

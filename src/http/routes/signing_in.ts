@@ -15,7 +15,7 @@ export const OWN = { ...OPEN, auth: { kind: "user" }, layer1: true } as const;
 export const FROM_ANYWHERE_ELSE = { mayComeFromNoPage: true } as const;
 
 /** A route that gives a cookie. It takes no key and no cookie, only requests of the service's own pages. */
-export const SIGNING_IN = { ...OPEN, method: "POST", layer1: true } as const;
+export const SIGNING_IN = { ...OPEN, method: "POST", layer1: true, signsIn: true } as const;
 
 export const SIGNED_IN = {
   status: 200,

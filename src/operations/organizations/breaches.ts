@@ -23,6 +23,8 @@ type Needs = Writing & Logging;
 const RETRY_MS = 5_000;
 /** Most subjects that are remembered at once; addresses beyond them are recorded together. */
 const SUBJECT_LIMIT = 10_000;
+/** Most calls that one entry names. */
+const CALLS_NAMED = 5;
 
 /** The type and the subject of a breach. The address is null if there were too many to record each. */
 export type Breach =
@@ -58,6 +60,8 @@ interface Window {
   quietUntil: number;
   /** Number of breaches that no entry has recorded. */
   unrecorded: number;
+  /** The first calls among them. */
+  calls: readonly string[];
 }
 
 /** Advice if the breach is no attack. */
@@ -82,10 +86,13 @@ export class BreachLog {
   /**
    * Records a breach. Returns at once: the timing of the caller's answer must not show whether anything was
    * written.
+   * @param call the refused call, such as `GET /v1/users`, if the entry shall name it.
    */
-  record(breach: Breach, now: number): void {
+  record(breach: Breach, now: number, call?: string): void {
     const [subject, window] = this.#windowOf(breach);
     window.unrecorded += 1;
+    const isNew = call !== undefined && !window.calls.includes(call);
+    if (isNew && window.calls.length < CALLS_NAMED) window.calls = [...window.calls, call];
     if (!isQuiet(window, now)) this.#recordWindow(subject, window, now);
   }
 
@@ -106,26 +113,32 @@ export class BreachLog {
     if (this.#windows.size >= this.#subjectLimit && "address" in breach && breach.address !== null) {
       return this.#windowOf({ ...breach, address: null });
     }
-    const window = { breach, quietUntil: -Infinity, unrecorded: 0 };
+    const window: Window = { breach, quietUntil: -Infinity, unrecorded: 0, calls: [] };
     this.#windows.set(subject, window);
     return [subject, window];
   }
 
   #recordWindow(subject: string, window: Window, now: number): void {
     const { log, writer, world } = this.dependencies;
-    const { unrecorded: count } = window;
+    const { unrecorded: count, calls } = window;
     const fields: BreachFields = window.breach;
-    const { type, orgId = null, prefix = null, ...detail } = fields;
+    const { type, orgId = null, prefix: _prefix, ...detail } = fields;
     window.quietUntil = now + RATE_WINDOW_MS;
     window.unrecorded = 0;
+    window.calls = [];
     const restoreWindow = (quietUntil: number) => {
       this.#windows.set(subject, window);
       window.quietUntil = quietUntil;
       window.unrecorded += count;
+      window.calls = [...new Set([...calls, ...window.calls])].slice(0, CALLS_NAMED);
     };
     const chain = orgId === null ? SYSTEM_CHAIN : adminChain(orgId);
-    const caller: Caller = { actor: "system", orgId, prefix };
-    const draft = eventDraft(world, { type, caller, now, detail: { ...detail, count } });
+    const draft = eventDraft(world, {
+      type,
+      caller: callerOf(fields),
+      now,
+      detail: { ...detail, ...(calls.length === 0 ? {} : { calls: [...calls] }), count },
+    });
     writer.submit({
       needs: [{ kind: breachWindows, key: [subject] }],
       chains: [chain],
@@ -153,6 +166,14 @@ export class BreachLog {
       restoreWindow(now + RETRY_MS);
     });
   }
+}
+
+/** Who made the entry: a user who asked for too much is known; whoever failed to sign in is not. */
+function callerOf({ type, orgId, prefix, user_id: userId }: BreachFields): Caller {
+  const fields = { orgId: orgId ?? null, prefix: prefix ?? null };
+  return type === "ACCESS_DENIED" && typeof userId === "string"
+    ? { actor: "user", ...fields, userId }
+    : { actor: "system", ...fields };
 }
 
 /** Forgets the last entries of subjects whose windows are over at `now`. */

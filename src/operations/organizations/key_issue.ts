@@ -18,6 +18,9 @@ const KEY_CANDIDATES = 16;
 export const KEY_WARNING =
   "Store this key now: it is shown only once and cannot be recovered, only replaced by rotation.";
 
+export const NAMED_KEY_WARNING =
+  "Store this key now: it is shown only once and cannot be recovered. If it is lost, make another one and remove this one.";
+
 /** Thrown if the function that mints keys gave a value that is no key. */
 export class NoKeyMinted extends Error {
   override readonly name = "NoKeyMinted";

@@ -10,7 +10,7 @@ import type { Call, OrganizationCaller } from "../shared/call.ts";
 import { eventDraft } from "../shared/drafts.ts";
 import type { IdempotentCall } from "../shared/idempotency.ts";
 import { KeyedCall, type KnownCall, type RepeatableAnswer, repeatedAnswer } from "../shared/keyed_calls.ts";
-import { KEY_WARNING, KeyIssue } from "./key_issue.ts";
+import { KeyIssue, NAMED_KEY_WARNING } from "./key_issue.ts";
 import { readRegistered, type Remembering } from "./registered.ts";
 
 /** The dependencies of these operations. */
@@ -95,7 +95,7 @@ export async function createNamedKey(
       unit.append(adminChain(orgId), draft);
       keyed.remember(unit, { reference: keyId });
       return () => ({
-        body: { ...namedKeyBody(row), api_key: apiKey, warning: KEY_WARNING },
+        body: { ...namedKeyBody(row), api_key: apiKey, warning: NAMED_KEY_WARNING },
         call,
         replayed: false,
       });

@@ -12,7 +12,7 @@ import { userAccounts, type UserRow } from "../../store/users.ts";
 import { isOpen } from "../organizations/authentication.ts";
 import { readRegistered, type Remembering } from "../organizations/registered.ts";
 import type { Call } from "../shared/call.ts";
-import { NO_LINK } from "./accounts.ts";
+import { NO_LINK, passkeysOf } from "./accounts.ts";
 import { planPasskey } from "./passkeys.ts";
 import type { Sessioning } from "./sessions.ts";
 import { type Attempt, begin, type SignedIn } from "./sign_in.ts";
@@ -54,7 +54,8 @@ function unusableLink(): ServiceError {
 }
 
 /**
- * Uses a link up: sets the user's password if it is for that, and signs in.
+ * Uses a link up, and signs in. If it sets a password or a passkey, every other way in ends: whoever may have taken an earlier link
+ * is out.
  * @throws {ServiceError} NOT_FOUND if it cannot be used; VALIDATION_FAILED if a password is missing, or is one too many.
  */
 export async function useLink(
@@ -70,24 +71,30 @@ export async function useLink(
   const { purpose, user } = await readLink(dependencies, token, attempt.call);
   requireCredential(purpose, { password, passkey });
   const { hash } = parseLinkToken(token)!;
+  const own = (await passkeysOf(dependencies, { orgId: user.org_id, userId: user.user_id }))
+    .map(({ credential_id }) => credential_id);
   const stored = password === null
     ? null
-    : await hashPassword(password, dependencies.world.random(PASSWORD_SALT_BYTES));
+    : await hashPassword(password, dependencies.world.random(PASSWORD_SALT_BYTES), { kind: "known" });
   const signedIn = await begin(dependencies, {
     ...attempt,
     user,
     method: "link",
     setsPassword: stored !== null,
     addsPasskey: passkey !== null,
-    needs: passkey === null ? [] : [{ kind: passkeys, key: [passkey.made.credentialId] }],
+    needs: [...new Set([...own, ...(passkey === null ? [] : [passkey.made.credentialId])])].map((id) => ({
+      kind: passkeys,
+      key: [id],
+    })),
     accept(row, unit) {
       if (!fitsLink(row, hash, now)) return null;
-      if (passkey !== null) planPasskey(unit, row, { ...passkey, now });
       const changed = { ...row, ...NO_LINK, state: "active", changed_at: now };
-      // Who knew the old password, or used it, is signed out.
-      return stored === null
-        ? changed
-        : { ...changed, password: stored, session_epoch: row.session_epoch + 1 };
+      if (purpose !== "set_password") return changed;
+      for (const id of own) {
+        if (unit.get(passkeys, [id]) !== null) unit.remove(passkeys, [id]);
+      }
+      if (passkey !== null) planPasskey(unit, row, { ...passkey, now });
+      return { ...changed, password: stored, session_epoch: row.session_epoch + 1 };
     },
   });
   if (signedIn === null) throw unusableLink();

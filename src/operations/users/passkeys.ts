@@ -20,12 +20,12 @@ import { PasskeyRefusal } from "../../identity/passkey_refusal.ts";
 import type { RelyingParty } from "../../identity/relying_party.ts";
 import { type PasskeyRow, passkeys } from "../../store/passkeys.ts";
 import type { UnitOfWork } from "../../store/unit_of_work.ts";
-import type { UserRow } from "../../store/users.ts";
+import { userAccounts, type UserRow } from "../../store/users.ts";
 import { isOpen } from "../organizations/authentication.ts";
 import { readRegistered, type Remembering } from "../organizations/registered.ts";
 import type { Call } from "../shared/call.ts";
 import { eventDraft } from "../shared/drafts.ts";
-import { passkeysOf } from "./accounts.ts";
+import { passkeysOf, requireUser } from "./accounts.ts";
 import type { Sessioning, UserCaller } from "./sessions.ts";
 import { type Attempt, begin, type Candidate, type SignedIn } from "./sign_in.ts";
 
@@ -97,7 +97,11 @@ export function planPasskey(
   return row;
 }
 
-/** Adds a passkey to the user who is signed in. @throws {ServiceError} VALIDATION_FAILED; CONFLICT. */
+/**
+ * Adds a passkey to the user who is signed in. Whom an identity provider signs in gets none: it would open the service after the
+ * provider has shut the person out.
+ * @throws {ServiceError} VALIDATION_FAILED; CONFLICT.
+ */
 export async function addPasskey(
   dependencies: Needs,
   caller: UserCaller,
@@ -118,9 +122,15 @@ export async function addPasskey(
   }
   const draft = eventDraft(world, { type: "USER_PASSKEY_ADDED", caller, now, detail: { user_id: userId } });
   return await writer.submit({
-    needs: [{ kind: passkeys, key: [made.credentialId] }],
+    needs: [{ kind: passkeys, key: [made.credentialId] }, { kind: userAccounts, key: [userId] }],
     chains: [adminChain(orgId)],
     plan(unit) {
+      if (requireUser(unit, caller).issuer !== null) {
+        throw new ServiceError(
+          "CONFLICT",
+          "Your organization's account signs you in, so that you need no passkey, and can have none.",
+        );
+      }
       const row = planPasskey(unit, { user_id: userId, org_id: orgId }, { made, name, now });
       unit.append(adminChain(orgId), draft);
       return () => passkeyBody(row);

@@ -11,6 +11,7 @@ import { adminChain } from "../../evidence/chain_name.ts";
 import { organizationExists } from "../../store/organizations.ts";
 import {
   providedSessionsQuery,
+  providedUsersQuery,
   userAccounts,
   userCounts,
   type UserRow,
@@ -24,7 +25,7 @@ import type { Call } from "../shared/call.ts";
 import { drawEvent } from "../shared/drafts.ts";
 import { NO_LINK } from "./accounts.ts";
 import { beginSession, type Sessioning } from "./sessions.ts";
-import type { Attempt, SignedIn } from "./sign_in.ts";
+import type { Attempt, Candidate, SignedIn } from "./sign_in.ts";
 
 type Needs = Reading & Pick<Proving, "installation"> & Writing & Logging & Remembering & Sessioning;
 
@@ -45,23 +46,22 @@ export interface ProvidedPerson {
 /**
  * Signs a person in, in one commit: with the user of the subject; or with the invited user of a verified address, who is
  * bound to the subject from then on; or with a new user. The role is the map's, at each sign-in.
- * @returns null if the organization is missing or inactive, or the user is disabled.
+ * @returns the session; or whom the attempt was about, if the organization is missing or inactive, or the user is disabled.
  */
 export async function signInFromProvider(
   dependencies: Needs,
   person: ProvidedPerson,
   { agent, call: { now } }: Attempt,
-): Promise<SignedIn | null> {
+): Promise<SignedIn | Candidate> {
   const { database, world, writer } = dependencies;
   const { issuer, subject, orgId, role } = person;
-  if (!await organizationExists(database, orgId)) return null;
+  if (!await organizationExists(database, orgId)) return { orgId: null, userId: null };
   const { organization, users } = await readRegistered(dependencies, orgId);
-  if (!isOpen(organization)) return null;
-  const email = emailSchema.safeParse(person.email).data ?? null;
+  if (!isOpen(organization)) return { orgId: null, userId: null };
+  // Whoever may choose an address at the provider must not take that of somebody else here.
+  const email = person.emailVerified ? emailSchema.safeParse(person.email).data ?? null : null;
   const known = users.find((user) => user.issuer === issuer && user.issuer_subject === subject) ??
-    users.find((user) =>
-      person.emailVerified && email !== null && user.email === email && user.issuer === null
-    );
+    users.find((user) => email !== null && user.email === email && user.issuer === null);
   const userId = known?.user_id ?? `usr_${world.ulid(now)}`;
   const session = await beginSession(dependencies, {
     orgId,
@@ -78,7 +78,7 @@ export async function signInFromProvider(
   const provided = drawEvent(world, { type: "USER_PROVIDED", caller: bySystem, now });
   const changed = drawEvent(world, { type: "USER_CHANGED", caller: bySystem, now });
   const signedIn = drawEvent(world, { type: "USER_SIGNED_IN", caller: byUser, now });
-  return await writer.submit<SignedIn | null>({
+  return await writer.submit<SignedIn | Candidate>({
     needs: [
       { kind: userAccounts, key: [userId] },
       { kind: usersOfSubject, key: [orgId, issuer, subject] },
@@ -89,15 +89,22 @@ export async function signInFromProvider(
     chains: [adminChain(orgId)],
     plan(unit) {
       const before = unit.get(userAccounts, [userId]);
-      if (before?.state === "disabled" || before?.state === "erased") return () => null;
+      const isBound = (before?.issuer ?? null) !== null;
+      if (before?.state === "disabled" || before?.state === "erased") {
+        return () => ({ orgId, userId });
+      }
       const holder = unit.get(usersOfSubject, [orgId, issuer, subject]);
-      // Another request of this person came first: the next try finds the user.
-      if (holder !== null && holder.user_id !== userId) throw new ServiceError("CONFLICT", "Sign in again.");
+      // Another request of this person, or of another one with this address, came first: the next try finds the user.
+      const isOthers = isBound && (before!.issuer !== issuer || before!.issuer_subject !== subject);
+      if (isOthers || (holder !== null && holder.user_id !== userId)) {
+        throw new ServiceError("CONFLICT", "Sign in again.");
+      }
       const isFree = email !== null && unit.get(usersOfEmail, [orgId, email]) === null;
-      const name = (person.name ?? email ?? subject).slice(0, USER_NAME_MAX_LENGTH).toWellFormed();
+      const name = (person.name ?? person.email ?? subject).slice(0, USER_NAME_MAX_LENGTH).toWellFormed();
       const user: UserRow = {
         ...(before ?? newUser(userId, orgId, now)),
-        ...(before === null ? NO_LINK : {}),
+        // The person has come in otherwise: an invitation is over.
+        ...(isBound ? {} : NO_LINK),
         email: before?.email ?? (isFree ? email : null),
         name: before?.name ?? name,
         role,
@@ -129,6 +136,15 @@ export async function signInFromProvider(
       return () => ({ user: after, organization, row, token: session.token });
     },
   });
+}
+
+/** The users whom a provider has signed in as a subject before, in any organization. */
+export async function knownAtProvider(
+  { database }: Pick<Needs, "database">,
+  { issuer, subject }: Pick<ProvidedPerson, "issuer" | "subject">,
+): Promise<readonly Candidate[]> {
+  const rows = await database.read(providedUsersQuery({ issuer, subject }));
+  return rows.map(({ org_id: orgId, user_id: userId }) => ({ orgId, userId }));
 }
 
 function newUser(userId: string, orgId: string, now: number) {

@@ -10,6 +10,7 @@ import { isOpen } from "../organizations/authentication.ts";
 import { readRegistered, type Remembering } from "../organizations/registered.ts";
 import type { Call } from "../shared/call.ts";
 import { drawEvent } from "../shared/drafts.ts";
+import { NO_LINK } from "./accounts.ts";
 import { beginSession, type OpenSession, type Sessioning, type UserCaller } from "./sessions.ts";
 
 type Needs = Reading & Pick<Proving, "installation"> & Writing & Logging & Remembering & Sessioning;
@@ -39,10 +40,14 @@ export interface Candidate {
  */
 export async function signInWithPassword(
   dependencies: Needs,
-  { request, ...attempt }: Attempt & { readonly request: SignInRequest },
+  { request, address, ...attempt }: Attempt & {
+    readonly request: SignInRequest;
+    /** From where it comes, in the form in which addresses are limited. */
+    readonly address: string;
+  },
 ): Promise<SignedIn | Candidate> {
   const { found, organization } = await userOfEmail(dependencies, request);
-  const isRight = await isPassword(request.password, found?.password ?? null);
+  const isRight = await isPassword(request.password, found?.password ?? null, { kind: "stranger", address });
   const candidate = { orgId: organization?.org_id ?? null, userId: found?.user_id ?? null };
   if (!isRight || found === null || !isOpen(organization)) return candidate;
   return await begin(dependencies, {
@@ -82,8 +87,9 @@ export async function changePassword(
 ): Promise<SignedIn | null> {
   const { users } = await readRegistered(dependencies, caller.orgId);
   const user = users.find(({ user_id }) => user_id === caller.userId);
-  if (!await isPassword(current, user?.password ?? null) || user === undefined) return null;
-  const stored = await hashPassword(next, dependencies.world.random(PASSWORD_SALT_BYTES));
+  const whose = { kind: "known" } as const;
+  if (!await isPassword(current, user?.password ?? null, whose) || user === undefined) return null;
+  const stored = await hashPassword(next, dependencies.world.random(PASSWORD_SALT_BYTES), whose);
   return await begin(dependencies, {
     ...attempt,
     user,
@@ -91,7 +97,13 @@ export async function changePassword(
     setsPassword: true,
     accept: (row) =>
       row.state === "active" && row.password === user.password
-        ? { ...row, password: stored, session_epoch: row.session_epoch + 1, changed_at: attempt.call.now }
+        ? {
+          ...row,
+          ...NO_LINK,
+          password: stored,
+          session_epoch: row.session_epoch + 1,
+          changed_at: attempt.call.now,
+        }
         : null,
   });
 }

@@ -31,7 +31,7 @@ export function LinkView({ onSignedIn }: { readonly onSignedIn: (signedIn: Signe
   if (failure !== null) {
     return (
       <View title="This link does not work">
-        <Failure error={failure} />
+        <p role="alert">{failure.message}</p>
         <p>
           If you have a password already, <a href="/console">sign in</a> with it.
         </p>
@@ -55,7 +55,7 @@ function useLink(token: string, onDone: (me: Me) => void) {
   const use = async (password?: string) => {
     const body = { token, ...(password === undefined ? {} : { password }) };
     const request = { method: "POST", path: "/v1/sign-in/link/use", body, withSession: true } as const;
-    const me = await run((patience) => call<Me>(request, { onWait: announceWait, patience }));
+    const me = await run((patience) => call<Me>(request, { patience, mayWait: false }));
     if (me !== null) onDone(me);
   };
   return { busy, error, use };
@@ -88,7 +88,10 @@ function SetPassword({ link, token, onDone }: Use) {
   return (
     <View title={`Welcome to ${link.organization.name}`}>
       <p>
-        Choose a password, <bdi>{link.name}</bdi>. You sign in with it and the address {link.email}.
+        Choose a password, <bdi>{link.name}</bdi>. You sign in with it and the address{" "}
+        {link.email}. If the installation has several organizations, the sign-in asks for the id of yours:
+        {" "}
+        <code>{link.organization.id}</code>.
       </p>
       <form onSubmit={submit}>
         <input type="email" autocomplete="username" value={link.email} hidden readOnly />
@@ -100,7 +103,7 @@ function SetPassword({ link, token, onDone }: Use) {
           value={password}
           onInput={setPassword}
           wrong={password !== "" && password.length < PASSWORD_MIN_LENGTH
-            ? `${PASSWORD_MIN_LENGTH - password.length} more characters are needed.`
+            ? `At least ${PASSWORD_MIN_LENGTH} characters are needed.`
             : null}
         />
         <p>

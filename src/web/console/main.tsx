@@ -129,8 +129,8 @@ function Console() {
     signedIn,
     generation,
     takeKey: (key, old) => setSignedIn((before) => before?.key === old ? { ...before, key } : before),
-    refuse(key) {
-      if (current.current?.key === key) signOut(key === null ? SESSION_OVER : KEY_REFUSED);
+    refuse(key, why = key === null ? SESSION_OVER : KEY_REFUSED) {
+      if (current.current?.key === key) signOut(why);
     },
     async obtain(act) {
       setObtaining((count) => count + 1);

@@ -1,6 +1,6 @@
 /** Open sessions, to end one or all of them. */
 import { Answered, Failure, Instant, Rows } from "./parts.tsx";
-import { SESSION_OVER, useCaller, useSession } from "./session.tsx";
+import { SIGNED_OUT, useCaller, useSession } from "./session.tsx";
 import type { Sessions } from "./types.ts";
 import { useAction, useAnswer } from "./use_answer.ts";
 
@@ -13,7 +13,7 @@ export function OpenSessions({ path, isOwn }: { readonly path: string; readonly 
   const end = async (which: string, isThisOne: boolean) => {
     const done = await run((patience) => caller.json({ method: "DELETE", path: path + which }, { patience }));
     if (done === null) return;
-    if (isThisOne) refuse(null);
+    if (isThisOne) refuse(null, SIGNED_OUT);
     else asked.again();
   };
   return (
@@ -55,10 +55,10 @@ export function OpenSessions({ path, isOwn }: { readonly path: string; readonly 
       </Answered>
       <p>
         <button type="button" disabled={busy} onClick={() => end("", isOwn)}>
-          Sign out everywhere
+          {isOwn ? "Sign out everywhere" : "End all sessions"}
         </button>
       </p>
-      {error !== null && error.message !== SESSION_OVER && <Failure error={error} />}
+      {error !== null && <Failure error={error} />}
     </>
   );
 }

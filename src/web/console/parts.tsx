@@ -92,7 +92,7 @@ export function Failure({ error, again }: { readonly error: ApiError; readonly a
           Request <code>{error.more.requestId}</code>
         </p>
       )}
-      {again !== undefined && (
+      {again !== undefined && error.status !== 403 && (
         <p>
           <button type="button" onClick={again}>Try again</button>
         </p>
@@ -124,6 +124,8 @@ function wordsFor(
           ? "A signed entry of the chain records the removal."
           : "Its entry stays in the chain and still verifies.",
       };
+    case 429:
+      return { title: "Too many attempts", advice: null };
     case 501:
       return { title: "Switched off here", advice: null };
     case 503:

@@ -3,7 +3,6 @@ import { useState } from "preact/hooks";
 import { KEY_NAME_MAX_LENGTH } from "../../domain/limits.ts";
 import { ApiError, type ApiRequest, call } from "../shared/api.ts";
 import { createPasskey, PasskeyError, passkeyObstacle, presentPasskey } from "../shared/passkeys.ts";
-import { announceWait } from "../shared/waiting.tsx";
 import { Answered, Empty, Failure, Grave, Instant, Rows } from "./parts.tsx";
 import { type SignedIn, signedInAs, useCaller } from "./session.tsx";
 import { Field } from "./field.tsx";
@@ -35,7 +34,7 @@ function Declined({ declined }: { readonly declined: string | null }) {
 /** Sends a request before anybody is signed in. */
 function ask<Answer>(path: string, body: unknown, patience: AbortSignal): Promise<Answer> {
   const request: ApiRequest = { method: "POST", path, withSession: true };
-  return call<Answer>(body === null ? request : { ...request, body }, { onWait: announceWait, patience });
+  return call<Answer>(body === null ? request : { ...request, body }, { patience, mayWait: false });
 }
 
 /** Offers to sign in with a passkey, if this browser can use one on this page. */
@@ -56,7 +55,7 @@ export function WithPasskey({ onSignedIn }: { readonly onSignedIn: (signedIn: Si
       <h2>With a passkey</h2>
       <p>
         <button type="button" disabled={busy} onClick={signIn}>
-          {busy ? "Looking…" : "Use a passkey"}
+          {busy ? "Waiting for the device…" : "Use a passkey"}
         </button>
       </p>
       <Declined declined={declined} />

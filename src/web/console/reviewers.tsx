@@ -1,5 +1,5 @@
 /** Reviewers under their ids or, where the service asks for it, under pseudonyms; and the look at who one is. */
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { Field } from "./field.tsx";
 import { Failure } from "./parts.tsx";
@@ -37,6 +37,8 @@ function useMayUnmask(): boolean {
 export function WhoIs({ pseudonym }: { readonly pseudonym: string }) {
   const [isAsking, setAsking] = useState(false);
   const [reason, setReason] = useState("");
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current?.focus(), [isAsking]);
   const caller = useCaller();
   const { busy, error, result, run } = useAction<Unmasked>();
   if (!useMayUnmask()) return null;
@@ -60,7 +62,7 @@ export function WhoIs({ pseudonym }: { readonly pseudonym: string }) {
   };
   return (
     <form onSubmit={submit}>
-      <Reason value={reason} onInput={setReason} />
+      <Reason value={reason} onInput={setReason} field={field} />
       <div class="actions">
         <button class="main" type="submit" disabled={busy}>{busy ? "Asking…" : "Show the name"}</button>
         <button type="button" onClick={() => setAsking(false)}>Cancel</button>
@@ -105,9 +107,21 @@ export function FindByName() {
   );
 }
 
-function Reason({ value, onInput }: { readonly value: string; readonly onInput: (value: string) => void }) {
+function Reason({ value, onInput, field }: {
+  readonly value: string;
+  readonly onInput: (value: string) => void;
+  readonly field?: { current: HTMLInputElement | null };
+}) {
   return (
-    <Field id="unmask-reason" label="Reason" type="text" autocomplete="off" value={value} onInput={onInput}>
+    <Field
+      id="unmask-reason"
+      label="Reason"
+      type="text"
+      autocomplete="off"
+      value={value}
+      onInput={onInput}
+      {...(field === undefined ? {} : { field })}
+    >
       <p class="small muted">The audit log keeps it, and the reviewer's own copy shows it. Name nobody.</p>
     </Field>
   );

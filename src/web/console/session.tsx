@@ -38,8 +38,11 @@ export interface Session {
   readonly generation: number;
   /** Goes on with the key that replaced `old`, unless the session of `old` is over. */
   readonly takeKey: (key: string, old: string) => void;
-  /** Reports a key, or null for a user's session, that the service refused: if it is the one in use, the session is over. */
-  readonly refuse: (key: string | null) => void;
+  /**
+   * Reports a key, or null for a user's session, that the service does not take any more: if it is the one in use, the session is
+   * over. `why`: what the sign-in says then.
+   */
+  readonly refuse: (key: string | null, why?: string) => void;
   /** Runs an action whose result is shown once, in any view; until it is done nobody can sign out. */
   readonly obtain: (act: () => Promise<ShownOnce>) => Promise<void>;
 }
@@ -55,6 +58,8 @@ export function useSession(): Session {
 
 export const KEY_REFUSED =
   "The service does not take this key any more: it was rotated or revoked, or the organization is suspended. Sign in with the key in use.";
+
+export const SIGNED_OUT = "You are signed out.";
 
 export const SESSION_OVER = "Your session is over: it ended by time, or somebody ended it. Sign in again.";
 

@@ -1,5 +1,5 @@
 /** Values that the service shows once, above the open view, until the user says that they are kept. */
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { ShownOnce } from "./session.tsx";
 
 export function Secrets({ secrets, onKept }: {
@@ -16,9 +16,12 @@ export function Secrets({ secrets, onKept }: {
 
 function Secret({ title, label, value, note, onKept }: ShownOnce & { readonly onKept: () => void }) {
   const [copied, setCopied] = useState(false);
+  const head = useRef<HTMLHeadingElement>(null);
+  // The button that asked for it may be far below.
+  useEffect(() => head.current?.focus(), []);
   return (
     <div class="notice good" role="alert">
-      <h2>{title}</h2>
+      <h2 ref={head} tabIndex={-1}>{title}</h2>
       <p>{note}</p>
       <p>{label}</p>
       <code class="secret" tabIndex={0} aria-label={label}>{value}</code>

@@ -53,7 +53,7 @@ function WithPassword({ onSignedIn }: SigningIn) {
       ...(organization.trim() === "" ? {} : { organization: organization.trim() }),
     };
     const request = { method: "POST", path: "/v1/sign-in", body, withSession: true } as const;
-    const me = await run((patience) => call<Me>(request, { onWait: announceWait, patience }));
+    const me = await run((patience) => call<Me>(request, { patience, mayWait: false }));
     if (me !== null) onSignedIn(signedInAs(me));
   };
   const isRefused = error instanceof ApiError && error.status === 401;
@@ -75,12 +75,12 @@ function WithPassword({ onSignedIn }: SigningIn) {
         value={password}
         onInput={setPassword}
         wrong={isRefused
-          ? "This address and password do not fit, or the user may not sign in. Ask an admin of your organization for a new link if you forgot the password."
+          ? "This address and password do not fit, or the user may not sign in. If this installation has several organizations, fill in the id of yours. If you forgot the password, ask an admin of your organization for a new link."
           : null}
       />
       <Field
         id="organization"
-        label="Organization (only if the installation has several)"
+        label="Organization id (only if the installation has several organizations)"
         type="text"
         autocomplete="organization"
         required={false}
@@ -88,7 +88,7 @@ function WithPassword({ onSignedIn }: SigningIn) {
         onInput={setOrganization}
       />
       <p>
-        <button class="main" type="submit" disabled={busy}>{busy ? "Looking…" : "Continue"}</button>
+        <button class="main" type="submit" disabled={busy}>{busy ? "Signing in…" : "Continue"}</button>
       </p>
       {error !== null && !isRefused && <Failure error={error} />}
     </form>

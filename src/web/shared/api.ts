@@ -30,6 +30,8 @@ export interface SendOptions {
   readonly patience?: AbortSignal;
   /** Receives the end of the wait, milliseconds of `performance.now()`; null when the wait is over. */
   readonly onWait?: (until: number | null) => void;
+  /** False if a 429 is a failure like any other: nobody wants an attempt to sign in to be repeated. Default: true. */
+  readonly mayWait?: boolean;
 }
 
 /** A refusal by the service, or a failure to reach it (status 0). */
@@ -55,16 +57,16 @@ export class ApiError extends Error {
 const WAIT_SECONDS = { usual: 5, most: 120 };
 
 /**
- * The answer unchanged, of any status but 429. @throws {ApiError} UNREACHABLE; the signal's reason if it is
+ * The answer unchanged, of any status; of 429 only if the call may not wait. @throws {ApiError} UNREACHABLE; the signal's reason if it is
  * aborted.
  */
 export async function send(
   request: ApiRequest,
-  { signal, patience, onWait }: SendOptions = {},
+  { signal, patience, onWait, mayWait = true }: SendOptions = {},
 ): Promise<ApiAnswer> {
   for (;;) {
     const answer = await attempt(request, signal);
-    if (answer.status !== 429) return answer;
+    if (answer.status !== 429 || !mayWait) return answer;
     const asked = Number(answer.headers.get("Retry-After") ?? WAIT_SECONDS.usual);
     const seconds = Math.min(
       Number.isFinite(asked) ? Math.max(1, asked) : WAIT_SECONDS.usual,

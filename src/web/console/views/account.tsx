@@ -10,7 +10,7 @@ import type { Me } from "../types.ts";
 import { useAction } from "../use_answer.ts";
 
 export function AccountView() {
-  const { signedIn: { user } } = useSession();
+  const { signedIn: { user, orgId } } = useSession();
   if (user === null) {
     return (
       <View title="Account">
@@ -23,7 +23,7 @@ export function AccountView() {
   return (
     <View title="Account">
       <p>
-        <bdi>{user.name}</bdi>, {user.email}, {user.role}
+        <bdi>{user.name}</bdi>, {user.email}, {user.role}. Organization id: <code>{orgId}</code>
       </p>
       <h2>Sessions</h2>
       <OpenSessions path="/v1/me/sessions" isOwn />
@@ -48,7 +48,7 @@ function Password() {
     event.preventDefault();
     const body = { current_password: current, new_password: next };
     const done = await run((patience) =>
-      caller.json<Me>({ method: "POST", path: "/v1/me/password", body }, { patience })
+      caller.json<Me>({ method: "POST", path: "/v1/me/password", body }, { patience, mayWait: false })
     );
     if (done === null) return;
     setCurrent("");

@@ -37,7 +37,7 @@ function List({ users, onChanged }: { readonly users: readonly User[]; readonly 
     );
   }
   return (
-    <Rows label="Users" columns={["Name", "Role", "State", "Since", "Do"]}>
+    <Rows label="Users" columns={["Name", "Role", "State", "Changed", "Do"]}>
       {users.map((user) => <UserRow key={user.user_id} user={user} onChanged={onChanged} />)}
     </Rows>
   );
