@@ -43,17 +43,31 @@ async function begin(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Begin with case 1" }).click();
 }
 
+function headingOf(index: number): string {
+  return `Case ${index + 1} of 12: ${CASES[index]!.title}`;
+}
+
 async function atCase(page: Page, index: number): Promise<void> {
-  await page.getByRole("heading", { level: 1, name: `Case ${index + 1} of 12: ${CASES[index]!.title}` })
-    .waitFor();
+  await page.getByRole("heading", { level: 1, name: headingOf(index) }).waitFor();
 }
 
 async function judge(page: Page, choices: readonly number[]): Promise<void> {
-  for (const [index, choice] of choices.entries()) {
-    await atCase(page, index);
-    await page.getByRole("radio").nth(choice).check();
-    await page.getByRole("button", { name: "Decide", exact: true }).click();
-  }
+  for (const [index, choice] of choices.entries()) await judgeCase(page, index, choice);
+}
+
+/** Judges a case by a script, on the way to what a test looks at: a pointer takes ten times as long. */
+async function judgeCase(page: Page, index: number, choice: number): Promise<void> {
+  await page.evaluate(async ({ heading, choice, patience }) => {
+    const until = performance.now() + patience;
+    while (document.querySelector("h1")?.textContent !== heading) {
+      if (performance.now() > until) throw new Error(`${heading} is not shown`);
+      await new Promise((next) => setTimeout(next, 5));
+    }
+    document.querySelectorAll<HTMLInputElement>("input[type=radio]")[choice]!.click();
+    // The form has the choice with the next rendering.
+    await new Promise((next) => setTimeout(next));
+    document.querySelector<HTMLButtonElement>("button[type=submit]")!.click();
+  }, { heading: headingOf(index), choice, patience: 30_000 });
 }
 
 async function atResult(page: Page): Promise<void> {
@@ -332,7 +346,7 @@ browserTest(
         alternative_views_checked,
       }));
     };
-    const byMouse = await measuredBy(async (page) => {
+    const readByMouse = async (page: Page) => {
       for (const fact of await page.locator("section.fact").all()) {
         await fact.locator("h3").hover();
         await rest(page);
@@ -341,8 +355,8 @@ browserTest(
         await summary.click();
         await rest(page);
       }
-    });
-    const byKeyboard = await measuredBy(async (page) => {
+    };
+    const readByKeyboard = async (page: Page) => {
       const facts = await page.locator("section.fact h3").allInnerTexts();
       for (const fact of facts) {
         await page.keyboard.press("Tab");
@@ -359,7 +373,8 @@ browserTest(
         await page.keyboard.press("Enter");
         await rest(page);
       }
-    });
+    };
+    const [byMouse, byKeyboard] = await Promise.all([readByMouse, readByKeyboard].map(measuredBy));
     assert.deepEqual(byKeyboard, byMouse);
     assert.deepEqual(
       byMouse,
@@ -382,7 +397,7 @@ function rest(page: Page): Promise<unknown> {
 browserTest(
   "a double click on Decide decides once, and presses nothing in the next case",
   async (visit) => {
-    for (const [width, height] of [[1200, 900], [1200, 600], [600, 900]] as const) {
+    const decideTwice = async ([width, height]: readonly [width: number, height: number]) => {
       const { page } = await visit({ width, height });
       await watchCollector(page);
       await begin(page);
@@ -392,17 +407,23 @@ browserTest(
         await page.getByRole("button", { name: "Decide", exact: true }).dblclick();
         if (index === 11) break;
         await atCase(page, index + 1);
-        await page.waitForTimeout(RESTED_MS);
-        const place = `case ${index + 2} at ${width} × ${height}`;
-        assert.equal(await page.getByRole("radio", { checked: true }).count(), 0, place);
-        assert.equal(await page.getByText("Choose one of the decisions first.").count(), 0, place);
-        assert.equal(await page.locator("details[open]").count(), 0, place);
-        assert.equal(await focused(page), await page.locator("h1").innerText(), place);
+        await rest(page);
+        assert.deepEqual(
+          await page.evaluate(() => ({
+            chosen: document.querySelectorAll(":checked").length,
+            complaint: document.querySelector("form [role=alert]")!.textContent,
+            unfolded: document.querySelectorAll("details[open]").length,
+            focused: document.activeElement?.textContent,
+          })),
+          { chosen: 0, complaint: "", unfolded: 0, focused: headingOf(index + 1) },
+          `case ${index + 2} at ${width} × ${height}`,
+        );
       }
       await atResult(page);
       const measured = await page.evaluate(() => (globalThis as WatchedWindow).measured!);
       for (const { hover_events } of measured) assert.equal(hover_events ?? 0, 0);
-    }
+    };
+    await Promise.all(([[1200, 900], [1200, 600], [600, 900]] as const).map(decideTwice));
   },
 );
 
@@ -599,56 +620,56 @@ browserTest(
 browserTest(
   "every state is accessible in both themes and fits a window of 360 pixels",
   async (visit) => {
-    for (const theme of THEMES) {
-      const { page, expectErrors } = await visit({ theme, width: 360 });
-      expectErrors(/Failed to load resource/);
-      const look = async (state: string) => {
+    const { page, expectErrors } = await visit({ width: 360 });
+    expectErrors(/Failed to load resource/);
+    const look = async (state: string) => {
+      for (const theme of THEMES) {
+        await page.emulateMedia({ colorScheme: theme });
         await assertAccessible(page, `${state}, ${theme}`);
         await assertFits(page, `${state}, ${theme}`);
-      };
-      await page.route("**/collector.js", (route) => route.abort(), { times: 1 });
-      await begin(page);
-      await page.getByText("The measuring script cannot be loaded.").waitFor();
-      await look("no collector");
-      await page.getByRole("button", { name: "Load it again" }).click();
-      await atCase(page, 0);
-      await look("a case");
-      await page.getByRole("button", { name: "Decide", exact: true }).click();
-      await page.getByText("Choose one of the decisions first.").waitFor();
-      for (const view of await page.locator("summary").all()) await view.click();
-      await look("nothing chosen, all unfolded");
-      let release = () => {};
-      const held = new Promise<void>((resolve) => release = resolve);
-      await page.route("**/assessments", async (route) => {
-        await held;
-        await route.abort();
-      }, { times: 1 });
-      for (const index of FIRST.keys()) {
-        await atCase(page, index);
-        if (CASES[index]!.advice === null) await look("advice withheld");
-        await assertFits(page, CASES[index]!.title);
-        await page.getByRole("radio").first().check();
-        await page.getByRole("button", { name: "Decide", exact: true }).click();
       }
-      await page.getByRole("heading", { name: "Scoring your decisions" }).waitFor();
-      await look("sending");
-      release();
-      await page.getByRole("heading", { name: "Your decisions could not be scored" }).waitFor();
-      await look("failed");
-      await page.getByRole("button", { name: "Try again" }).click();
-      await atResult(page);
-      for (const moved of await page.locator(".judgment summary").all()) await moved.click();
-      await look("result");
-      const address = await page.getByLabel("Address of this run").inputValue();
-      await page.goto(address);
-      for (const moved of await page.locator("details summary").all()) await moved.click();
-      await look("shared page");
-      await page.goto("/assessments/nobody");
-      await page.getByRole("heading", { name: "This run is not here" }).waitFor();
-      await look("no such run");
-      await page.goto("/demo");
-      await page.getByRole("button", { name: "Begin with case 1" }).waitFor();
-      await look("beginning");
+    };
+    await page.route("**/collector.js", (route) => route.abort(), { times: 1 });
+    await begin(page);
+    await page.getByText("The measuring script cannot be loaded.").waitFor();
+    await look("no collector");
+    await page.getByRole("button", { name: "Load it again" }).click();
+    await atCase(page, 0);
+    await look("a case");
+    await page.getByRole("button", { name: "Decide", exact: true }).click();
+    await page.getByText("Choose one of the decisions first.").waitFor();
+    for (const view of await page.locator("summary").all()) await view.click();
+    await look("nothing chosen, all unfolded");
+    let release = () => {};
+    const held = new Promise<void>((resolve) => release = resolve);
+    await page.route("**/assessments", async (route) => {
+      await held;
+      await route.abort();
+    }, { times: 1 });
+    for (const index of FIRST.keys()) {
+      await atCase(page, index);
+      if (CASES[index]!.advice === null) await look("advice withheld");
+      await assertFits(page, CASES[index]!.title);
+      await judgeCase(page, index, FIRST[index]!);
     }
+    await page.getByRole("heading", { name: "Scoring your decisions" }).waitFor();
+    await look("sending");
+    release();
+    await page.getByRole("heading", { name: "Your decisions could not be scored" }).waitFor();
+    await look("failed");
+    await page.getByRole("button", { name: "Try again" }).click();
+    await atResult(page);
+    for (const moved of await page.locator(".judgment summary").all()) await moved.click();
+    await look("result");
+    const address = await page.getByLabel("Address of this run").inputValue();
+    await page.goto(address);
+    for (const moved of await page.locator("details summary").all()) await moved.click();
+    await look("shared page");
+    await page.goto("/assessments/nobody");
+    await page.getByRole("heading", { name: "This run is not here" }).waitFor();
+    await look("no such run");
+    await page.goto("/demo");
+    await page.getByRole("button", { name: "Begin with case 1" }).waitFor();
+    await look("beginning");
   },
 );
