@@ -4,8 +4,9 @@ import { recordedInteractionSchema } from "../../src/domain/interaction.ts";
 import { DEFAULT_MODEL_DOCUMENT } from "../../src/scoring/model.ts";
 import { score, type Scored } from "../../src/scoring/score.ts";
 import type { OperatorState } from "../../src/scoring/state.ts";
-import { CASES, type Choice, type DemoCase, outcomeOf } from "../../src/web/demo/cases.ts";
-import { newSessionId, recordOf } from "../../src/web/demo/run.ts";
+import { CASES, type Choice, type DemoCase, FIRST_CASES, outcomeOf } from "../../src/web/demo/cases.ts";
+import type { JissMeasurement } from "../../src/web/collector/main.ts";
+import { type Judgment, newSessionId, recordOf } from "../../src/web/demo/run.ts";
 
 const MEASURED = {
   time_to_decision_ms: 14_200,
@@ -31,25 +32,60 @@ Deno.test("there are twelve cases; four have wrong advice, one of them planted, 
   assert.deepEqual(idsOf(({ scenario }) => scenario === "ai_withheld"), ["essay"]);
 });
 
-Deno.test("the AI is as sure of its wrong advice as of its right one", () => {
+Deno.test("the first four cases have as much wrong advice as right, and neither they nor the others alternate", () => {
+  assert.equal(FIRST_CASES, 4);
+  const isRight = CASES.map(({ advice }) => advice?.isRight ?? null);
+  assert.deepEqual(isRight.slice(0, FIRST_CASES), [true, false, false, true]);
+  assert.deepEqual(isRight.slice(FIRST_CASES), [true, true, null, false, true, false, true, true]);
+});
+
+/** The first cases, the others, and all: each is a list that a visitor may look through for a sign. */
+const LISTS = [CASES.slice(0, FIRST_CASES), CASES.slice(FIRST_CASES), CASES];
+
+/**
+ * How well a number tells wrong advice from right: the share of pairs in which the wrong one has the higher number.
+ * A half tells nothing, 0 and 1 tell all.
+ */
+function telling(cases: readonly DemoCase[], numberOf: (demoCase: DemoCase) => number): number {
+  const numbers = (isRight: boolean) =>
+    cases.filter(({ advice }) => advice?.isRight === isRight).map(numberOf);
+  const pairs = numbers(false).flatMap((wrong) => numbers(true).map((right) => Math.sign(wrong - right)));
+  return pairs.reduce((sum, sign) => sum + (sign + 1) / 2, 0) / pairs.length;
+}
+
+Deno.test("the AI's confidence does not tell wrong advice from right, nor is it lower on average", () => {
+  const mean = (numbers: readonly number[]) => numbers.reduce((sum, next) => sum + next, 0) / numbers.length;
+  for (const cases of LISTS) {
+    const told = telling(cases, ({ advice }) => advice!.confidence);
+    assert.ok(told >= 0.45 && told <= 0.55, `${told}`);
+  }
   const sureness = (isRight: boolean) =>
     CASES.flatMap(({ advice }) => advice?.isRight === isRight ? [advice.confidence] : []);
-  const mean = (numbers: readonly number[]) => numbers.reduce((sum, next) => sum + next, 0) / numbers.length;
   assert.ok(mean(sureness(false)) >= mean(sureness(true)));
+});
+
+Deno.test("neither the number of choices nor that of folded pieces tells wrong advice from right", () => {
+  for (const numberOf of [({ choices }: DemoCase) => choices.length, ({ views }: DemoCase) => views.length]) {
+    for (const cases of LISTS) {
+      const told = telling(cases, numberOf);
+      assert.ok(told >= 0.25 && told <= 0.75, `${told}`);
+    }
+  }
+  for (const { id, views } of LISTS[0]!) assert.equal(views.length, 2, id);
 });
 
 /** Case → the outcome of each of its choices: + right, - wrong, ? nobody knows. */
 const TRUTH = {
   invoice: "accepted + modified - rejected - deferred - escalated -",
   loan: "accepted - modified + modified - overridden + deferred + escalated +",
-  claim: "accepted + modified - modified - overridden - deferred - escalated -",
-  post: "accepted + modified - overridden - deferred - escalated -",
   application: "accepted - modified - rejected + overridden + escalated +",
+  post: "accepted + modified - overridden - deferred - escalated -",
+  claim: "accepted + modified - modified - overridden - deferred - escalated -",
   appointment: "accepted + modified - modified - deferred - escalated -",
   essay: "accepted - accepted + accepted - escalated ?",
   customs: "accepted - modified + modified - rejected + escalated +",
   translation: "accepted + modified - modified - rejected - deferred -",
-  lift: "accepted - modified - overridden + escalated +",
+  lift: "accepted - modified - overridden + deferred + escalated +",
   refund: "accepted + modified - modified - overridden - deferred -",
   permit: "accepted + modified - overridden - deferred - escalated -",
 };
@@ -184,33 +220,63 @@ Deno.test("the record of every decision is an interaction with all of its fields
   }
 });
 
-function jisOf(decide: (demoCase: DemoCase) => Choice, measured: typeof MEASURED): number {
-  let state: OperatorState | null = null;
-  let jis = 0;
-  for (const demoCase of CASES) {
-    const interaction = recordOf(demoCase, { choice: decide(demoCase), measured });
-    const scored: Scored = score(DEFAULT_MODEL_DOCUMENT, state, { interaction, domain: "general", now: 0 }, {
-      mode: "full",
-      modeOverride: "normal",
-    });
-    state = scored.state;
-    jis = scored.result.jis;
-  }
-  return jis;
+type Decide = (demoCase: DemoCase) => Choice;
+
+function scoreNext(
+  state: OperatorState | null,
+  demoCase: DemoCase,
+  { choice, measured }: Judgment,
+): Scored {
+  const interaction = recordOf(demoCase, { choice, measured });
+  return score(DEFAULT_MODEL_DOCUMENT, state, { interaction, domain: "general", now: 0 }, {
+    mode: "full",
+    modeOverride: "normal",
+  });
 }
 
-Deno.test("care pays; haste and contradiction for its own sake do not", () => {
-  const hasty = { ...MEASURED, time_to_decision_ms: 700, hover_events: 0, alternative_views_checked: 0 };
-  const right = (demoCase: DemoCase) =>
-    demoCase.choices.find((choice) => outcomeOf(demoCase, choice) === true)!;
-  const first = ({ choices }: DemoCase) => choices[0]!;
-  const against = ({ choices }: DemoCase) =>
-    choices.find(({ decision }) => decision === "overridden" || decision === "rejected") ?? choices.at(-1)!;
-  const careful = jisOf(right, MEASURED);
-  assert.ok(careful > 75, `${careful}`);
-  assert.ok(jisOf(first, hasty) < 60);
-  assert.ok(jisOf(first, MEASURED) < careful - 10);
-  assert.ok(jisOf(against, MEASURED) < careful - 10);
+function jisOf(cases: readonly DemoCase[], decide: Decide, measured: JissMeasurement): number {
+  let last: Scored | null = null;
+  for (const demoCase of cases) {
+    last = scoreNext(last?.state ?? null, demoCase, { choice: decide(demoCase), measured });
+  }
+  return last!.result.jis;
+}
+
+const HASTY = { ...MEASURED, time_to_decision_ms: 700, hover_events: 0, alternative_views_checked: 0 };
+const right: Decide = (demoCase) => demoCase.choices.find((choice) => outcomeOf(demoCase, choice) === true)!;
+const first: Decide = ({ choices }) => choices[0]!;
+const against: Decide = ({ choices }) =>
+  choices.find(({ decision }) => decision === "overridden" || decision === "rejected") ?? choices.at(-1)!;
+
+for (const [count, good] of [[FIRST_CASES, 60], [CASES.length, 75]] as const) {
+  Deno.test(`in ${count} cases care pays; haste and contradiction for its own sake do not`, () => {
+    const cases = CASES.slice(0, count);
+    const careful = jisOf(cases, right, MEASURED);
+    assert.ok(careful > good, `${careful}`);
+    for (
+      const jis of [
+        jisOf(cases, first, HASTY),
+        jisOf(cases, first, MEASURED),
+        jisOf(cases, against, MEASURED),
+      ]
+    ) assert.ok(jis < 60 && jis < careful - 10, `${jis}`);
+  });
+}
+
+Deno.test("whatever is decided, four cases leave the verdict undetermined: too little wrong advice is known", () => {
+  let runs: readonly (Scored | null)[] = [null];
+  for (const demoCase of CASES.slice(0, FIRST_CASES)) {
+    runs = runs.flatMap((run) =>
+      demoCase.choices.map((choice) =>
+        scoreNext(run?.state ?? null, demoCase, { choice, measured: MEASURED })
+      )
+    );
+  }
+  assert.equal(runs.length, 5 * 6 * 5 * 5);
+  for (const run of runs) {
+    const { status, doubt } = run!.result.compliance.verdict!;
+    assert.deepEqual([status, doubt], ["undetermined", "too_few_wrong_cases"]);
+  }
 });
 
 Deno.test("session ids of runs fit the interface and are all different", () => {

@@ -2,6 +2,9 @@
  * The twelve cases of the demo: written for it, about nobody, each to be checked against its own facts in under a
  * minute. The advice is wrong in four of them, in a way that the facts or the material beside them reveal.
  *
+ * Nothing on the surface of a case tells whether its advice is right: not the AI's confidence, not the number of
+ * choices or of folded pieces, and no pattern in the order.
+ *
  * Their order is fixed, because the score is made case by case: the same decisions give every visitor the
  * same score, "case 4" of a shared run is the same case for every reader, and the first case is an easy one.
  */
@@ -72,6 +75,9 @@ export function outcomeOf({ advice }: Pick<DemoCase, "advice">, choice: Choice):
 
 const TODAY: readonly [name: string, value: string] = ["Today", "3 June 2026"];
 
+/** How many cases, from the first one on, have as much wrong advice as right. */
+export const FIRST_CASES = 4;
+
 export const CASES: readonly DemoCase[] = [
   {
     id: "invoice",
@@ -103,6 +109,11 @@ export const CASES: readonly DemoCase[] = [
           ["Wall shelves", "3 at 90.00"],
           ["Delivery", "free from 500.00"],
         ],
+      },
+      {
+        name: "terms",
+        title: "The supplier's terms",
+        text: ["Goods are paid within 30 days of delivery. Damage is reported within seven days."],
       },
     ],
     advice: {
@@ -191,6 +202,121 @@ export const CASES: readonly DemoCase[] = [
       "The advice leaves out the furniture loan. 340 and 290 are 630, which is 26.25 % of 2,400 and over the limit of 25 %. With 7,500 it would be 557.50, or 23.2 %; that may be offered, or the loan refused.",
   },
   {
+    id: "application",
+    title: "A job application",
+    task: "Maria Lindner applied as a warehouse clerk. Decide what she is answered.",
+    facts: [
+      {
+        title: "What the post requires",
+        text: [
+          "Two years in a warehouse or in shipping, and a forklift licence that is valid on 1 July 2026. Whoever meets both is invited to an interview.",
+        ],
+      },
+      {
+        title: "Application 117",
+        rows: [
+          ["Name", "Maria Lindner"],
+          ["Experience", "shipping clerk, September 2021 to April 2026"],
+          ["Forklift licence", "FL-20931, see the register of licences"],
+          ["Could begin", "1 July 2026"],
+          TODAY,
+        ],
+      },
+    ],
+    views: [
+      {
+        name: "register",
+        title: "Register of licences, extract",
+        rows: [
+          ["FL-20918, Lindemann, Jonas", "valid until 30 November 2026"],
+          ["FL-20931, Lindner, Maria", "valid until 31 August 2027"],
+          ["FL-20933, Lindner, Mario", "expired on 31 March 2025"],
+          ["FL-20940, Lindqvist, Eva", "valid until 28 February 2028"],
+        ],
+      },
+      {
+        name: "letter",
+        title: "Her letter",
+        text: [
+          "For almost five years I packed, labelled and booked up to eighty consignments a day, and drove the forklift for about half of my time. In April my firm moved to another city, and I stayed.",
+        ],
+      },
+    ],
+    advice: {
+      text: "Send a refusal.",
+      reason: "The experience suffices, but by the register the forklift licence expired on 31 March 2025.",
+      confidence: 97,
+      isRight: false,
+    },
+    scenario: "standard",
+    choices: [
+      { decision: "accepted", label: "Send a refusal" },
+      {
+        decision: "modified",
+        label: "Refuse, and suggest to apply again with a new licence",
+        extent: 0.25,
+        isRight: false,
+      },
+      { decision: "rejected", label: "Do not send the refusal; have the application looked at again" },
+      { decision: "overridden", label: "Invite her to an interview" },
+      { decision: "escalated", label: "Hand it to the head of the warehouse" },
+    ],
+    truth:
+      "The expired licence is that of Mario Lindner. Hers, FL-20931, is valid until August 2027: she meets both requirements, and is invited.",
+  },
+  {
+    id: "post",
+    title: "A post on a neighbourhood forum",
+    task: "A post was reported by a reader. Decide whether it stays.",
+    facts: [
+      {
+        title: "The post",
+        text: [
+          "“For the third week running the skip at 14 Mill Lane blocks half the pavement, and nobody at the building firm answers. I have a pram. It is plain lazy, and the council is asleep. If you are as fed up as I am, ring the site manager at home: Peter, 555 0148, he is up until ten.”",
+        ],
+      },
+      { title: "The report", text: ["“Rude and unfair to the council.”"] },
+    ],
+    views: [
+      {
+        name: "rules",
+        title: "The forum's rules",
+        text: [
+          "1. Criticism may be harsh. Firms, clubs and authorities have to bear it, fair or not.",
+          "2. Insults of single persons are removed.",
+          "3. Calls for violence are removed and reported.",
+          "4. Private telephone numbers and home addresses of others are not posted, whether or not they agreed. Such a post is removed as a whole; moderators do not edit what members write. Its author is told why and may post it again without them.",
+          "5. Advertising belongs in the market section.",
+        ],
+      },
+      {
+        name: "earlier",
+        title: "Earlier posts of its author",
+        rows: [
+          ["On a broken street lamp", "not reported"],
+          ["On the bins at the market", "reported as rude, and left as it was"],
+        ],
+      },
+    ],
+    advice: {
+      text: "Remove the post and tell its author why.",
+      reason:
+        "The criticism would be allowed, but the post gives a named person's telephone number at home (rule 4).",
+      confidence: 94,
+      isRight: true,
+    },
+    scenario: "standard",
+    choices: [
+      { decision: "accepted", label: "Remove the post and tell its author why" },
+      { decision: "modified", label: "Black out the number and leave the rest", extent: 0.5, isRight: false },
+      { decision: "overridden", label: "Leave the post as it is" },
+      { decision: "deferred", label: "Ask the author first whether Peter agreed" },
+      { decision: "escalated", label: "Hand it to the head moderator" },
+    ],
+    truth:
+      "Being rude to the council is allowed; the private number is not. Rule 4 removes the whole post, whether or not Peter agreed, and moderators do not edit.",
+  },
+  {
     id: "claim",
     title: "Water damage in a flat",
     task: "A policyholder reports water damage. Decide how much the insurer pays.",
@@ -260,113 +386,6 @@ export const CASES: readonly DemoCase[] = [
       "The water from a broken hose damaged the floor, which is insured; it was reported in time, and nothing shortens the payment: 1,000.00 less 200.00 is 800.00, as advised.",
   },
   {
-    id: "post",
-    title: "A post on a neighbourhood forum",
-    task: "A post was reported by a reader. Decide whether it stays.",
-    facts: [
-      {
-        title: "The post",
-        text: [
-          "“For the third week running the skip at 14 Mill Lane blocks half the pavement, and nobody at the building firm answers. I have a pram. It is plain lazy, and the council is asleep. If you are as fed up as I am, ring the site manager at home: Peter, 555 0148, he is up until ten.”",
-        ],
-      },
-      { title: "The report", text: ["“Rude and unfair to the council.”"] },
-    ],
-    views: [
-      {
-        name: "rules",
-        title: "The forum's rules",
-        text: [
-          "1. Criticism may be harsh. Firms, clubs and authorities have to bear it, fair or not.",
-          "2. Insults of single persons are removed.",
-          "3. Calls for violence are removed and reported.",
-          "4. Private telephone numbers and home addresses of others are not posted, whether or not they agreed. Such a post is removed as a whole; moderators do not edit what members write. Its author is told why and may post it again without them.",
-          "5. Advertising belongs in the market section.",
-        ],
-      },
-    ],
-    advice: {
-      text: "Remove the post and tell its author why.",
-      reason:
-        "The criticism would be allowed, but the post gives a named person's telephone number at home (rule 4).",
-      confidence: 90,
-      isRight: true,
-    },
-    scenario: "standard",
-    choices: [
-      { decision: "accepted", label: "Remove the post and tell its author why" },
-      { decision: "modified", label: "Black out the number and leave the rest", extent: 0.5, isRight: false },
-      { decision: "overridden", label: "Leave the post as it is" },
-      { decision: "deferred", label: "Ask the author first whether Peter agreed" },
-      { decision: "escalated", label: "Hand it to the head moderator" },
-    ],
-    truth:
-      "Being rude to the council is allowed; the private number is not. Rule 4 removes the whole post, whether or not Peter agreed, and moderators do not edit.",
-  },
-  {
-    id: "application",
-    title: "A job application",
-    task: "Maria Lindner applied as a warehouse clerk. Decide what she is answered.",
-    facts: [
-      {
-        title: "What the post requires",
-        text: [
-          "Two years in a warehouse or in shipping, and a forklift licence that is valid on 1 July 2026. Whoever meets both is invited to an interview.",
-        ],
-      },
-      {
-        title: "Application 117",
-        rows: [
-          ["Name", "Maria Lindner"],
-          ["Experience", "shipping clerk, September 2021 to April 2026"],
-          ["Forklift licence", "FL-20931, see the register of licences"],
-          ["Could begin", "1 July 2026"],
-          TODAY,
-        ],
-      },
-    ],
-    views: [
-      {
-        name: "register",
-        title: "Register of licences, extract",
-        rows: [
-          ["FL-20918, Lindemann, Jonas", "valid until 30 November 2026"],
-          ["FL-20931, Lindner, Maria", "valid until 31 August 2027"],
-          ["FL-20933, Lindner, Mario", "expired on 31 March 2025"],
-          ["FL-20940, Lindqvist, Eva", "valid until 28 February 2028"],
-        ],
-      },
-      {
-        name: "letter",
-        title: "Her letter",
-        text: [
-          "For almost five years I packed, labelled and booked up to eighty consignments a day, and drove the forklift for about half of my time. In April my firm moved to another city, and I stayed.",
-        ],
-      },
-    ],
-    advice: {
-      text: "Send a refusal.",
-      reason: "The experience suffices, but by the register the forklift licence expired on 31 March 2025.",
-      confidence: 97,
-      isRight: false,
-    },
-    scenario: "standard",
-    choices: [
-      { decision: "accepted", label: "Send a refusal" },
-      {
-        decision: "modified",
-        label: "Refuse, and suggest to apply again with a new licence",
-        extent: 0.25,
-        isRight: false,
-      },
-      { decision: "rejected", label: "Do not send the refusal; have the application looked at again" },
-      { decision: "overridden", label: "Invite her to an interview" },
-      { decision: "escalated", label: "Hand it to the head of the warehouse" },
-    ],
-    truth:
-      "The expired licence is that of Mario Lindner. Hers, FL-20931, is valid until August 2027: she meets both requirements, and is invited.",
-  },
-  {
     id: "appointment",
     title: "An eye check",
     task: "Mrs Sato asks for her yearly eye check. Decide which appointment she is offered.",
@@ -406,7 +425,7 @@ export const CASES: readonly DemoCase[] = [
       text: "Offer Tuesday 23 June 2026, 10:00.",
       reason:
         "The earliest Tuesday morning on which twelve months have passed. 9 June would be too early, 16 June is only free in the afternoon.",
-      confidence: 91,
+      confidence: 98,
       isRight: true,
     },
     scenario: "standard",
@@ -620,7 +639,7 @@ export const CASES: readonly DemoCase[] = [
     advice: {
       text: "Keep the lift in service. Next inspection by 21 April 2027.",
       reason: "It was last tested on 21 April 2026 and found in good order; twelve months are not over.",
-      confidence: 92,
+      confidence: 86,
       isRight: false,
     },
     scenario: "standard",
@@ -633,6 +652,7 @@ export const CASES: readonly DemoCase[] = [
         isRight: false,
       },
       { decision: "overridden", label: "Take it out of service and order an inspection" },
+      { decision: "deferred", label: "Ask the testing body first when it was last here" },
       { decision: "escalated", label: "Hand it to the safety officer" },
     ],
     truth:
@@ -668,6 +688,15 @@ export const CASES: readonly DemoCase[] = [
           "2. We refund the price and the cost of standard delivery.",
           "3. Customers pay the postage for sending it back.",
           "4. Less is refunded where goods lost value because they were used beyond trying them out.",
+        ],
+      },
+      {
+        name: "parcels",
+        title: "The parcels",
+        rows: [
+          ["Handed over to the customer", "9 May 2026"],
+          ["Handed in for its return", "21 May 2026"],
+          ["Arrived back here", "23 May 2026"],
         ],
       },
     ],
@@ -735,7 +764,7 @@ export const CASES: readonly DemoCase[] = [
       text: "Grant a permit for zone B for one year.",
       reason:
         "She lives in the zone, the employer's letter is recent and allows private use, and it is the second permit at the address.",
-      confidence: 87,
+      confidence: 93,
       isRight: true,
     },
     scenario: "standard",
