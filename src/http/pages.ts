@@ -110,10 +110,10 @@ export const PAGES: readonly Page[] = [
 /** The demo page. It says how many days a run is kept, which each deployment sets. */
 export function demoPage({ keptDays }: { readonly keptDays: number }): Page {
   return page("/demo", {
-    title: "Judge twelve cases",
+    title: "Judge an AI's advice",
     place: "demo",
     script: ASSETS.demo,
     data: { collector: COLLECTOR.path, "kept-days": String(keptDays) },
-    content: scriptPlaceholder("Judge twelve cases"),
+    content: scriptPlaceholder("Judge an AI's advice"),
   });
 }

@@ -91,7 +91,7 @@ ${
     pointsInWords(summary.jis)
   }, ${nameInWords(summary.band)}</strong></p></div>
 <p class="statement">Of so few cases a score says little: it starts from what is usual and moves with each case. It shows how the measure works, and is evidence of nothing.</p>
-<p><a href="/demo">Judge twelve short cases yourself</a></p>
+<p><a href="/demo">Judge four short cases yourself</a></p>
 ${
     definitionList([
       ["Run", markup`<code>${sessionId}</code>`],

@@ -30,7 +30,7 @@ const TITLES: Readonly<Partial<Record<ErrorCode, string>>> = {
 };
 
 const ABOUT_RUNS =
-  markup`<p>A run of the demo can be looked at by whoever has its address, until it is deleted. <a href="/demo">Judge twelve short cases yourself</a></p>`;
+  markup`<p>A run of the demo can be looked at by whoever has its address, until it is deleted. <a href="/demo">Judge four short cases yourself</a></p>`;
 const SIGN_IN_AGAIN = markup`<p><a href="/console">Back to the console</a></p>`;
 
 /** The whole HTML document. */

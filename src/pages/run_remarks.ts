@@ -2,7 +2,7 @@
 import type { Interaction } from "../domain/interaction.ts";
 import { isPresented, isReferral } from "../scoring/classify.ts";
 import type { Verdict } from "../scoring/verdict.ts";
-import { verdictInWords, verdictReason } from "../scoring/verdict_words.ts";
+import { verdictBasis, verdictInWords, verdictReason } from "../scoring/verdict_words.ts";
 import { priorRemarks } from "./jis_plot.ts";
 import { countInWords } from "./wording.ts";
 
@@ -21,7 +21,9 @@ export function runRemarks(
 /** The verdict of a run, with the kind word that so short a run needs. */
 export function runVerdictInWords(verdict: Verdict, cases: number): string {
   return verdict.status === "undetermined"
-    ? `That is usual after ${countInWords(cases, "case")}, and no fault of yours: ${verdictReason(verdict)}.`
+    ? `That is usual after ${countInWords(cases, "case")}, and no fault of yours: ${
+      verdictReason(verdict)
+    }. ${verdictBasis(verdict)}`
     : `${verdictInWords(verdict)} A run of ${
       countInWords(cases, "case")
     } shows how a verdict is made; a real one is made of real work.`;

@@ -63,14 +63,18 @@ export function verdictReason(verdict: Verdict): string {
 
 /** A verdict in whole sentences: the status with its reason, then what it rests on. */
 export function verdictInWords(verdict: Verdict): string {
-  const { status, part, doubt, wrong_cases, right_cases } = verdict;
+  return `${VERDICT_WORDS[verdict.status]}: ${verdictReason(verdict)}. ${verdictBasis(verdict)}`;
+}
+
+/** What a verdict rests on, as a sentence: the known cases, and for an undetermined one the interval of the score. */
+export function verdictBasis(verdict: Verdict): string {
+  const { part, doubt, wrong_cases, right_cases } = verdict;
   const known = `${
     formatQuantity(String(wrong_cases), "known case")
   } of wrong advice and ${right_cases} of right advice`;
-  const basis = doubt === null
+  return doubt === null
     ? `It rests on ${known}.`
     : `On ${partInWords(part)} the score lies between ${rangeInWords(verdict)}, with ${known}.`;
-  return `${VERDICT_WORDS[status]}: ${verdictReason(verdict)}. ${basis}`;
 }
 
 /** Cases that would settle a verdict, in words, and the verb's form; null if nobody can say how many. */

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { recordedInteractionSchema } from "../../src/domain/interaction.ts";
 import type { JissMeasurement } from "../../src/web/collector/main.ts";
-import { CASES, outcomeOf } from "../../src/web/demo/cases.ts";
+import { CASES, FIRST_CASES, outcomeOf } from "../../src/web/demo/cases.ts";
 import type { Assessment } from "../../src/web/demo/run.ts";
 import type { RunningService } from "../program.ts";
 import {
@@ -38,21 +38,34 @@ const RIGHT = CASES.map((demoCase) =>
 );
 const FIRST = CASES.map(() => 0);
 
-async function begin(page: Page): Promise<void> {
+/** The numbers of the cases of a part of the demo, from 0. */
+const indexes = (from: number, to: number) => [...CASES.keys()].slice(from, to);
+const FOUR = indexes(0, FIRST_CASES);
+const EIGHT = indexes(FIRST_CASES, CASES.length);
+
+/** Begins with the four cases that are chosen already, or with all. */
+async function begin(page: Page, count: 4 | 12 = 4): Promise<void> {
   await page.goto("/demo");
+  if (count === 12) await page.getByLabel("12 cases, about 12 minutes").check();
   await page.getByRole("button", { name: "Begin with case 1" }).click();
 }
 
-function headingOf(index: number): string {
-  return `Case ${index + 1} of 12: ${CASES[index]!.title}`;
+async function goOn(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Go on with case 5" }).first().click();
 }
 
-async function atCase(page: Page, index: number): Promise<void> {
-  await page.getByRole("heading", { level: 1, name: headingOf(index) }).waitFor();
+/** The heading of a case in the run of four, in which it is if it can be, or in that of twelve. */
+function headingOf(index: number, count = index < FIRST_CASES ? 4 : 12): string {
+  return `Case ${index + 1} of ${count}: ${CASES[index]!.title}`;
 }
 
-async function judge(page: Page, choices: readonly number[]): Promise<void> {
-  for (const [index, choice] of choices.entries()) await judgeCase(page, index, choice);
+async function atCase(page: Page, index: number, count?: number): Promise<void> {
+  await page.getByRole("heading", { level: 1, name: headingOf(index, count) }).waitFor();
+}
+
+/** Judges some cases, each by the choice of its number in `choices`. */
+async function judge(page: Page, cases: readonly number[], choices: readonly number[]): Promise<void> {
+  for (const index of cases) await judgeCase(page, index, choices[index]!);
 }
 
 /** Judges a case by a script, on the way to what a test looks at: a pointer takes ten times as long. */
@@ -70,8 +83,8 @@ async function judgeCase(page: Page, index: number, choice: number): Promise<voi
   }, { heading: headingOf(index), choice, patience: 30_000 });
 }
 
-async function atResult(page: Page): Promise<void> {
-  await page.getByRole("heading", { level: 1, name: "Your result" }).waitFor();
+async function atResult(page: Page, count: 4 | 12 = 4): Promise<void> {
+  await page.getByRole("heading", { level: 1, name: `Your result after ${count} cases` }).waitFor();
 }
 
 interface Posted {
@@ -80,7 +93,7 @@ interface Posted {
 }
 
 /** Every body that the page posts. */
-function watchPosts(page: Page): readonly Posted[] {
+function watchPosts(page: Page): Posted[] {
   const posts: Posted[] = [];
   page.on("request", (request) => {
     if (request.method() === "POST") posts.push(request.postDataJSON());
@@ -139,72 +152,72 @@ function inWords(name: string): string {
 // ---- the whole demo ---------------------------------------------------------------------------------------
 
 browserTest(
-  "by mouse: each measurement is posted once, the figures shown are the service's, and nothing is left behind",
+  "by mouse: four cases, then the other eight; each run is posted once, shows the service's figures, and leaves nothing behind",
   async (visit, service) => {
     const { page, requests } = await visit({ height: 620 });
     const posts = watchPosts(page);
     await watchCollector(page);
-    await begin(page);
-    for (const [index, choice] of RIGHT.entries()) {
-      await atCase(page, index);
-      if (index === CLAIM) await readClosely(page);
-      await page.getByRole("radio").nth(choice).check();
-      await page.getByRole("button", { name: "Decide", exact: true }).click();
-    }
-    await atResult(page);
+    const judgeByMouse = async (cases: readonly number[]) => {
+      for (const index of cases) {
+        await atCase(page, index);
+        assert.equal(await page.locator("progress").getAttribute("value"), String(index));
+        if (index === CLAIM) await readClosely(page);
+        await page.getByRole("radio").nth(RIGHT[index]!).check();
+        await page.getByRole("button", { name: "Decide", exact: true }).click();
+      }
+    };
 
-    assert.equal(posts.length, 1);
-    const { sessionId, records } = posts[0]!;
-    const measured = await page.evaluate(() => (globalThis as WatchedWindow).measured!);
-    assert.deepEqual(
-      records,
-      CASES.map((demoCase, index) => {
-        const choice = demoCase.choices[RIGHT[index]!]!;
-        return {
-          ai_recommendation_presented: demoCase.advice !== null,
-          ai_available: true,
-          decision: choice.decision,
-          modification_extent: choice.extent ?? 0,
-          scenario_type: demoCase.scenario,
-          outcome_correct: true,
-          ...measured[index],
-        };
-      }),
+    await begin(page);
+    await judgeByMouse(FOUR);
+    await atResult(page, 4);
+    const [four] = posts;
+    const short = await shownRun(service, four!.sessionId);
+    await assertPosted(page, four!, short);
+    await assertResult(page, short);
+    const said = await page.locator("main").innerText();
+    assert.match(
+      said,
+      /wrong in 2 cases, of which you accepted it in 0; .* right in 2, of which you accepted it in 2/,
     );
-    for (const record of records) assert.deepEqual(recordedInteractionSchema.parse(record), record);
+    assert.match(said, /accepts everything unread is right about 2 of 4 pieces of advice/);
+    assert.match(said, /tosses a coin .* is right about all of them in 1 of 16 runs/);
+    assert.match(said, /Undetermined is an answer\. It says that nobody can tell yet\./);
+    assert.match(said, /There are 8 more cases\. .* even they seldom bring a verdict/);
+    assert.match(said, /Independent performance: unknown: nothing was decided without the AI/);
+    for (const { title } of CASES.slice(FIRST_CASES)) assert.ok(!said.includes(title), title);
+
+    await goOn(page);
+    await judgeByMouse(EIGHT);
+    await atResult(page, 12);
+    assert.equal(posts.length, 2);
+    const twelve = posts[1]!;
+    assert.notEqual(twelve.sessionId, four!.sessionId);
+    assert.deepEqual(twelve.records.slice(0, FIRST_CASES), four!.records, "the four count as the first ones");
+    const run = await shownRun(service, twelve.sessionId);
+    assert.deepEqual(run.results.slice(0, FIRST_CASES), short.results);
+    const measured = await assertPosted(page, twelve, run);
     const read = measured[CLAIM]!;
     assert.ok(read.hover_events! >= 2, "a fact that the pointer rested on, and the terms that it opened");
     assert.ok(read.scroll_depth! > 0.9, `${read.scroll_depth}`);
     assert.equal(read.alternative_views_checked, 1);
     assert.ok(read.time_to_decision_ms >= 600);
-
-    const run = await shownRun(service, sessionId);
-    assert.deepEqual(run.records, records);
-    assert.equal(await page.locator("[data-jis]").innerText(), String(run.summary.jis));
-    assert.equal(await page.locator(".score .band").innerText(), inWords(run.summary.band));
-    await assertShows(page, run);
-    await assertJudgments(page, run);
-    assert.match(
-      await page.locator("[data-verdict]").innerText(),
-      /^Verdict: Undetermined\s+That is usual after 12 cases, and no fault of yours: /,
-    );
-    assert.deepEqual(run.thresholds, { min_jis: 60, target_jis: 75 });
-    const course = await page.locator("#course svg").textContent();
-    assert.match(course!, /minimum 60/);
-    assert.match(course!, /target 75/);
-    assert.doesNotMatch(await page.locator("main").innerText(), /\d%/, "percent is written one way");
-    assert.match(await page.locator("main").innerText(), /“the operator” is you/);
-    assert.deepEqual(
-      records.filter((record) => !record.ai_recommendation_presented).map(({ decision }) => decision),
-      ["accepted"],
-    );
+    await assertResult(page, run);
     await page.getByText("You decided: “Return it for revision”").waitFor();
+    const all = await page.locator("main").innerText();
     assert.match(
-      await page.locator(".score").innerText(),
+      all,
       /wrong in 4 cases, of which you accepted it in 0; .* right in 7, of which you accepted it in 7/,
     );
+    assert.match(all, /accepts everything unread is right about 7 of 11 pieces of advice/);
+    assert.match(all, /in 1 of 2,048 runs/);
+    assert.equal(await page.getByRole("button", { name: /Go on/ }).count(), 0);
+    const { records, results } = await shownRun(service, four!.sessionId);
+    assert.deepEqual(
+      [records, results],
+      [short.records, short.results],
+      "the link to the four stays as it was",
+    );
 
-    assert.equal(await page.getByLabel("Address of this run").inputValue(), run.shareUrl);
     assert.deepEqual(await page.context().cookies(), []);
     assert.deepEqual(
       await page.evaluate(async () => [
@@ -215,21 +228,75 @@ browserTest(
       ]),
       [0, 0, 0, 0],
     );
+    // Of these only the calls of `/assessments` count against the limit of 60 in a minute.
     assert.deepEqual(
       requests.map(({ method, path }) =>
-        `${method} ${path.replace(/-[0-9a-f]{16}\./, ".").replace(sessionId, "…")}`
+        `${method} ${path.replace(/-[0-9a-f]{16}\./, ".").replace(/[0-9a-f]{32}/, "…")}`
       ),
       [
         "GET /demo",
         "GET /assets/style.css",
         "GET /assets/demo.js",
         "GET /collector.js",
-        "POST /assessments",
-        "GET /assessments/…",
+        ...["POST /assessments", "GET /assessments/…"],
+        ...["POST /assessments", "GET /assessments/…"],
       ],
     );
   },
 );
+
+/**
+ * The records that the page posted for the right decisions are what it measured and what the service scored.
+ * @returns the measurements.
+ */
+async function assertPosted(
+  page: Page,
+  { records }: Posted,
+  run: Assessment,
+): Promise<readonly JissMeasurement[]> {
+  const measured = await page.evaluate(() => (globalThis as WatchedWindow).measured!);
+  assert.deepEqual(
+    records,
+    measured.map((measurement, index) => {
+      const demoCase = CASES[index]!;
+      const choice = demoCase.choices[RIGHT[index]!]!;
+      return {
+        ai_recommendation_presented: demoCase.advice !== null,
+        ai_available: true,
+        decision: choice.decision,
+        modification_extent: choice.extent ?? 0,
+        scenario_type: demoCase.scenario,
+        outcome_correct: true,
+        ...measurement,
+      };
+    }),
+  );
+  for (const record of records) assert.deepEqual(recordedInteractionSchema.parse(record), record);
+  assert.deepEqual(run.records, records);
+  return measured;
+}
+
+/** The page of a result shows the run: its verdict, score, figures, cases and address. */
+async function assertResult(page: Page, run: Assessment): Promise<void> {
+  assert.equal(await page.locator("[data-jis]").innerText(), String(run.summary.jis));
+  assert.equal(await page.locator(".score .band").innerText(), inWords(run.summary.band));
+  await assertShows(page, run);
+  await assertJudgments(page, run);
+  const { status, low, high } = run.summary.verdict!;
+  assert.equal(status, "undetermined");
+  const verdict = await page.locator("[data-verdict]").innerText();
+  assert.match(verdict, /^Verdict: Undetermined\s+That is usual after \d+ cases, and no fault of yours: /);
+  assert.ok(verdict.includes(`after ${run.records.length} cases`), verdict);
+  assert.ok(verdict.includes(`On all cases the score lies between ${low} and ${high}, with`), verdict);
+  assert.deepEqual(run.thresholds, { min_jis: 60, target_jis: 75 });
+  const course = await page.locator("#course svg").textContent();
+  assert.match(course!, /minimum 60/);
+  assert.match(course!, /target 75/);
+  const text = await page.locator("main").innerText();
+  assert.doesNotMatch(text, /\d%/, "percent is written one way");
+  assert.match(text, /“the operator” is you/);
+  assert.equal(await page.getByLabel("Address of this run").inputValue(), run.shareUrl);
+}
 
 /** The case whose terms are longer than the window. */
 const CLAIM = CASES.findIndex(({ id }) => id === "claim");
@@ -245,12 +312,15 @@ async function readClosely(page: Page): Promise<void> {
 
 /** Each case with its decision, the right one, its score, and the model's sentences. */
 async function assertJudgments(page: Page, { results, records, initial_jis }: Assessment): Promise<void> {
-  const judgments = page.locator(".judgment");
-  assert.equal(await judgments.count(), 12);
+  const judgments = await page.locator(".judgment").evaluateAll((found) =>
+    (found as HTMLElement[]).map((judgment) => {
+      judgment.querySelector("summary")!.click();
+      return judgment.innerText;
+    })
+  );
+  assert.equal(judgments.length, records.length);
   for (const [index, { jis, explanation }] of results.entries()) {
-    const judgment = judgments.nth(index);
-    await judgment.locator("summary").click();
-    const text = await judgment.innerText();
+    const text = judgments[index]!;
     const demoCase = CASES[index]!;
     const outcome = records[index]!.outcome_correct;
     const before = `JIS from ${index === 0 ? initial_jis : results[index - 1]!.jis} to`;
@@ -269,15 +339,17 @@ async function assertJudgments(page: Page, { results, records, initial_jis }: As
 }
 
 browserTest(
-  "by keyboard alone: every case can be read and judged; accepting everything at once scores lower than looking",
+  "by keyboard alone: twelve cases are chosen, read and judged; accepting four at once scores lower than looking",
   async (visit, service) => {
     const { page } = await visit();
     const posts = watchPosts(page);
     await page.goto("/demo");
+    await tabToChoices(page);
+    await page.keyboard.press("ArrowDown");
     await tabTo(page, "Begin with case 1");
     await page.keyboard.press("Enter");
     for (const [index, choice] of RIGHT.entries()) {
-      await atCase(page, index);
+      await atCase(page, index, 12);
       assert.equal(
         await focused(page),
         await page.locator("h1").innerText(),
@@ -295,8 +367,8 @@ browserTest(
       await tabTo(page, "Decide");
       await page.keyboard.press("Enter");
     }
-    await atResult(page);
-    assert.equal(await focused(page), "Your result");
+    await atResult(page, 12);
+    assert.equal(await focused(page), "Your result after 12 cases");
     const careful = posts[0]!;
     assert.deepEqual(careful.records.map(({ outcome_correct }) => outcome_correct), CASES.map(() => true));
     assert.equal(careful.records[1]!.alternative_views_checked, 1);
@@ -309,21 +381,26 @@ browserTest(
     await page.keyboard.press("Enter");
     await tabTo(page, "Begin with case 1");
     await page.keyboard.press("Enter");
-    for (const index of FIRST.keys()) {
+    for (const index of FOUR) {
       await atCase(page, index);
       await tabToChoices(page);
       await page.keyboard.press("Space");
       await page.keyboard.press("Enter");
     }
-    await atResult(page);
+    await atResult(page, 4);
+    assert.equal(await focused(page), "Your result after 4 cases");
     assert.equal(posts.length, 2);
     const careless = posts[1]!;
     assert.notEqual(careless.sessionId, careful.sessionId);
     const [low, high] = await Promise.all(
-      [careless, careful].map(async ({ sessionId }) => (await shownRun(service, sessionId)).summary.jis),
+      [careless, careful].map(async ({ sessionId }) => (await shownRun(service, sessionId)).results[3]!.jis),
     );
     assert.ok(low! < high! - 10, `${low} and ${high}`);
     assert.ok(low! < 60, `${low}`);
+    await tabTo(page, "Go on with case 5");
+    await page.keyboard.press("Enter");
+    await atCase(page, 4);
+    assert.equal(await focused(page), headingOf(4));
   },
 );
 
@@ -397,18 +474,19 @@ function rest(page: Page): Promise<unknown> {
 }
 
 browserTest(
-  "a double click on Decide decides once, and presses nothing in the next case",
+  "a double click decides, begins or goes on once, and presses nothing in the next case",
   async (visit) => {
     const decideTwice = async ([width, height]: readonly [width: number, height: number]) => {
       const { page } = await visit({ width, height });
       await watchCollector(page);
-      await begin(page);
+      await page.goto("/demo");
+      await page.getByRole("button", { name: "Begin with case 1" }).dblclick();
       for (const index of CASES.keys()) {
+        if (index === FIRST_CASES) {
+          await atResult(page, 4);
+          await page.getByRole("button", { name: "Go on with case 5" }).first().dblclick();
+        }
         await atCase(page, index);
-        await page.getByRole("radio").first().check();
-        await page.getByRole("button", { name: "Decide", exact: true }).dblclick();
-        if (index === 11) break;
-        await atCase(page, index + 1);
         await rest(page);
         assert.deepEqual(
           await page.evaluate(() => ({
@@ -417,11 +495,13 @@ browserTest(
             unfolded: document.querySelectorAll("details[open]").length,
             focused: document.activeElement?.textContent,
           })),
-          { chosen: 0, complaint: "", unfolded: 0, focused: headingOf(index + 1) },
-          `case ${index + 2} at ${width} × ${height}`,
+          { chosen: 0, complaint: "", unfolded: 0, focused: headingOf(index) },
+          `case ${index + 1} at ${width} × ${height}`,
         );
+        await page.getByRole("radio").first().check();
+        await page.getByRole("button", { name: "Decide", exact: true }).dblclick();
       }
-      await atResult(page);
+      await atResult(page, 12);
       const measured = await page.evaluate(() => (globalThis as WatchedWindow).measured!);
       for (const { hover_events } of measured) assert.equal(hover_events ?? 0, 0);
     };
@@ -434,7 +514,7 @@ browserTest(
   async (visit, service) => {
     const { page } = await visit();
     await begin(page);
-    await judge(page, FIRST);
+    await judge(page, FOUR, FIRST);
     await atResult(page);
     const [shared] = await Promise.all([
       page.context().waitForEvent("page"),
@@ -456,7 +536,7 @@ browserTest(
     const moved = run.results[1]!.explanation!.filter(({ before, after }) => before !== after);
     assert.ok(moved.length > 0);
     for (const { rules } of moved) for (const rule of rules) assert.ok(caseText.includes(rule), rule);
-    await other.getByRole("link", { name: "Judge twelve short cases yourself" }).click();
+    await other.getByRole("link", { name: "Judge four short cases yourself" }).click();
     await other.getByRole("button", { name: "Begin with case 1" }).waitFor();
   },
 );
@@ -470,14 +550,15 @@ browserTest(
     expectErrors(/Failed to load resource/);
     const posts = watchPosts(page);
     await page.route("**/collector.js", (route) => route.abort());
-    await begin(page);
+    await begin(page, 12);
     await page.getByText("The measuring script cannot be loaded.").waitFor();
+    await page.getByLabel("4 cases, about 4 minutes").check();
     await page.getByRole("button", { name: "Load it again" }).click();
     await page.getByText("The measuring script cannot be loaded.").waitFor();
     await page.getByRole("button", { name: "Go on without measurements" }).click();
     await atCase(page, 0);
     await page.waitForTimeout(250);
-    await judge(page, FIRST);
+    await judge(page, FOUR, FIRST);
     await atResult(page);
     const [first, ...others] = posts[0]!.records;
     assert.ok(first!.time_to_decision_ms as number >= 250);
@@ -492,14 +573,24 @@ browserTest(
 );
 
 browserTest(
-  "a collector that loads at the second attempt is used",
+  "a collector that loads at the second attempt is used, for the number of cases that was chosen before",
   async (visit) => {
     const { page, expectErrors } = await visit();
     expectErrors(/Failed to load resource/);
-    await page.route("**/collector.js", (route) => route.abort(), { times: 1 });
-    await begin(page);
+    let release = () => {};
+    const held = new Promise<void>((resolve) => release = resolve);
+    let attempts = 0;
+    await page.route("**/collector.js", async (route) => {
+      if (attempts++ === 0) return await route.abort();
+      await held;
+      await route.continue();
+    });
+    await begin(page, 12);
     await page.getByRole("button", { name: "Load it again" }).click();
-    await atCase(page, 0);
+    await page.getByRole("button", { name: "One moment…" }).waitFor();
+    assert.ok(await page.getByLabel("4 cases, about 4 minutes").isDisabled());
+    release();
+    await atCase(page, 0, 12);
     assert.ok(await page.evaluate(() => "JissCollector" in globalThis));
   },
 );
@@ -523,20 +614,32 @@ browserTest(
       await (fail === undefined ? route.continue() : fail(route));
     });
     await begin(page);
-    await judge(page, RIGHT);
+    await judge(page, FOUR, RIGHT);
     for (const left of [2, 1]) {
       await page.getByRole("heading", { name: "Your decisions could not be scored" }).waitFor();
       assert.equal(failures.length, left);
       await page.getByText("The service cannot be reached").waitFor();
+      await page.getByText("All 4 decisions are still here").waitFor();
       await page.getByRole("button", { name: "Try again" }).click();
     }
     await page.getByText("the page goes on by itself").waitFor();
-    await atResult(page);
-    assert.equal(posts.length, 4);
-    for (const post of posts) assert.deepEqual(post, posts[0]);
-    const run = await shownRun(service, posts[0]!.sessionId);
-    assert.equal(run.records.length, 12);
-    assert.equal(await page.locator("[data-jis]").innerText(), String(run.summary.jis));
+    await atResult(page, 4);
+    const sent = posts.splice(0, Infinity);
+    assert.equal(sent.length, 4);
+    for (const post of sent) assert.deepEqual(post, sent[0]);
+
+    failures.push((route) => route.abort());
+    await goOn(page);
+    await judge(page, EIGHT, RIGHT);
+    await page.getByText("All 12 decisions are still here").waitFor();
+    await page.getByRole("button", { name: "Try again" }).click();
+    await atResult(page, 12);
+    assert.equal(posts.length, 2);
+    assert.deepEqual(posts[1], posts[0]);
+    assert.notEqual(posts[0]!.sessionId, sent[0]!.sessionId);
+    for (const [{ sessionId }, count] of [[sent[0]!, 4], [posts[0]!, 12]] as const) {
+      assert.equal((await shownRun(service, sessionId)).records.length, count);
+    }
   },
 );
 
@@ -557,7 +660,7 @@ browserTest(
       }), { times: 1 });
     await page.route("**/assessments", (route) => route.abort(), { times: 1 });
     await begin(page);
-    await judge(page, FIRST);
+    await judge(page, FOUR, FIRST);
     await page.getByText("The service cannot be reached").waitFor();
     assert.equal(await page.getByRole("button", { name: "Start over" }).count(), 1);
     await page.getByRole("button", { name: "Try again" }).click();
@@ -568,43 +671,54 @@ browserTest(
     assert.equal(await page.getByRole("button", { name: "Try again" }).count(), 0);
     await page.getByRole("button", { name: "Start over" }).click();
     await page.getByRole("button", { name: "Begin with case 1" }).click();
-    await judge(page, FIRST);
+    await judge(page, FOUR, FIRST);
     await atResult(page);
     assert.equal(posts.length, 3);
     assert.notEqual(posts[2]!.sessionId, posts[1]!.sessionId);
-    const asked: string[] = [];
-    page.on("dialog", async (dialog) => {
-      asked.push(dialog.type());
-      await dialog.accept();
-    });
-    await page.reload();
-    assert.deepEqual(asked, [], "the result is where its link leads");
   },
 );
 
 browserTest(
-  "a visitor who leaves before the last case is asked first, has sent nothing, and starts again at the beginning",
+  "a visitor who leaves in a run is asked first, has sent nothing of it, and starts again at the beginning; at a result nobody is asked",
   async (visit) => {
     const { page, requests } = await visit();
-    await begin(page);
-    await judge(page, FIRST.slice(1));
-    await atCase(page, 11);
+    const sent = () => requests.filter(({ method }) => method !== "GET").length;
     const asked: string[] = [];
     let leaves = false;
     page.on("dialog", async (dialog) => {
       asked.push(dialog.type());
       await (leaves ? dialog.accept() : dialog.dismiss());
     });
+    const reload = async () => {
+      await page.reload();
+      await page.getByRole("button", { name: "Begin with case 1" }).waitFor();
+      assert.ok(await page.getByLabel("4 cases, about 4 minutes").isChecked());
+      return asked.splice(0, Infinity);
+    };
+
+    await begin(page);
+    await judge(page, FOUR.slice(1).map((index) => index - 1), FIRST);
+    await atCase(page, 3);
     await page.evaluate(() => setTimeout(() => location.reload(), 0));
     await page.waitForTimeout(300);
-    await atCase(page, 11);
+    await atCase(page, 3);
     leaves = true;
-    await page.reload();
-    await page.getByRole("button", { name: "Begin with case 1" }).waitFor();
-    assert.deepEqual(asked, ["beforeunload", "beforeunload"]);
-    await page.reload();
-    assert.equal(asked.length, 2, "nothing is lost there");
-    assert.deepEqual(requests.filter(({ method }) => method !== "GET"), []);
+    assert.deepEqual(await reload(), ["beforeunload", "beforeunload"]);
+    assert.deepEqual(await reload(), [], "nothing is lost there");
+    assert.equal(sent(), 0);
+
+    await begin(page);
+    await judge(page, FOUR, FIRST);
+    await atResult(page, 4);
+    assert.deepEqual(await reload(), [], "the result is where its link leads");
+
+    await begin(page);
+    await judge(page, FOUR, FIRST);
+    await atResult(page, 4);
+    await goOn(page);
+    await atCase(page, 4);
+    assert.deepEqual(await reload(), ["beforeunload"], "the four would have to be judged again");
+    assert.equal(sent(), 2);
   },
 );
 
@@ -631,6 +745,14 @@ browserTest(
         await assertFits(page, `${state}, ${theme}`);
       }
     };
+    const judgeFitting = async (cases: readonly number[]) => {
+      for (const index of cases) {
+        await atCase(page, index);
+        if (CASES[index]!.advice === null) await look("advice withheld");
+        await assertFits(page, CASES[index]!.title);
+        await judgeCase(page, index, FIRST[index]!);
+      }
+    };
     await page.route("**/collector.js", (route) => route.abort(), { times: 1 });
     await begin(page);
     await page.getByText("The measuring script cannot be loaded.").waitFor();
@@ -648,21 +770,20 @@ browserTest(
       await held;
       await route.abort();
     }, { times: 1 });
-    for (const index of FIRST.keys()) {
-      await atCase(page, index);
-      if (CASES[index]!.advice === null) await look("advice withheld");
-      await assertFits(page, CASES[index]!.title);
-      await judgeCase(page, index, FIRST[index]!);
-    }
+    await judgeFitting(FOUR);
     await page.getByRole("heading", { name: "Scoring your decisions" }).waitFor();
     await look("sending");
     release();
     await page.getByRole("heading", { name: "Your decisions could not be scored" }).waitFor();
     await look("failed");
     await page.getByRole("button", { name: "Try again" }).click();
-    await atResult(page);
+    await atResult(page, 4);
+    await look("result of four");
+    await goOn(page);
+    await judgeFitting(EIGHT);
+    await atResult(page, 12);
     for (const moved of await page.locator(".judgment summary").all()) await moved.click();
-    await look("result");
+    await look("result of twelve");
     const address = await page.getByLabel("Address of this run").inputValue();
     await page.goto(address);
     for (const moved of await page.locator("details summary").all()) await moved.click();

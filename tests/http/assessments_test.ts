@@ -134,6 +134,8 @@ Deno.test(
     assert.ok(verdict > 0 && verdict < score);
     const { wrong_cases_needed: needed } = summary.verdict;
     assert.ok(text.includes(`That is usual after 3 cases, and no fault of yours: ${needed} more known case`));
+    const { low, high } = summary.verdict;
+    assert.ok(text.includes(`On all cases the score lies between ${low} and ${high}, with `));
     assert.ok(text.includes(`Case 1: JIS from ${initial_jis} to `));
     assert.ok(text.includes("unknown: nothing was decided without the AI"));
     assert.ok(text.includes("from the prior: too few known cases"));

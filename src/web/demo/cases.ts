@@ -2,6 +2,9 @@
  * The twelve cases of the demo: written for it, about nobody, each to be checked against its own facts in under a
  * minute. The advice is wrong in four of them, in a way that the facts or the material beside them reveal.
  *
+ * A visitor judges the first four of them, and the other eight if they like. The first four have as much wrong
+ * advice as right, because both kinds of error count.
+ *
  * Nothing on the surface of a case tells whether its advice is right: not the AI's confidence, not the number of
  * choices or of folded pieces, and no pattern in the order.
  *
@@ -75,7 +78,7 @@ export function outcomeOf({ advice }: Pick<DemoCase, "advice">, choice: Choice):
 
 const TODAY: readonly [name: string, value: string] = ["Today", "3 June 2026"];
 
-/** How many cases, from the first one on, have as much wrong advice as right. */
+/** How many cases a visitor judges who asks for no more: the first ones of {@link CASES}. */
 export const FIRST_CASES = 4;
 
 export const CASES: readonly DemoCase[] = [

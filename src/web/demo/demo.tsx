@@ -1,5 +1,5 @@
 /** The stages of the demo: introduction, cases one by one, sending, score. Nothing outlives the page. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { ApiError } from "../shared/api.ts";
 import { announceWait, Waiting } from "../shared/waiting.tsx";
 import { CaseView } from "./case.tsx";
@@ -17,40 +17,51 @@ interface Settings {
   readonly keptDays: number;
 }
 
+/** A run that a visitor judges. If they go on after it, that is a run of its own. */
+interface Run {
+  /** One name for one run, even if it is sent several times. */
+  readonly sessionId: string;
+  /** How many cases it has: the first ones of `CASES`. */
+  readonly count: number;
+  readonly measure: Measure;
+}
+
 type Place =
   | { readonly name: "intro" }
-  | { readonly name: "cases"; readonly measure: Measure }
-  | { readonly name: "sending" }
-  | { readonly name: "failed"; readonly error: unknown }
-  | { readonly name: "result"; readonly run: Assessment };
+  | { readonly name: "cases"; readonly run: Run }
+  | { readonly name: "sending"; readonly run: Run }
+  | { readonly name: "failed"; readonly run: Run; readonly error: unknown }
+  | { readonly name: "result"; readonly run: Run; readonly assessment: Assessment };
 
 export function Demo({ collector, keptDays }: Settings) {
   const [place, setPlace] = useState<Place>({ name: "intro" });
   const [judgments, setJudgments] = useState<readonly Judgment[]>([]);
-  // One name for one run, even if it is sent several times.
-  const sessionId = useRef("");
 
-  const begin = (measure: Measure) => {
-    sessionId.current = newSessionId();
+  const begin = (count: number, measure: Measure) => {
     setJudgments([]);
-    setPlace({ name: "cases", measure });
+    setPlace({ name: "cases", run: { sessionId: newSessionId(), count, measure } });
   };
 
-  const send = async (made: readonly Judgment[]) => {
-    setPlace({ name: "sending" });
+  // The decisions so far are the first ones of the longer run, which the service scores as a whole.
+  const goOn = ({ measure }: Run) => {
+    setPlace({ name: "cases", run: { sessionId: newSessionId(), count: CASES.length, measure } });
+  };
+
+  const send = async (run: Run, made: readonly Judgment[]) => {
+    setPlace({ name: "sending", run });
     const records = made.map((judgment, index) => recordOf(CASES[index]!, judgment));
     try {
-      const run = await submitRun({ sessionId: sessionId.current, records }, { onWait: announceWait });
-      setPlace({ name: "result", run });
+      const assessment = await submitRun({ sessionId: run.sessionId, records }, { onWait: announceWait });
+      setPlace({ name: "result", run, assessment });
     } catch (error) {
-      setPlace({ name: "failed", error });
+      setPlace({ name: "failed", run, error });
     }
   };
 
-  const judge = (judgment: Judgment) => {
+  const judge = (run: Run, judgment: Judgment) => {
     const made = [...judgments, judgment];
     setJudgments(made);
-    if (made.length === CASES.length) send(made);
+    if (made.length === run.count) send(run, made);
   };
 
   const restart = () => setPlace({ name: "intro" });
@@ -66,21 +77,29 @@ export function Demo({ collector, keptDays }: Settings) {
           key={judgments.length}
           demoCase={CASES[judgments.length]!}
           index={judgments.length}
-          count={CASES.length}
-          measure={place.measure}
-          onJudged={judge}
+          count={place.run.count}
+          measure={place.run.measure}
+          onJudged={(judgment) => judge(place.run, judgment)}
         />
       );
     case "sending":
-      return <Sending />;
+      return <Sending count={place.run.count} />;
     case "failed":
-      return <Failed error={place.error} onAgain={() => send(judgments)} onRestart={restart} />;
+      return (
+        <Failed
+          count={place.run.count}
+          error={place.error}
+          onAgain={() => send(place.run, judgments)}
+          onRestart={restart}
+        />
+      );
     case "result":
       return (
         <ResultView
-          run={place.run}
+          run={place.assessment}
           judgments={judgments}
           keptDays={keptDays}
+          onGoOn={judgments.length < CASES.length ? () => goOn(place.run) : null}
           onRestart={restart}
         />
       );
@@ -97,22 +116,23 @@ function useUnloadQuestion(isAsked: boolean): void {
   }, [isAsked]);
 }
 
-function Sending() {
+function Sending({ count }: { readonly count: number }) {
   return (
     <Stage title="Scoring your decisions">
-      <p class="loading" role="status">The service scores your {CASES.length} decisions…</p>
+      <p class="loading" role="status">The service scores your {count} decisions…</p>
       <Waiting />
     </Stage>
   );
 }
 
 interface FailedProperties {
+  readonly count: number;
   readonly error: unknown;
   readonly onAgain: () => void;
   readonly onRestart: () => void;
 }
 
-function Failed({ error, onAgain, onRestart }: FailedProperties) {
+function Failed({ count, error, onAgain, onRestart }: FailedProperties) {
   const requestId = error instanceof ApiError ? error.more.requestId : null;
   // Other decisions are stored under this run's name and stay, so no attempt will succeed.
   const isTaken = error instanceof ApiError && error.status === 409;
@@ -135,7 +155,7 @@ function Failed({ error, onAgain, onRestart }: FailedProperties) {
       <p>
         {isTaken
           ? "Starting over begins a run under a new name, with the first case."
-          : `All ${CASES.length} decisions are still here, as long as this page stays open. Sent again, they count once. Starting over gives them up.`}
+          : `All ${count} decisions are still here, as long as this page stays open. Sent again, they count once. Starting over gives them up.`}
       </p>
       <div class="actions">
         {!isTaken && <button type="button" class="main" onClick={onAgain}>Try again</button>}

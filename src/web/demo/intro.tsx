@@ -1,30 +1,31 @@
 /** The introduction: the purpose of the demo, the data that it measures and keeps, and its beginning. */
 import { useState } from "preact/hooks";
 import { formatQuantity } from "../../scoring/wording.ts";
-import { CASES } from "./cases.ts";
+import { CASES, FIRST_CASES } from "./cases.ts";
 import { loadCollector, type Measure, timeAlone } from "../shared/measuring.ts";
 import { Stage } from "../shared/stage.tsx";
 
 interface IntroProperties {
   readonly collector: string;
   readonly keptDays: number;
-  readonly onBegin: (measure: Measure) => void;
+  readonly onBegin: (count: number, measure: Measure) => void;
 }
 
 type Loading = "none" | "loading" | "failed";
 
 export function Intro({ collector, keptDays, onBegin }: IntroProperties) {
   const [loading, setLoading] = useState<Loading>("none");
+  const [count, setCount] = useState(FIRST_CASES);
   const load = async () => {
     setLoading("loading");
     try {
-      onBegin(await loadCollector(collector));
+      onBegin(count, await loadCollector(collector));
     } catch {
       setLoading("failed");
     }
   };
   return (
-    <Stage title="Judge twelve cases" isFirst>
+    <Stage title="Judge an AI's advice" isFirst>
       <p class="lead">
         An AI advises, you decide. Some of its advice is wrong, and its confidence does not tell which. At the
         end you see what this service makes of your decisions: a Judgment Independence Score, and what moved
@@ -34,7 +35,11 @@ export function Intro({ collector, keptDays, onBegin }: IntroProperties) {
         <section aria-labelledby="how">
           <h2 id="how">How it goes</h2>
           <ul>
-            <li>Twelve short cases, about a minute each. All that is needed stands in the case.</li>
+            <li>
+              You judge {FIRST_CASES}{" "}
+              short cases, about a minute each. All that is needed stands in the case. After them you can go
+              on to {CASES.length}, or you choose {CASES.length} now.
+            </li>
             <li>You accept the advice, change it, decide otherwise, put the case off or pass it on.</li>
             <li>You are told what was right after the last case.</li>
             <li>
@@ -53,17 +58,21 @@ export function Intro({ collector, keptDays, onBegin }: IntroProperties) {
               opened. Never what you type, or where you point.
             </li>
             <li>
-              These {CASES.length}{" "}
-              records are sent once, after the last case, under a name that this page makes up at random. The
-              service keeps them for {formatQuantity(String(keptDays), "day")}{" "}
+              These records are sent together after the last case, under a name that this page makes up at
+              random. If you go on after {FIRST_CASES} cases, all {CASES.length}{" "}
+              are sent as a second run, under another name. The service keeps them for{" "}
+              {formatQuantity(String(keptDays), "day")}{" "}
               and then deletes them. Anybody to whom you give the link can look at them.
             </li>
-            <li>No account, no cookie. Leave before the last case, and nothing is sent or kept.</li>
+            <li>
+              No account, no cookie. Leave before the last case of a run, and nothing of it is sent or kept.
+            </li>
           </ul>
         </section>
       </div>
+      <Length count={count} isFixed={loading === "loading"} onCount={setCount} />
       {loading === "failed"
-        ? <Unmeasured onAgain={load} onBegin={() => onBegin(timeAlone)} />
+        ? <Unmeasured onAgain={load} onBegin={() => onBegin(count, timeAlone)} />
         : (
           <div class="actions">
             <button type="button" class="main" disabled={loading === "loading"} onClick={load}>
@@ -72,6 +81,35 @@ export function Intro({ collector, keptDays, onBegin }: IntroProperties) {
           </div>
         )}
     </Stage>
+  );
+}
+
+interface LengthProperties {
+  readonly count: number;
+  /** True while the run with this length begins. */
+  readonly isFixed: boolean;
+  readonly onCount: (count: number) => void;
+}
+
+function Length({ count, isFixed, onCount }: LengthProperties) {
+  return (
+    <fieldset class="choices" disabled={isFixed}>
+      <legend>How many cases?</legend>
+      {[FIRST_CASES, CASES.length].map((offered) => (
+        <label key={offered} class="choice">
+          <input
+            type="radio"
+            name="count"
+            value={offered}
+            checked={count === offered}
+            onChange={() => onCount(offered)}
+          />
+          <span>
+            {offered} cases, about {offered} minutes
+          </span>
+        </label>
+      ))}
+    </fieldset>
   );
 }
 

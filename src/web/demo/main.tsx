@@ -1,4 +1,4 @@
-/** `/demo`: twelve short cases for a visitor, measured, scored by the service, and explained. */
+/** `/demo`: four short cases for a visitor, or twelve, measured, scored by the service, and explained. */
 import { render } from "preact";
 import { Demo } from "./demo.tsx";
 

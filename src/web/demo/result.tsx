@@ -17,14 +17,18 @@ interface ResultProperties {
   readonly run: Assessment;
   readonly judgments: readonly Judgment[];
   readonly keptDays: number;
+  /** Goes on with the cases that are left; null if none is. */
+  readonly onGoOn: (() => void) | null;
   readonly onRestart: () => void;
 }
 
-export function ResultView({ run, judgments, keptDays, onRestart }: ResultProperties) {
+export function ResultView({ run, judgments, keptDays, onGoOn, onRestart }: ResultProperties) {
   const { summary, results, thresholds } = run;
+  const count = judgments.length;
+  const judged = CASES.slice(0, count);
   return (
-    <Stage title="Your result">
-      {summary.verdict !== undefined && <RunVerdict verdict={summary.verdict} cases={run.records.length} />}
+    <Stage title={`Your result after ${count} cases`}>
+      {summary.verdict !== undefined && <RunVerdict verdict={summary.verdict} cases={count} />}
       <div class="score">
         <p class="figure">
           <strong data-jis>{pointsInWords(summary.jis)}</strong>
@@ -37,10 +41,8 @@ export function ResultView({ run, judgments, keptDays, onRestart }: ResultProper
           <p>{relianceOf(judgments)}</p>
         </div>
       </div>
-      <p class="statement">
-        Of so few cases a score says little: it starts from what is usual and moves with each case. It shows
-        how the measure works, and is evidence of nothing.
-      </p>
+      <Limits cases={judged} isUndetermined={summary.verdict?.status === "undetermined"} />
+      {onGoOn !== null && <GoOn count={count} hasVerdict={summary.verdict !== undefined} onGoOn={onGoOn} />}
       <Share url={run.shareUrl} keptDays={keptDays} />
       <h2>The score, case by case</h2>
       <Drawing
@@ -59,7 +61,7 @@ export function ResultView({ run, judgments, keptDays, onRestart }: ResultProper
       <h2>The cases</h2>
       <p>In the sentences on what moved the score, “the operator” is you.</p>
       <ol class="judged">
-        {CASES.map((demoCase, index) => (
+        {judged.map((demoCase, index) => (
           <JudgedCase
             key={demoCase.id}
             demoCase={demoCase}
@@ -72,6 +74,7 @@ export function ResultView({ run, judgments, keptDays, onRestart }: ResultProper
         ))}
       </ol>
       <div class="actions">
+        {onGoOn !== null && <GoOnButton count={count} onGoOn={onGoOn} />}
         <button type="button" onClick={onRestart}>Judge the cases again</button>
       </div>
     </Stage>
@@ -95,12 +98,78 @@ function RunVerdict({ verdict, cases }: { readonly verdict: Verdict; readonly ca
   );
 }
 
-function relianceOf(judgments: readonly Judgment[]): string {
-  const advised = CASES.flatMap(({ advice }, index) =>
-    advice === null
-      ? []
-      : [{ isRight: advice.isRight, accepted: judgments[index]!.choice.decision === "accepted" }]
+/** What so few cases can tell, and what they cannot: with the odds of chance, which everybody can work out. */
+function Limits(
+  { cases, isUndetermined }: { readonly cases: readonly DemoCase[]; readonly isUndetermined: boolean },
+) {
+  const advices = cases.flatMap(({ advice }) => advice === null ? [] : [advice]);
+  const right = advices.filter(({ isRight }) => isRight);
+  return (
+    <section aria-labelledby="limits">
+      <h2 id="limits">What {cases.length} cases can tell, and what they cannot</h2>
+      <ul>
+        <li>
+          <strong>They can tell</strong>{" "}
+          what you did with them: whether you noticed the advice that was wrong, and kept the advice that was
+          right. Each case stands below, with what was right.
+        </li>
+        <li>
+          <strong>They cannot tell</strong>{" "}
+          how well you judge. Chance goes far in so few. Somebody who accepts everything unread is right about
+          {" "}
+          {right.length} of {advices.length}{" "}
+          pieces of advice. Somebody who tosses a coin for each, with the advice or against it, is right about
+          all of them in 1 of {(2 ** advices.length).toLocaleString("en")} runs.
+        </li>
+        {isUndetermined && (
+          <li>
+            <strong>Undetermined is an answer.</strong>{" "}
+            It says that nobody can tell yet. It does not say that you did badly, or well.
+          </li>
+        )}
+        <li>
+          The score starts from what is usual and moves with each case. Here it shows how the measure works,
+          and is evidence of nothing.
+        </li>
+      </ul>
+    </section>
   );
+}
+
+interface GoOnProperties {
+  /** How many cases are judged. */
+  readonly count: number;
+  readonly onGoOn: () => void;
+}
+
+function GoOn({ count, hasVerdict, onGoOn }: GoOnProperties & { readonly hasVerdict: boolean }) {
+  const left = CASES.length - count;
+  return (
+    <section aria-labelledby="go-on">
+      <h2 id="go-on">Go on, if you like</h2>
+      <p>
+        There are {left} more cases. Your {count} decisions count as the first ones of{" "}
+        {CASES.length}, which are scored together and get an address of their own. {CASES.length}{" "}
+        cases tell more than{" "}
+        {count}, and are still few{hasVerdict && ": even they seldom bring a verdict"}. How often the advice
+        was wrong so far says nothing about the other {left}. You can go on as long as this page stays open.
+      </p>
+      <div class="actions">
+        <GoOnButton count={count} onGoOn={onGoOn} />
+      </div>
+    </section>
+  );
+}
+
+function GoOnButton({ count, onGoOn }: GoOnProperties) {
+  return <button type="button" class="main" onClick={onGoOn}>Go on with case {count + 1}</button>;
+}
+
+function relianceOf(judgments: readonly Judgment[]): string {
+  const advised = judgments.flatMap(({ choice }, index) => {
+    const { advice } = CASES[index]!;
+    return advice === null ? [] : [{ isRight: advice.isRight, accepted: choice.decision === "accepted" }];
+  });
   const wrong = advised.filter(({ isRight }) => !isRight);
   const right = advised.filter(({ isRight }) => isRight);
   const of = (cases: typeof advised) => cases.filter(({ accepted }) => accepted).length;
