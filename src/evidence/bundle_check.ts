@@ -113,7 +113,7 @@ export class BundleCheck {
 
   /** Closes the bundle and returns the part of its data that later steps need. */
   close(): ClosedBundle {
-    const { checkpoints, chain, header, kept, log, options, parts, replay, retention } = this.#checks;
+    const { census, checkpoints, chain, header, kept, log, options, parts, replay, retention } = this.#checks;
     const { signatures, structure, untrusted } = this.#checks;
     const { compared, refuted, provesFork, isAnchored, knownSize, agreed } = kept;
     const { known } = options;
@@ -133,6 +133,7 @@ export class BundleCheck {
         keptCount: known.length,
         comparedScores: compared,
         refuted,
+        census: census?.census ?? null,
         untrustedKept: untrusted.length === known.length ? known : untrusted,
       },
       log,

@@ -4,6 +4,7 @@
  */
 import type { ChainAnchors } from "./anchors.ts";
 import type { BundleHeader } from "./bundle.ts";
+import { CensusCount } from "./census.ts";
 import { ChainCheck } from "./chain_check.ts";
 import { type ChainName, chainPrefix, organizationOf, parseChain } from "./chain_name.ts";
 import { CheckpointCheck } from "./checkpoint_check.ts";
@@ -16,6 +17,7 @@ import { genesisPrevious } from "./hashes.ts";
 import type { KeptCheckpoint, KnownCheckpoint } from "./kept.ts";
 import { type AgreementBudget, type ExpectedEntry, KeptCheck } from "./kept_check.ts";
 import type { KeyHolders } from "./key_holders.ts";
+import type { HashSeed } from "./keyed_hash.ts";
 import type { SignatureMemory } from "./key_index.ts";
 import { ModelCheck } from "./model_check.ts";
 import { PartCheck } from "./part_check.ts";
@@ -49,6 +51,10 @@ export interface CheckOptions {
   /** Whether to check that records which can be made only once are not repeated. */
   readonly repeats: boolean;
   readonly requirePruneRecord: boolean;
+  /** Whether operators are counted. */
+  readonly census: boolean;
+  /** A random seed; undefined for files that no attacker made. */
+  readonly seed: HashSeed | undefined;
 }
 
 /** A bundle whose header is read. */
@@ -94,6 +100,8 @@ interface RecordChecks {
   readonly repeats: RepeatCheck | null;
   /** null if scores, decisions and labels are not computed anew. */
   readonly replay: ReplayCheck | null;
+  /** null if operators are not counted. */
+  readonly census: CensusCount | null;
 }
 
 export interface Checks extends Opened, TreeChecks, RecordChecks {}
@@ -220,5 +228,12 @@ function recordChecks(
     probes: new ProbeCheck(crypto, log, { parts, family: options.family }),
     repeats: options.repeats ? new RepeatCheck(log, { parts, names }) : null,
     replay: options.replay ? new ReplayCheck(log, { parts, models, states, commits }) : null,
+    census: options.census
+      ? new CensusCount(crypto, {
+        parts,
+        seed: options.seed,
+        keptSizes: options.known.map(({ size }) => size),
+      })
+      : null,
   };
 }

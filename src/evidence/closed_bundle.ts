@@ -23,7 +23,9 @@ type ReportFields = Omit<
   | "dropped"
   | "counts"
   | "keyFingerprint"
+  | "isKeyTrusted"
   | "provesFork"
+  | "agreed"
   | "restore"
   | "uncompared"
   | "isOfKeptFamily"
@@ -222,6 +224,8 @@ export class ClosedBundle {
       dropped: log.dropped,
       counts: log.counts,
       keyFingerprint: this.#newestKey ?? signatures.own,
+      isKeyTrusted: sawTrusted,
+      agreed: this.agreed,
       provesFork: provesFork && [...log.fatal].every(isDivergence),
       restore: this.#restore,
       uncompared,

@@ -71,7 +71,7 @@ export class EntryLines {
 
   /** Checks the open entry, if there is one: all its parts are read. */
   close(): void {
-    const { parts, probes, repeats, replay, structure } = this.#checks;
+    const { census, parts, probes, repeats, replay, structure } = this.#checks;
     const { entry: entry } = parts;
     if (entry === null) return;
     parts.close();
@@ -81,6 +81,7 @@ export class EntryLines {
     probes.checkEntry(entry);
     repeats?.checkEntry(entry);
     replay?.checkEntry(entry, this.#hash);
+    census?.takeEntry(entry);
   }
 
   /** Notes from which chain a chain goes on that a restore began: its first entry says so. */

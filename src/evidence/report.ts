@@ -5,9 +5,10 @@
 import type { FindingCounts } from "./finding_groups.ts";
 import type { FindingLog } from "./finding_log.ts";
 import { type EntryRange, type Finding, type FindingCode, FINDINGS } from "./findings.ts";
+import type { Census } from "./census.ts";
 import { parseChain } from "./chain_name.ts";
 import type { KnownCheckpoint } from "./kept.ts";
-import type { ComparedScore } from "./kept_check.ts";
+import type { ComparedScore, Root } from "./kept_check.ts";
 import type { Lost, NamedRoot, Uncompared } from "./uncompared.ts";
 import type { Restored } from "./restored.ts";
 
@@ -74,10 +75,14 @@ export interface BundleReport {
   readonly replayed: number;
   /** Fingerprint of the newest trusted key that signed; if none did, of the file's own key. */
   readonly keyFingerprint: string | null;
+  /** Whether `keyFingerprint` is of a key that signed and counts: a trusted one, or the own one if none was pinned. */
+  readonly isKeyTrusted: boolean;
   /** True if no key was pinned: the file was then checked with the key that it carries itself. */
   readonly selfTrusted: boolean;
   /** The number of checkpoints of this chain that the auditor kept. */
   readonly keptCount: number;
+  /** Sizes and roots of this chain that are known from elsewhere and agree with it. */
+  readonly agreed: readonly Root[];
   /** Whether signatures alone prove the contradiction with kept data, and nothing else is wrong. */
   readonly provesFork: boolean;
   readonly comparedScores: readonly ComparedScore[];
@@ -97,6 +102,8 @@ export interface BundleReport {
   readonly isOfKeptSystem: boolean;
   /** Kept entries that a restore lost; null if there are none, or if an earlier visit reported the loss. */
   readonly lost: Lost | null;
+  /** null if operators were not counted. */
+  readonly census: Census | null;
 }
 
 /** The facts that decide a verdict. */
@@ -176,8 +183,10 @@ export function unusableReport(
     erased: 0,
     replayed: 0,
     keyFingerprint: null,
+    isKeyTrusted: false,
     selfTrusted,
     keptCount: 0,
+    agreed: [],
     provesFork: false,
     comparedScores: [],
     refuted: [],
@@ -187,6 +196,7 @@ export function unusableReport(
     isOfKeptFamily: false,
     isOfKeptSystem: false,
     lost: null,
+    census: null,
   };
 }
 

@@ -3,9 +3,9 @@
  * computed anew.
  *
  * It makes one pass over bytes in any pieces, for a file of one bundle or of several one after another, in
- * time that grows with the bytes. Memory grows with the number of operators (under 100 bytes each) and with
- * that of sessions and decisions (under 20 bytes each); all else that grows has a limit (`limits.ts`). No
- * input makes it throw: each fault is a finding. Source: evidence design, section 8.
+ * time that grows with the bytes. Memory grows with the number of operators (under 100 bytes each, and under 20
+ * more if they are counted) and with that of sessions and decisions (under 20 bytes each); all else that grows
+ * has a limit (`limits.ts`). No input makes it throw: each fault is a finding. Source: evidence design, section 8.
  */
 import { type Anchor, Anchors } from "./anchors.ts";
 import { BundleCheck } from "./bundle_check.ts";
@@ -52,6 +52,8 @@ export interface VerifierOptions {
   readonly requirePruneRecord?: boolean;
   /** Whether headers may lack the members that the published vectors lack. Default: false. */
   readonly lenientHeader?: boolean;
+  /** Whether the operators of each bundle are counted, and the time that it spans. Default: false. */
+  readonly census?: boolean;
   /** The most bundles that are read. Default: {@link BUNDLE_LIMIT}. */
   readonly bundleLimit?: number;
   /** A random seed, unknown to anybody who made the file. Default: none, for files that no attacker made. */
@@ -177,7 +179,7 @@ export class BundleVerifier {
       this.#hasReportedStray = true;
       return this.#unusable("LIMIT_EXCEEDED", "a header with too many keys, or too long a name");
     }
-    const { pins, replay, repeats = true, requirePruneRecord = true } = this.#options;
+    const { pins, replay, repeats = true, requirePruneRecord = true, census = false, seed } = this.#options;
     this.#open = new BundleCheck(this.#crypto, header, line, {
       index: this.#bundles.length,
       pins,
@@ -192,6 +194,8 @@ export class BundleVerifier {
       replay,
       repeats,
       requirePruneRecord,
+      census,
+      seed,
     });
   }
 

@@ -9,104 +9,14 @@ import {
   judge,
   judgeBundle,
   judgeDocument,
-  type Outcome,
   type VerifiedBundle,
   type VerifiedDocument,
 } from "../../src/cli/verify_outcome.ts";
 import { reportText } from "../../src/cli/verify_report.ts";
 import { EVIDENCE_FAULTS } from "../../src/evidence/document.ts";
 import { sentenceOf } from "../../src/evidence/findings.ts";
-import type { KnownCheckpoint } from "../../src/evidence/kept.ts";
 import { type ExitCode, sentenceOfVerdict, type Verdict } from "../../src/evidence/report.ts";
-
-// ---- fixtures ---------------------------------------------------------------------------------------------
-
-const ORIGIN = "jiss.test/01J/org/acme";
-
-function checkpointOf(size: number, byte: number): KnownCheckpoint {
-  return {
-    origin: ORIGIN,
-    size,
-    root: new Uint8Array(32).fill(byte),
-    note: `${ORIGIN}\n${size}\nroot ${byte}\n\n— ${ORIGIN} signature\n`,
-  };
-}
-
-function bundle(fields: Partial<VerifiedBundle> = {}): VerifiedBundle {
-  return {
-    origin: ORIGIN,
-    chain: "org/acme",
-    base: 0,
-    size: 7,
-    entries: 7,
-    checkpoint: checkpointOf(7, 0xab),
-    verdict: "INTACT",
-    exitCode: 0,
-    firstBadSeq: null,
-    firstBadRange: null,
-    findings: [],
-    dropped: 0,
-    counts: {},
-    damage: null,
-    withheld: 0,
-    erased: 2,
-    replayed: 5,
-    keyFingerprint: "SHA256:key",
-    selfTrusted: false,
-    keptCount: 0,
-    provesFork: true,
-    comparedScores: [],
-    refuted: [],
-    restore: null,
-    untrustedKept: [],
-    uncompared: [],
-    isOfKeptFamily: false,
-    isOfKeptSystem: false,
-    lost: null,
-    contradicted: [],
-    ...fields,
-  };
-}
-
-function finding(fields: Partial<FileFinding>): FileFinding {
-  return {
-    code: "LINK_BROKEN",
-    fatal: true,
-    seq: 3,
-    range: null,
-    line: null,
-    detail: null,
-    file: null,
-    ...fields,
-  };
-}
-
-function document(fields: Partial<VerifiedDocument> = {}): VerifiedDocument {
-  return {
-    file: "answer.json",
-    report: {
-      kind: "result",
-      fault: null,
-      origin: ORIGIN,
-      checkpoint: checkpointOf(5, 0xcd),
-      entries: [{ seq: 4, entryHash: "ef".repeat(32), sessionId: "s-1", statedScore: null }],
-    },
-    unreadable: null,
-    page: null,
-    hasPins: true,
-    place: "alone",
-    isForked: false,
-    isCompared: true,
-    isFormer: false,
-    uncompared: null,
-    keyFingerprint: "SHA256:key",
-    ...fields,
-  };
-}
-
-function outcome(fields: Partial<Outcome>): Outcome {
-  return { bundles: [], documents: [], replay: true, unusedCheckpoints: 0, rememberedIn: null, ...fields };
-}
+import { bundle, checkpointOf, document, finding, ORIGIN, outcome } from "../outcomes.ts";
 
 // ---- text -------------------------------------------------------------------------------------------------
 
