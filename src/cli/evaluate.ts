@@ -64,14 +64,10 @@ export async function evaluate(
       minimum: model.thresholds.min_jis,
       result,
     });
-    await writeToNewFile(pieceOf(page), html);
+    await writeToNewFile([page], html);
   }
   console.log(json ? JSON.stringify(report) : textOf(report));
   return EXIT.ok;
-}
-
-async function* pieceOf(page: string): AsyncGenerator<string> {
-  yield page;
 }
 
 function textOf(report: EvaluationReport): string {

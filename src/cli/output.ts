@@ -10,6 +10,9 @@ const PRIVATE_FILE = 0o600;
 /** Characters that are gathered before they are written. */
 const PIECE_LENGTH = 65_536;
 
+/** A text in pieces; one that is there already is a list of one piece. */
+type Pieces = AsyncIterable<string> | Iterable<string>;
+
 /**
  * Writes to standard output; false if its reader is gone.
  * @throws {CommandFailure} if it cannot be written.
@@ -32,7 +35,7 @@ export async function writeToStandardOutput(pieces: AsyncIterable<string>): Prom
  * @returns its size in bytes.
  * @throws {CommandFailure} if the file exists (nothing is ever replaced), or if it cannot be written.
  */
-export async function writeToNewFile(pieces: AsyncIterable<string>, path: string): Promise<number> {
+export async function writeToNewFile(pieces: Pieces, path: string): Promise<number> {
   if (path === "") throw new CommandFailure("-o needs the name of a file", EXIT.usage);
   return await createFile(path, async (partial) => {
     using file = await Deno.open(partial, { write: true });
@@ -86,7 +89,7 @@ interface Sink {
   write(bytes: Uint8Array): Promise<number>;
 }
 
-async function writePieces(pieces: AsyncIterable<string>, sink: Sink): Promise<number> {
+async function writePieces(pieces: Pieces, sink: Sink): Promise<number> {
   const encoder = new TextEncoder();
   let bytes = 0;
   let buffered = "";

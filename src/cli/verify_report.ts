@@ -27,7 +27,7 @@ export function reportText(outcome: Outcome): string {
   const { bundles, documents, replay } = outcome;
   const { shown: told, others } = chooseReports(bundles);
   const blocks = [
-    ...documents.map((document) => block(judgeDocument(document), documentDetails(document))),
+    ...documents.map((document) => block(judgeDocument(document), documentFacts(document).map(detail))),
     ...told.map((bundle) => block(judgeBundle(bundle), bundleDetails(bundle, replay))),
   ];
   const all = documents.length + bundles.length;
@@ -47,7 +47,10 @@ function block({ words, sentence }: Judgment, details: readonly string[]): strin
   return [words, sentence, ...details].join("\n");
 }
 
-function detail(label: string, text: string): string {
+/** A fact with its label. */
+export type LabelledFact = readonly [label: string, text: string];
+
+function detail([label, text]: LabelledFact): string {
   return `  ${label.padEnd(11)} ${printableLine(text)}`;
 }
 
@@ -55,13 +58,15 @@ function detail(label: string, text: string): string {
 
 function bundleDetails(bundle: VerifiedBundle, replay: boolean): readonly string[] {
   return [
-    ...(bundle.origin === "" ? [] : bundleFacts(bundle, replay)),
+    ...bundleFacts(bundle, replay).map(detail),
     ...findingLines(bundle),
     ...contradictionLines(bundle),
   ];
 }
 
-function bundleFacts(bundle: VerifiedBundle, replay: boolean): readonly string[] {
+/** The facts about a bundle that was read; none about an input that is no bundle. */
+export function bundleFacts(bundle: VerifiedBundle, replay: boolean): readonly LabelledFact[] {
+  if (bundle.origin === "") return [];
   const { origin, base, size, entries, checkpoint, keyFingerprint, selfTrusted } = bundle;
   const { replayed, erased, withheld, untrustedKept, firstBadSeq, firstBadRange } = bundle;
   const removed = base === 0 ? "" : `, from ${base} on`;
@@ -73,16 +78,17 @@ function bundleFacts(bundle: VerifiedBundle, replay: boolean): readonly string[]
     ? `${replayed} scores, decisions and labels computed anew`
     : "nothing, as you asked";
   return [
-    detail("log", origin),
-    detail("entries", `${entries}${removed}; the chain has ${size}`),
-    detail("checkpoint", signed),
-    detail("key", keyFingerprint === null ? "none" : `${keyFingerprint}${owner}`),
-    detail("replayed", recomputed),
-    detail("parts", `${erased} erased, ${withheld} withheld`),
-    ...untrustedKept.map(({ size }) =>
-      detail("kept", `a checkpoint of ${size} entries, not compared: no key that you trust signed it`)
-    ),
-    ...(firstBadSeq === null ? [] : [detail("first bad", placeOf(firstBadSeq, firstBadRange))]),
+    ["log", origin],
+    ["entries", `${entries}${removed}; the chain has ${size}`],
+    ["checkpoint", signed],
+    ["key", keyFingerprint === null ? "none" : `${keyFingerprint}${owner}`],
+    ["replayed", recomputed],
+    ["parts", `${erased} erased, ${withheld} withheld`],
+    ...untrustedKept.map(({ size }): LabelledFact => [
+      "kept",
+      `a checkpoint of ${size} entries, not compared: no key that you trust signed it`,
+    ]),
+    ...(firstBadSeq === null ? [] : [["first bad", placeOf(firstBadSeq, firstBadRange)] as const]),
   ];
 }
 
@@ -101,7 +107,8 @@ function findingLines(bundle: VerifiedBundle): readonly string[] {
   return ["  findings (! is a fault, - is information)", ...lines];
 }
 
-function placeAndDetail({ file, line, detail }: FileFinding): string {
+/** Where a finding is, and its details for an expert, in brackets; empty if there are none. */
+export function placeAndDetail({ file, line, detail }: FileFinding): string {
   const at = [file ?? "", line === null ? "" : `line ${line}`].filter((text) => text !== "").join(", ");
   const more = [at, detail ?? ""].filter((text) => text !== "").join(": ");
   return more === "" ? "" : ` (${more})`;
@@ -123,16 +130,19 @@ const KINDS: Readonly<Record<DocumentReport["kind"], string>> = {
   batch: "a batch: the places of its entries, not their contents",
 };
 
-function documentDetails({ file, report, page, keyFingerprint }: VerifiedDocument): readonly string[] {
-  if (report === null || report.fault === "MALFORMED") return [detail("document", file)];
+/** The facts about a document; of one that cannot be read only its name. */
+export function documentFacts(
+  { file, report, page, keyFingerprint }: VerifiedDocument,
+): readonly LabelledFact[] {
+  if (report === null || report.fault === "MALFORMED") return [["document", file]];
   const seqs = report.entries.map(({ seq }) => seq);
   const more = seqs.length > NAMED_ENTRIES ? ` and ${seqs.length - NAMED_ENTRIES} more` : "";
   return [
-    detail("document", `${file}, ${KINDS[report.kind]}${page === null ? "" : ", inside a page"}`),
-    detail("log", report.origin ?? "unknown"),
-    detail("entries", `${seqs.slice(0, NAMED_ENTRIES).join(", ")}${more}`),
-    detail("checkpoint", report.checkpoint === null ? "none" : `of ${report.checkpoint.size} entries`),
-    detail("key", keyFingerprint ?? "none that you trust"),
+    ["document", `${file}, ${KINDS[report.kind]}${page === null ? "" : ", inside a page"}`],
+    ["log", report.origin ?? "unknown"],
+    ["entries", `${seqs.slice(0, NAMED_ENTRIES).join(", ")}${more}`],
+    ["checkpoint", report.checkpoint === null ? "none" : `of ${report.checkpoint.size} entries`],
+    ["key", keyFingerprint ?? "none that you trust"],
   ];
 }
 
@@ -147,13 +157,17 @@ function unusedLines({ unusedCheckpoints: count }: Outcome): readonly string[] {
   ];
 }
 
+/** The signed checkpoints to keep for the next visit; none if not intact. */
+export function notesToKeep(outcome: Outcome): readonly string[] {
+  if (!isIntact(judge(outcome))) return [];
+  return outcome.bundles.flatMap(({ checkpoint }) => checkpoint === null ? [] : [checkpoint.note.trimEnd()]);
+}
+
 /** The checkpoints to keep for the next visit, or the directory that keeps them; empty if not intact. */
 function nextVisitLines(outcome: Outcome): readonly string[] {
   if (!isIntact(judge(outcome))) return [];
   if (outcome.rememberedIn !== null) return [`Kept in ${outcome.rememberedIn} for the next visit.`];
-  const notes = outcome.bundles.flatMap(({ checkpoint }) =>
-    checkpoint === null ? [] : [checkpoint.note.trimEnd()]
-  );
+  const notes = notesToKeep(outcome);
   if (notes.length === 0) return [];
   return [
     "Keep this for the next visit, and pass it with --checkpoint (or let --state DIR keep it):",
