@@ -3,8 +3,9 @@
  * to read those files and to write its own directory, and nothing else.
  */
 import { createPublicKey } from "node:crypto";
+import { dirname } from "node:path";
 import { bundleFile, type BundleParts } from "../src/operations/chains/export.ts";
-import { type Harness, scoreRequest } from "./harness.ts";
+import { type Harness, openHarness, scoreRequest } from "./harness.ts";
 import { baseEnvironment, type Finished } from "./program.ts";
 
 const MAIN = `${import.meta.dirname}/../main.ts`;
@@ -21,15 +22,18 @@ export interface VerifyRun {
 }
 
 function verifyCommand(args: readonly string[], { cwd }: VerifyRun): Deno.Command {
-  const state = args.flatMap((arg, index) => args[index - 1] === "--state" ? [arg] : []);
-  const read = args.filter((arg) => arg.startsWith("/"));
+  const valuesOf = (flag: string) => args.flatMap((arg, index) => args[index - 1] === flag ? [arg] : []);
+  // A new file is written beside its place, and its name is synced to the disk.
+  const folders = valuesOf("--report").map((path) => dirname(path));
+  const write = [...valuesOf("--state"), ...folders];
+  const read = [...args.filter((arg) => arg.startsWith("/")), ...folders];
   return new Deno.Command(Deno.execPath(), {
     args: [
       "run",
       "--quiet",
       "--no-prompt",
       ...(read.length === 0 ? [] : [`--allow-read=${read.join(",")}`]),
-      ...(state.length === 0 ? [] : [`--allow-write=${state.join(",")}`]),
+      ...(write.length === 0 ? [] : [`--allow-write=${write.join(",")}`]),
       MAIN,
       "verify",
       ...args,
@@ -129,4 +133,41 @@ export function publicKeyPem(publicKey: Uint8Array): string {
   const x = publicKey.toBase64({ alphabet: "base64url", omitPadding: true });
   const key = createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" });
   return key.export({ format: "pem", type: "spki" }).toString();
+}
+
+export interface Visit {
+  readonly harness: Harness;
+  /** The organization's API key. */
+  readonly key: string;
+  readonly directory: string;
+  /** Writes a file with this content; returns its path. */
+  put(name: string, content: unknown): Promise<string>;
+  /** The path of the public keys. */
+  readonly jwks: string;
+}
+
+/** A deployment with one organization and three scores of two operators, entries 1 to 3 of `org/acme`. */
+export function withVisit(test: (visit: Visit) => Promise<void>): () => Promise<void> {
+  return () =>
+    withDirectory(async (directory) => {
+      const harness = await openHarness();
+      const key = await harness.organization("acme");
+      await score(harness, key, "s-1");
+      await score(harness, key, "s-2", "operator-2");
+      await score(harness, key, "s-3");
+      const put = (name: string, content: unknown) => save(directory, name, content);
+      await test({ harness, key, directory, put, jwks: await put("jwks.json", await jwksOf(harness)) });
+      await harness.close();
+    });
+}
+
+/** A bundle of the same deployment, key and ids, with another history from the second score on. */
+export async function forkedBundle(scores = 3): Promise<string> {
+  const harness = await openHarness();
+  const key = await harness.organization("acme");
+  await score(harness, key, "s-1");
+  for (let index = 2; index <= scores; index += 1) await score(harness, key, `forged-${index}`);
+  const text = await bundleOf(harness, "org/acme");
+  await harness.close();
+  return text;
 }

@@ -12,56 +12,18 @@ import { VERDICTS_BY_WEIGHT } from "../../src/evidence/report.ts";
 import { anchorChains } from "../../src/operations/chains/anchoring.ts";
 import {
   bundleOf,
+  forkedBundle,
   jwksOf,
   save,
   score,
   verifyProgram,
   type VerifyRun,
   verifyUnheard,
-  withDirectory,
+  withVisit,
 } from "../auditing.ts";
 import { forged } from "../bundle_tampering.ts";
-import { type Harness, openHarness, pemOf, scoreRequest } from "../harness.ts";
+import { openHarness, pemOf, scoreRequest } from "../harness.ts";
 import { createOrganization, freshDeployment, runProgram, startService } from "../program.ts";
-
-// ---- fixtures ---------------------------------------------------------------------------------------------
-
-interface Visit {
-  readonly harness: Harness;
-  /** The organization's API key. */
-  readonly key: string;
-  readonly directory: string;
-  /** Writes a file with this content; returns its path. */
-  put(name: string, content: unknown): Promise<string>;
-  /** The path of the public keys. */
-  readonly jwks: string;
-}
-
-/** A deployment with one organization and three scores of two operators, entries 1 to 3 of `org/acme`. */
-function withVisit(test: (visit: Visit) => Promise<void>): () => Promise<void> {
-  return () =>
-    withDirectory(async (directory) => {
-      const harness = await openHarness();
-      const key = await harness.organization("acme");
-      await score(harness, key, "s-1");
-      await score(harness, key, "s-2", "operator-2");
-      await score(harness, key, "s-3");
-      const put = (name: string, content: unknown) => save(directory, name, content);
-      await test({ harness, key, directory, put, jwks: await put("jwks.json", await jwksOf(harness)) });
-      await harness.close();
-    });
-}
-
-/** A bundle of the same deployment, key and ids, with another history from the second score on. */
-async function forkedBundle(scores = 3): Promise<string> {
-  const harness = await openHarness();
-  const key = await harness.organization("acme");
-  await score(harness, key, "s-1");
-  for (let index = 2; index <= scores; index += 1) await score(harness, key, `forged-${index}`);
-  const text = await bundleOf(harness, "org/acme");
-  await harness.close();
-  return text;
-}
 
 const verify = verifyProgram;
 
