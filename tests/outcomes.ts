@@ -96,6 +96,7 @@ export function outcome(fields: Partial<Outcome>): Outcome {
     replay: true,
     unusedCheckpoints: 0,
     rememberedIn: null,
+    given: null,
     ...fields,
   };
 }

@@ -13,30 +13,44 @@ const FILE_LIMIT_BYTES = 16_777_216;
 /** The text of a key, not a path: `name+8 hexadecimal digits+base64`, or the text of another kind of key. */
 const KEY_TEXT = /^[^\s+]+\+[0-9a-f]{8}\+[A-Za-z0-9+/=]+$|^PRIVATE\+KEY\+|-----BEGIN /;
 
+/** The keys of one `--key`. */
+export interface KeyFile {
+  /** The path of the file; null if the text of a key was given. */
+  readonly path: string | null;
+  readonly keys: readonly PinnedKey[];
+}
+
 /**
  * The keys of each `--key` separately: those in a file, or the text of a verifier key.
  * @throws {CommandFailure} 2 if one is no key.
  */
-export async function readPins(given: readonly string[]): Promise<readonly (readonly PinnedKey[])[]> {
-  const pins: (readonly PinnedKey[])[] = [];
+export async function readPins(given: readonly string[]): Promise<readonly KeyFile[]> {
+  const files: KeyFile[] = [];
   for (const value of given) {
     if (value === "") throw new CommandFailure("--key is empty: give a file or a key", EXIT.usage);
     const isText = KEY_TEXT.test(value);
     // A text that may be a key is not repeated in messages.
     const text = isText ? value : await readText(value);
-    pins.push(parseInput(`--key ${isText ? "TEXT" : value}`, () => parsePins(nodeCrypto, text)));
+    const keys = parseInput(`--key ${isText ? "TEXT" : value}`, () => parsePins(nodeCrypto, text));
+    files.push({ path: isText ? null : value, keys });
   }
-  return pins;
+  return files;
 }
 
-/** The checkpoints in all `--checkpoint` files. @throws {CommandFailure} 2 if a file contains none. */
-export async function readCheckpoints(files: readonly string[]): Promise<readonly KnownCheckpoint[]> {
-  const found: KnownCheckpoint[] = [];
-  for (const file of files) {
-    const text = await readText(file);
-    found.push(...parseInput(`--checkpoint ${file}`, () => checkpointsIn(text)));
+/** The checkpoints of one `--checkpoint`. */
+export interface CheckpointFile {
+  readonly path: string;
+  readonly checkpoints: readonly KnownCheckpoint[];
+}
+
+/** The checkpoints of each `--checkpoint` file. @throws {CommandFailure} 2 if a file contains none. */
+export async function readCheckpoints(paths: readonly string[]): Promise<readonly CheckpointFile[]> {
+  const files: CheckpointFile[] = [];
+  for (const path of paths) {
+    const text = await readText(path);
+    files.push({ path, checkpoints: parseInput(`--checkpoint ${path}`, () => checkpointsIn(text)) });
   }
-  return found;
+  return files;
 }
 
 async function readText(file: string): Promise<string> {

@@ -149,6 +149,11 @@ function addEvidenceCommands(program: Command, { shell, finish }: Invocation): v
       once("--state"),
     )
     .option("--no-replay", "do not recompute scores, decisions and labels")
+    .option(
+      "--report <FILE>",
+      "write a certificate for the auditor's records, a page to print, to this new file",
+      once("--report"),
+    )
     .option("--json", "print one JSON object")
     .action(async (files: readonly string[], options: VerifyOptions) =>
       finish(await verify(shell, files, options))

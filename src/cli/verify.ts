@@ -14,12 +14,14 @@ import { seedOf } from "../evidence/keyed_hash.ts";
 import { nodeCrypto } from "../evidence/node_crypto.ts";
 import type { BundleReport } from "../evidence/report.ts";
 import type { PinnedKey } from "../evidence/trust.ts";
+import { requireNewCertificate, writeCertificate } from "./auditor_certificate.ts";
 import { AuditorMemory } from "./auditor_memory.ts";
 import { AuditorTrust, readCheckpoints, readPins } from "./auditor_trust.ts";
 import { CommandFailure, EXIT, isSystemError, type Shell } from "./shell.ts";
 import { verifyBundles } from "./verify_bundles.ts";
 import { compareDocument, readDocuments } from "./verify_documents.ts";
-import { type Input, openInput, STANDARD_INPUT } from "./verify_input.ts";
+import { gatherGiven } from "./verify_given.ts";
+import { digestInput, type Input, openInput, STANDARD_INPUT } from "./verify_input.ts";
 import { jsonReport } from "./verify_json.ts";
 import { isIntact, judge, type Outcome } from "./verify_outcome.ts";
 import { reportText } from "./verify_report.ts";
@@ -35,23 +37,36 @@ export interface VerifyOptions {
   readonly state?: string;
   readonly replay: boolean;
   readonly json?: boolean;
+  /** A file that does not exist yet, for the auditor's certificate. */
+  readonly report?: string;
 }
 
 /**
  * Verifies the files and returns the exit code: 0 intact, 1 tampered or diverged, 2 not verifiable or not
  * compared.
- * @throws {CommandFailure} 2 if nothing can be verified; or, after the report, if the visit could not be kept.
+ * @throws {CommandFailure} 2 if nothing can be verified. Or, after the verdict was printed, if the visit could
+ * not be kept or the certificate not be written: then 1 if a fault was found, else 2.
  */
 export async function verify(
-  shell: Pick<Shell, "clock" | "realWorld">,
+  shell: Pick<Shell, "clock" | "realWorld" | "version">,
   files: readonly string[],
   options: VerifyOptions,
 ) {
+  const { report, json = false } = options;
   try {
+    if (report !== undefined) requireNewCertificate(report);
     const { outcome, notKept } = await verifyFiles(shell, files, options);
-    console.log(options.json ? JSON.stringify(jsonReport(outcome)) : reportText(outcome));
-    if (notKept !== null) throw notKept;
-    return judge(outcome).exitCode;
+    console.log(json ? JSON.stringify(jsonReport(outcome)) : reportText(outcome));
+    const notWritten = report === undefined
+      ? null
+      : await writeCertificate(shell, outcome, { path: report, isSilent: json });
+    const { exitCode } = judge(outcome);
+    const failures = [notKept, notWritten].filter((failure) => failure !== null);
+    if (failures.length === 0) return exitCode;
+    throw new CommandFailure(
+      failures.map(({ message }) => message).join("\njiss: "),
+      exitCode === 1 ? exitCode : UNUSABLE,
+    );
   } catch (error) {
     if (error instanceof CommandFailure) throw error;
     // A failure of this program says nothing against the files.
@@ -66,7 +81,7 @@ export async function verify(
 async function verifyFiles(
   { clock, realWorld }: Pick<Shell, "clock" | "realWorld">,
   files: readonly string[],
-  { key = [], checkpoint = [], state, replay }: VerifyOptions,
+  { key = [], checkpoint = [], state, replay, report }: VerifyOptions,
 ): Promise<{
   readonly outcome: Outcome;
   /** The reason why the visit could not be kept; null if it was, or if it was not to be. */
@@ -76,37 +91,44 @@ async function verifyFiles(
     throw new CommandFailure("standard input can be given only once", UNUSABLE);
   }
   const keyFiles = await readPins(key);
-  const given = keyFiles.flat();
-  const kept = await readCheckpoints(checkpoint);
-  using memory = state === undefined ? null : await AuditorMemory.open(state, { create: given.length > 0 });
-  const pins = pinsOf(given, memory);
+  const givenKeys = keyFiles.flatMap(({ keys }) => keys);
+  const checkpointFiles = await readCheckpoints(checkpoint);
+  const kept = checkpointFiles.flatMap(({ checkpoints }) => checkpoints);
+  using memory = state === undefined
+    ? null
+    : await AuditorMemory.open(state, { create: givenKeys.length > 0 });
+  const pins = pinsOf(givenKeys, memory);
   if (pins === null && kept.length > 0) {
     throw new CommandFailure(
       "--checkpoint needs --key: a checkpoint proves something only under a key that you trust",
       UNUSABLE,
     );
   }
-  using inputs = await openInputs(files);
+  using opened = await openInputs(files);
+  const digested = report === undefined ? null : opened.all.map(digestInput);
+  const inputs = digested ?? opened.all;
 
-  const bundles = sortBundles(inputs.all.filter(({ head }) => head !== null));
+  const bundles = sortBundles(inputs.filter(({ head }) => head !== null));
   const trust = new AuditorTrust(pins ?? [], [...new Set(bundles.flatMap(({ head }) => head!.certificates))]);
-  const documentsRead = await readDocuments(inputs.all.filter(({ head }) => head === null), {
+  const documentsRead = await readDocuments(inputs.filter(({ head }) => head === null), {
     trust,
     hasPins: pins !== null,
   });
   const proven = documentsRead.flatMap(({ report, isFormer }) =>
     report?.fault === null ? [{ report, isCurrent: !isFormer }] : []
   );
-  const known: readonly KeptCheckpoint[] = [...kept, ...memory?.checkpoints ?? []];
+  const remembered = memory?.checkpoints ?? [];
+  const known: readonly KeptCheckpoint[] = [...kept, ...remembered];
   const { reports, holders } = await verifyBundles(clock, bundles, {
     pins,
     together: [
-      ...keyFiles.map((file) => file.map(({ publicKey }) => publicKey)),
+      ...keyFiles.map(({ keys }) => keys.map(({ publicKey }) => publicKey)),
       ...memory?.holders ?? [],
     ],
     known,
     proven,
     replay,
+    census: report !== undefined,
     seed: seedOf(realWorld().random(8)),
   });
 
@@ -125,10 +147,11 @@ async function verifyFiles(
     replay,
     unusedCheckpoints: unusedCheckpoints(kept, [...reports, ...proven.map(({ report }) => report)]).length,
     rememberedIn: memory === null ? null : memory.directory,
+    given: digested && await gatherGiven(digested, { keyFiles, checkpointFiles, remembered, memory }),
   };
   if (memory === null) return { outcome, notKept: null };
   try {
-    remember(memory, { outcome, given, known, trusted, reports, proven: current, holders, trust });
+    remember(memory, { outcome, given: givenKeys, known, trusted, reports, proven: current, holders, trust });
     return { outcome, notKept: null };
   } catch (error) {
     // The verdict must not be lost with the memory.

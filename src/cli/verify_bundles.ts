@@ -28,13 +28,15 @@ export interface VerifiedBundles {
 export async function verifyBundles(
   clock: Shell["clock"],
   inputs: readonly Input[],
-  { pins, together, known, proven, replay, seed }: {
+  { pins, together, known, proven, replay, census, seed }: {
     readonly pins: readonly PinnedKey[] | null;
     /** Sets of keys; all keys of a set have one holder. */
     readonly together: readonly (readonly Uint8Array[])[];
     readonly known: readonly KnownCheckpoint[];
     readonly proven: readonly ProvenDocument[];
     readonly replay: boolean;
+    /** Whether operators are counted. */
+    readonly census: boolean;
     readonly seed: HashSeed;
   },
 ): Promise<VerifiedBundles> {
@@ -55,6 +57,7 @@ export async function verifyBundles(
     expected,
     proven: proven.filter(({ isCurrent }) => isCurrent).map(({ report }) => report.checkpoint!),
     replay,
+    census,
     seed,
   });
   using progress = new Progress(clock);

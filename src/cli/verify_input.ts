@@ -2,11 +2,13 @@
  * The files that `jiss verify` reads. Each is opened once, so a pipe works too. Its first line shows its
  * kind; then it is read to its end in pieces.
  */
-import { concat } from "../evidence/crypto.ts";
+import { concat, hex } from "../evidence/crypto.ts";
 import { LINE_LIMIT_BYTES } from "../evidence/bundle.ts";
 import { KEY_LIMIT } from "../evidence/limits.ts";
+import { nodeCrypto } from "../evidence/node_crypto.ts";
 import { orNull } from "../evidence/or_null.ts";
 import { CommandFailure, EXIT } from "./shell.ts";
+import type { FileDigest } from "./verify_outcome.ts";
 
 /** The usual name of standard input on a command line. */
 export const STANDARD_INPUT = "-";
@@ -66,6 +68,33 @@ export async function openInput(name: string): Promise<Input> {
       close: () => file.close(),
     };
   });
+}
+
+export interface DigestedInput extends Input {
+  /** Reads what was not read yet, and returns the digest of all bytes. Call it once. */
+  digest(): Promise<FileDigest>;
+}
+
+/** The same input. The bytes that are verified are those that are digested: they are read once. */
+export function digestInput(input: Input): DigestedInput {
+  const hash = nodeCrypto.sha256Stream();
+  let size = 0;
+  async function* pieces() {
+    for await (const piece of input.pieces()) {
+      hash.update(piece);
+      size += piece.length;
+      yield piece;
+    }
+  }
+  return {
+    ...input,
+    pieces,
+    async digest() {
+      // Nothing is read of a file that its first bytes show to be no text.
+      for await (const _ of pieces());
+      return { name: input.name, size, sha256: hex(hash.digest()) };
+    },
+  };
 }
 
 /** A whole file as text; null if it is larger than `limit` bytes, or not UTF-8. */

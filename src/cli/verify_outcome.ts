@@ -77,6 +77,44 @@ export interface VerifiedDocument {
   readonly keyFingerprint: string | null;
 }
 
+/** The bytes of a file that was verified. */
+export interface FileDigest {
+  /** The name as it was given. */
+  readonly name: string;
+  /** Size in bytes. */
+  readonly size: number;
+  /** Hexadecimal. */
+  readonly sha256: string;
+}
+
+/** A key that was trusted from the start. */
+export interface GivenKey {
+  readonly fingerprint: string;
+  /** The file of `--key`; `text` if the key itself was given; `memory` if an earlier visit trusted it. */
+  readonly source: KeySource;
+  /** Whether its file says that it was retired. */
+  readonly isRetired: boolean;
+}
+
+export type KeySource = { readonly file: string } | "text" | "memory";
+
+/** A checkpoint of an earlier visit, with which the files were compared. */
+export interface GivenCheckpoint {
+  readonly checkpoint: KnownCheckpoint;
+  /** The file of `--checkpoint`; null if the memory of the auditor holds it. */
+  readonly file: string | null;
+}
+
+/** What a verification was given: for the auditor's certificate. */
+export interface Given {
+  /** In the order of the command line. */
+  readonly files: readonly FileDigest[];
+  readonly keys: readonly GivenKey[];
+  readonly checkpoints: readonly GivenCheckpoint[];
+  /** The auditor's directory, whether or not this visit could be kept in it; null if there is none. */
+  readonly directory: string | null;
+}
+
 export interface Outcome {
   readonly bundles: readonly VerifiedBundle[];
   readonly documents: readonly VerifiedDocument[];
@@ -86,6 +124,8 @@ export interface Outcome {
   readonly unusedCheckpoints: number;
   /** The auditor's directory; null if there is none. */
   readonly rememberedIn: string | null;
+  /** null if no certificate is written. */
+  readonly given: Given | null;
 }
 
 /** The verdict on a document or a bundle, and the place of its first fault. */

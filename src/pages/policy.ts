@@ -4,14 +4,24 @@
  */
 import { createHash } from "node:crypto";
 
-const FRAME = ["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"];
+const OWN = ["base-uri 'none'", "form-action 'none'"];
+const FRAME = [...OWN, "frame-ancestors 'none'"];
 
 /**
  * The policy of a page without script: it allows exactly the `<style>` element with this text and `data:`
  * images, nothing else (Content Security Policy 3, section 2.3.1).
  */
 export function policyFor(style: string): string {
-  return ["default-src 'none'", `style-src ${sourceOf(style)}`, "img-src data:", ...FRAME].join("; ");
+  return [...alone(style), ...FRAME].join("; ");
+}
+
+/** The same for a page that carries its policy itself: a page cannot say by whom it may be framed. */
+export function ownPolicyFor(style: string): string {
+  return [...alone(style), ...OWN].join("; ");
+}
+
+function alone(style: string): readonly string[] {
+  return ["default-src 'none'", `style-src ${sourceOf(style)}`, "img-src data:"];
 }
 
 /**
