@@ -14,6 +14,8 @@ export const orgIdSchema = z.string()
 const CONTROLS = "\\u0000-\\u001f\\u007f-\\u009f";
 /** Characters that break a line, or turn the direction of what follows them. */
 const TURNS = "\\u2028-\\u202e\\u2066-\\u2069";
+/** A text without control characters. */
+export const NO_CONTROLS: RegExp = new RegExp(`^[^${CONTROLS}]*$`);
 const MISLEADING = new RegExp(`[${CONTROLS}${TURNS}]`, "u");
 
 /** Whether a text can show otherwise than it reads: it holds control characters, breaks a line, or turns its direction. */

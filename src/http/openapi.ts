@@ -361,20 +361,30 @@ interface GeneratedDocument {
   readonly components: { readonly schemas: Readonly<Record<string, Record<string, unknown>>> };
 }
 
+interface GeneratedParameter {
+  readonly description?: string;
+  readonly examples?: unknown;
+  schema?: Record<string, unknown> & { readonly $ref?: string };
+}
+
 interface GeneratedOperation {
-  readonly parameters?: readonly { schema?: Record<string, unknown> & { readonly $ref?: string } }[];
+  readonly parameters?: readonly GeneratedParameter[];
 }
 
 /**
  * Puts a component's schema into each parameter that refers to it: next to the reference, the generator leaves what it
- * read of the parameter alone (zod-openapi 5).
+ * read of the parameter alone (zod-openapi 5). What a parameter says of itself its schema does not say again.
  */
 function giveParametersTheirSchemas({ paths, components }: GeneratedDocument): void {
   for (const operation of Object.values(paths).flatMap((path) => Object.values(path))) {
     for (const parameter of operation.parameters ?? []) {
-      if (parameter.schema?.$ref === undefined) continue;
-      const { $ref, param: _read, ...own } = parameter.schema;
-      parameter.schema = { ...components.schemas[$ref.split("/").at(-1)!], ...own };
+      const { $ref, param: _read, ...own } = parameter.schema ?? {};
+      const schema: Record<string, unknown> = $ref === undefined
+        ? own
+        : { ...components.schemas[$ref.split("/").at(-1)!], ...own };
+      if (schema.description === parameter.description) delete schema.description;
+      if (parameter.examples !== undefined) delete schema.examples;
+      if (parameter.schema !== undefined) parameter.schema = schema;
     }
   }
 }

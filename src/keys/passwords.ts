@@ -27,18 +27,16 @@ const FROM_ONE_ADDRESS = 4;
 const RETRY_S = 3;
 
 /**
- * For whom a hash is computed: somebody who has shown a link or a session, and goes first, or a stranger from an address, in the
- * form in which addresses are limited.
+ * For whom a hash is computed: somebody who has shown a link or a session, or a stranger from an address, in the form in which
+ * addresses are limited.
  */
 export type HashedFor = { readonly kind: "known" } | { readonly kind: "stranger"; readonly address: string };
 
-interface Turn {
-  readonly whose: HashedFor;
-  readonly begin: () => void;
-}
-
+/** Those who wait, by kind: each call begins a hash. */
+const waiting: Readonly<Record<HashedFor["kind"], (() => void)[]>> = { known: [], stranger: [] };
 let running = 0;
-const waiting: Turn[] = [];
+/** Of whom the last hash was that had to wait: the kinds take turns, so that neither keeps the other from its own. */
+let last: HashedFor["kind"] = "stranger";
 const fromAddress = new Map<string, number>();
 
 /**
@@ -69,7 +67,7 @@ export async function isPassword(
 async function hashOf(password: string, salt: Uint8Array, whose: HashedFor): Promise<Uint8Array> {
   const leave = enter(whose);
   try {
-    if (running >= HASHES_AT_ONCE) await new Promise<void>((begin) => queue({ whose, begin }));
+    if (running >= HASHES_AT_ONCE) await new Promise<void>((begin) => waiting[whose.kind].push(begin));
     else running += 1;
     return await scryptOf(password, salt);
   } finally {
@@ -81,9 +79,8 @@ async function hashOf(password: string, salt: Uint8Array, whose: HashedFor): Pro
 function enter(whose: HashedFor): () => void {
   const address = whose.kind === "stranger" ? whose.address : null;
   if (address !== null) {
-    const strangers = waiting.filter((turn) => turn.whose.kind === "stranger").length;
     const own = fromAddress.get(address) ?? 0;
-    if (strangers >= STRANGERS_WAITING || own >= FROM_ONE_ADDRESS) {
+    if (waiting.stranger.length >= STRANGERS_WAITING || own >= FROM_ONE_ADDRESS) {
       throw unavailable("Too many people sign in with a password at the moment: try again.", RETRY_S);
     }
     fromAddress.set(address, own + 1);
@@ -94,18 +91,17 @@ function enter(whose: HashedFor): () => void {
       if (left === 0) fromAddress.delete(address);
       else fromAddress.set(address, left);
     }
-    const next = waiting.shift();
-    // The place goes on to whoever waits longest.
+    const next = nextTurn();
+    // The place goes on to whoever waits.
     if (next === undefined) running -= 1;
-    else next.begin();
+    else next();
   };
 }
 
-/** Those who are known stand before the strangers. */
-function queue(turn: Turn): void {
-  const first = waiting.findIndex(({ whose }) => whose.kind === "stranger");
-  if (turn.whose.kind === "stranger" || first === -1) waiting.push(turn);
-  else waiting.splice(first, 0, turn);
+function nextTurn(): (() => void) | undefined {
+  const other = last === "known" ? "stranger" : "known";
+  last = waiting[other].length > 0 ? other : last;
+  return waiting[last].shift();
 }
 
 function scryptOf(password: string, salt: Uint8Array): Promise<Uint8Array> {

@@ -20,6 +20,7 @@ import {
   PROBES_PAGE_DEFAULT,
   PROBES_PAGE_MAX,
 } from "../../domain/limits.ts";
+import { NO_CONTROLS } from "../../domain/organization.ts";
 import { probeSummarySchema, undecidedProbesSchema } from "../../domain/probe.ts";
 import { envelopeFields } from "../../domain/score.ts";
 import { DAY_MS } from "../../domain/time.ts";
@@ -53,7 +54,8 @@ const probeSchema = z.object({
       "Whether the recommendation of the case is right. Seal right ones too: they show false alarms, and without them the reviewer could reject every probe.",
   }),
   reference: z.string().min(1).max(256).refine((text) => text.isWellFormed(), "must be well-formed Unicode")
-    .regex(/^\P{Cc}*$/u, "must hold no control characters").nullable().default(null).meta({
+    .regex(NO_CONTROLS, "must hold no control characters").nullable().default(null)
+    .meta({
       description: "What your application calls the case. It is revealed with the truth. No personal data.",
     }),
 }).meta({ id: "Probe" });
