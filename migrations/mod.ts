@@ -16,6 +16,7 @@ import { verdicts } from "./0013_verdicts.ts";
 import { probes } from "./0014_probes.ts";
 import { users } from "./0015_users.ts";
 import { userEntries } from "./0016_user_entries.ts";
+import { cases } from "./0017_cases.ts";
 
 export const MIGRATIONS: readonly Migration[] = [
   initial,
@@ -34,6 +35,7 @@ export const MIGRATIONS: readonly Migration[] = [
   probes,
   users,
   userEntries,
+  cases,
 ];
 
 /**

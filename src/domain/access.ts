@@ -32,12 +32,12 @@ export const ACCESS = {
   },
   probe: { does: "seals or recalls probes", scope: "probe", roles: ["officer", "admin"] },
   act: {
-    does: "sets exercises, adds case sets, and issues links to reviewers' own pages",
+    does: "works on cases, sets exercises, adds case sets, and issues links to reviewers' own pages",
     scope: null,
     roles: ["officer", "admin"],
   },
-  contests: {
-    does: "reads what reviewers contest",
+  followUp: {
+    does: "reads cases, and what reviewers contest",
     scope: "read",
     roles: ["officer", "auditor", "admin"],
   },

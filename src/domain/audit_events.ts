@@ -69,6 +69,8 @@ export const USER_RECORD_EVENTS = [
   "PROBE_RECALLED",
   "CASE_SET_ADDED",
   "EXERCISE_SET",
+  "CASE_OPENED",
+  "CASE_CHANGED",
 ] as const;
 
 /** Event types by which the audit log can be filtered. */

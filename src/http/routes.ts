@@ -6,6 +6,7 @@ import { ADMIN_ORGANIZATION_ROUTES } from "./routes/admin_organizations.ts";
 import { ALERT_ROUTES } from "./routes/alerts.ts";
 import { ASSESSMENT_ROUTES } from "./routes/assessments.ts";
 import { AUDIT_LOG_ROUTES } from "./routes/audit_log.ts";
+import { CASE_ROUTES } from "./routes/cases.ts";
 import { CASE_SET_ROUTES } from "./routes/case_sets.ts";
 import { DECISION_ROUTES } from "./routes/decisions.ts";
 import { EVIDENCE_ROUTES } from "./routes/evidence.ts";
@@ -62,6 +63,11 @@ export const ROUTE_GROUPS: readonly RouteGroup[] = [
     name: "Operators",
     description: "The reviewers who are scored, and their organization.",
     routes: [...OPERATOR_ROUTES, ...ORGANIZATION_ROUTES, ...MAINTENANCE_ROUTES],
+  },
+  {
+    name: "Cases",
+    description: "Follow-ups on reviewers, from the cause over each step to the effect.",
+    routes: CASE_ROUTES,
   },
   {
     name: "A reviewer's own page",

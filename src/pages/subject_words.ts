@@ -1,4 +1,5 @@
 /** A record about a reviewer in words for the reviewer: the measurements, the result, its use. */
+import type { CaseStep } from "../domain/case.ts";
 import type { Decision, Formulas, ScenarioType } from "../domain/enums.ts";
 import type { SubjectRecord } from "../domain/subject.ts";
 import { formatFigure, formatQuantity, inSeconds, joinWithAnd, percent } from "../scoring/wording.ts";
@@ -30,6 +31,15 @@ const ROUTE_WORDS: Readonly<Record<string, string>> = {
   review: "somebody else was to look at it where possible",
   must_review: "somebody else had to look at it",
   escalation: "somebody above had to look at it",
+};
+
+const CASE_STEP_WORDS: Readonly<Record<CaseStep, string>> = {
+  assign: "Somebody took it over, or gave it away.",
+  note: "A note was added.",
+  exercise: "You were set an exercise.",
+  wait: "It waits.",
+  done: "It was ended as done.",
+  dismiss: "It was ended without a result.",
 };
 
 /** The interaction as the service wrote it; an altered record is never put into words. */
@@ -75,6 +85,10 @@ export function titleOf({ event_type, session_id, decision_id, input, altered }:
       return "A link to your own page was issued";
     case "SCORE_CONTESTED":
       return "You contested a record";
+    case "CASE_OPENED":
+      return "A follow-up about you was opened";
+    case "CASE_CHANGED":
+      return "A step of a follow-up about you";
     default:
       return nameInWords(event_type.toLowerCase());
   }
@@ -136,6 +150,16 @@ export function factsOf(record: SubjectRecord): readonly Fact[] {
       return [
         ["What you contested", input.record_id ?? "The record as a whole."],
         ["What you said", input.statement],
+      ];
+    case "CASE_OPENED":
+      return [["Why", input.statement], [
+        "What it was used for",
+        "It changes neither your score nor your verdict.",
+      ]];
+    case "CASE_CHANGED":
+      return [
+        ["What was done", CASE_STEP_WORDS[input.step as CaseStep]],
+        ...(input.note === null ? [] : [["What was noted", input.note] as const]),
       ];
     case "SUBJECT_ACCESS":
       return [["How", detail.format === "html" ? "As a page." : "As data (JSON)."]];

@@ -172,7 +172,7 @@ const contestsParametersSchema = z.object({ operator_id: operatorIdSchema.option
 
 const getContests: Route = {
   ...KEYED_READ,
-  ...keyFor("contests"),
+  ...keyFor("followUp"),
   path: "/v1/contests",
   operationId: "getContests",
   summary: "What reviewers contest",

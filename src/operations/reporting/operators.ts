@@ -89,7 +89,7 @@ interface CurrentFigures {
 }
 
 /** The figures of a stored state, without decay: nothing fades until the next interaction. */
-function currentFigures(model: ModelDocument, row: StoredOperator): CurrentFigures {
+export function currentFigures(model: ModelDocument, row: StoredOperator): CurrentFigures {
   const state: OperatorState = JSON.parse(row.state);
   const domain = row.domain as Domain;
   const { dimensions, uncertainty, judgment } = readState(model, state, { domain, mode: "full" });

@@ -13,6 +13,11 @@ export interface NewestPage {
   readonly limit: number;
 }
 
+/** An entry of a page, with its position over all epochs. */
+export interface PlacedRecord extends ProvenRecord {
+  readonly position: number;
+}
+
 /**
  * The newest entries of a type, proven, newest first. `next` is the position below which the next page begins; null on the last
  * page.
@@ -22,7 +27,7 @@ export async function newestRecords(
   dependencies: Proving,
   of: { readonly family: string; readonly eventType: string },
   { subject, below, limit }: NewestPage,
-): Promise<{ readonly records: readonly ProvenRecord[]; readonly next: number | null }> {
+): Promise<{ readonly records: readonly PlacedRecord[]; readonly next: number | null }> {
   const places = await dependencies.database.read(
     newestEventsQuery({ ...of, subject, below, limit: limit + 1 }),
   );
@@ -31,7 +36,10 @@ export async function newestRecords(
   const records = await readAtPositions(dependencies, epochs, positions);
   return {
     // Retention may have removed one during the look-up.
-    records: positions.flatMap((position) => records.get(position) ?? []),
+    records: positions.flatMap((position) => {
+      const record = records.get(position);
+      return record === undefined ? [] : [{ ...record, position }];
+    }),
     next: places.length > limit ? positions.at(-1)! : null,
   };
 }

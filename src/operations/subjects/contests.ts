@@ -2,7 +2,8 @@
  * Contests: a reviewer says that a score, a decision or the whole record is wrong. A contest has no row of its own: it is an
  * entry of the evidence chain, beside what it contests. Source: oversight loop, section 6.
  */
-import type { Proving, Reading, Writing } from "../shared/capabilities.ts";
+import type { Proving, Reading, Scoring, Writing } from "../shared/capabilities.ts";
+import { type CaseFigures, isOpenCase } from "../../domain/case.ts";
 import { refusedAt, ServiceError } from "../../domain/errors.ts";
 import {
   type Contest,
@@ -16,13 +17,16 @@ import { hex } from "../../evidence/crypto.ts";
 import { contestCounts } from "../../store/events.ts";
 import type { ProvenRecord } from "../../store/proven_pages.ts";
 import { decisions, interactions, skippedInteractions, subjects } from "../../store/records.ts";
+import { figuresOf } from "../cases/figures.ts";
+import { casesOfSubjects } from "../cases/histories.ts";
+import { caseNeeds, countEntries, openingDraft } from "../cases/open.ts";
 import type { Call, OrganizationCaller } from "../shared/call.ts";
 import { drawSalt, makePart, signedBy } from "../shared/drafts.ts";
 import { requireErased } from "../shared/erased_entries.ts";
 import { type NewestPage, newestRecords } from "../shared/newest_records.ts";
 import { readSealed } from "../shared/sealed_reads.ts";
 
-type Needs = Reading & Proving & Writing;
+type Needs = Reading & Proving & Writing & Scoring;
 
 const CONTESTED = "SCORE_CONTESTED";
 
@@ -96,7 +100,7 @@ interface Contesting {
 }
 
 /**
- * Records a contest. The same one again changes nothing.
+ * Records a contest, and opens a case about contests of the reviewer if none is open. The same one again changes nothing.
  * @throws {ServiceError} VALIDATION_FAILED if the record is not the reviewer's; CONFLICT if the link took too many; GONE;
  *   SERVICE_UNAVAILABLE; {AlteredError}.
  */
@@ -123,25 +127,46 @@ export async function contest(
         `This link took ${CONTESTS_OF_LINK_MAX} contests already: ask the organization for a new one.`,
       );
     }
-    const made = await record(dependencies, contesting, { request, call, before: own.length });
+    const followUp = await caseOfContests(dependencies, contesting);
+    const made = await record(dependencies, contesting, { request, call, before: own.length, followUp });
     // Another call of the link came between: it may have said the same, or have been the last that the link takes.
     if (made !== null) return made;
   }
 }
 
+/** What is known of the case about a reviewer's contests. */
+interface FollowUp {
+  readonly isOpen: boolean;
+  /** Entries about all cases of the reviewer. */
+  readonly entries: number;
+  readonly figures: CaseFigures | null;
+}
+
+async function caseOfContests(
+  dependencies: Needs,
+  { caller: { orgId }, operatorId, pseudonym }: Contesting,
+): Promise<FollowUp> {
+  const { cases, entries } = (await casesOfSubjects(dependencies, orgId, [pseudonym])).get(pseudonym)!;
+  const isOpen = cases.some(({ cause, state }) => cause === "contest" && isOpenCase(state));
+  return { isOpen, entries, figures: isOpen ? null : await figuresOf(dependencies, orgId, operatorId) };
+}
+
 /**
- * Appends the entry of a contest; null if the link took another one since `before` were counted.
+ * Appends the entry of a contest, and that of its case if none is open; null if the link took another one since `before` were
+ * counted, or the reviewer's cases changed.
  * @throws {ServiceError} GONE; SERVICE_UNAVAILABLE.
  */
 async function record(
-  { writer, world }: Needs,
+  dependencies: Needs,
   { caller, operatorId, pseudonym, issuedAt }: Contesting,
-  { request: { record_id, statement }, call, before }: {
+  { request: { record_id, statement }, call, before, followUp: { isOpen, entries, figures } }: {
     readonly request: ContestRequest;
     readonly call: Call;
     readonly before: number;
+    readonly followUp: FollowUp;
   },
 ): Promise<OwnContest | null> {
+  const { writer, world } = dependencies;
   const { orgId } = caller;
   const family = evidenceChain(orgId);
   const input = scoreContestedSchema.parse({ operator_id: operatorId, record_id, statement });
@@ -153,9 +178,22 @@ async function record(
     at: call.now,
     parts: [makePart("input", drawSalt(world), input)],
   };
+  const { input: _opened, ...caseDraft } = openingDraft(dependencies, {
+    caller,
+    opened: {
+      operator_id: operatorId,
+      cause: "contest",
+      statement: record_id === null
+        ? "The reviewer contests the record as a whole."
+        : `The reviewer contests the record ${record_id}.`,
+      about: draft.id,
+      figures,
+    },
+    now: call.now,
+  });
   const counted = [family, pseudonym, issuedAt] as const;
   return await writer.submit<OwnContest | null>({
-    needs: [{ kind: subjects, key: [orgId, operatorId] }, { kind: contestCounts, key: counted }],
+    needs: [...caseNeeds(orgId, operatorId, pseudonym), { kind: contestCounts, key: counted }],
     chains: [family],
     plan(unit) {
       if (unit.get(subjects, [orgId, operatorId])?.pseudonym !== pseudonym) {
@@ -163,6 +201,7 @@ async function record(
       }
       const present = unit.get(contestCounts, counted)!;
       if (present.count !== before) return () => null;
+      if (!countEntries(unit, { orgId, pseudonym, entries, added: isOpen ? 0 : 1 })) return () => null;
       unit.put(contestCounts, { ...present, count: before + 1 });
       const { entry: { chain, seq, timestamp }, hash } = unit.append(family, draft);
       const made = {
@@ -174,6 +213,7 @@ async function record(
         seq,
         entry_hash: hex(hash),
       };
+      if (!isOpen) unit.append(family, { ...caseDraft, subject: pseudonym });
       return () => made;
     },
   });

@@ -47,7 +47,7 @@ const VIEWS: readonly (readonly [view: string, label: string, access: Access | n
   ["/operators", "Operators", "read"],
   ["/decisions", "Decisions", "read"],
   ["/reports", "Reports", "read"],
-  ["/contests", "Contests", "contests"],
+  ["/contests", "Contests", "followUp"],
   ["/audit-log", "Audit log", "export"],
   ["/webhooks", "Webhooks", "administer"],
   ["/users", "Users", "administer"],

@@ -43,7 +43,7 @@ export function OperatorView() {
           </>
         )}
       </Answered>
-      {may(signedIn, "contests") && (
+      {may(signedIn, "followUp") && (
         <p>
           <a href={addressOf("/console/contests", { operator_id: id })}>What {name} contests</a>
         </p>

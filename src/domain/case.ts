@@ -1,0 +1,202 @@
+/**
+ * Cases: an organization follows up on one reviewer, from the cause to the effect. A case is opened by a rule, by a contest or by
+ * hand, and ends done or dismissed. Source: oversight-loop design, section 4.
+ */
+import * as z from "zod";
+import { VERDICT_STATUSES } from "./enums.ts";
+import { hash32 } from "./hash.ts";
+import { isoTimestamp } from "./instant.ts";
+import { operatorIdSchema } from "./interaction.ts";
+import { envelopeFields, points } from "./score.ts";
+import { userIdSchema } from "./user.ts";
+
+/** Why a case is opened. */
+export const CASE_CAUSES = [
+  /** The verdict is certainly below the threshold. */
+  "at_risk",
+  /** A sealed probe with wrong advice was followed at high stakes. */
+  "probe_missed",
+  /** The projection falls below the threshold soon. */
+  "projected_below",
+  /** There was no interaction for long. */
+  "away",
+  /** Probes were shown and never decided. */
+  "probes_lost",
+  /** The reviewer contests a record. */
+  "contest",
+  /** Somebody of the organization sees a reason. */
+  "by_hand",
+] as const;
+export type CaseCause = (typeof CASE_CAUSES)[number];
+
+export const CASE_STATES = ["open", "assigned", "waiting", "done", "dismissed"] as const;
+export type CaseState = (typeof CASE_STATES)[number];
+
+/** The states in which a case still needs somebody. */
+export const OPEN_CASE_STATES = ["open", "assigned", "waiting"] as const satisfies readonly CaseState[];
+
+export function isOpenCase(state: CaseState): boolean {
+  return (OPEN_CASE_STATES as readonly CaseState[]).includes(state);
+}
+
+/** What can be done to a case. */
+export const CASE_STEPS = ["assign", "note", "exercise", "wait", "done", "dismiss"] as const;
+export type CaseStep = (typeof CASE_STEPS)[number];
+
+/** The state after a step; a note and an exercise leave it as it is. `hasOwner` is that after the step. */
+export function stateAfter(
+  state: CaseState,
+  { step, hasOwner }: { readonly step: CaseStep; readonly hasOwner: boolean },
+): CaseState {
+  switch (step) {
+    case "assign":
+      return hasOwner ? "assigned" : "open";
+    case "note":
+    case "exercise":
+      return state;
+    case "wait":
+      return "waiting";
+    case "done":
+      return "done";
+    case "dismiss":
+      return "dismissed";
+  }
+}
+
+/** Characters of a note. */
+const NOTE_MAX_LENGTH = 4_000;
+/** Steps that one case takes, so that its history can always be read at once. */
+export const CASE_STEPS_MAX = 200;
+/** Page sizes of the list of cases. */
+export const CASES_PAGE_MAX = 100;
+export const CASES_PAGE_DEFAULT = 25;
+
+const noteSchema = z.string().min(1).max(NOTE_MAX_LENGTH).regex(/\S/, "must say something")
+  .refine((text) => text.isWellFormed(), "must be well-formed Unicode").meta({
+    description:
+      `1 to ${NOTE_MAX_LENGTH} characters, not only white space. It is part of the evidence, and erased with it.`,
+    examples: ["Talked to the reviewer: the queue was doubled that week."],
+  });
+
+/** A day of the calendar, without a time. */
+export const daySchema = z.iso.date("must be a day, such as 2026-10-01");
+
+const ownerSchema = userIdSchema.nullable().meta({
+  description: "The user_id of an officer or admin who is active. Null: nobody.",
+});
+
+export const caseRequestSchema = z.object({
+  operator_id: operatorIdSchema,
+  statement: noteSchema.meta({
+    description: `Why the case is opened: 1 to ${NOTE_MAX_LENGTH} characters. It is part of the evidence.`,
+    examples: ["Three complaints about decisions of last week."],
+  }),
+}).meta({ id: "CaseRequest" });
+export type CaseRequest = z.output<typeof caseRequestSchema>;
+
+const seenField = {
+  seen: z.int().min(0).nullable().default(null).meta({
+    description:
+      "The number of steps that you have seen. If the case has another number by now, the call is refused and changes nothing. Null: not compared.",
+  }),
+};
+
+export const caseStepRequestSchema = z.discriminatedUnion("step", [
+  z.object({
+    step: z.literal("assign"),
+    owner: ownerSchema,
+    due_on: daySchema.nullable().default(null).meta({
+      description: "The day by which the case is to be done.",
+    }),
+    note: noteSchema.nullable().default(null),
+    ...seenField,
+  }),
+  z.object({ step: z.literal("note"), note: noteSchema, ...seenField }),
+  z.object({
+    step: z.literal("exercise"),
+    run_id: z.string().regex(/^[0-9A-Z]{26}$/, "must be the run_id of an exercise").meta({
+      description: "An exercise that this operator was set.",
+    }),
+    note: noteSchema.nullable().default(null),
+    ...seenField,
+  }),
+  z.object({
+    step: z.literal("wait"),
+    due_on: daySchema.nullable().default(null).meta({ description: "The day on which to look again." }),
+    note: noteSchema.nullable().default(null),
+    ...seenField,
+  }),
+  z.object({ step: z.literal("done"), note: noteSchema, ...seenField }),
+  z.object({ step: z.literal("dismiss"), note: noteSchema, ...seenField }),
+]).meta({ id: "CaseStepRequest" });
+export type CaseStepRequest = z.output<typeof caseStepRequestSchema>;
+
+/** The operator's figures at the moment of an entry. */
+export const caseFiguresSchema = z.strictObject({
+  jis: points,
+  low: points,
+  high: points,
+  verdict: z.enum(VERDICT_STATUSES).nullable(),
+}).meta({ id: "CaseFigures" });
+export type CaseFigures = z.output<typeof caseFiguresSchema>;
+
+const placeFields = { chain: z.string(), seq: z.int().min(0), entry_hash: hash32 };
+
+/** Who made an entry: a user by id, a key, or the service itself. */
+const byFields = {
+  actor: z.string().meta({ description: "`user`, `api`, or `system` for the service's own rules." }),
+  user_id: z.string().nullable(),
+};
+
+const stepSchema = z.object({
+  number: z.int().min(1),
+  step: z.enum(CASE_STEPS),
+  at: isoTimestamp,
+  ...byFields,
+  owner: z.string().nullable(),
+  due_on: daySchema.nullable(),
+  note: z.string().nullable(),
+  run_id: z.string().nullable(),
+  figures: caseFiguresSchema.nullable().meta({ description: "At the end of the case; else null." }),
+  ...placeFields,
+}).meta({ id: "CaseStep" });
+export type ShownStep = z.output<typeof stepSchema>;
+
+const caseFields = {
+  case_id: z.string().meta({ description: "The id of the entry CASE_OPENED." }),
+  operator_id: operatorIdSchema,
+  cause: z.enum(CASE_CAUSES),
+  statement: z.string().meta({ description: "The cause in one sentence." }),
+  about: z.string().nullable().meta({
+    description: "The session_id, probe_id or contest_id that the cause names; null if it names none.",
+  }),
+  state: z.enum(CASE_STATES),
+  owner: z.string().nullable(),
+  due_on: daySchema.nullable(),
+  opened_at: isoTimestamp,
+  changed_at: isoTimestamp,
+  ...byFields,
+  figures: caseFiguresSchema.nullable().meta({
+    description: "The operator's figures when the case was opened; null if there were none.",
+  }),
+  effect: z.object({
+    jis: z.number().meta({
+      description: "Points that the score rose since the opening; negative if it fell.",
+    }),
+    clear: z.boolean().meta({ description: "Whether the two intervals do not overlap." }),
+  }).nullable().meta({ description: "Null until the case is done, and if there are no figures to compare." }),
+  steps: z.array(stepSchema).meta({ description: "Oldest first." }),
+  ...placeFields,
+};
+
+const shownCaseSchema = z.object(caseFields).meta({ id: "Case" });
+export type ShownCase = z.output<typeof shownCaseSchema>;
+export const caseResponseSchema = z.object({ ...caseFields, ...envelopeFields }).meta({ id: "CaseResponse" });
+export const casesResponseSchema = z.object({
+  cases: z.array(shownCaseSchema).meta({
+    description: "The last opened first, without those of erased operators.",
+  }),
+  count: z.int().min(0),
+  next_cursor: z.string().nullable(),
+  ...envelopeFields,
+}).meta({ id: "Cases" });

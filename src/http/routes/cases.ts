@@ -1,0 +1,163 @@
+/** Cases: follow-ups on reviewers, opened, listed and brought to an end. Source: oversight-loop design, section 4. */
+import * as z from "zod";
+import {
+  CASE_CAUSES,
+  caseRequestSchema,
+  caseResponseSchema,
+  CASES_PAGE_DEFAULT,
+  CASES_PAGE_MAX,
+  casesResponseSchema,
+  caseStepRequestSchema,
+} from "../../domain/case.ts";
+import { operatorIdSchema } from "../../domain/interaction.ts";
+import { BODY_LIMIT_BYTES } from "../../domain/limits.ts";
+import { userIdSchema } from "../../domain/user.ts";
+import { changeCase } from "../../operations/cases/change.ts";
+import { listCases, readCase } from "../../operations/cases/list.ts";
+import { openCase } from "../../operations/cases/open.ts";
+import type { Route } from "../exchange.ts";
+import { parseParameters, parseWith } from "../parse.ts";
+import { integerParameter, recordPage } from "./parameters.ts";
+import { KEYED_POST, KEYED_READ, keyFor } from "./shared.ts";
+
+/** Names in the examples, of the form of those that a service gives. */
+const CASE_OF_THE_EXAMPLE = "01CASEOFTHEEXAMPLE00000000";
+const RUN_OF_THE_EXAMPLE = "01RUNOFTHEEXAMPLE000000000";
+const OWNER_OF_THE_EXAMPLE = "usr_01USEROFTHEEXAMPLE00000000";
+
+const casePathSchema = z.object({
+  case_id: z.string().regex(/^[0-9A-Z]{26}$/, "must be the case_id of a case").meta({
+    examples: [CASE_OF_THE_EXAMPLE],
+  }),
+});
+
+const postCase: Route = {
+  ...KEYED_POST,
+  ...keyFor("act"),
+  headerKeyOnly: true,
+  honoursIdempotencyKey: false,
+  path: "/v1/cases",
+  operationId: "postCase",
+  summary: "Open a case",
+  description:
+    "Opens a case about an operator by hand. There is one open case for each operator and cause: while one that was opened by hand is open, the call is refused. Event `CASE_OPENED`.",
+  body: { schema: caseRequestSchema, limitBytes: BODY_LIMIT_BYTES },
+  success: { status: 201, description: "The case.", schema: caseResponseSchema },
+  errors: ["NOT_FOUND", "CONFLICT", "GONE"],
+  examples: [{
+    summary: "Complaints",
+    body: { operator_id: "reviewer-ada", statement: "Three complaints about decisions of last week." },
+  }],
+  async handler({ dependencies }, { exchange, json }) {
+    const request = parseWith(caseRequestSchema, json);
+    const { call } = exchange;
+    return { status: 201, body: { ...await openCase(dependencies, exchange.caller!, { request, call }) } };
+  },
+};
+
+const listParametersSchema = z.object({
+  ...recordPage,
+  limit: integerParameter({ min: 1, max: CASES_PAGE_MAX, fallback: CASES_PAGE_DEFAULT }),
+  operator_id: operatorIdSchema.optional(),
+  state: z.enum(["open", "all"]).default("open").meta({
+    description: "`open`: the cases that still need somebody, whether assigned or waiting.",
+  }),
+  owner: userIdSchema.optional().meta({ description: "A user_id: the cases that this user has." }),
+  cause: z.enum(CASE_CAUSES).optional(),
+});
+
+const getCases: Route = {
+  ...KEYED_READ,
+  ...keyFor("followUp"),
+  path: "/v1/cases",
+  operationId: "getCases",
+  summary: "The cases",
+  description:
+    "Returns a page of the cases with their steps, the last opened first. `next_cursor` gets the next page; it is null on the last page. A page is shorter, or empty, if few of the cases that were looked at pass the filter.",
+  parameters: listParametersSchema,
+  success: { status: 200, description: "A page of cases.", schema: casesResponseSchema },
+  examples: [
+    { summary: "Those that need somebody" },
+    { summary: "All of a reviewer", query: { operator_id: "reviewer-ada", state: "all" } },
+  ],
+  async handler({ dependencies }, { exchange, request }) {
+    const { operator_id = null, state, owner = null, cause = null, limit, cursor = null } = parseParameters(
+      request,
+      listParametersSchema,
+    );
+    const { cases, next } = await listCases(dependencies, exchange.caller!, {
+      filter: { operatorId: operator_id, isOpen: state === "open", owner, cause },
+      limit,
+      below: cursor,
+    });
+    return {
+      status: 200,
+      body: { cases, count: cases.length, next_cursor: next === null ? null : String(next) },
+    };
+  },
+};
+
+const getCase: Route = {
+  ...KEYED_READ,
+  ...keyFor("followUp"),
+  path: "/v1/cases/{case_id}",
+  operationId: "getCase",
+  summary: "One case",
+  description: "Returns a case with its steps, each with its place on the chain.",
+  pathParameters: casePathSchema,
+  success: { status: 200, description: "The case.", schema: caseResponseSchema },
+  errors: ["NOT_FOUND", "GONE"],
+  examples: [{ summary: "One", path: { case_id: CASE_OF_THE_EXAMPLE } }],
+  async handler({ dependencies }, { exchange, path }) {
+    const { case_id } = parseWith(casePathSchema, path);
+    const { shown } = await readCase(dependencies, exchange.caller!.orgId, case_id);
+    return { status: 200, body: { ...shown } };
+  },
+};
+
+const postCaseEvent: Route = {
+  ...KEYED_POST,
+  ...keyFor("act"),
+  headerKeyOnly: true,
+  honoursIdempotencyKey: false,
+  path: "/v1/cases/{case_id}/events",
+  operationId: "postCaseEvent",
+  summary: "Add a step to a case",
+  description:
+    "Assigns the case, adds a note, names an exercise that the operator was set, waits, or ends the case as done or dismissed. Steps are only added, and an ended case takes none. With `done` the operator's figures are recorded, and the effect is their difference to those at the opening. Event `CASE_CHANGED`.",
+  pathParameters: casePathSchema,
+  body: { schema: caseStepRequestSchema, limitBytes: BODY_LIMIT_BYTES },
+  success: { status: 201, description: "The case after the step.", schema: caseResponseSchema },
+  errors: ["NOT_FOUND", "CONFLICT", "GONE"],
+  examples: [
+    {
+      summary: "Give it to somebody, with a day",
+      path: { case_id: CASE_OF_THE_EXAMPLE },
+      body: { step: "assign", owner: OWNER_OF_THE_EXAMPLE, due_on: "2026-12-18" },
+    },
+    {
+      summary: "A note",
+      path: { case_id: CASE_OF_THE_EXAMPLE },
+      body: { step: "note", note: "Talked to the reviewer: the queue was doubled that week." },
+    },
+    {
+      summary: "An exercise was set",
+      path: { case_id: CASE_OF_THE_EXAMPLE },
+      body: { step: "exercise", run_id: RUN_OF_THE_EXAMPLE },
+    },
+    {
+      summary: "Done",
+      path: { case_id: CASE_OF_THE_EXAMPLE },
+      body: { step: "done", note: "The exercise was held, and the score rose.", seen: 3 },
+    },
+  ],
+  async handler({ dependencies }, { exchange, json, path }) {
+    const { case_id: caseId } = parseWith(casePathSchema, path);
+    const request = parseWith(caseStepRequestSchema, json);
+    const { call } = exchange;
+    const body = await changeCase(dependencies, exchange.caller!, { caseId, request, call });
+    return { status: 201, body: { ...body } };
+  },
+};
+
+export const CASE_ROUTES: readonly Route[] = [postCase, getCases, getCase, postCaseEvent];

@@ -1,0 +1,134 @@
+/** Opens cases: one for each operator and cause while it is open. */
+import type { Proving, Reading, Scoring, Writing } from "../shared/capabilities.ts";
+import { type CaseRequest, isOpenCase, type ShownCase } from "../../domain/case.ts";
+import { ServiceError } from "../../domain/errors.ts";
+import { type CaseOpened, caseOpenedSchema } from "../../evidence/cases.ts";
+import { evidenceChain } from "../../evidence/chain_name.ts";
+import type { EntryDraft } from "../../evidence/entry.ts";
+import { caseEntryCounts } from "../../store/cases.ts";
+import { subjects } from "../../store/records.ts";
+import type { Need, UnitOfWork } from "../../store/unit_of_work.ts";
+import type { Call, Caller, OrganizationCaller } from "../shared/call.ts";
+import { drawSalt, makePart, signedBy } from "../shared/drafts.ts";
+import { pseudonymsOf } from "../shared/pseudonyms.ts";
+import { missingSubjectError, unknownSubject } from "../shared/subjects.ts";
+import { figuresOf } from "./figures.ts";
+import { casesOfSubjects, OPENED, opening } from "./histories.ts";
+
+type Needs = Reading & Proving & Scoring & Writing;
+
+/** The entry that opens a case, without the pseudonym that its plan finds. */
+export interface OpeningDraft extends Omit<EntryDraft, "subject"> {
+  readonly input: CaseOpened;
+}
+
+/** Draws the entry that opens a case. */
+export function openingDraft(
+  { world }: Writing,
+  { caller, opened, now }: { readonly caller: Caller; readonly opened: CaseOpened; readonly now: number },
+): OpeningDraft {
+  const input = caseOpenedSchema.parse(opened);
+  return {
+    id: world.ulid(now),
+    ...signedBy(caller),
+    eventType: OPENED,
+    at: now,
+    parts: [makePart("input", drawSalt(world), input)],
+    input,
+  };
+}
+
+/** What a plan that opens or changes a case of an operator must declare. */
+export function caseNeeds(orgId: string, operatorId: string, pseudonym: string): readonly Need[] {
+  return [
+    { kind: subjects, key: [orgId, operatorId] },
+    { kind: caseEntryCounts, key: [evidenceChain(orgId), pseudonym] },
+  ];
+}
+
+/** Whether the operator has still as many entries about cases as were read; counts those that the plan adds if so. */
+export function countEntries(
+  unit: UnitOfWork,
+  { orgId, pseudonym, entries, added }: {
+    readonly orgId: string;
+    readonly pseudonym: string;
+    readonly entries: number;
+    readonly added: number;
+  },
+): boolean {
+  const present = unit.get(caseEntryCounts, [evidenceChain(orgId), pseudonym])!;
+  if (present.count !== entries) return false;
+  unit.put(caseEntryCounts, { ...present, count: entries + added });
+  return true;
+}
+
+/**
+ * Opens a case by hand.
+ * @throws {ServiceError} NOT_FOUND if the operator has no records; CONFLICT if such a case is open; GONE; SERVICE_UNAVAILABLE;
+ *   {AlteredError}.
+ */
+export async function openCase(
+  dependencies: Needs,
+  caller: OrganizationCaller,
+  { request: { operator_id: operatorId, statement }, call }: {
+    readonly request: CaseRequest;
+    readonly call: Call;
+  },
+): Promise<ShownCase> {
+  const { orgId } = caller;
+  const known = (await pseudonymsOf(dependencies, orgId, [operatorId])).get(operatorId);
+  const figures = await figuresOf(dependencies, orgId, operatorId);
+  if (known === undefined) {
+    throw figures === null ? unknownSubject(operatorId) : missingSubjectError(orgId);
+  }
+  const opened: CaseOpened = { operator_id: operatorId, cause: "by_hand", statement, about: null, figures };
+  const draft = openingDraft(dependencies, { caller, opened, now: call.now });
+  for (;;) {
+    const { cases, entries } = (await casesOfSubjects(dependencies, orgId, [known])).get(known)!;
+    const open = cases.find(({ cause, state }) => cause === "by_hand" && isOpenCase(state));
+    if (open !== undefined) {
+      throw new ServiceError(
+        "CONFLICT",
+        `The case ${open.case_id} of this operator is open: add a note to it, or end it first.`,
+      );
+    }
+    const made = await append(dependencies, { orgId, pseudonym: known, entries, draft });
+    if (made !== null) return made;
+  }
+}
+
+/** Appends the entry; null if there are more entries about cases of the operator than were read. */
+async function append(
+  { writer }: Needs,
+  { orgId, pseudonym, entries, draft: { input, ...draft } }: {
+    readonly orgId: string;
+    readonly pseudonym: string;
+    readonly entries: number;
+    readonly draft: OpeningDraft;
+  },
+): Promise<ShownCase | null> {
+  const { operator_id: operatorId } = input;
+  return await writer.submit<ShownCase | null>({
+    needs: caseNeeds(orgId, operatorId, pseudonym),
+    chains: [evidenceChain(orgId)],
+    plan(unit) {
+      requireSubject(unit, { orgId, operatorId, pseudonym });
+      if (!countEntries(unit, { orgId, pseudonym, entries, added: 1 })) return () => null;
+      const appended = unit.append(evidenceChain(orgId), { ...draft, subject: pseudonym });
+      return () => opening(appended, input);
+    },
+  });
+}
+
+/** @throws {ServiceError} GONE if the operator was erased since. */
+export function requireSubject(
+  unit: UnitOfWork,
+  { orgId, operatorId, pseudonym }: {
+    readonly orgId: string;
+    readonly operatorId: string;
+    readonly pseudonym: string;
+  },
+): void {
+  if (unit.get(subjects, [orgId, operatorId])?.pseudonym === pseudonym) return;
+  throw new ServiceError("GONE", "The operator's personal data were erased meanwhile.");
+}
