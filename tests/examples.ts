@@ -50,6 +50,9 @@ export async function fillExamples(
   const set = await ask("/v1/case-sets", bodyOf("postCaseSet"));
   const exercise = await ask("/v1/exercises", bodyOf("postExercise"));
   const { link } = await ask("/v1/operator/reviewer-ada/page-link", bodyOf("postPageLink"));
+  // A contest opens a case.
+  await ask(`${new URL(link).pathname}/contests`, bodyOf("postContest"));
+  const { cases: [followUp] } = await ask("/v1/cases");
   await ask("/assessments", bodyOf("postAssessment"));
   const { report } = await ask("/v1/compliance/report?period_start=2026-11-01&period_end=2026-12-01");
   const { id } = await ask("/v1/admin/webhook/register", { url: NOBODY, secret: SHARED_SECRET });
@@ -68,6 +71,7 @@ export async function fillExamples(
     "01RUNOFTHEEXAMPLE000000000": exercise.run_id,
     "01RUNOFTHEEXAMPLE000000000.TOKENOFTHEEXAMPLE00000": exercise.link.split("/").at(-1),
     "01PAGEOFTHEEXAMPLE00000000.TOKENOFTHEEXAMPLE00000": link.split("/").at(-1),
+    "01CASEOFTHEEXAMPLE00000000": followUp.case_id,
     ["0".repeat(64)]: set.sha256,
     "delivery-of-the-example": dead.delivery_id,
   };

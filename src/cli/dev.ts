@@ -10,6 +10,7 @@ import type { Listener } from "../http/server.ts";
 import { mayBeHeld } from "../keys/api_key.ts";
 import { CLOCK_RULES } from "../operations/installation/clock_watch.ts";
 import { openPage } from "./browser.ts";
+import { openCasesByRule } from "../operations/cases/rules.ts";
 import { type DemoKey, demoKeyOf, demoLinkOf, HISTORY_DAYS, ORGANIZATION } from "./demo_organization.ts";
 import { claimDirectory, claimIfPresent } from "./dev_run.ts";
 import { draftSecrets, ENVIRONMENT_FILE, exists, writeSecrets } from "./init.ts";
@@ -84,6 +85,8 @@ export async function dev(shell: Shell, { fresh, key, open }: DevOptions): Promi
     async onOpened(service) {
       demo = await demoKeyOf(service, { given: key ?? null, now: shell.clock.now() });
       linkToken = await demoLinkOf(service, shell.clock.now());
+      // The first run of the upkeep would come after the first look at the console.
+      await openCasesByRule(service.dependencies, shell.clock.now());
     },
     onListening(listener, service, print) {
       const signIn = `${listener.url}/console/link#${linkToken}`;

@@ -146,6 +146,15 @@ const placeFields = { chain: z.string(), seq: z.int().min(0), entry_hash: hash32
 const byFields = {
   actor: z.string().meta({ description: "`user`, `api`, or `system` for the service's own rules." }),
   user_id: z.string().nullable(),
+  user_name: z.string().nullable().meta({
+    description: "The user's name now; null if there is none, or the user was erased.",
+  }),
+};
+
+/** Who can be given a case. */
+const ownerFields = {
+  owner: z.string().nullable().meta({ description: "A user_id." }),
+  owner_name: z.string().nullable(),
 };
 
 const stepSchema = z.object({
@@ -153,14 +162,15 @@ const stepSchema = z.object({
   step: z.enum(CASE_STEPS),
   at: isoTimestamp,
   ...byFields,
-  owner: z.string().nullable(),
+  ...ownerFields,
   due_on: daySchema.nullable(),
   note: z.string().nullable(),
   run_id: z.string().nullable(),
   figures: caseFiguresSchema.nullable().meta({ description: "At the end of the case; else null." }),
   ...placeFields,
 }).meta({ id: "CaseStep" });
-export type ShownStep = z.output<typeof stepSchema>;
+/** A step without the names of users, which its entry does not hold. */
+export type RecordedStep = Omit<z.output<typeof stepSchema>, "user_name" | "owner_name">;
 
 const caseFields = {
   case_id: z.string().meta({ description: "The id of the entry CASE_OPENED." }),
@@ -171,7 +181,7 @@ const caseFields = {
     description: "The session_id, probe_id or contest_id that the cause names; null if it names none.",
   }),
   state: z.enum(CASE_STATES),
-  owner: z.string().nullable(),
+  ...ownerFields,
   due_on: daySchema.nullable(),
   opened_at: isoTimestamp,
   changed_at: isoTimestamp,
@@ -191,7 +201,17 @@ const caseFields = {
 
 const shownCaseSchema = z.object(caseFields).meta({ id: "Case" });
 export type ShownCase = z.output<typeof shownCaseSchema>;
-export const caseResponseSchema = z.object({ ...caseFields, ...envelopeFields }).meta({ id: "CaseResponse" });
+/** A case as its entries have it, without the names of users. */
+export interface RecordedCase extends Omit<ShownCase, "user_name" | "owner_name" | "steps"> {
+  readonly steps: readonly RecordedStep[];
+}
+export const caseResponseSchema = z.object({
+  ...caseFields,
+  owners: z.array(z.object({ user_id: z.string(), name: z.string().nullable() })).meta({
+    description: "The users to whom the case can be given now: active officers and admins.",
+  }),
+  ...envelopeFields,
+}).meta({ id: "CaseResponse" });
 export const casesResponseSchema = z.object({
   cases: z.array(shownCaseSchema).meta({
     description: "The last opened first, without those of erased operators.",

@@ -47,6 +47,15 @@ const FIGURE_COLUMNS = [
   "seal",
 ] as const;
 
+/** The operators of an organization with an interaction since an instant, epoch milliseconds, by name. */
+export function activeOperatorsQuery(
+  orgId: string,
+  since: number,
+): CompiledQuery<{ readonly operator_id: string }> {
+  return query.selectFrom("operator").select("operator_id").where("org_id", "=", orgId)
+    .where("t1", ">=", since).orderBy("operator_id").compile();
+}
+
 /** The figures of every operator of an organization, for the organization rule. */
 export function operatorFiguresQuery(orgId: string): CompiledQuery<OperatorFigures> {
   return query.selectFrom("operator").select(FIGURE_COLUMNS).where("org_id", "=", orgId).compile();

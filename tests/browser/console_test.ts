@@ -130,11 +130,12 @@ Deno.test({
       const operator = "/v1/operator/reviewer-ada/profile?include=projection";
       const views:
         readonly (readonly [view: string, heading: string, least: number, asked: readonly string[]])[] = [
-          ["", "Demo organization", 25, [
+          ["", "Demo organization", 15, [
             "/v1/organization/dashboard",
-            "/v1/organization/operators?sort=jis&limit=5&include=sparkline",
+            "/v1/cases?limit=8",
             "/v1/compliance/article14",
           ]],
+          ["/cases", "Cases", 0, ["/v1/cases?limit=50"]],
           ["/operators", "Operators", 40, ["/v1/organization/operators?limit=50&include=sparkline"]],
           ["/operators?band=at_risk&sort=jis", "Operators", 20, [
             "/v1/organization/operators?band=at_risk&sort=jis&limit=50&include=sparkline",

@@ -21,6 +21,7 @@ const ALL = [
   "Operators",
   "Decisions",
   "Reports",
+  "Cases",
   "Contests",
   "Audit log",
   "Webhooks",

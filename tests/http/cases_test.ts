@@ -4,11 +4,15 @@
  */
 import assert from "node:assert/strict";
 import { type Answer, type Harness, OWN_ORIGIN, scoreRequest, withHarness } from "../harness.ts";
-import { auditReports } from "../probing.ts";
-import { refuses, storedEvents, storedText } from "../scenario.ts";
+import { verdictInWords } from "../../src/scoring/verdict_words.ts";
+import { Upkeep } from "../../src/operations/installation/upkeep.ts";
+import { JIS_2_0_0 } from "../models.ts";
+import { auditReports, decide, drawDue, sealStock, setPolicy } from "../probing.ts";
+import { refuses, storedText } from "../scenario.ts";
 import { signedInUser, type TestUser } from "../signing_in.ts";
 
 const MINUTE = 60_000;
+const DAY = 86_400_000;
 
 interface World {
   readonly harness: Harness;
@@ -113,10 +117,15 @@ caseTest(
     const { request_id: _other, timestamp: _then, ...answered } = done.body;
     assert.deepEqual(same, answered, "what a step answers is what is read afterwards");
 
-    const events = (await storedEvents(harness, "org/acme")).filter(({ type }) => type?.startsWith("CASE_"));
-    assert.deepEqual(events.map(({ type, actor }) => [type, actor]), [
-      ["CASE_OPENED", "user"],
-      ...Array.from({ length: 5 }, () => ["CASE_CHANGED", "user"]),
+    harness.clock.advance(1);
+    const log = await harness.send(`/v1/admin/audit-log?user_id=${officer.userId}&limit=100`, { key });
+    const types = log.body.events.map(({ event_type, operator_id }: Record<string, unknown>) => [
+      event_type,
+      operator_id,
+    ]);
+    assert.deepEqual(types.filter(([type]: [string]) => /^CASE_(OPENED|CHANGED)$/.test(type)), [
+      ...Array.from({ length: 5 }, () => ["CASE_CHANGED", "ada"]),
+      ["CASE_OPENED", "ada"],
     ]);
     const [report] = await auditReports(world);
     assert.deepEqual([report!.verdict, report!.findings], ["INTACT, UNANCHORED", []]);
@@ -299,3 +308,116 @@ caseTest("where reviewers are pseudonyms, a case names none", async (world) => {
   }
   assert.equal((await call(world, officer, "/v1/cases", { operator_id: "ada", statement: "x" })).status, 422);
 }, { privacy: "pseudonymous" });
+
+/** Runs the upkeep in a new hour after some days, and returns the open cases of a cause. */
+async function ruled(
+  { harness, key }: World,
+  { days, cause }: { readonly days: number; readonly cause: string },
+) {
+  harness.clock.advance(days * DAY + 60 * MINUTE);
+  await new Upkeep(harness.dependencies).run(harness.clock.now());
+  const { body, text } = await harness.send(`/v1/cases?cause=${cause}`, { key });
+  assert.ok(Array.isArray(body.cases), text);
+  return body.cases;
+}
+
+caseTest("who was away for 30 days gets one case, and another one a month after its end", async (world) => {
+  const { harness, key } = world;
+  assert.deepEqual(await ruled(world, { days: 29, cause: "away" }), []);
+  const opened = await ruled(world, { days: 1, cause: "away" });
+  assert.deepEqual(
+    opened.map((
+      { operator_id, statement, actor }: Record<string, unknown>,
+    ) => [operator_id, statement, actor]),
+    [["bruno", "No interaction for 30 days.", "system"], ["ada", "No interaction for 30 days.", "system"]],
+  );
+  assert.equal((await ruled(world, { days: 5, cause: "away" })).length, 2, "they are open");
+  for (const { case_id } of opened) {
+    const body = { step: "dismiss", note: "On leave." };
+    const answer = await harness.send(`/v1/cases/${case_id}/events`, { key, body });
+    assert.equal(answer.status, 201, answer.text);
+  }
+  assert.deepEqual(await ruled(world, { days: 5, cause: "away" }), []);
+  const later = await ruled(world, { days: 27, cause: "away" });
+  assert.deepEqual(later.map(({ statement }: { statement: string }) => statement), [
+    "No interaction for 67 days.",
+    "No interaction for 67 days.",
+  ]);
+  const left = await ruled(world, { days: 90, cause: "away" });
+  assert.equal(left.length, 2, "who has left for good gets no more");
+});
+
+Deno.test(
+  "no rule opens a case where nobody could work on it",
+  withHarness(async (harness) => {
+    const key = await harness.organization("acme");
+    const officer = await signedInUser(harness, { orgId: "acme", role: "viewer" });
+    await harness.send("/v1/score", { key, body: scoreRequest({ operator_id: "ada" }) });
+    const world = { harness, key, officer };
+    assert.deepEqual(await ruled(world, { days: 31, cause: "away" }), []);
+    await signedInUser(harness, { orgId: "acme", role: "admin" });
+    assert.equal((await ruled(world, { days: 1, cause: "away" })).length, 1);
+  }),
+);
+
+caseTest("missed and lost probes give cases, a new probe another one", async (world) => {
+  const { harness } = world;
+  await setPolicy(world);
+  await sealStock(world, 40, { stakes: "high_stakes" });
+  const fields = { stakes: "high_stakes", operator_id: "ada" };
+  const miss = async (prefix: string) => {
+    for (let index = 0;; index += 1) {
+      const { probe } = await drawDue(world, { prefix: `${prefix}-${index}`, ...fields });
+      const scored = await decide(world, probe, {
+        decision: "accepted",
+        scenario_type: "high_stakes",
+      }, { operator_id: "ada" });
+      assert.equal(scored.status, 200, scored.text);
+      if (Number(probe.probe_id.slice(-1)) % 2 === 0) return;
+    }
+  };
+  await miss("first");
+  const [first] = await ruled(world, { days: 0, cause: "probe_missed" });
+  assert.match(
+    first.statement,
+    /^Followed wrong advice in 1 of 1 sealed probe in the last 30 days, 1 of them at high stakes\.$/,
+  );
+  assert.match(first.about, /^probe-/);
+  await harness.send(`/v1/cases/${first.case_id}/events`, {
+    key: world.key,
+    body: { step: "done", note: "Talked about it." },
+  });
+  assert.deepEqual(await ruled(world, { days: 0, cause: "probe_missed" }), []);
+  await miss("second");
+  const [second] = await ruled(world, { days: 0, cause: "probe_missed" });
+  assert.notEqual(second.about, first.about);
+
+  const { session: _session, probe: _lost } = await drawDue(world, { prefix: "lost", ...fields });
+  const [lost] = await ruled(world, { days: 1, cause: "probes_lost" });
+  assert.match(lost.statement, /^1 sealed probe of the last 30 days ended without a decision\.$/);
+});
+
+Deno.test(
+  "a verdict below the threshold and a projection below it give cases with their reasons",
+  withHarness(async (harness) => {
+    const key = await harness.organization("acme");
+    await signedInUser(harness, { orgId: "acme", role: "officer" });
+    const world = { harness, key, officer: await signedInUser(harness, { orgId: "acme", role: "officer" }) };
+    for (let index = 0; index < 40; index += 1) {
+      harness.clock.advance(12 * 60 * MINUTE);
+      const interactions = [
+        ["ada", { decision: "accepted", ai_correct: false, outcome_correct: false }],
+        ["ada", { decision: "accepted", ai_correct: true, outcome_correct: true }],
+      ] as const;
+      for (const [at, [operator, interaction]] of interactions.entries()) {
+        const body = scoreRequest({ operator_id: operator, session_id: `s-${index}-${at}` }, interaction);
+        assert.equal((await harness.send("/v1/score", { key, body })).status, 200);
+      }
+    }
+    const [one] = await ruled(world, { days: 0, cause: "at_risk" });
+    const { body: { profile } } = await harness.send("/v1/operator/ada/profile", { key });
+    assert.equal(profile.verdict.status, "non_compliant");
+    assert.equal(one.statement, verdictInWords(profile.verdict));
+    assert.equal(one.figures.verdict, "non_compliant");
+  }, { model: JIS_2_0_0 }),
+);

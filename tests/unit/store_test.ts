@@ -486,6 +486,7 @@ Deno.test("migrating applies every step, and migrating again does nothing", asyn
     "probes",
     "users",
     "user_entries",
+    "cases",
   ]);
   const schema = await select(database, "SELECT type, name, sql FROM sqlite_schema ORDER BY name");
   assert.deepEqual(await migrate(database, { migrations: MIGRATIONS, now: EPOCH + 1 }), []);
@@ -508,6 +509,7 @@ Deno.test("migrating applies every step, and migrating again does nothing", asyn
     { version: 14, name: "probes", applied_at: EPOCH },
     { version: 15, name: "users", applied_at: EPOCH },
     { version: 16, name: "user_entries", applied_at: EPOCH },
+    { version: 17, name: "cases", applied_at: EPOCH },
   ]);
   await database.close();
 });

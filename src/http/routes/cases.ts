@@ -8,13 +8,16 @@ import {
   CASES_PAGE_MAX,
   casesResponseSchema,
   caseStepRequestSchema,
+  type RecordedCase,
 } from "../../domain/case.ts";
 import { operatorIdSchema } from "../../domain/interaction.ts";
 import { BODY_LIMIT_BYTES } from "../../domain/limits.ts";
 import { userIdSchema } from "../../domain/user.ts";
 import { changeCase } from "../../operations/cases/change.ts";
 import { listCases, readCase } from "../../operations/cases/list.ts";
+import { namesOf } from "../../operations/cases/names.ts";
 import { openCase } from "../../operations/cases/open.ts";
+import type { Dependencies } from "../../operations/dependencies.ts";
 import type { Route } from "../exchange.ts";
 import { parseParameters, parseWith } from "../parse.ts";
 import { integerParameter, recordPage } from "./parameters.ts";
@@ -23,13 +26,19 @@ import { KEYED_POST, KEYED_READ, keyFor } from "./shared.ts";
 /** Names in the examples, of the form of those that a service gives. */
 const CASE_OF_THE_EXAMPLE = "01CASEOFTHEEXAMPLE00000000";
 const RUN_OF_THE_EXAMPLE = "01RUNOFTHEEXAMPLE000000000";
-const OWNER_OF_THE_EXAMPLE = "usr_01USEROFTHEEXAMPLE00000000";
+const OWNER_OF_THE_EXAMPLE = "usr_01ADMINOFTHEEXAMPLE0000000";
 
 const casePathSchema = z.object({
   case_id: z.string().regex(/^[0-9A-Z]{26}$/, "must be the case_id of a case").meta({
     examples: [CASE_OF_THE_EXAMPLE],
   }),
 });
+
+/** A case as the answers about one case show it. */
+async function bodyOf(dependencies: Dependencies, orgId: string, recorded: RecordedCase) {
+  const { shown, owners } = await namesOf(dependencies, orgId);
+  return { ...shown(recorded), owners };
+}
 
 const postCase: Route = {
   ...KEYED_POST,
@@ -51,7 +60,8 @@ const postCase: Route = {
   async handler({ dependencies }, { exchange, json }) {
     const request = parseWith(caseRequestSchema, json);
     const { call } = exchange;
-    return { status: 201, body: { ...await openCase(dependencies, exchange.caller!, { request, call }) } };
+    const made = await openCase(dependencies, exchange.caller!, { request, call });
+    return { status: 201, body: await bodyOf(dependencies, exchange.caller!.orgId, made) };
   },
 };
 
@@ -90,9 +100,14 @@ const getCases: Route = {
       limit,
       below: cursor,
     });
+    const { shown } = await namesOf(dependencies, exchange.caller!.orgId);
     return {
       status: 200,
-      body: { cases, count: cases.length, next_cursor: next === null ? null : String(next) },
+      body: {
+        cases: cases.map(shown),
+        count: cases.length,
+        next_cursor: next === null ? null : String(next),
+      },
     };
   },
 };
@@ -110,8 +125,9 @@ const getCase: Route = {
   examples: [{ summary: "One", path: { case_id: CASE_OF_THE_EXAMPLE } }],
   async handler({ dependencies }, { exchange, path }) {
     const { case_id } = parseWith(casePathSchema, path);
-    const { shown } = await readCase(dependencies, exchange.caller!.orgId, case_id);
-    return { status: 200, body: { ...shown } };
+    const { orgId } = exchange.caller!;
+    const { recorded } = await readCase(dependencies, orgId, case_id);
+    return { status: 200, body: await bodyOf(dependencies, orgId, recorded) };
   },
 };
 
@@ -155,8 +171,8 @@ const postCaseEvent: Route = {
     const { case_id: caseId } = parseWith(casePathSchema, path);
     const request = parseWith(caseStepRequestSchema, json);
     const { call } = exchange;
-    const body = await changeCase(dependencies, exchange.caller!, { caseId, request, call });
-    return { status: 201, body: { ...body } };
+    const changed = await changeCase(dependencies, exchange.caller!, { caseId, request, call });
+    return { status: 201, body: await bodyOf(dependencies, exchange.caller!.orgId, changed) };
   },
 };
 

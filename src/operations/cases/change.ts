@@ -1,6 +1,6 @@
 /** Changes a case by one more step. */
 import type { Proving, Reading, Scoring, Writing } from "../shared/capabilities.ts";
-import { CASE_STEPS_MAX, type CaseStepRequest, isOpenCase, type ShownCase } from "../../domain/case.ts";
+import { CASE_STEPS_MAX, type CaseStepRequest, isOpenCase, type RecordedCase } from "../../domain/case.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import { isGranted, type Role } from "../../domain/access.ts";
 import { caseChangedSchema } from "../../evidence/cases.ts";
@@ -31,16 +31,16 @@ export async function changeCase(
     readonly request: CaseStepRequest;
     readonly call: Call;
   },
-): Promise<ShownCase> {
+): Promise<RecordedCase> {
   for (;;) {
     const known = await readCase(dependencies, caller.orgId, caseId);
-    requireChangeable(known.shown, request.seen);
+    requireChangeable(known.recorded, request.seen);
     const made = await append(dependencies, caller, { known, request, call });
     if (made !== null) return made;
   }
 }
 
-function requireChangeable({ state, steps }: ShownCase, seen: number | null): void {
+function requireChangeable({ state, steps }: RecordedCase, seen: number | null): void {
   if (!isOpenCase(state)) {
     throw new ServiceError("CONFLICT", `The case is ${state}, and takes no more steps: open a new one.`);
   }
@@ -62,21 +62,21 @@ function requireChangeable({ state, steps }: ShownCase, seen: number | null): vo
 async function append(
   dependencies: Needs,
   caller: OrganizationCaller,
-  { known: { shown, pseudonym, entries }, request, call }: {
+  { known: { recorded, pseudonym, entries }, request, call }: {
     readonly known: KnownCase;
     readonly request: CaseStepRequest;
     readonly call: Call;
   },
-): Promise<ShownCase | null> {
+): Promise<RecordedCase | null> {
   const { world, writer } = dependencies;
   const { orgId } = caller;
-  const { case_id, operator_id: operatorId } = shown;
+  const { case_id, operator_id: operatorId } = recorded;
   const { owner, due_on, note, run_id } = { owner: null, due_on: null, run_id: null, ...request };
   if (run_id !== null) await requireOwnRun(dependencies, { orgId, runId: run_id, pseudonym });
   const input = caseChangedSchema.parse({
     operator_id: operatorId,
     case_id,
-    number: shown.steps.length + 1,
+    number: recorded.steps.length + 1,
     step: request.step,
     owner,
     due_on,
@@ -92,7 +92,7 @@ async function append(
     at: call.now,
     parts: [makePart("input", drawSalt(world), input)],
   };
-  return await writer.submit<ShownCase | null>({
+  return await writer.submit<RecordedCase | null>({
     needs: [
       ...caseNeeds(orgId, operatorId, pseudonym),
       ...(owner === null ? [] : [{ kind: userAccounts, key: [owner] }]),
@@ -103,7 +103,7 @@ async function append(
       if (owner !== null) requireOwner(unit, { orgId, owner });
       if (!countEntries(unit, { orgId, pseudonym, entries, added: 1 })) return () => null;
       const appended = unit.append(evidenceChain(orgId), draft);
-      return () => changed(shown, stepOf(appended, input));
+      return () => changed(recorded, stepOf(appended, input));
     },
   });
 }

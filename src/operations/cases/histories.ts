@@ -6,8 +6,8 @@ import type { Proving, Reading } from "../shared/capabilities.ts";
 import {
   type CaseFigures,
   isOpenCase,
-  type ShownCase,
-  type ShownStep,
+  type RecordedCase,
+  type RecordedStep,
   stateAfter,
 } from "../../domain/case.ts";
 import { AlteredError } from "../../domain/errors.ts";
@@ -27,7 +27,7 @@ export const CHANGED = "CASE_CHANGED";
 /** The cases of one operator. */
 export interface CasesOfOperator {
   /** Oldest first. */
-  readonly cases: readonly ShownCase[];
+  readonly cases: readonly RecordedCase[];
   /** How many entries they have. */
   readonly entries: number;
 }
@@ -58,8 +58,11 @@ export async function casesOfSubjects(
 }
 
 /** The cases of the entries of one operator, which are in their order. */
-async function casesIn(dependencies: Needs, records: readonly ProvenRecord[]): Promise<readonly ShownCase[]> {
-  const cases = new Map<string, ShownCase>();
+async function casesIn(
+  dependencies: Needs,
+  records: readonly ProvenRecord[],
+): Promise<readonly RecordedCase[]> {
+  const cases = new Map<string, RecordedCase>();
   for (const record of records) {
     const { entry, parts } = record;
     const text = parts.get("input")?.text;
@@ -86,7 +89,7 @@ function placeOf({ entry: { chain, seq }, hash }: ProvenRecord) {
 }
 
 /** A case as its first entry has it. */
-export function opening(record: Pick<ProvenRecord, "entry" | "hash">, input: unknown): ShownCase {
+export function opening(record: Pick<ProvenRecord, "entry" | "hash">, input: unknown): RecordedCase {
   const { id, timestamp, actor, user_id = null } = record.entry;
   const { operator_id, cause, statement, about, figures } = caseOpenedSchema.parse(input);
   return {
@@ -109,14 +112,14 @@ export function opening(record: Pick<ProvenRecord, "entry" | "hash">, input: unk
   };
 }
 
-export function stepOf(record: Pick<ProvenRecord, "entry" | "hash">, input: unknown): ShownStep {
+export function stepOf(record: Pick<ProvenRecord, "entry" | "hash">, input: unknown): RecordedStep {
   const { timestamp, actor, user_id = null } = record.entry;
   const { operator_id: _operator, case_id: _case, ...step } = caseChangedSchema.parse(input);
   return { ...step, at: timestamp, actor, user_id, ...placeOf(record as ProvenRecord) };
 }
 
 /** A case after one more step. @throws {AlteredError} if a step before it is missing. */
-export function changed(before: ShownCase, step: ShownStep): ShownCase {
+export function changed(before: RecordedCase, step: RecordedStep): RecordedCase {
   const { chain, seq } = step;
   if (step.number !== before.steps.length + 1 || !isOpenCase(before.state)) {
     throw new AlteredError(chain, `entry ${seq} of ${chain} is no next step of its case`);
@@ -134,7 +137,7 @@ export function changed(before: ShownCase, step: ShownStep): ShownCase {
   };
 }
 
-function effectOf(first: CaseFigures | null, last: CaseFigures | null): ShownCase["effect"] {
+function effectOf(first: CaseFigures | null, last: CaseFigures | null): RecordedCase["effect"] {
   if (first === null || last === null) return null;
   return {
     jis: Math.round(100 * (last.jis - first.jis)) / 100,

@@ -1,6 +1,6 @@
 /** Reads cases: one, or a page of them. */
 import type { Proving, Reading } from "../shared/capabilities.ts";
-import { type CaseCause, isOpenCase, type ShownCase } from "../../domain/case.ts";
+import { type CaseCause, isOpenCase, type RecordedCase } from "../../domain/case.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import { evidenceChain } from "../../evidence/chain_name.ts";
 import { subjects } from "../../store/records.ts";
@@ -40,7 +40,7 @@ export async function listCases(
     readonly limit: number;
     readonly below: number | null;
   },
-): Promise<{ readonly cases: readonly ShownCase[]; readonly next: number | null }> {
+): Promise<{ readonly cases: readonly RecordedCase[]; readonly next: number | null }> {
   const { operatorId } = filter;
   let subject: string | null = null;
   if (operatorId !== null) {
@@ -49,7 +49,7 @@ export async function listCases(
     subject = known.pseudonym;
   }
   const family = evidenceChain(orgId);
-  const cases: ShownCase[] = [];
+  const cases: RecordedCase[] = [];
   let [looked, from] = [0, below];
   for (;;) {
     const of = { family, eventType: OPENED };
@@ -76,14 +76,14 @@ export async function listCases(
   }
 }
 
-function passes({ isOpen, owner, cause }: CaseFilter, one: ShownCase): boolean {
+function passes({ isOpen, owner, cause }: CaseFilter, one: RecordedCase): boolean {
   return (!isOpen || isOpenCase(one.state)) && (owner === null || one.owner === owner) &&
     (cause === null || one.cause === cause);
 }
 
 /** A case with what a change of it must find unchanged. */
 export interface KnownCase {
-  readonly shown: ShownCase;
+  readonly recorded: RecordedCase;
   readonly pseudonym: string;
   /** Entries about all cases of the operator. */
   readonly entries: number;
@@ -97,7 +97,7 @@ export async function readCase(dependencies: Needs, orgId: string, caseId: strin
   }
   const pseudonym = found.record.entry.subject!;
   const { cases, entries } = (await casesOfSubjects(dependencies, orgId, [pseudonym])).get(pseudonym)!;
-  const shown = cases.find(({ case_id }) => case_id === caseId);
-  if (shown !== undefined) return { shown, pseudonym, entries };
+  const recorded = cases.find(({ case_id }) => case_id === caseId);
+  if (recorded !== undefined) return { recorded, pseudonym, entries };
   throw new ServiceError("GONE", "This case was erased with its operator's personal data.");
 }

@@ -1,6 +1,6 @@
 /** Opens cases: one for each operator and cause while it is open. */
 import type { Proving, Reading, Scoring, Writing } from "../shared/capabilities.ts";
-import { type CaseRequest, isOpenCase, type ShownCase } from "../../domain/case.ts";
+import { type CaseRequest, isOpenCase, type RecordedCase } from "../../domain/case.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import { type CaseOpened, caseOpenedSchema } from "../../evidence/cases.ts";
 import { evidenceChain } from "../../evidence/chain_name.ts";
@@ -74,7 +74,7 @@ export async function openCase(
     readonly request: CaseRequest;
     readonly call: Call;
   },
-): Promise<ShownCase> {
+): Promise<RecordedCase> {
   const { orgId } = caller;
   const known = (await pseudonymsOf(dependencies, orgId, [operatorId])).get(operatorId);
   const figures = await figuresOf(dependencies, orgId, operatorId);
@@ -92,23 +92,23 @@ export async function openCase(
         `The case ${open.case_id} of this operator is open: add a note to it, or end it first.`,
       );
     }
-    const made = await append(dependencies, { orgId, pseudonym: known, entries, draft });
+    const made = await appendOpening(dependencies, { orgId, pseudonym: known, entries, draft });
     if (made !== null) return made;
   }
 }
 
-/** Appends the entry; null if there are more entries about cases of the operator than were read. */
-async function append(
-  { writer }: Needs,
+/** Appends the entry that opens a case; null if there are more entries about cases of the operator than were read. */
+export async function appendOpening(
+  { writer }: Writing,
   { orgId, pseudonym, entries, draft: { input, ...draft } }: {
     readonly orgId: string;
     readonly pseudonym: string;
     readonly entries: number;
     readonly draft: OpeningDraft;
   },
-): Promise<ShownCase | null> {
+): Promise<RecordedCase | null> {
   const { operator_id: operatorId } = input;
-  return await writer.submit<ShownCase | null>({
+  return await writer.submit<RecordedCase | null>({
     needs: caseNeeds(orgId, operatorId, pseudonym),
     chains: [evidenceChain(orgId)],
     plan(unit) {

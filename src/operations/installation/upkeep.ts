@@ -2,7 +2,7 @@
  * The upkeep: regular work of the service, for the first time soon after its start. Each minute it anchors
  * chains, logs the audit events of other processes, ends overdue probes, looks for unusual usage, bounds the outbox and forgets
  * ended sessions. Each hour
- * it deletes old deliveries. Once a day it cuts chains at their retention and deletes what is past its time.
+ * it opens cases by rule and deletes old deliveries. Once a day it cuts chains at their retention and deletes what is past its time.
  * The next run tries again what failed; a failure is logged unless the service was unavailable.
  */
 import type { Reading, Retaining, Scoring, Sending } from "../shared/capabilities.ts";
@@ -24,10 +24,12 @@ import { turnProbeDays } from "../probes/programme.ts";
 import { followOtherHosts } from "../restoring/restores.ts";
 import { pruneChains } from "../chains/retention.ts";
 import { forgetSessions, type Sessioning } from "../users/sessions.ts";
+import { openCasesByRule } from "../cases/rules.ts";
+import type { Remembering } from "../organizations/registered.ts";
 import { followTampering, type Watching } from "../shared/tampering.ts";
 
 /** The dependencies of these operations. */
-type Needs = Watching & Reading & Scoring & Retaining & Sending & Sessioning;
+type Needs = Watching & Reading & Scoring & Retaining & Sending & Sessioning & Remembering;
 
 const HOUR_MS = 3_600_000;
 
@@ -39,6 +41,8 @@ export class Upkeep {
   #epoch: number | null = null;
   /** The hour, counted from the epoch, in which old deliveries were last deleted. */
   #deletedHour: number | null = null;
+  /** The hour, counted from the epoch, in which cases were last opened by rule. */
+  #ruledHour: number | null = null;
   /** null if this process is not a running service. */
   readonly #watch: ChainWatch | null;
 
@@ -86,6 +90,12 @@ export class Upkeep {
       await this.#attempt("deleting old deliveries", async () => {
         await forgetOldDeliveries(this.dependencies, now);
         this.#deletedHour = hour;
+      });
+    }
+    if (this.#ruledHour !== hour) {
+      await this.#attempt("opening cases by rule", async () => {
+        await openCasesByRule(this.dependencies, now);
+        this.#ruledHour = hour;
       });
     }
     // Overwrites the bytes of erasures that a reader kept from being overwritten.

@@ -25,6 +25,8 @@ import { SignIn } from "./sign_in.tsx";
 import type { Me, SignedOut } from "./types.ts";
 import { AccountView } from "./views/account.tsx";
 import { AuditLogView } from "./views/audit_log.tsx";
+import { CaseView } from "./views/case.tsx";
+import { CasesView } from "./views/cases.tsx";
 import { ContestsView } from "./views/contests.tsx";
 import { DashboardView } from "./views/dashboard.tsx";
 import { DecisionsView } from "./views/decisions.tsx";
@@ -47,6 +49,7 @@ const VIEWS: readonly (readonly [view: string, label: string, access: Access | n
   ["/operators", "Operators", "read"],
   ["/decisions", "Decisions", "read"],
   ["/reports", "Reports", "read"],
+  ["/cases", "Cases", "followUp"],
   ["/contests", "Contests", "followUp"],
   ["/audit-log", "Audit log", "export"],
   ["/webhooks", "Webhooks", "administer"],
@@ -198,6 +201,8 @@ function Places() {
       <Route path={`${ROOT}/decisions/:id`} component={ReplayView} />
       <Route path={`${ROOT}/reports`} component={ReportsView} />
       <Route path={`${ROOT}/reports/:id`} component={ReportView} />
+      <Route path={`${ROOT}/cases`} component={CasesView} />
+      <Route path={`${ROOT}/cases/:id`} component={CaseView} />
       <Route path={`${ROOT}/contests`} component={ContestsView} />
       <Route path={`${ROOT}/audit-log`} component={AuditLogView} />
       <Route path={`${ROOT}/webhooks`} component={WebhooksView} />

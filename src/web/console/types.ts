@@ -1,6 +1,7 @@
 /** The API's answers to the console, typed by the service's own schemas. */
 import type * as z from "zod";
 import type { auditLogResponseSchema } from "../../domain/audit_log.ts";
+import type { caseResponseSchema, casesResponseSchema } from "../../domain/case.ts";
 import type {
   dashboardResponseSchema,
   maintenanceResponseSchema,
@@ -54,6 +55,8 @@ export type UserInvited = z.infer<typeof userInvitedSchema>;
 export type UserLink = z.infer<typeof userLinkSchema>;
 export type PageLink = z.infer<typeof pageLinkSchema>;
 export type Contests = z.infer<typeof contestsSchema>;
+export type Cases = z.infer<typeof casesResponseSchema>;
+export type Case = z.infer<typeof caseResponseSchema>;
 export type Unmasked = z.infer<typeof unmaskedSchema>;
 export type Sessions = z.infer<typeof sessionsSchema>;
 export type Passkeys = z.infer<typeof passkeysSchema>;

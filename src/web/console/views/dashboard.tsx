@@ -6,22 +6,68 @@ import { VERDICT_WORDS } from "../../../scoring/verdict_words.ts";
 import { Drawing } from "../../shared/drawing.tsx";
 import { OperatorRows } from "../operator_rows.tsx";
 import { Answered, Empty, Figure, Rows, Status, Tile, toneOf, VerdictMark, View } from "../parts.tsx";
-import { useSession } from "../session.tsx";
-import type { Article14, Dashboard, Operators } from "../types.ts";
+import { CaseRows } from "../case_rows.tsx";
+import { may, useSession } from "../session.tsx";
+import type { Article14, Cases, Dashboard, Operators } from "../types.ts";
 import { useAnswer } from "../use_answer.ts";
 
 export function DashboardView() {
-  const { signedIn: { organization } } = useSession();
+  const { signedIn } = useSession();
   const dashboard = useAnswer<Dashboard>({ path: "/v1/organization/dashboard" });
-  const weakest = useAnswer<Operators>({
-    path: "/v1/organization/operators?sort=jis&limit=5&include=sparkline",
-  });
   const article14 = useAnswer<Article14>({ path: "/v1/compliance/article14" });
   return (
-    <View title={organization}>
+    <View title={signedIn.organization}>
+      {may(signedIn, "followUp") && <NeedsAttention />}
       <Answered asked={dashboard}>{(body) => <OrganizationSummary {...body} />}</Answered>
+      {!may(signedIn, "followUp") && <Weakest />}
+      <h2>Article 14, EU AI Act: the last 90 days</h2>
+      <Answered asked={article14}>{(body) => <Measures {...body} />}</Answered>
+    </View>
+  );
+}
+
+/** Cases that the first view shows; the queue has them all. */
+const SHOWN_CASES = 8;
+
+/** Who needs attention, and why: the open cases, the last opened first. */
+function NeedsAttention() {
+  const asked = useAnswer<Cases>({ path: `/v1/cases?limit=${SHOWN_CASES}` });
+  return (
+    <>
+      <h2>What needs attention</h2>
+      <Answered asked={asked}>
+        {({ cases, next_cursor: next }) =>
+          cases.length === 0
+            ? (
+              <Empty>
+                <p>
+                  No case is open. The service opens one by itself for whoever is below the threshold, misses
+                  sealed probes at high stakes, is away for 30 days, or contests a record.
+                </p>
+              </Empty>
+            )
+            : (
+              <>
+                <CaseRows label="Cases that need somebody" cases={cases} />
+                <p>
+                  <a href="/console/cases">{next === null ? "All cases" : "More cases"}</a>
+                </p>
+              </>
+            )}
+      </Answered>
+    </>
+  );
+}
+
+/** The operators with the lowest scores, for whoever sees no cases. */
+function Weakest() {
+  const asked = useAnswer<Operators>({
+    path: "/v1/organization/operators?sort=jis&limit=5&include=sparkline",
+  });
+  return (
+    <>
       <h2>Lowest scores of all operators</h2>
-      <Answered asked={weakest}>
+      <Answered asked={asked}>
         {({ operators }) =>
           operators.length === 0
             ? (
@@ -41,9 +87,7 @@ export function DashboardView() {
               </>
             )}
       </Answered>
-      <h2>Article 14, EU AI Act: the last 90 days</h2>
-      <Answered asked={article14}>{(body) => <Measures {...body} />}</Answered>
-    </View>
+    </>
   );
 }
 

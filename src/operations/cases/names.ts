@@ -1,0 +1,34 @@
+/** Cases with the names of users, which stand in the users' rows alone: an entry has ids. */
+import type { Reading } from "../shared/capabilities.ts";
+import { isGranted, type Role } from "../../domain/access.ts";
+import type { RecordedCase, ShownCase } from "../../domain/case.ts";
+import { readRegistered, type Remembering } from "../organizations/registered.ts";
+
+/** Somebody to whom a case can be given. */
+interface Owner {
+  readonly user_id: string;
+  readonly name: string | null;
+}
+
+/** Reads the names of an organization's users. @throws as {@link readRegistered}. */
+export async function namesOf(dependencies: Reading & Remembering, orgId: string) {
+  const { users } = await readRegistered(dependencies, orgId);
+  const names = new Map(users.map(({ user_id, name }) => [user_id, name]));
+  const nameOf = (userId: string | null) => userId === null ? null : names.get(userId) ?? null;
+  const owners: readonly Owner[] = users.filter(({ state, role }) =>
+    state === "active" && isGranted({ kind: "role", role: role as Role }, "act")
+  ).map(({ user_id, name }) => ({ user_id, name }));
+  return {
+    owners: [...owners],
+    shown: (one: RecordedCase): ShownCase => ({
+      ...one,
+      user_name: nameOf(one.user_id),
+      owner_name: nameOf(one.owner),
+      steps: one.steps.map((step) => ({
+        ...step,
+        user_name: nameOf(step.user_id),
+        owner_name: nameOf(step.owner),
+      })),
+    }),
+  };
+}

@@ -1,0 +1,235 @@
+/**
+ * Opens cases by rules, regularly, for organizations in which somebody can work on them. A rule opens nothing while its case is
+ * open, nor for some time after its end, unless there is something new. Source: oversight-loop design, section 4.
+ */
+import type { Logging, Proving, Reading, Scoring, Writing } from "../shared/capabilities.ts";
+import { isGranted, type Role } from "../../domain/access.ts";
+import { type CaseCause, type CaseFigures, isOpenCase, type RecordedCase } from "../../domain/case.ts";
+import type { Domain } from "../../domain/enums.ts";
+import { AlteredError, isUnavailable } from "../../domain/errors.ts";
+import { DAY_MS } from "../../domain/time.ts";
+import { errorFields } from "../../observability/log.ts";
+import { projectDecay, readProjection } from "../../scoring/decay.ts";
+import { verdictInWords } from "../../scoring/verdict_words.ts";
+import { formatQuantity } from "../../scoring/wording.ts";
+import { newestQuery, operatorNamed } from "../../store/interactions.ts";
+import { activeOperatorsQuery, operatorQuery } from "../../store/operators.ts";
+import { chunksOf } from "../../store/paging.ts";
+import type { ProbeRow } from "../../store/probes.ts";
+import { nextTurn } from "../../store/turn.ts";
+import { organizationsWithUsersQuery } from "../../store/users.ts";
+import { isOpen } from "../organizations/authentication.ts";
+import { readRegistered, type Remembering } from "../organizations/registered.ts";
+import { drawsOf, readHeldProbes } from "../probes/held.ts";
+import { currentFigures } from "../reporting/operators.ts";
+import { requireCurrentOperators } from "../scoring/current_operator.ts";
+import { pseudonymsOf } from "../shared/pseudonyms.ts";
+import { casesOfSubjects } from "./histories.ts";
+import { appendOpening, openingDraft } from "./open.ts";
+
+type Needs = Reading & Proving & Scoring & Writing & Logging & Remembering;
+
+/** Days without an interaction after which somebody is away. */
+const AWAY_DAYS = 30;
+/** Days within which a projection must fall below the minimum. */
+const PROJECTED_DAYS = 14;
+/** Days for which a probe's loss or a miss counts. */
+const PROBE_DAYS = 30;
+/** Days after the end of a case for which its rule opens no other. */
+const REST_DAYS = 30;
+/** Operators that are looked at before other work has its turn. */
+const OPERATORS_AT_ONCE = 50;
+
+/** A reason to open a case. */
+interface Reason {
+  readonly cause: CaseCause;
+  readonly statement: string;
+  /** The probe that it names; null if it names none. */
+  readonly about: string | null;
+}
+
+/** An operator with what the rules found. */
+interface Candidate {
+  readonly operatorId: string;
+  readonly figures: CaseFigures;
+  readonly reasons: readonly Reason[];
+}
+
+/** Opens what the rules find in all organizations. One that fails is logged, and does not hold up the others. */
+export async function openCasesByRule(dependencies: Needs, now: number): Promise<void> {
+  const { database, log } = dependencies;
+  for (const { org_id: orgId } of await database.read(organizationsWithUsersQuery())) {
+    try {
+      if (await hasOfficer(dependencies, orgId)) await openIn(dependencies, orgId, now);
+    } catch (error) {
+      if (isUnavailable(error)) return;
+      // The watch over the chains raises the alert.
+      const isKnown = error instanceof AlteredError;
+      log[isKnown ? "warn" : "error"]("cases could not be opened by rule", {
+        org_id: orgId,
+        ...errorFields(error),
+      });
+    }
+    await nextTurn();
+  }
+}
+
+/** Whether somebody can work on cases, or is invited to: an organization that uses keys alone gets none by rule. */
+async function hasOfficer(dependencies: Needs, orgId: string): Promise<boolean> {
+  const { organization, users } = await readRegistered(dependencies, orgId);
+  return isOpen(organization) &&
+    users.some(({ state, role }) =>
+      (state === "active" || state === "invited") && isGranted({ kind: "role", role: role as Role }, "act")
+    );
+}
+
+async function openIn(dependencies: Needs, orgId: string, now: number): Promise<void> {
+  const { database } = dependencies;
+  const probes = await readHeldProbes(dependencies, orgId);
+  const byOperator = await probeReasons(dependencies, orgId, { probes, now });
+  for (const names of await activeOperators(dependencies, orgId, now)) {
+    const found: Candidate[] = [];
+    for (const operatorId of names) {
+      const [rows, newest] = await database.snapshot([
+        operatorQuery(orgId, operatorId),
+        newestQuery(orgId, operatorNamed(operatorId)),
+      ]);
+      requireCurrentOperators(dependencies, orgId, { rows, newest });
+      const [row] = rows;
+      if (row === undefined) continue;
+      const current = currentFigures(dependencies.model.document, row);
+      const { jis, uncertainty: { low, high }, verdict } = current;
+      const reasons = [
+        ...stateReasons(dependencies, { ...current, lastAt: row.t1, now }),
+        ...byOperator.get(operatorId) ?? [],
+      ];
+      const figures = { jis, low, high, verdict: verdict?.status ?? null };
+      if (reasons.length > 0) found.push({ operatorId, figures, reasons });
+    }
+    await openFor(dependencies, orgId, { found, now });
+    await nextTurn();
+  }
+}
+
+/** The operators of the organization rule's period, some at a time. */
+async function activeOperators(
+  { database, model: { document } }: Needs,
+  orgId: string,
+  now: number,
+): Promise<readonly (readonly string[])[]> {
+  const since = now - document.organization.active_days * DAY_MS;
+  const names = await database.read(activeOperatorsQuery(orgId, since));
+  return chunksOf(names.map(({ operator_id }) => operator_id), OPERATORS_AT_ONCE);
+}
+
+/** What the state of an operator gives a reason for. */
+function stateReasons(
+  { model: { document } }: Needs,
+  { state, domain, jis, verdict, lastAt, now }: ReturnType<typeof currentFigures> & {
+    readonly lastAt: number;
+    readonly now: number;
+  },
+): readonly Reason[] {
+  const reasons: Reason[] = [];
+  if (verdict?.status === "non_compliant") {
+    reasons.push({ cause: "at_risk", statement: verdictInWords(verdict), about: null });
+  }
+  const away = Math.floor((now - lastAt) / DAY_MS);
+  if (away >= AWAY_DAYS) {
+    reasons.push({ cause: "away", statement: `No interaction for ${away} days.`, about: null });
+  }
+  const { days_to_non_compliance: days, non_compliant_on: on } = readProjection(
+    document,
+    projectDecay(document, state, { jis, domain: domain as Domain }),
+    { lastAt, now, verdict },
+  );
+  const { min_jis } = document.thresholds;
+  if (jis >= min_jis && days !== null && days <= PROJECTED_DAYS && verdict?.status !== "non_compliant") {
+    reasons.push({
+      cause: "projected_below",
+      statement: days === 0
+        ? `Without new work the score is projected to be below ${min_jis} since ${on}.`
+        : `Without new work the score is projected to fall below ${min_jis} on ${on}, in ${
+          formatQuantity(String(days), "day")
+        }.`,
+      about: null,
+    });
+  }
+  return reasons;
+}
+
+/** What the probes of the last days give a reason for, by operator. */
+async function probeReasons(
+  dependencies: Needs,
+  orgId: string,
+  { probes, now }: { readonly probes: readonly ProbeRow[]; readonly now: number },
+): Promise<ReadonlyMap<string, readonly Reason[]>> {
+  const recent = probes.filter(({ closed_at }) => closed_at !== null && closed_at > now - PROBE_DAYS * DAY_MS)
+    .toSorted((one, other) => one.closed_position! - other.closed_position!);
+  const draws = await drawsOf(dependencies, orgId, recent);
+  const own = Map.groupBy(
+    recent.filter(({ probe_id }) => draws.has(probe_id)),
+    ({ probe_id }) => draws.get(probe_id)!.operator_id,
+  );
+  const reasons = new Map<string, readonly Reason[]>();
+  for (const [operatorId, rows] of own) {
+    const wrong = rows.filter(({ state, ai_correct }) => state === "decided" && ai_correct === 0);
+    const missed = wrong.filter(({ departed }) => departed === 0);
+    const grave = missed.filter(({ stakes }) => stakes !== "standard");
+    const lost = rows.filter(({ state }) => state === "lost");
+    const found: Reason[] = [];
+    if (grave.length > 0) {
+      found.push({
+        cause: "probe_missed",
+        statement: `Followed wrong advice in ${missed.length} of ${
+          formatQuantity(String(wrong.length), "sealed probe")
+        } in the last ${PROBE_DAYS} days, ${grave.length} of them at high stakes.`,
+        about: grave.at(-1)!.probe_id,
+      });
+    }
+    if (lost.length > 0) {
+      found.push({
+        cause: "probes_lost",
+        statement: `${
+          formatQuantity(String(lost.length), "sealed probe")
+        } of the last ${PROBE_DAYS} days ended without a decision.`,
+        about: lost.at(-1)!.probe_id,
+      });
+    }
+    reasons.set(operatorId, found);
+  }
+  return reasons;
+}
+
+async function openFor(
+  dependencies: Needs,
+  orgId: string,
+  { found, now }: { readonly found: readonly Candidate[]; readonly now: number },
+): Promise<void> {
+  const pseudonyms = await pseudonymsOf(dependencies, orgId, found.map(({ operatorId }) => operatorId));
+  const histories = await casesOfSubjects(dependencies, orgId, [...pseudonyms.values()]);
+  const caller = { actor: "system", orgId, prefix: null } as const;
+  for (const { operatorId, figures, reasons } of found) {
+    const pseudonym = pseudonyms.get(operatorId);
+    // The operator was erased meanwhile.
+    if (pseudonym === undefined) continue;
+    const { cases, entries } = histories.get(pseudonym)!;
+    let added = 0;
+    for (const reason of reasons.filter((one) => isNew(one, cases, now))) {
+      const opened = { operator_id: operatorId, ...reason, figures };
+      const draft = openingDraft(dependencies, { caller, opened, now });
+      const of = { orgId, pseudonym, entries: entries + added, draft };
+      // If somebody else opened or changed a case meanwhile, the next run looks again.
+      if (await appendOpening(dependencies, of) === null) break;
+      added += 1;
+    }
+  }
+}
+
+/** Whether no case of a cause is open, and none ended of late; a probe that none of them names is new at once. */
+function isNew({ cause, about }: Reason, cases: readonly RecordedCase[], now: number): boolean {
+  const same = cases.filter((one) => one.cause === cause);
+  if (same.some(({ state }) => isOpenCase(state))) return false;
+  if (about !== null) return same.every((one) => one.about !== about);
+  return same.every(({ changed_at }) => now - Date.parse(changed_at) > REST_DAYS * DAY_MS);
+}

@@ -1,0 +1,40 @@
+/** Cases in words. */
+import type { CaseCause, CaseState, CaseStep } from "../../domain/case.ts";
+
+export const CAUSE_WORDS: Readonly<Record<CaseCause, string>> = {
+  at_risk: "Below the threshold",
+  probe_missed: "Missed sealed probes",
+  projected_below: "Projected to fall below the threshold",
+  away: "Away",
+  probes_lost: "Probes without a decision",
+  contest: "Contests a record",
+  by_hand: "Opened by hand",
+};
+
+/** What is mostly done next, if nobody has begun. */
+export const NEXT_WORDS: Readonly<Record<CaseCause, string>> = {
+  at_risk: "Talk to the reviewer, and set an exercise.",
+  probe_missed: "Look at the decisions together, and set an exercise on finding errors.",
+  projected_below: "Set an exercise before the score fades.",
+  away: "Find out why; set an exercise before the first decision after the return.",
+  probes_lost: "Ask why the cases were left, or whether the application lost them.",
+  contest: "Look at the record, answer the reviewer, and note what came of it.",
+  by_hand: "Do what the statement asks for.",
+};
+
+export const STATE_WORDS: Readonly<Record<CaseState, string>> = {
+  open: "Open",
+  assigned: "In work",
+  waiting: "Waiting",
+  done: "Done",
+  dismissed: "Dismissed",
+};
+
+export const STEP_WORDS: Readonly<Record<CaseStep, string>> = {
+  assign: "gave it to somebody",
+  note: "noted",
+  exercise: "named an exercise",
+  wait: "made it wait",
+  done: "ended it as done",
+  dismiss: "dismissed it",
+};

@@ -1,0 +1,248 @@
+/** One case: its cause, what was done, and what can be done next. */
+import { useState } from "preact/hooks";
+import { useRoute } from "preact-iso";
+import { type CaseStepRequest, isOpenCase } from "../../../domain/case.ts";
+import { CAUSE_WORDS, NEXT_WORDS, STATE_WORDS, STEP_WORDS } from "../case_words.ts";
+import { addressOf, Answered, Failure, Figure, Instant, Tile, View } from "../parts.tsx";
+import { Reviewer } from "../reviewers.tsx";
+import { may, useCaller, useSession } from "../session.tsx";
+import type { Case } from "../types.ts";
+import { useAction, useAnswer } from "../use_answer.ts";
+
+export function CaseView() {
+  const { params: { id = "" } } = useRoute();
+  const asked = useAnswer<Case>({ path: `/v1/cases/${encodeURIComponent(id)}` });
+  const [later, setLater] = useState<Case | null>(null);
+  return (
+    <View title="Case">
+      <Answered asked={asked}>
+        {(body) => {
+          // The answer to a step is the case after it.
+          const shown =
+            later !== null && later.case_id === body.case_id && later.steps.length > body.steps.length
+              ? later
+              : body;
+          return <Shown shown={shown} onChanged={setLater} again={asked.again} />;
+        }}
+      </Answered>
+    </View>
+  );
+}
+
+interface ShownProperties {
+  readonly shown: Case;
+  readonly onChanged: (shown: Case) => void;
+  readonly again: () => void;
+}
+
+function Shown({ shown, onChanged, again }: ShownProperties) {
+  const { signedIn } = useSession();
+  const isOpen = isOpenCase(shown.state);
+  return (
+    <>
+      <div class={`notice ${isOpen ? "fair" : "none"}`}>
+        <h2>
+          <Reviewer id={shown.operator_id} />: {CAUSE_WORDS[shown.cause]}
+        </h2>
+        <p>
+          <bdi>{shown.statement}</bdi>
+        </p>
+        {isOpen && <p>{NEXT_WORDS[shown.cause]}</p>}
+        {shown.cause === "contest" && (
+          <p>
+            <a href={addressOf("/console/contests", { operator_id: shown.operator_id })}>
+              Read what was contested
+            </a>
+          </p>
+        )}
+      </div>
+      <ul class="tiles">
+        <Tile name="State">{STATE_WORDS[shown.state]}</Tile>
+        <Tile name="Owner">
+          {shown.owner === null ? "nobody" : <bdi>{shown.owner_name ?? "an erased user"}</bdi>}
+        </Tile>
+        <Tile name="Due">{shown.due_on ?? "no day"}</Tile>
+        <Effect shown={shown} />
+      </ul>
+      {isOpen && may(signedIn, "act") && <Acts shown={shown} onChanged={onChanged} again={again} />}
+      <h2>What was done</h2>
+      <ol class="steps">
+        <li>
+          <Instant at={shown.opened_at} />, {byInWords(shown)} opened it.
+        </li>
+        {shown.steps.map((step) => (
+          <li key={step.number}>
+            <Instant at={step.at} />, {byInWords(step)} {STEP_WORDS[step.step]}
+            {step.step === "assign" &&
+              (step.owner === null ? ": to nobody" : (
+                <>
+                  : <bdi>{step.owner_name ?? "an erased user"}</bdi>
+                </>
+              ))}
+            {step.due_on !== null && `, until ${step.due_on}`}
+            {step.run_id !== null && (
+              <>
+                : <code>{step.run_id}</code>
+              </>
+            )}.
+            {step.note !== null && (
+              <p class="note">
+                <bdi>{step.note}</bdi>
+              </p>
+            )}
+          </li>
+        ))}
+      </ol>
+      <p class="small muted">
+        Each step is a signed entry of the chain, the last one number{" "}
+        {shown.steps.at(-1)?.seq ?? shown.seq}. The reviewer's own copy shows them.
+      </p>
+    </>
+  );
+}
+
+function byInWords({ actor, user_id, user_name }: Pick<Case, "actor" | "user_id" | "user_name">): string {
+  if (user_id !== null) return user_name ?? "an erased user";
+  return actor === "system" ? "the service" : "an application with a key";
+}
+
+/** The score at the opening, and what became of it. */
+function Effect({ shown: { figures, effect, steps, state } }: { readonly shown: Case }) {
+  const last = steps.at(-1)?.figures ?? null;
+  return (
+    <>
+      {figures !== null && (
+        <Tile
+          name="JIS when it was opened"
+          more={
+            <>
+              between <Figure of="figures.low" value={figures.low} /> and{" "}
+              <Figure of="figures.high" value={figures.high} />
+            </>
+          }
+        >
+          <Figure of="figures.jis" value={figures.jis} />
+        </Tile>
+      )}
+      {state === "done" && last !== null && (
+        <Tile
+          name="Effect"
+          more={effect === null
+            ? "nothing to compare with"
+            : effect.clear
+            ? "the intervals are apart"
+            : "the intervals overlap: it may be chance"}
+        >
+          {effect === null ? <Figure of={`steps.${steps.length - 1}.figures.jis`} value={last.jis} /> : (
+            <>
+              {effect.jis > 0 && "+"}
+              <Figure of="effect.jis" value={effect.jis} />
+            </>
+          )}
+        </Tile>
+      )}
+    </>
+  );
+}
+
+function Acts({ shown, onChanged, again }: ShownProperties) {
+  const { signedIn: { user } } = useSession();
+  const [owner, setOwner] = useState(shown.owner ?? "");
+  const [day, setDay] = useState(shown.due_on ?? "");
+  const [note, setNote] = useState("");
+  const caller = useCaller();
+  const { busy, error, run } = useAction<Case>();
+  const step = async (request: DistributedOmit<CaseStepRequest, "seen">) => {
+    const body = { ...request, seen: shown.steps.length };
+    const path = `/v1/cases/${shown.case_id}/events`;
+    const changed = await run((patience) => caller.json<Case>({ method: "POST", path, body }, { patience }));
+    if (changed === null) return;
+    setNote("");
+    onChanged(changed);
+  };
+  const said = note.trim() === "" ? null : note;
+  const due = day === "" ? null : day;
+  const isMine = user !== null && shown.owner === user.user_id;
+  return (
+    <>
+      <h2>What to do</h2>
+      <div class="actions">
+        {user !== null && !isMine && (
+          <button
+            class="main"
+            type="button"
+            disabled={busy}
+            onClick={() => step({ step: "assign", owner: user.user_id, due_on: due, note: null })}
+          >
+            Take it
+          </button>
+        )}
+        <a class="button" href={`/console/operators/${encodeURIComponent(shown.operator_id)}`}>
+          Open the reviewer, set an exercise
+        </a>
+      </div>
+      <div class="filters">
+        <div class="field">
+          <label for="case-to">Owner</label>
+          <select id="case-to" value={owner} onChange={(event) => setOwner(event.currentTarget.value)}>
+            <option value="">Nobody</option>
+            {shown.owners.map(({ user_id, name }) => <option key={user_id} value={user_id}>{name}</option>)}
+          </select>
+        </div>
+        <div class="field">
+          <label for="case-day">Due, or to look at again</label>
+          <input
+            id="case-day"
+            type="date"
+            value={day}
+            onInput={(event) => setDay(event.currentTarget.value)}
+          />
+        </div>
+        <button
+          type="button"
+          disabled={busy}
+          onClick={() =>
+            step({ step: "assign", owner: owner === "" ? null : owner, due_on: due, note: said })}
+        >
+          Assign
+        </button>
+        <button type="button" disabled={busy} onClick={() => step({ step: "wait", due_on: due, note: said })}>
+          Wait until that day
+        </button>
+      </div>
+      <div class="field">
+        <label for="case-note">Note</label>
+        <textarea
+          id="case-note"
+          rows={3}
+          maxLength={4000}
+          value={note}
+          onInput={(event) => setNote(event.currentTarget.value)}
+        />
+        <p class="small muted">
+          It is signed, cannot be changed, and the reviewer's own copy shows it. To end the case, say what
+          came of it.
+        </p>
+      </div>
+      <div class="actions">
+        <button type="button" disabled={busy || said === null} onClick={() => step({ step: "note", note })}>
+          Add the note
+        </button>
+        <button type="button" disabled={busy || said === null} onClick={() => step({ step: "done", note })}>
+          End it as done
+        </button>
+        <button
+          type="button"
+          disabled={busy || said === null}
+          onClick={() => step({ step: "dismiss", note })}
+        >
+          Dismiss it
+        </button>
+      </div>
+      {error !== null && <Failure error={error} again={again} />}
+    </>
+  );
+}
+
+/** `Omit` of each kind of a step. */
+type DistributedOmit<Union, Member extends PropertyKey> = Union extends unknown ? Omit<Union, Member> : never;

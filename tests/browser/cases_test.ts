@@ -1,0 +1,142 @@
+/**
+ * Cases in the console, as an officer meets them: who needs attention and why stands on the first view, a case is taken, noted and
+ * ended with its effect, each within three clicks.
+ */
+import assert from "node:assert/strict";
+import type { Page } from "playwright-core";
+import { assertAccessible, assertFits, browserTests, THEMES } from "./browser.ts";
+import { go, shown } from "./console.ts";
+import { type DemoService, sharedDemo } from "./demo_service.ts";
+
+// deno-lint-ignore no-explicit-any -- an answer is whatever the service said
+type Json = any;
+
+const casesTest = browserTests<DemoService>(sharedDemo(), ({ service }) => service.url);
+
+/** The cases that the rules have opened, without those that another test took. */
+async function freeCases({ service, key }: DemoService): Promise<Json[]> {
+  const { body }: Json = await service.send("/v1/cases", { key });
+  return body.cases.filter(({ state, steps }: Json) => state === "open" && steps.length === 0);
+}
+
+let officers = 0;
+
+/** Signs a new officer in, by an invitation. */
+async function signInAsOfficer(page: Page, { service, key }: DemoService): Promise<void> {
+  officers += 1;
+  const body = { email: `officer-${officers}@demo.example`, name: `Officer ${officers}`, role: "officer" };
+  const invited: Json = (await service.send("/v1/users", { key, method: "POST", body })).body;
+  await page.goto(invited.link);
+  await page.getByLabel(/^Password/).fill("correct horse battery");
+  await page.getByRole("button", { name: "Set the password" }).click();
+  await page.getByRole("navigation", { name: "Console" }).waitFor();
+}
+
+/** Counts the clicks on a page. */
+function clicksOn(page: Page) {
+  let clicks = 0;
+  return {
+    async on(role: "button" | "link", name: string | RegExp) {
+      clicks += 1;
+      await page.getByRole(role, { name }).first().click();
+    },
+    get count() {
+      return clicks;
+    },
+  };
+}
+
+casesTest(
+  "an officer sees who needs attention and why, takes a case, and ends it with its effect",
+  async (visit, demo) => {
+    const [first] = await freeCases(demo);
+    const { page } = await visit();
+    await signInAsOfficer(page, demo);
+    const attention = page.getByRole("region", { name: "Cases that need somebody" });
+    await attention.waitFor();
+    const row = attention.getByRole("row").filter({ hasText: first.statement }).filter({
+      hasText: first.operator_id,
+    });
+    assert.ok(await row.first().isVisible(), "the cause stands on the first view, in a sentence");
+
+    const clicks = clicksOn(page);
+    await page.locator(`a[href="/console/cases/${first.case_id}"]`).click();
+    await page.getByRole("heading", { level: 1, name: "Case" }).waitFor();
+    await shown(page);
+    await clicks.on("button", "Take it");
+    await page.getByText("In work").waitFor();
+    assert.equal(clicks.count + 1, 2, "one click to the case, one to take it");
+
+    await page.getByLabel("Note").fill("We looked at the decisions together.");
+    await clicks.on("button", "Add the note");
+    await page.getByText("We looked at the decisions together.").waitFor();
+    await page.getByLabel("Due, or to look at again").fill("2031-01-31");
+    await clicks.on("button", "Wait until that day");
+    await page.getByText("Waiting").first().waitFor();
+    await page.getByLabel("Note").fill("The score is as it was.");
+    await clicks.on("button", "End it as done");
+    await page.getByText("ended it as done").waitFor();
+    await page.getByText("Effect").waitFor();
+    assert.equal(
+      await page.getByRole("button", { name: "Take it" }).count(),
+      0,
+      "an ended case offers no act",
+    );
+
+    const { body } = await demo.service.send(`/v1/cases/${first.case_id}`, { key: demo.key });
+    const ended: Json = body;
+    assert.equal(ended.state, "done");
+    assert.deepEqual(ended.steps.map(({ step }: Json) => step), ["assign", "note", "wait", "done"]);
+    assert.equal(await page.locator("[data-figure='figures.jis']").textContent(), String(ended.figures.jis));
+    assert.equal(await page.locator("[data-figure='effect.jis']").textContent(), String(ended.effect.jis));
+
+    await go(page, "/console/cases?state=all");
+    await shown(page);
+    await page.getByRole("row").filter({ hasText: "Done" }).first().waitFor();
+    await page.getByLabel("Owner").selectOption("Mine");
+    await shown(page);
+    assert.equal(new URL(page.url()).searchParams.get("owner"), ended.owner, "the address keeps the filter");
+    assert.equal(await page.locator("tbody tr").count(), 1);
+  },
+);
+
+casesTest(
+  "a step that somebody else was quicker with is refused, and the case is read again",
+  async (visit, demo) => {
+    const [first] = await freeCases(demo);
+    const { page, expectErrors } = await visit();
+    await signInAsOfficer(page, demo);
+    await go(page, `/console/cases/${first.case_id}`);
+    await shown(page);
+    const path = `/v1/cases/${first.case_id}/events`;
+    await demo.service.send(path, {
+      key: demo.key,
+      method: "POST",
+      body: { step: "note", note: "Mine was first." },
+    });
+    expectErrors(/409/);
+    await page.getByRole("button", { name: "Take it" }).click();
+    await page.getByText("you have seen 0").waitFor();
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByText("Mine was first.").waitFor();
+    await page.getByRole("button", { name: "Take it" }).click();
+    await page.getByText("In work").waitFor();
+  },
+);
+
+for (const theme of THEMES) {
+  casesTest(
+    `the views of cases are accessible and fit a phone, in the ${theme} theme`,
+    async (visit, demo) => {
+      const [first] = await freeCases(demo);
+      const { page } = await visit({ theme, width: 390 });
+      await signInAsOfficer(page, demo);
+      for (const view of ["", "/cases", "/cases?state=all&cause=contest", `/cases/${first.case_id}`]) {
+        await go(page, `/console${view}`);
+        await shown(page);
+        await assertAccessible(page, `the view ${view} of cases`);
+        await assertFits(page, `the view ${view} of cases`);
+      }
+    },
+  );
+}
