@@ -44,6 +44,7 @@ const REFERENCES: Readonly<Record<string, readonly string[]>> = {
   seq: ["0", "1", "2"],
   probe_id: ["$probe"],
   run_id: ["$run"],
+  case_id: ["$case"],
   token: ["$token"],
   sha256: ["$set"],
   key_id: ["$key"],
@@ -132,6 +133,9 @@ const OWN_MEMBERS: Readonly<Record<string, Readonly<Record<string, fc.Arbitrary<
     advised: fc.constant(true),
   },
   postContest: { record_id: fc.constant(null), statement: fc.stringMatching(/^[A-Za-z][A-Za-z ]{0,200}$/) },
+  postCase: { operator_id: fc.constant("$without-case") },
+  // Whose exercise it is no schema says.
+  postCaseEvent: { owner: fc.constant(null), run_id: fc.constant("$run"), seen: fc.constant(null) },
   postUnmask: { reviewer: fc.constantFrom("$operator", "$mature") },
   postKey: { expires_at: fc.constantFrom(null, "2099-12-31") },
   postUser: { email: fc.constant("$address") },

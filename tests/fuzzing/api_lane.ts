@@ -403,6 +403,11 @@ const NAMES: Readonly<Record<string, (state: State, id: string) => readonly stri
   "$assessment": ({ assessments }) => assessments,
   "$probe": ({ probes }) => probes,
   "$run": ({ exercises }) => [...exercises.values()].map(({ run }) => run),
+  "$case": ({ cases }) => [...cases.keys()],
+  "$without-case": ({ operators, cases }) => {
+    const taken = new Set(cases.values());
+    return operators.filter((operator) => !taken.has(operator));
+  },
   "$token": ({ exercises }) => [...exercises.keys()],
   "$page": ({ pages }) => [...pages.keys()],
   "$set": ({ sets }) => sets,

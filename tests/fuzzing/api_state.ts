@@ -41,6 +41,8 @@ export interface State {
   probes: string[];
   /** Exercises, by the token of their link. */
   readonly exercises: Map<string, { readonly run: string; readonly operator: string }>;
+  /** The operators of open cases, by the case's id. */
+  readonly cases: Map<string, string>;
   /** Reviewers' own pages, by the token of their link. */
   readonly pages: Map<string, { readonly operator: string; contests: number }>;
   /** Hashes of case sets. */
@@ -69,6 +71,7 @@ export function emptyState(main: Organization, victim: Organization): State {
     assessments: [],
     probes: [],
     exercises: new Map(),
+    cases: new Map(),
     pages: new Map(),
     sets: [],
     keys: [],
@@ -150,7 +153,7 @@ export const LESSONS: Readonly<Record<string, Learning>> = {
       if (operator === operator_id) state.exercises.delete(token);
     }
     forgetPages(state, operator_id!);
-    for (const records of [state.sessions, state.decisions]) {
+    for (const records of [state.sessions, state.decisions, state.cases]) {
       for (const [id, operator] of records) if (operator === operator_id) records.delete(id);
     }
   },
@@ -173,6 +176,12 @@ export const LESSONS: Readonly<Record<string, Learning>> = {
     state.exercises.set(link.split("/").at(-1), { run: run_id, operator: operator_id });
     remember(state, operator_id);
   },
+  postCase(state, { body: { case_id, operator_id } }) {
+    state.cases.set(case_id, operator_id);
+  },
+  postCaseEvent(state, { path: { case_id }, body: { state: now } }) {
+    if (now === "done" || now === "dismissed") state.cases.delete(case_id!);
+  },
   postCaseSet(state, { body: { sha256 } }) {
     if (!state.sets.includes(sha256)) state.sets.push(sha256);
   },
@@ -189,6 +198,7 @@ export const LESSONS: Readonly<Record<string, Learning>> = {
     page.contests += 1;
     if (page.contests >= CONTESTS_OF_A_PAGE) state.pages.delete(token!);
   },
+  getCases: nextPage("getCases"),
   getContests: nextPage("getContests"),
   getExercises: nextPage("getExercises"),
   getOperators: nextPage("getOperators"),
