@@ -226,7 +226,7 @@ function negotiate(context: AppContext): void {
  */
 function servePage(context: AppContext, page: Page): Response {
   context.var.exchange.route = `GET ${page.path}`;
-  return renderPage(page);
+  return renderPage(context, page);
 }
 
 /** Whether people may type the path of the page: false for assets, the console's views and exercises. */

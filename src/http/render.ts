@@ -5,6 +5,7 @@ import { withMembers } from "../operations/shared/answers.ts";
 import type { Call } from "../operations/shared/call.ts";
 import { raiseTampering, tamperingOf } from "../operations/shared/tampering.ts";
 import { REFUSAL_PAGE_CSP, refusalPage } from "../pages/refusal.ts";
+import { encoded } from "./compression.ts";
 import type { Page } from "./pages.ts";
 import type { AppContext, Services } from "./exchange.ts";
 import type { Reply, StreamReply } from "./reply.ts";
@@ -28,13 +29,18 @@ export function renderReply(
   if (reply.call !== undefined) exchange.call = reply.call;
   if (reply.replayed) exchange.headers.set("Idempotency-Replayed", "true");
   if ("json" in reply) return respondJson(withMembers(reply.json, envelope(exchange.call)), reply.status);
-  const body = reply.document ? reply.body : { ...reply.body, ...envelope(exchange.call) };
-  return json(body, reply.status);
+  if (reply.document) {
+    return respondPublic(context, JSON.stringify(reply.body), {
+      status: reply.status,
+      contentType: "application/json",
+    });
+  }
+  return json({ ...reply.body, ...envelope(exchange.call) }, reply.status);
 }
 
 /** A page or an asset, unchanged. */
-export function renderPage({ text, contentType, headers }: Page): Response {
-  return respond(text, { status: 200, contentType, headers });
+export function renderPage(context: AppContext, { text, contentType, headers }: Page): Response {
+  return respondPublic(context, text, { status: 200, contentType, headers });
 }
 
 /**
@@ -104,15 +110,26 @@ function respondJson(text: string, status: number): Response {
   return respond(text, { status, contentType: "application/json" });
 }
 
-function respond(
-  text: string,
-  { status, contentType, headers = {} }: {
-    readonly status: number;
-    readonly contentType: string;
-    readonly headers?: Readonly<Record<string, string>>;
-  },
+interface Head {
+  readonly status: number;
+  readonly contentType: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Responds with what is the same for everybody. */
+function respondPublic(context: AppContext, text: string, { headers = {}, ...head }: Head): Response {
+  const { bytes, headers: ofEncoding } = encoded(context, text);
+  return respondBytes(bytes, { ...head, headers: { ...headers, ...ofEncoding } });
+}
+
+function respond(text: string, head: Head): Response {
+  return respondBytes(new TextEncoder().encode(text), head);
+}
+
+function respondBytes(
+  bytes: Uint8Array<ArrayBuffer>,
+  { status, contentType, headers = {} }: Head,
 ): Response {
-  const bytes = new TextEncoder().encode(text);
   // Set here, so that HEAD gives the same Content-Length as GET (RFC 9110, section 8.6).
   return new Response(bytes, {
     status,

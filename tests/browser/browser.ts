@@ -152,12 +152,12 @@ async function open(
     if (protocol.startsWith("http")) {
       // A page that closes in the meantime takes the response with it.
       const response = await request.response().catch(() => null);
-      const body = await response?.body().catch(() => null);
+      const sizes = await request.sizes().catch(() => null);
       made.set(request, {
         method: request.method(),
         path: pathname + search,
         status: response?.status() ?? 0,
-        bytes: body?.length ?? 0,
+        bytes: sizes?.responseBodySize ?? 0,
       });
       requests.splice(0, Infinity, ...[...made.values()].filter((known) => known !== null));
     }

@@ -1,4 +1,5 @@
 /** The service's descriptions of itself, and the headers and members of every answer. */
+import { gunzipSync } from "node:zlib";
 import assert from "node:assert/strict";
 import { EPOCH, withHarness } from "../harness.ts";
 
@@ -64,6 +65,10 @@ Deno.test(
         "GET /v1/organization/dashboard key",
         "GET /v1/organization/shadow key",
         "POST /v1/maintenance/recommend key",
+        "POST /v1/cases key",
+        "GET /v1/cases key",
+        "GET /v1/cases/{case_id} key",
+        "POST /v1/cases/{case_id}/events key",
         "POST /v1/operator/{operator_id}/page-link key",
         "GET /v1/contests key",
         "GET /me/{token}/state none",
@@ -255,6 +260,41 @@ Deno.test(
       const host of ["localhost", "127.0.0.1:8080", "[::1]:8080", "jiss.bank.example", "my_host:1", "x:"]
     ) {
       assert.equal((await send("/", { headers: { Host: host } })).status, 200, host);
+    }
+  }),
+);
+
+Deno.test(
+  "documents and pages are sent compressed to whoever takes it, and answers with data never",
+  withHarness(async (harness) => {
+    const key = await harness.organization("acme");
+    const ask = async (path: string, headers: Readonly<Record<string, string>>, method = "GET") => {
+      const answer = await harness.app.fetch(new Request(`http://jiss.test${path}`, { method, headers }), {
+        peer: "192.0.2.1",
+      });
+      return { headers: answer.headers, bytes: new Uint8Array(await answer.arrayBuffer()) };
+    };
+    const gzip = { "Accept-Encoding": "br;q=1, gzip;q=0.8" };
+    const plain = await ask("/openapi.json", {});
+    assert.equal(plain.headers.get("Content-Encoding"), null);
+    const small = await ask("/openapi.json", gzip);
+    assert.deepEqual([small.headers.get("Content-Encoding"), small.headers.get("Vary")], [
+      "gzip",
+      "Accept-Encoding",
+    ]);
+    assert.ok(small.bytes.length < plain.bytes.length / 5, `${small.bytes.length} of ${plain.bytes.length}`);
+    assert.equal(small.headers.get("Content-Length"), String(small.bytes.length));
+    assert.deepEqual(new Uint8Array(gunzipSync(small.bytes)), plain.bytes);
+    const head = await ask("/openapi.json", gzip, "HEAD");
+    assert.equal(head.headers.get("Content-Length"), String(small.bytes.length));
+    assert.equal((await ask("/docs/verify-offline", gzip)).headers.get("Content-Encoding"), "gzip");
+    assert.equal(
+      (await ask("/openapi.json", { "Accept-Encoding": "gzip;q=0" })).headers.get("Content-Encoding"),
+      null,
+    );
+    for (const path of ["/v1/organization/dashboard", "/v1/organization/operators"]) {
+      const answer = await ask(path, { ...gzip, "X-API-Key": key });
+      assert.equal(answer.headers.get("Content-Encoding"), null, path);
     }
   }),
 );
