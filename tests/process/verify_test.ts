@@ -19,10 +19,12 @@ import {
   verifyProgram,
   type VerifyRun,
   verifyUnheard,
+  withDirectory,
   withVisit,
 } from "../auditing.ts";
 import { forged } from "../bundle_tampering.ts";
 import { openHarness, pemOf, scoreRequest } from "../harness.ts";
+import { KEPT_PAGES, keptPage } from "../kept_pages/kept.ts";
 import { createOrganization, freshDeployment, runProgram, startService } from "../program.ts";
 
 const verify = verifyProgram;
@@ -496,6 +498,24 @@ Deno.test(
     }
   }),
 );
+
+for (const name of Object.keys(KEPT_PAGES) as (keyof typeof KEPT_PAGES)[]) {
+  Deno.test(
+    `a page that was saved from ${name} still shows what its report says, and no longer does after a change of one word`,
+    () =>
+      withDirectory(async (directory) => {
+        const { page, jwks } = await keptPage(name);
+        const key = await save(directory, "jwks.json", jwks);
+        const same = await verify([await save(directory, "saved.html", page), "--key", key]);
+        assert.deepEqual([same.code, same.stdout.split("\n")[0]], [0, UNANCHORED.verdict]);
+        assert.match(same.stdout, /The page shows what that report says\.\n/);
+        const changed = page.replace("Organization rule", "Organization rules");
+        assert.notEqual(changed, page);
+        const other = await verify([await save(directory, "changed.html", changed), "--key", key]);
+        assert.deepEqual([other.code, other.stdout.split("\n")[0]], [2, "NOT VERIFIABLE"]);
+      }),
+  );
+}
 
 Deno.test(
   "a saved answer is verified alone, and compared with its bundle in any order",
