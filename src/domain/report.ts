@@ -12,20 +12,6 @@ import { orgIdSchema } from "./organization.ts";
 import { probeFiguresSchema } from "./probe.ts";
 import { dimensionSchema, envelopeFields, modelReferenceSchema, points } from "./score.ts";
 
-/** Epoch milliseconds: the start is included, the end excluded. */
-export interface Period {
-  readonly start: number;
-  readonly end: number;
-}
-
-/** The last calendar quarter (UTC) that has ended by `now`, epoch milliseconds. */
-export function lastFullQuarter(now: number): Period {
-  const today = new Date(now);
-  const year = today.getUTCFullYear();
-  const month = today.getUTCMonth() - today.getUTCMonth() % 3;
-  return { start: Date.UTC(year, month - 3), end: Date.UTC(year, month) };
-}
-
 /** Statuses from worst to best; `not_applicable` stands outside the order. */
 export const FINDING_STATUSES = [
   "non_compliant",

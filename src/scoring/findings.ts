@@ -6,7 +6,8 @@
  * scoring model, section 10.
  */
 import { DIMENSIONS, type Domain, type VerdictStatus } from "../domain/enums.ts";
-import { type Finding, FINDING_STATUSES, type FindingStatus, type Period } from "../domain/report.ts";
+import type { Period } from "../domain/period.ts";
+import { type Finding, FINDING_STATUSES, type FindingStatus } from "../domain/report.ts";
 import type { LawRule, ModelDocument } from "./model.ts";
 import { countedVerdict } from "./organization.ts";
 import {

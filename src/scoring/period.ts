@@ -4,7 +4,7 @@
  */
 import type { ProbeFigures } from "../domain/probe.ts";
 import type { Domain, VerdictStatus } from "../domain/enums.ts";
-import type { Period } from "../domain/report.ts";
+import type { Period } from "../domain/period.ts";
 import type { FullDimensions } from "./dimensions.ts";
 import type { ModelDocument } from "./model.ts";
 import { countedVerdict } from "./organization.ts";

@@ -6,7 +6,8 @@
  * Source: scoring model, sections 9 and 10; contract, section 4.
  */
 import type { Domain, VerdictStatus } from "../domain/enums.ts";
-import type { Article14, Finding, FindingStatus, Period, Report, ReportContent } from "../domain/report.ts";
+import type { Period } from "../domain/period.ts";
+import type { Article14, Finding, FindingStatus, Report, ReportContent } from "../domain/report.ts";
 import { figuresOf } from "./figures.ts";
 import {
   type FindingsInput,

@@ -1,6 +1,6 @@
 /** Reads over scores: one row, an operator's history, its days, and the rows at the edges of a period. */
 import { type CompiledQuery, type RawBuilder, sql } from "kysely";
-import type { Period } from "../domain/report.ts";
+import type { Period } from "../domain/period.ts";
 import { type Database, query } from "./database.ts";
 import { listed } from "./value_list.ts";
 import {

@@ -9,7 +9,7 @@ import { MIGRATIONS } from "../../migrations/mod.ts";
 import { DECISIONS } from "../../src/domain/enums.ts";
 import { scoreParametersSchema } from "../../src/domain/score.ts";
 import { nestedScoreRequestSchema } from "../../src/http/routes/scores.ts";
-import type { Period } from "../../src/domain/report.ts";
+import type { Period } from "../../src/domain/period.ts";
 import { eraseOperator } from "../../src/operations/subjects/erasure.ts";
 import { readPeriod } from "../../src/operations/reporting/period_rows.ts";
 import { scoreInteraction } from "../../src/operations/scoring/score.ts";

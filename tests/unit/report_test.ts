@@ -1,13 +1,8 @@
 /** The compliance report and its Article 14 part, on hand-written records. */
 import assert from "node:assert/strict";
 import { DIMENSIONS } from "../../src/domain/enums.ts";
-import {
-  article14Schema,
-  type Finding,
-  type FindingStatus,
-  type Period,
-  reportSchema,
-} from "../../src/domain/report.ts";
+import type { Period } from "../../src/domain/period.ts";
+import { article14Schema, type Finding, type FindingStatus, reportSchema } from "../../src/domain/report.ts";
 import type { FullDimensions } from "../../src/scoring/dimensions.ts";
 import { type ModelDocument, modelSchema } from "../../src/scoring/model.ts";
 import { organizationRule } from "../../src/scoring/organization.ts";

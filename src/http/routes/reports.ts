@@ -3,12 +3,8 @@ import * as z from "zod";
 import { ServiceError } from "../../domain/errors.ts";
 import { instantSchema } from "../../domain/instant.ts";
 import { reportsResponseSchema } from "../../domain/record_list.ts";
-import {
-  article14ResponseSchema,
-  lastFullQuarter,
-  type Period,
-  reportResponseSchema,
-} from "../../domain/report.ts";
+import { lastFullQuarter, type Period } from "../../domain/period.ts";
+import { article14ResponseSchema, reportResponseSchema } from "../../domain/report.ts";
 import { article14OfGroups, mayShowSmallGroups } from "../../domain/small_groups.ts";
 import { evidenceSchema } from "../../evidence/envelope.ts";
 import { probedOperators } from "../../operations/probes/figures.ts";

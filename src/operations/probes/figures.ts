@@ -9,7 +9,7 @@ import {
   summaryOf,
   type UndecidedProbes,
 } from "../../domain/probe.ts";
-import type { Period } from "../../domain/report.ts";
+import type { Period } from "../../domain/period.ts";
 import { evidenceChain } from "../../evidence/chain_name.ts";
 import { drawCountsQuery, type ProbeRow } from "../../store/probes.ts";
 import { AlteredRows } from "../../store/seals.ts";

@@ -7,7 +7,7 @@
  */
 import type { Reading, Scoring } from "../shared/capabilities.ts";
 import { DIMENSIONS, type Domain, type VerdictStatus } from "../../domain/enums.ts";
-import type { Period } from "../../domain/report.ts";
+import type { Period } from "../../domain/period.ts";
 import type { FullDimensions } from "../../scoring/dimensions.ts";
 import type { ModelDocument } from "../../scoring/model.ts";
 import type { PeriodData, PeriodRecord } from "../../scoring/period.ts";

@@ -6,7 +6,8 @@
 import type { Naming, Proving, Reading, Scoring, Writing } from "../shared/capabilities.ts";
 import type { Domain } from "../../domain/enums.ts";
 import { AlteredError, ServiceError } from "../../domain/errors.ts";
-import type { Period, Report } from "../../domain/report.ts";
+import type { Period } from "../../domain/period.ts";
+import type { Report } from "../../domain/report.ts";
 import { canonicalJson } from "../../evidence/canonical.ts";
 import { hex, utf8 } from "../../evidence/crypto.ts";
 import { type Evidence, evidenceOfAppended } from "../../evidence/envelope.ts";
