@@ -4,7 +4,7 @@
  */
 import { DIMENSIONS } from "../src/domain/enums.ts";
 import type { Finding, Report } from "../src/domain/report.ts";
-import type { ReportPage } from "../src/pages/report_document.ts";
+import type { ReportPage } from "../src/pages/report_sections.ts";
 
 const ARTICLE_14_NOTE =
   "High-risk obligations apply from 2 December 2027 (Annex III) and 2 August 2028 (Annex I) under Regulation (EU) 2026/1744.";

@@ -1,7 +1,7 @@
 /** Compliance reports that were saved as pages: reads the signed JSON, and checks that the page shows it. */
 import { reportSchema } from "../domain/report.ts";
-import { reportPage, SIGNED_REPORT_ID } from "../pages/report.ts";
-import type { SignedReport } from "../pages/report_document.ts";
+import { earlierReportPage, reportPage, SIGNED_REPORT_ID } from "../pages/report.ts";
+import type { SignedReport } from "../pages/report_sections.ts";
 import { DEFAULT_MODEL_DOCUMENT } from "../scoring/model.ts";
 
 const BLOCK = `id="${SIGNED_REPORT_ID}"`;
@@ -22,12 +22,15 @@ export function signedReportIn(page: string): string | null {
 }
 
 /**
- * Whether a page is exactly the one that this program draws from a signed report; false for any other answer.
+ * Whether a page is exactly the one that this program draws from a signed report, or that one which earlier programs drew;
+ * false for any other answer.
  */
 export function isDrawnFrom(page: string, answer: Readonly<Record<string, unknown>>): boolean {
   if (!reportSchema.safeParse(answer.report).success) return false;
   const signed = answer as unknown as SignedReport;
   // The service marks the share for `partial` if the report's model is its own.
   const shares = [{}, { partialShare: DEFAULT_MODEL_DOCUMENT.law.pass_share.partial }];
-  return shares.some((share) => reportPage({ signed, ...share }) === page);
+  return [reportPage, earlierReportPage].some((draw) =>
+    shares.some((share) => draw({ signed, ...share }) === page)
+  );
 }

@@ -7,7 +7,7 @@ import { ERROR_STATUSES, type ErrorCode } from "../domain/errors.ts";
 import { type ErrorOperations, errorsContent } from "../pages/errors.ts";
 import { applicationPolicy } from "../pages/policy.ts";
 import { documentContent, scriptPlaceholder, type Shell, shellPage } from "../pages/shell.ts";
-import { PAGE_STYLE } from "../pages/style.ts";
+import { REPORT_PAGE_STYLES } from "../pages/report.ts";
 import { errorCodesOf } from "./openapi.ts";
 import { ROUTES } from "./routes.ts";
 
@@ -20,7 +20,7 @@ export interface Page {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-const POLICY = applicationPolicy(PAGE_STYLE);
+const POLICY = applicationPolicy(REPORT_PAGE_STYLES);
 
 function page(path: string, shell: Omit<Shell, "style" | "script"> & { readonly script?: Asset }): Page {
   return {

@@ -16,17 +16,36 @@ const HISTOGRAM = { height: 260, left: 40, right: 506, top: 40, bottom: 214 };
 const POINT_TICKS = [0, 20, 40, 60, 80, 100];
 const SHARE_TICKS = [0, 0.25, 0.5, 0.75, 1];
 
+/** What the plot of shares says of a finding. */
+export interface PassWords {
+  readonly nameOf: (finding: Finding) => string;
+  /** The result after a finding's share; empty if none is said. */
+  readonly resultOf: (finding: Finding) => string;
+  /** Names the mark of the findings' threshold. */
+  readonly threshold: string;
+}
+
+/** The words of the pages that had no summary. */
+export const EARLIER_PASS_WORDS: PassWords = {
+  nameOf,
+  resultOf: ({ status }) => `, ${STATUS_WORDS[status].toLowerCase()}`,
+  threshold: "compliant",
+};
+
 /**
  * The report's figures that have something to show, in the order of the page.
  *
  * `partialShare` is the share from which a finding is partial, a second mark beside each finding's own
  * threshold. It is not in a report, so it is drawn only if the caller knows it.
  */
-export function reportPlots(report: Report, partialShare?: number): readonly Markup[] {
+export function reportPlots(
+  report: Report,
+  { words, partialShare }: { readonly words: PassWords; readonly partialShare?: number | undefined },
+): readonly Markup[] {
   return [
     histogram(report),
     bands(report),
-    passShares(report, partialShare),
+    passShares(report, { words, partialShare }),
     dimensionRanges(report),
   ].filter((plot) => plot !== null);
 }
@@ -110,16 +129,20 @@ function bands({ figures, verdict }: Report): Markup | null {
   });
 }
 
-function passShares({ findings }: Report, partialShare: number | undefined): Markup | null {
+function passShares(
+  { findings }: Report,
+  { words: { nameOf, resultOf, threshold }, partialShare }: {
+    readonly words: PassWords;
+    readonly partialShare: number | undefined;
+  },
+): Markup | null {
   const measured = findings.flatMap((finding) =>
     finding.observed === null ? [] : [{ ...finding, observed: finding.observed }]
   );
   if (measured.length === 0) return null;
   const x = scaleLinear([0, 1], [ROWS.left, ROWS.right]);
   const rows = measured.map((finding): Row => ({
-    label: `${nameOf(finding)}: ${shareInWords(finding.observed)}, ${
-      STATUS_WORDS[finding.status].toLowerCase()
-    }`,
+    label: `${nameOf(finding)}: ${shareInWords(finding.observed)}${resultOf(finding)}`,
     draw: ({ top, height }) =>
       markup`${bar({ x, from: 0, to: finding.observed, top, height })}
 ${tick(x(finding.threshold), { className: "mark", top, height })}`,
@@ -127,7 +150,7 @@ ${tick(x(finding.threshold), { className: "mark", top, height })}`,
   const thresholds = [...new Set(measured.map(({ threshold }) => threshold))];
   const marks = [
     ...(partialShare === undefined ? [] : [{ at: partialShare, name: "partial" }]),
-    ...thresholds.map((at) => ({ at, name: "compliant" })),
+    ...thresholds.map((at) => ({ at, name: threshold })),
   ].map(({ at, name }): Mark => ({ at, label: `${name} from ${shareInWords(at)}` }));
   return figure({
     id: "pass-shares",
@@ -187,7 +210,8 @@ ${tick(x(median), { className: "bar", top, height })}`,
   });
 }
 
-function nameOf({ regulation, provision }: Pick<Finding, "regulation" | "provision">): string {
+/** A finding's law and provision. */
+export function nameOf({ regulation, provision }: Pick<Finding, "regulation" | "provision">): string {
   return `${regulation}, ${provision}`;
 }
 

@@ -25,14 +25,14 @@ function alone(style: string): readonly string[] {
 }
 
 /**
- * The policy of a page with scripts: files of its own origin, no inline script. `framed` is the style of a
- * page that it shows.
+ * The policy of a page with scripts: files of its own origin, no inline script. `framed` are the styles of a
+ * page that it shows: one for each style that such a page may have.
  */
-export function applicationPolicy(framed: string): string {
+export function applicationPolicy(framed: readonly string[]): string {
   return [
     "default-src 'none'",
     "script-src 'self'",
-    `style-src 'self' ${sourceOf(framed)}`,
+    `style-src 'self' ${framed.map(sourceOf).join(" ")}`,
     "img-src 'self' data:",
     "connect-src 'self'",
     "worker-src 'self'",

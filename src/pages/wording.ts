@@ -62,6 +62,17 @@ export function dayOf(instant: string): string {
   return new Date(instant).toISOString().slice(0, 10);
 }
 
+const MONTHS = [
+  ...["January", "February", "March", "April", "May", "June"],
+  ...["July", "August", "September", "October", "November", "December"],
+];
+
+/** A date, `2026-09-30`, as people write it: `30 September 2026`. */
+export function dateInWords(date: string): string {
+  const [year, month, day] = date.split("-").map(Number);
+  return `${day} ${MONTHS[month! - 1]} ${year}`;
+}
+
 /** An instant in UTC to the second; a midnight is written as its day only. */
 export function instantInWords(instant: string): string {
   const text = new Date(instant).toISOString();

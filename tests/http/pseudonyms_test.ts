@@ -441,7 +441,11 @@ pseudonymTest(
     const again = await scene.harness.send(PERIOD, { key: scene.key });
     assert.deepEqual(again.body.report, issued.body.report);
     const page = await as("viewer", `${PERIOD}&format=html`);
-    assert.match(page.text, /Withheld: fewer than five reviewers/);
+    assert.match(
+      page.text,
+      /Figures about fewer than 5 people are withheld: those of 1 provision and 2 counts of the organization rule\./,
+    );
+    assert.match(page.text, /observed: withheld, fewer than five reviewers/);
     const stored = await as("viewer", `/v1/compliance/report/${issued.body.report.report_id}`);
     assert.equal(stored.status, 200, stored.text);
   },

@@ -26,6 +26,7 @@ import {
   withHarness,
   writingAfterReads,
 } from "../harness.ts";
+import { keptPage } from "../kept_pages/kept.ts";
 import { verifyDatabase } from "../oracle.ts";
 import { resealed } from "../resealed.ts";
 import { refuses } from "../scenario.ts";
@@ -823,6 +824,71 @@ Deno.test(
     }
     assert.equal(pages[0]!.text, pages[1]!.text);
     assert.deepEqual(await harness.rowCounts(), before);
+  }),
+);
+
+/** The text that a reader of a page sees, one space between words. */
+function readable(html: string): string {
+  return html.replace(/<style>.*?<\/style>|<script.*?<\/script>/gs, "").replace(/<[^>]*>/g, " ")
+    .replaceAll("&#39;", "'").replace(/\s+/g, " ");
+}
+
+Deno.test(
+  "the page begins with a summary whose figures are those of the JSON; each law says whether it is in force",
+  withHarness(async (harness) => {
+    const key = await harness.organization("acme");
+    await scoreTenDays(harness, key, { operators: ["a", "b", "c"] });
+    await score(harness, key, { operator: "newcomer" });
+    const { report } = (await reportOf(harness, key)).body;
+    const { text } = await reportOf(harness, key, { ...QUARTER, format: "html" });
+    const [summary] = readable(text.slice(text.indexOf("<main>"))).split(" Findings Each provision ");
+    const { population, verdict, figures: { verdicts }, thresholds, statement } = report;
+    assert.deepEqual([population.operators, population.minimum_data_met], [4, 3]);
+    for (
+      const said of [
+        "Period 1 October 2026 to 31 December 2026;",
+        `report ${report.report_id}`,
+        `(threshold: a score, the JIS, of ${thresholds.min_jis} of 100)`,
+        ...verdict.reasons,
+        `4 operators had ${population.interactions} cases in the period.`,
+        `long enough to be judged: 3. With too short a record, and in no figure below: ${population.insufficient_data}.`,
+        `Meets the threshold JIS of at least ${thresholds.min_jis}, even with all doubt counted against the operator ${verdicts.compliant} `,
+        `the records do not say which ${verdicts.undetermined} `,
+        `Below the threshold JIS below ${thresholds.min_jis}, even with all doubt counted for the operator ${verdicts.non_compliant} `,
+        `the record is too short ${verdicts.insufficient_data} `,
+        "EU AI Act Article 14: Not yet in force : applies from 2 December 2027.",
+        "NYC Local Law 144: In force since 5 July 2023.",
+        "SR 11-7: No longer in force : ended on 16 April 2026, applied from 4 April 2011.",
+        `Whether ${verdicts.undetermined} of 3 operators meet the threshold.`,
+        statement,
+      ]
+    ) {
+      assert.ok(summary!.includes(said), `${said}\n${summary}`);
+    }
+    assert.ok(
+      summary!.includes("Colorado SB 205: Not in force : no day is known from which it applies"),
+      summary,
+    );
+    // In a quarter of 2028 the first law has begun to apply. What is said is of the period's last day.
+    const later = await reportOf(harness, key, { start: "2028-01-01", end: "2028-04-01", format: "html" });
+    assert.match(readable(later.text), /EU AI Act Article 14: In force since 2 December 2027\. /);
+    assert.match(readable(later.text), /Insufficient data\. No operator had an interaction in this period\./);
+  }),
+);
+
+Deno.test(
+  "the console may show the page of a report, and of one from before there were verdicts: its policy has both styles",
+  withHarness(async (harness) => {
+    const key = await harness.organization("acme");
+    const { text } = await reportOf(harness, key, { ...QUARTER, format: "html" });
+    const { page } = await keptPage("0.2.0, whose reports have no verdicts");
+    const { headers } = await harness.send("/console");
+    const styles = [text, page].map((drawn) => /<style>(.*?)<\/style>/s.exec(drawn)![1]!);
+    assert.notEqual(styles[0], styles[1]);
+    for (const style of styles) {
+      const digest = createHash("sha256").update(style).digest("base64");
+      assert.ok(headers.get("Content-Security-Policy")!.includes(`'sha256-${digest}'`));
+    }
   }),
 );
 

@@ -1,11 +1,11 @@
 /** The pages that are drawn for people, in a real browser under their own policy: on screen and on paper. */
 import assert from "node:assert/strict";
-import { REPORT_PAGE_CSP, reportPage } from "../../src/pages/report.ts";
+import { reportPage, reportPagePolicy } from "../../src/pages/report.ts";
 import { signedReportIn } from "../../src/cli/report_page.ts";
 import { SPARKLINE_CSP, sparklineSvg } from "../../src/pages/sparkline.ts";
 import { ASSESSMENT_PAGE_CSP, assessmentPage } from "../../src/pages/assessment.ts";
 import { sampleAssessment } from "../sample_assessment.ts";
-import { EMPTY_REPORT, JUDGED_REPORT, SAMPLE_PAGE, samplePageOf } from "../sample_report.ts";
+import { EMPTY_REPORT, JUDGED_REPORT, SAMPLE_PAGE, SAMPLE_REPORT, samplePageOf } from "../sample_report.ts";
 
 const CHROMIUM = "/usr/bin/chromium";
 const TIMEOUT_MS = 60_000;
@@ -34,13 +34,17 @@ const SPARKLINE = sparklineSvg({
 
 /** The documents that are served: text, type and policy. */
 const DOCUMENTS: Readonly<Record<string, readonly [text: string, type: string, policy: string]>> = {
-  "/report": [PAGE, "text/html; charset=utf-8", REPORT_PAGE_CSP],
+  "/report": [PAGE, "text/html; charset=utf-8", reportPagePolicy(SAMPLE_REPORT)],
   "/empty": [
     reportPage(samplePageOf(EMPTY_REPORT)),
     "text/html; charset=utf-8",
-    REPORT_PAGE_CSP,
+    reportPagePolicy(EMPTY_REPORT),
   ],
-  "/judged": [reportPage(samplePageOf(JUDGED_REPORT)), "text/html; charset=utf-8", REPORT_PAGE_CSP],
+  "/judged": [
+    reportPage(samplePageOf(JUDGED_REPORT)),
+    "text/html; charset=utf-8",
+    reportPagePolicy(JUDGED_REPORT),
+  ],
   "/assessment": [
     assessmentPage(sampleAssessment(12)),
     "text/html; charset=utf-8",
@@ -48,7 +52,11 @@ const DOCUMENTS: Readonly<Record<string, readonly [text: string, type: string, p
   ],
   "/sparkline": [SPARKLINE, "image/svg+xml", SPARKLINE_CSP],
   // One letter of the style differs: shows what a browser reports if a policy does not fit.
-  "/altered": [PAGE.replace("margin:0", "margin:1"), "text/html; charset=utf-8", REPORT_PAGE_CSP],
+  "/altered": [
+    PAGE.replace("margin:0", "margin:1"),
+    "text/html; charset=utf-8",
+    reportPagePolicy(SAMPLE_REPORT),
+  ],
 };
 
 function chromiumIsMissing(): boolean {
@@ -133,7 +141,7 @@ Deno.test({
   ignore: chromiumIsMissing(),
   async fn() {
     await withBrowser(async ({ open, file }) => {
-      for (const path of ["/report", "/sparkline"]) {
+      for (const path of ["/report", "/judged", "/sparkline"]) {
         const shots: Uint8Array[] = [];
         for (const scheme of [1, 0]) {
           const shot = file(`shot-${scheme}.png`);

@@ -16,7 +16,7 @@ import {
   type IssuedReport,
   storedReport,
 } from "../../operations/reporting/reports.ts";
-import { REPORT_PAGE_CSP, reportPage } from "../../pages/report.ts";
+import { reportPage, reportPagePolicy } from "../../pages/report.ts";
 import type { Route, Services } from "../exchange.ts";
 import type { Reply } from "../reply.ts";
 import { parseParameters, parseWith, validationFailed } from "../parse.ts";
@@ -137,7 +137,7 @@ function renderReport(
     status: 200,
     text,
     contentType: "text/html; charset=utf-8",
-    policy: REPORT_PAGE_CSP,
+    policy: reportPagePolicy(report),
     namesNoOperator: true,
   };
 }
