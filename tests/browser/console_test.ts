@@ -4,6 +4,7 @@
  */
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
+import { lastFullQuarter } from "../../src/domain/period.ts";
 import { VERDICT_STATUSES, type VerdictStatus } from "../../src/domain/enums.ts";
 import { estimateRows } from "../../src/pages/estimates.ts";
 import { NO_DATA } from "../../src/pages/wording.ts";
@@ -258,6 +259,13 @@ Deno.test({
         );
 
         await go(page, "/console/reports");
+        const { start, end } = lastFullQuarter(Date.now());
+        for (const [label, instant] of [["From, included", start], ["To, excluded", end]] as const) {
+          assert.equal(
+            await page.getByLabel(label).inputValue(),
+            new Date(instant).toISOString().slice(0, 10),
+          );
+        }
         await page.getByRole("link", { name: "2026-01-01 to 2027-01-01" }).click();
         const frame = page.frameLocator("iframe");
         await frame.getByRole("heading", { level: 1 }).waitFor();

@@ -1,7 +1,7 @@
 /** Compliance reports: those that were issued, and a form for a new one. */
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
-import { DAY_MS } from "../../../domain/time.ts";
+import { lastFullQuarter } from "../../../domain/period.ts";
 import { instantInWords } from "../../../pages/wording.ts";
 import {
   addressOf,
@@ -72,11 +72,16 @@ export function ReportsView() {
   );
 }
 
+/** The UTC date of an instant, as a date's input has it. */
+function dateOf(instant: number): string {
+  return new Date(instant).toISOString().slice(0, 10);
+}
+
 /** Issues a report. The same period over unchanged records is the same report: asking twice does no harm. */
 function Issue() {
-  const day = (at: number) => new Date(at).toISOString().slice(0, 10);
-  const [start, setStart] = useState(() => day(Date.now() - 90 * DAY_MS));
-  const [end, setEnd] = useState(() => day(Date.now() + DAY_MS));
+  const [quarter] = useState(() => lastFullQuarter(Date.now()));
+  const [start, setStart] = useState(() => dateOf(quarter.start));
+  const [end, setEnd] = useState(() => dateOf(quarter.end));
   const { route } = useLocation();
   const caller = useCaller();
   const { busy, error, run } = useAction<ReportAnswer>();
@@ -89,8 +94,9 @@ function Issue() {
   return (
     <form onSubmit={submit}>
       <p>
-        What the records of a period say of human oversight, framework by framework. It is evidence for your
-        own assessment, and no declaration of compliance.
+        What the records of a period say of human oversight: a summary on one page, then the findings,
+        framework by framework. It is evidence for your own assessment, and no declaration of compliance. The
+        dates are at first those of the last full quarter (UTC).
       </p>
       <div class="filters">
         <div class="field">
