@@ -17,14 +17,24 @@ let users = 0;
 /** Invites a user of an organization, and signs the user in with a link that needs no password. */
 export async function signedInUser(
   { dependencies, clock }: Harness,
-  { orgId, role }: { readonly orgId: string; readonly role: Role },
+  { orgId, role, email, name }: {
+    readonly orgId: string;
+    readonly role: Role;
+    /** One of the test's own by default, as the name is. */
+    readonly email?: string;
+    readonly name?: string;
+  },
 ): Promise<TestUser> {
   const now = clock.now();
   const call = { now, requestId: dependencies.world.ulid(now) };
   const caller = { actor: "system", orgId, prefix: null } as const;
   users += 1;
   const { link } = await inviteUser(dependencies, caller, {
-    request: { email: `${role}-${users}@${orgId}.example`, name: `${role} ${users}`, role },
+    request: {
+      email: email ?? `${role}-${users}@${orgId}.example`,
+      name: name ?? `${role} ${users}`,
+      role,
+    },
     purpose: "sign_in",
     call,
   });

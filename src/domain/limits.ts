@@ -36,6 +36,10 @@ export const OPERATORS_PAGE_DEFAULT = 50;
 export const RECORDS_PAGE_MAX = 200;
 export const RECORDS_PAGE_DEFAULT = 50;
 
+/** Scores that the list of unlabelled ones sorts together, and how many such stretches one page looks through. */
+export const LABEL_STRETCH = 1_000;
+export const LABEL_STRETCHES_OF_PAGE = 4;
+
 /** Deepest nesting of objects and arrays in a request body; the outermost counts as 1. */
 export const JSON_DEPTH_LIMIT = 16;
 

@@ -4,7 +4,7 @@
  * most three requests).
  */
 import * as z from "zod";
-import { BANDS, DECISIONS, ROUTES, VERDICT_STATUSES } from "./enums.ts";
+import { BANDS, DECISIONS, ROUTES, SCENARIO_TYPES, VERDICT_STATUSES } from "./enums.ts";
 import { isoTimestamp } from "./instant.ts";
 import { domainNameSchema, operatorIdSchema } from "./interaction.ts";
 import { FINDING_STATUSES } from "./report.ts";
@@ -28,14 +28,18 @@ export const decisionsResponseSchema = z.object({
       operator_id: operatorIdSchema,
       domain: domainNameSchema,
       decision: z.enum(DECISIONS).meta({ description: "The reviewer's decision." }),
-      jis: points.nullable().meta({ description: "Null for a decision." }),
+      jis: points.nullable().meta({ description: "Null for a decision, and with `unlabelled`." }),
       band: z.enum(BANDS).nullable(),
       verdict: z.enum(VERDICT_STATUSES).nullable().meta({
         description:
-          "The verdict as it was recorded with the score; null for a decision, and if the formulas had none.",
+          "The verdict as it was recorded with the score; null where jis is, and if the formulas had none.",
       }),
       decision_risk_score: z.number().min(0).max(1).nullable().meta({ description: "Null for a score." }),
       routing_decision: z.enum(ROUTES).nullable(),
+      scenario_type: z.enum(SCENARIO_TYPES).optional().meta({ description: "Only with `unlabelled`." }),
+      ai_recommendation_presented: z.boolean().optional().meta({
+        description: "Only with `unlabelled`.",
+      }),
     }).meta({ id: "ListedDecision" }),
   ).meta({ description: "Newest first, without erased and pruned records." }),
   ...listFields,

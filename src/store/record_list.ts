@@ -3,7 +3,9 @@
  * as the page has rows. The content is read from the entries once they are proven.
  */
 import { type CompiledQuery, sql } from "kysely";
+import type { Decision, ScenarioType } from "../domain/enums.ts";
 import { query } from "./database.ts";
+import { listed } from "./value_list.ts";
 
 /** The seq of an entry in its chain. */
 export interface EntryPlace {
@@ -42,4 +44,29 @@ export function scoredEntriesQuery({ chain, eventTypes, pseudonym, below, limit 
     ];
   return sql<EntryPlace>`select seq from (${sql.join(pages, sql` union all `)})
     order by seq desc limit ${limit}`.compile(query);
+}
+
+/** A score that nobody has labelled, as its row and its record say. It is not checked whether they are intact. */
+export interface UnlabelledPlace extends EntryPlace {
+  readonly session_id: string;
+  readonly decision: Decision;
+  readonly scenario_type: ScenarioType;
+}
+
+/**
+ * Those of the given entries of scores that may still be labelled: the truth was neither known at scoring nor given since. Takes
+ * two look-ups for each entry, and reads its input.
+ */
+export function unlabelledQuery(
+  orgId: string,
+  { chain, seqs }: { readonly chain: string; readonly seqs: readonly number[] },
+): CompiledQuery<UnlabelledPlace> {
+  return sql<UnlabelledPlace>`select p.seq, i.session_id, i.decision, i.scenario_type
+    from ${listed<number>(seqs)} as place
+    cross join audit_part as p on p.chain = ${chain} and p.seq = place.value and p.name = 'input'
+    cross join interaction as i on i.org_id = ${orgId}
+      and i.session_id = case when json_valid(p.data) then p.data ->> '$.session_id' end
+    where i.label_position is null and i.scenario_type <> 'error_injected'
+      and case when json_valid(p.data) then p.data ->> '$.interaction.outcome_correct' is null end`
+    .compile(query);
 }

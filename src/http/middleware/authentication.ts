@@ -36,23 +36,25 @@ export async function requireKey(
  * The audit log has who was refused, at most once a minute for each caller.
  * @throws {ServiceError} FORBIDDEN.
  */
-export function requireGranted(
-  { breaches }: Services,
-  { caller, call, route }: Exchange,
-  access: Access,
-): void {
-  const { grant, orgId, prefix, userId } = caller!;
+export function requireGranted(services: Services, exchange: Exchange, access: Access): void {
+  const { grant } = exchange.caller!;
   if (isGranted(grant, access)) return;
+  recordDenied(services, exchange);
+  const own = grant!.kind === "role"
+    ? `your role is ${grant!.role}`
+    : `this key has the scopes ${grant!.scopes.join(", ")}`;
+  throw new ServiceError("FORBIDDEN", `This call needs ${grantedTo(access)}; ${own}.`);
+}
+
+/** Records in the audit log who asked for what he may not do, at most once a minute for each caller. */
+export function recordDenied({ breaches }: Services, { caller, call, route }: Exchange): void {
+  const { orgId, prefix, userId } = caller!;
   const type = "ACCESS_DENIED";
   breaches.record(
     userId === undefined ? { type, orgId, prefix: prefix! } : { type, orgId, user_id: userId },
     call.now,
     route ?? undefined,
   );
-  const own = grant!.kind === "role"
-    ? `your role is ${grant!.role}`
-    : `this key has the scopes ${grant!.scopes.join(", ")}`;
-  throw new ServiceError("FORBIDDEN", `This call needs ${grantedTo(access)}; ${own}.`);
 }
 
 /**

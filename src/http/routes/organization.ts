@@ -4,6 +4,7 @@ import { BANDS, VERDICT_STATUSES } from "../../domain/enums.ts";
 import { isoTimestamp } from "../../domain/instant.ts";
 import { operatorIdSchema } from "../../domain/interaction.ts";
 import {
+  LABEL_STRETCH,
   OPERATORS_PAGE_DEFAULT,
   OPERATORS_PAGE_MAX,
   SHADOW_REPORTED_OPERATORS,
@@ -17,10 +18,11 @@ import { listOperators } from "../../operations/reporting/operators.ts";
 import { probedOperators } from "../../operations/probes/figures.ts";
 import { activePeriod } from "../../operations/reporting/reports.ts";
 import { listDecisions } from "../../operations/reporting/record_list.ts";
+import { listUnlabelled, type UnlabelledStart } from "../../operations/reporting/unlabelled.ts";
 import { shadowReport } from "../../operations/scoring/shadow.ts";
 import type { Route } from "../exchange.ts";
 import { parseParameters, validationFailed } from "../parse.ts";
-import { integerParameter, recordPage } from "./parameters.ts";
+import { CURSOR_MESSAGE, integerParameter, recordPage } from "./parameters.ts";
 import { KEYED_READ } from "./shared.ts";
 
 const operatorsParametersSchema = z.object({
@@ -118,8 +120,37 @@ function decodeCursor(text: string): Cursor | null {
 const decisionsParametersSchema = z.object({
   kind: z.enum(RECORD_KINDS).optional().meta({ description: "Default: both kinds." }),
   operator_id: operatorIdSchema.optional(),
-  ...recordPage,
+  unlabelled: z.enum(["true", "false"]).optional().meta({
+    description:
+      "`true`: only scores whose truth nobody knows and a label may still give, those first from which a label teaches most. Default: `false`.",
+  }),
+  limit: recordPage.limit,
+  cursor: z.string().regex(
+    /^(?:(?:0|[1-9][0-9]{0,14})|u(?:0|[1-9][0-9]{0,14})(?:-[0-2]-(?:0|[1-9][0-9]{0,14}))?)$/,
+    CURSOR_MESSAGE,
+  ).optional().meta({ description: "`next_cursor` of the previous page." }),
 });
+
+/** The cursor of a page of unlabelled scores: it begins with a letter, so that no other list takes it. */
+function writeUnlabelledCursor({ top, after }: UnlabelledStart): string {
+  return `u${top}${after === null ? "" : `-${after.rank}-${after.position}`}`;
+}
+
+/** @throws {ServiceError} VALIDATION_FAILED if it is one of the list of all decisions. */
+function readUnlabelledCursor(cursor: string): UnlabelledStart {
+  if (!cursor.startsWith("u")) throw validationFailed([{ path: "cursor", message: CURSOR_MESSAGE }]);
+  const [top, rank, position] = cursor.slice(1).split("-").map(Number);
+  return {
+    top: top!,
+    after: rank === undefined || position === undefined ? null : { rank, position },
+  };
+}
+
+/** The position in the cursor of a page of all decisions. @throws {ServiceError} VALIDATION_FAILED if it is of unlabelled ones. */
+function readPosition(cursor: string): number {
+  if (cursor.startsWith("u")) throw validationFailed([{ path: "cursor", message: CURSOR_MESSAGE }]);
+  return Number(cursor);
+}
 
 const getDecisions: Route = {
   ...KEYED_READ,
@@ -127,7 +158,7 @@ const getDecisions: Route = {
   operationId: "getDecisions",
   summary: "The organization's scores and decisions",
   description:
-    "Returns a page of the scores and decisions of all operators or of one operator, newest first. `GET /v1/decision/replay/{id}` returns each in full.",
+    `Returns a page of the scores and decisions of all operators or of one operator, newest first. \`GET /v1/decision/replay/{id}\` returns each in full. With \`unlabelled\` each ${LABEL_STRETCH} scores are sorted by themselves: first those that are no plain acceptance and have high or critical stakes, then those with one of both, then the others, each newest first. A page may then be short or empty before the last one.`,
   parameters: decisionsParametersSchema,
   success: { status: 200, description: "A page of scores and decisions.", schema: decisionsResponseSchema },
   examples: [
@@ -136,17 +167,28 @@ const getDecisions: Route = {
       summary: "The last five scores of a reviewer",
       query: { operator_id: "reviewer-ada", kind: "score", limit: "5" },
     },
+    { summary: "The cases to label next", query: { unlabelled: "true" } },
   ],
   async handler({ dependencies }, { exchange, request }) {
-    const { kind = null, operator_id = null, limit, cursor = null } = parseParameters(
+    const { kind = null, operator_id: operatorId = null, unlabelled, limit, cursor = null } = parseParameters(
       request,
       decisionsParametersSchema,
     );
+    if (unlabelled === "true") {
+      const start = cursor === null ? null : readUnlabelledCursor(cursor);
+      // A decision risk score takes no label.
+      const { decisions, next } = kind === "decision"
+        ? { decisions: [], next: null }
+        : await listUnlabelled(dependencies, exchange.caller!, { operatorId, limit, start });
+      const next_cursor = next === null ? null : writeUnlabelledCursor(next);
+      return { status: 200, body: { decisions, count: decisions.length, next_cursor } };
+    }
+    const below = cursor === null ? null : readPosition(cursor);
     const { decisions, next } = await listDecisions(dependencies, exchange.caller!, {
       kind,
-      operatorId: operator_id,
+      operatorId,
       limit,
-      below: cursor,
+      below,
     });
     return {
       status: 200,

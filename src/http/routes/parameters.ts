@@ -21,12 +21,14 @@ export function integerParameter(
     });
 }
 
+export const CURSOR_MESSAGE = "must be the next_cursor of the previous page, unchanged";
+
 /** The parameters of a list of records, newest first. */
 export const recordPage = {
   limit: integerParameter({ min: 1, max: RECORDS_PAGE_MAX, fallback: RECORDS_PAGE_DEFAULT }),
   cursor: z.string().regex(
     /^(?:0|[1-9][0-9]{0,14})$/,
-    "must be the next_cursor of the previous page, unchanged",
+    CURSOR_MESSAGE,
   )
     .transform(Number).optional().meta({ description: "`next_cursor` of the previous page." }),
 };

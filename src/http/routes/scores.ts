@@ -29,10 +29,11 @@ import {
 } from "../../domain/score.ts";
 import { batchEvidenceSchema, evidenceSchema } from "../../evidence/envelope.ts";
 import { scoreBatch } from "../../operations/scoring/batch.ts";
-import { commitScore } from "../../operations/scoring/commit.ts";
+import { commitScore, OwnDecisionError } from "../../operations/scoring/commit.ts";
 import { scoreInteraction, type SentScore } from "../../operations/scoring/score.ts";
 import type { Route } from "../exchange.ts";
 import { idempotentCall } from "../idempotency_key.ts";
+import { recordDenied } from "../middleware/authentication.ts";
 import { isNested, parseEach, parseParameters, parseWith, validationFailed } from "../parse.ts";
 import { KEYED_POST, keyFor } from "./shared.ts";
 
@@ -330,7 +331,7 @@ const postCommit: Route = {
   operationId: "postCommit",
   summary: "Commit a score",
   description:
-    "Finalizes a provisional score; a repeated call gets the same answer. `outcome_correct` gives the score its late label, once: the recorded numbers do not change, but the operator's state does. With a model of the formulas `jis-3` the operator's JIS and verdict in profile, list and dashboard reflect it at once; with earlier formulas the JIS does from the next score on. A label that contradicts the known outcome gets 409, one whose `ai_correct` cannot hold with decision and outcome 422.",
+    "Finalizes a provisional score; a repeated call gets the same answer. `outcome_correct` gives the score its late label, once: the recorded numbers do not change, but the operator's state does. With a model of the formulas `jis-3` the operator's JIS and verdict in profile, list and dashboard reflect it at once; with earlier formulas the JIS does from the next score on. A label that contradicts the known outcome gets 409, one whose `ai_correct` cannot hold with decision and outcome 422. A user gets 403 for a label of an own decision: one whose `operator_id` is the user's email address, the part before its @, name or user_id.",
   pathParameters: commitPathSchema,
   body: { schema: commitRequestSchema, limitBytes: BODY_LIMIT_BYTES, optional: true },
   success: {
@@ -347,14 +348,22 @@ const postCommit: Route = {
       body: { outcome_correct: true },
     },
   ],
-  async handler({ dependencies }, { context, exchange, json, path }) {
+  async handler(services, { context, exchange, json, path }) {
     const { session_id } = parseWith(commitPathSchema, path);
     const { outcome_correct, ai_correct } = parseWith(commitRequestSchema, json === undefined ? {} : json);
-    const { call } = exchange;
-    const answer = await commitScore(dependencies, exchange.caller!, {
-      request: { sessionId: session_id, outcomeCorrect: outcome_correct, aiCorrect: ai_correct },
+    const { call, session } = exchange;
+    const answer = await commitScore(services.dependencies, exchange.caller!, {
+      request: {
+        sessionId: session_id,
+        outcomeCorrect: outcome_correct,
+        aiCorrect: ai_correct,
+        labeller: session?.user ?? null,
+      },
       call,
       idempotency: idempotentCall(context),
+    }).catch((error) => {
+      if (error instanceof OwnDecisionError) recordDenied(services, exchange);
+      throw error;
     });
     return { status: 200, ...answer };
   },

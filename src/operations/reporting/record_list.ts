@@ -26,7 +26,7 @@ import { missingSubjectError } from "../shared/subjects.ts";
 /** The dependencies of these operations. */
 type Needs = Reading & Proving;
 
-const EVENT_TYPES: Readonly<Record<RecordKind, string>> = {
+export const EVENT_TYPES: Readonly<Record<RecordKind, string>> = {
   score: "SCORE_COMPUTED",
   decision: "DRS_COMPUTED",
 };
@@ -37,7 +37,8 @@ interface Page {
   readonly below: number | null;
 }
 
-interface RecordQuery {
+/** What the records of a list must be. */
+export interface RecordQuery {
   readonly eventTypes: readonly string[];
   /** The requested operator, with the pseudonym in the entries; null for all operators. */
   readonly operator: { readonly id: string; readonly pseudonym: string } | null;
@@ -94,7 +95,7 @@ export async function listDecisions(
 const LISTED_PARTS: readonly PartName[] = ["input", "result"];
 
 /** Entries without any held part must be those of erased operators. @throws {AlteredError} if one is not. */
-async function requireErased(
+export async function requireErased(
   { database }: Needs,
   orgId: string,
   records: readonly ProvenRecord[],
@@ -115,7 +116,7 @@ function partsMissing({ entry: { chain, seq } }: ProvenRecord): AlteredError {
  * An item; null if its content was erased.
  * @throws {AlteredError} if it is of another operator or another kind.
  */
-function listItem(record: ProvenRecord, { eventTypes, operator }: RecordQuery) {
+export function listItem(record: ProvenRecord, { eventTypes, operator }: RecordQuery) {
   const { entry: { chain, seq, event_type, subject, timestamp }, parts } = record;
   if (!eventTypes.includes(event_type) || (operator !== null && subject !== operator.pseudonym)) {
     throw new AlteredError(chain, `entry ${seq} of ${chain} is another than its row says`);
@@ -162,7 +163,7 @@ interface RecordedResult {
 }
 
 /** The pseudonym of an operator; undefined if the operator is unknown. @throws {AlteredRows} */
-async function pseudonymOf(
+export async function pseudonymOf(
   dependencies: Needs,
   orgId: string,
   operatorId: string,

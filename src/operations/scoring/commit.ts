@@ -8,6 +8,7 @@ import type { Proving, Scoring, Writing } from "../shared/capabilities.ts";
 import type { Domain } from "../../domain/enums.ts";
 import { AlteredError, ServiceError } from "../../domain/errors.ts";
 import { contradictionOf } from "../../domain/interaction.ts";
+import { type AccountOfPerson, isKnownAsOperator } from "../../domain/labelling.ts";
 import { hex } from "../../evidence/crypto.ts";
 import type { Entry } from "../../evidence/entry.ts";
 import {
@@ -53,11 +54,24 @@ export interface CommitRequest {
   readonly outcomeCorrect: boolean | null;
   /** Whether the recommendation was right, with a label; null if the label says nothing about it. */
   readonly aiCorrect: boolean | null;
+  /** The account of the person who labels; null if a program does. */
+  readonly labeller: AccountOfPerson | null;
+}
+
+/** The refusal of a label that a user would give to a decision of the user's own. */
+export class OwnDecisionError extends ServiceError {
+  constructor(sessionId: string) {
+    super(
+      "FORBIDDEN",
+      `session_id ${sessionId} is your own decision: somebody else must label it. Your account has the name of its operator_id.`,
+    );
+  }
 }
 
 /**
  * Commits a score if it is provisional, and takes the late label of any score, each at most once.
- * @throws {ServiceError} NOT_FOUND; GONE; CONFLICT for a label that contradicts what is known; SERVICE_UNAVAILABLE.
+ * @throws {ServiceError} NOT_FOUND; GONE; CONFLICT for a label that contradicts what is known; SERVICE_UNAVAILABLE;
+ *   {OwnDecisionError}.
  */
 export async function commitScore(
   dependencies: Needs,
@@ -71,6 +85,12 @@ export async function commitScore(
   const { world } = dependencies;
   const { orgId } = caller;
   const recorded = await readRecordedScore(dependencies, orgId, request.sessionId);
+  const { labeller, outcomeCorrect } = request;
+  if (
+    outcomeCorrect !== null && labeller !== null && isKnownAsOperator(labeller, recorded.row.operator_id)
+  ) {
+    throw new OwnDecisionError(request.sessionId);
+  }
 
   const session = [orgId, request.sessionId] as const;
   const operator = [orgId, recorded.row.operator_id] as const;
