@@ -4,6 +4,7 @@
  */
 import * as z from "zod";
 import { DECISION_SPELLINGS, DECISIONS, DOMAIN_SPELLINGS, DOMAINS, SCENARIO_TYPES } from "./enums.ts";
+import { contradictionOf, type SaidTruth } from "./truth.ts";
 
 /** 86 400 000 ms: one day. */
 const TIME_TO_DECISION_MAX_MS = 86_400_000;
@@ -109,27 +110,6 @@ export const recordedInteractionSchema = interactionSchema.extend({
 
 /** An interaction with its defaults explicit, as it is scored and recorded. */
 export type Interaction = z.output<typeof recordedInteractionSchema>;
-
-/** What is said about the truth of one case. */
-export type SaidTruth = Pick<Interaction, "decision" | "scenario_type" | "outcome_correct" | "ai_correct">;
-
-/** Why the statements about the truth of a case cannot all hold, as the end of "ai_correct …"; null if they can. */
-export function contradictionOf(
-  { decision, scenario_type, outcome_correct, ai_correct }: SaidTruth,
-): string | null {
-  if (ai_correct === undefined) return null;
-  if (scenario_type === "error_injected") {
-    return ai_correct ? "cannot be true for error_injected: the recommendation was made wrong" : null;
-  }
-  if (outcome_correct === null) return null;
-  if (decision === "accepted" && outcome_correct !== ai_correct) {
-    return "must equal outcome_correct if the decision is accepted";
-  }
-  const isAgainst = decision === "rejected" || decision === "overridden";
-  return isAgainst && outcome_correct && ai_correct
-    ? `cannot be true if the decision is ${decision} and outcome_correct is true`
-    : null;
-}
 
 /** The statements of a request about the truth of one case. */
 type SentTruth = Omit<SaidTruth, "ai_correct"> & { readonly ai_correct?: boolean | null | undefined };

@@ -3,7 +3,7 @@
  * Source: oversight-loop design, section 5.
  */
 import type { Decision, ScenarioType } from "./enums.ts";
-import { contradictionOf } from "./interaction.ts";
+import { contradictionOf } from "./truth.ts";
 
 /** A case as far as the order of the queue depends on it. */
 export interface QueuedCase {
@@ -28,13 +28,19 @@ export interface LabelAnswer {
   readonly outcome_correct: boolean;
 }
 
+/** A case as far as its questions depend on it. */
+export interface AskedCase extends QueuedCase {
+  /** Whether the advice was on the screen when the reviewer decided. */
+  readonly ai_recommendation_presented: boolean;
+}
+
 /** The labels that a decision may get, given what was said of the advice. Empty if none fits. */
 export function possibleLabels(
-  { decision, scenario_type }: QueuedCase,
+  { decision, scenario_type, ai_recommendation_presented }: AskedCase,
   ai_correct: boolean | null,
 ): readonly LabelAnswer[] {
-  // Who cannot judge accepted advice cannot judge its acceptance: both are the same question.
-  if (decision === "accepted" && ai_correct === null) return [];
+  // If nobody can judge accepted advice, nobody can judge its acceptance: both are the same question.
+  if (ai_recommendation_presented && decision === "accepted" && ai_correct === null) return [];
   return [true, false].map((outcome_correct) => ({ ai_correct, outcome_correct })).filter((answer) =>
     contradictionOf({
       decision,

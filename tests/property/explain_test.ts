@@ -13,7 +13,8 @@ import {
   DOMAINS,
   SCENARIO_TYPES,
 } from "../../src/domain/enums.ts";
-import { contradictionOf, type Interaction } from "../../src/domain/interaction.ts";
+import type { Interaction } from "../../src/domain/interaction.ts";
+import { contradictionOf } from "../../src/domain/truth.ts";
 import type { FullDimensions } from "../../src/scoring/dimensions.ts";
 import { Posterior } from "../../src/scoring/discrimination.ts";
 import {

@@ -10,11 +10,8 @@ import {
   SCENARIO_TYPES,
   VERDICT_STATUSES,
 } from "../../src/domain/enums.ts";
-import {
-  contradictionOf,
-  type Interaction,
-  recordedInteractionSchema,
-} from "../../src/domain/interaction.ts";
+import { type Interaction, recordedInteractionSchema } from "../../src/domain/interaction.ts";
+import { contradictionOf } from "../../src/domain/truth.ts";
 import { DAY_MS } from "../../src/domain/time.ts";
 import { isPresented } from "../../src/scoring/classify.ts";
 import { bandOf, jisOf } from "../../src/scoring/dimensions.ts";

@@ -1,7 +1,7 @@
 /** Labelling after the fact: the order of cases, the labels that a decision may get, and who is known to be an operator. */
 import assert from "node:assert/strict";
 import { DECISIONS, SCENARIO_TYPES } from "../../src/domain/enums.ts";
-import { contradictionOf } from "../../src/domain/interaction.ts";
+import { contradictionOf } from "../../src/domain/truth.ts";
 import { isKnownAsOperator, possibleLabels, teachingRank } from "../../src/domain/labelling.ts";
 
 Deno.test("a case teaches more if its decision is no plain acceptance, and if its stakes are high", () => {
@@ -15,13 +15,13 @@ Deno.test("a case teaches more if its decision is no plain acceptance, and if it
 });
 
 Deno.test("a decision may get each label that contradicts nothing, and no other", () => {
-  const scenario_type = "standard";
+  const shown = { scenario_type: "standard", ai_recommendation_presented: true } as const;
   for (const decision of DECISIONS) {
     for (const ai_correct of [true, false, null]) {
-      const labels = possibleLabels({ decision, scenario_type }, ai_correct);
+      const labels = possibleLabels({ decision, ...shown }, ai_correct);
       for (const outcome_correct of [true, false]) {
         const contradicts = contradictionOf({
-          ...{ decision, scenario_type, outcome_correct },
+          ...{ decision, ...shown, outcome_correct },
           ai_correct: ai_correct ?? undefined,
         }) !== null;
         const isOneQuestion = decision === "accepted" && ai_correct === null;
@@ -35,13 +35,16 @@ Deno.test("a decision may get each label that contradicts nothing, and no other"
       }
     }
   }
-  assert.deepEqual(possibleLabels({ decision: "accepted", scenario_type }, true), [
+  assert.deepEqual(possibleLabels({ decision: "accepted", ...shown }, true), [
     { ai_correct: true, outcome_correct: true },
   ]);
-  assert.deepEqual(possibleLabels({ decision: "rejected", scenario_type }, true), [
+  assert.deepEqual(possibleLabels({ decision: "rejected", ...shown }, true), [
     { ai_correct: true, outcome_correct: false },
   ]);
-  assert.equal(possibleLabels({ decision: "modified", scenario_type }, true).length, 2);
+  assert.equal(possibleLabels({ decision: "modified", ...shown }, true).length, 2);
+  // Without advice only the decision is judged.
+  const withheld = { scenario_type: "ai_withheld", ai_recommendation_presented: false } as const;
+  assert.equal(possibleLabels({ decision: "accepted", ...withheld }, null).length, 2);
 });
 
 const ADA = {

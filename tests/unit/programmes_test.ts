@@ -1,10 +1,7 @@
 /** Programmes of sealed probes in simulation: when probes come, how they count, whom they find, who defeats them. */
 import assert from "node:assert/strict";
-import {
-  contradictionOf,
-  type Interaction,
-  recordedInteractionSchema,
-} from "../../src/domain/interaction.ts";
+import { type Interaction, recordedInteractionSchema } from "../../src/domain/interaction.ts";
+import { contradictionOf } from "../../src/domain/truth.ts";
 import { NO_PARTS } from "../../src/scoring/known_cases.ts";
 import { readState } from "../../src/scoring/reading.ts";
 import { advance } from "../../src/scoring/reducer.ts";

@@ -5,11 +5,11 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import {
-  contradictionOf,
   type Interaction,
   recordedInteractionSchema,
   sessionIdSchema,
 } from "../../src/domain/interaction.ts";
+import { contradictionOf } from "../../src/domain/truth.ts";
 import { DEFAULT_MODEL_DOCUMENT as model, modelSchema } from "../../src/scoring/model.ts";
 import { Posterior } from "../../src/scoring/discrimination.ts";
 import { score } from "../../src/scoring/score.ts";

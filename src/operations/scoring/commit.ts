@@ -7,7 +7,7 @@
 import type { Proving, Scoring, Writing } from "../shared/capabilities.ts";
 import type { Domain } from "../../domain/enums.ts";
 import { AlteredError, ServiceError } from "../../domain/errors.ts";
-import { contradictionOf } from "../../domain/interaction.ts";
+import { contradictionOf } from "../../domain/truth.ts";
 import { type AccountOfPerson, isKnownAsOperator } from "../../domain/labelling.ts";
 import { hex } from "../../evidence/crypto.ts";
 import type { Entry } from "../../evidence/entry.ts";

@@ -1,0 +1,30 @@
+/** What can be said about the truth of one case without a contradiction. Source: scoring model, section 2. */
+import type { Decision, ScenarioType } from "./enums.ts";
+
+/** What is said about the truth of one case. */
+export interface SaidTruth {
+  readonly decision: Decision;
+  readonly scenario_type: ScenarioType;
+  /** Whether the decision proved right; null if nobody knows. */
+  readonly outcome_correct: boolean | null;
+  /** Whether the recommendation was right; absent if nobody said it. */
+  readonly ai_correct?: boolean | undefined;
+}
+
+/** Why the statements about the truth of a case cannot all hold, as the end of "ai_correct …"; null if they can. */
+export function contradictionOf(
+  { decision, scenario_type, outcome_correct, ai_correct }: SaidTruth,
+): string | null {
+  if (ai_correct === undefined) return null;
+  if (scenario_type === "error_injected") {
+    return ai_correct ? "cannot be true for error_injected: the recommendation was made wrong" : null;
+  }
+  if (outcome_correct === null) return null;
+  if (decision === "accepted" && outcome_correct !== ai_correct) {
+    return "must equal outcome_correct if the decision is accepted";
+  }
+  const isAgainst = decision === "rejected" || decision === "overridden";
+  return isAgainst && outcome_correct && ai_correct
+    ? `cannot be true if the decision is ${decision} and outcome_correct is true`
+    : null;
+}
