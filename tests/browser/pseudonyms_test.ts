@@ -26,7 +26,7 @@ pseudonymsTest("no view names a reviewer, until somebody looks with a reason", a
     const text = (await page.content()).replaceAll(/demo-[\w-]+/g, "");
     for (const id of ids) assert.ok(!text.includes(id), `${page.url()} names ${id}`);
   };
-  for (const view of ["", "/operators", "/decisions", "/reports", "/audit-log"]) {
+  for (const view of ["", "/operators", "/decisions", "/labels", "/reports", "/audit-log"]) {
     await go(page, `/console${view}`);
     await assertUnnamed();
   }

@@ -20,6 +20,7 @@ const ALL = [
   "Dashboard",
   "Operators",
   "Decisions",
+  "Labels",
   "Reports",
   "Cases",
   "Contests",

@@ -31,6 +31,7 @@ import { ContestsView } from "./views/contests.tsx";
 import { DashboardView } from "./views/dashboard.tsx";
 import { DecisionsView } from "./views/decisions.tsx";
 import { KeyView } from "./views/key.tsx";
+import { LabelsView } from "./views/labels.tsx";
 import { OperatorView } from "./views/operator.tsx";
 import { OperatorsView } from "./views/operators.tsx";
 import { ReplayView } from "./views/replay.tsx";
@@ -48,6 +49,7 @@ const VIEWS: readonly (readonly [view: string, label: string, access: Access | n
   ["", "Dashboard", "read"],
   ["/operators", "Operators", "read"],
   ["/decisions", "Decisions", "read"],
+  ["/labels", "Labels", "label"],
   ["/reports", "Reports", "read"],
   ["/cases", "Cases", "followUp"],
   ["/contests", "Contests", "followUp"],
@@ -199,6 +201,7 @@ function Places() {
       <Route path={`${ROOT}/operators/:id`} component={OperatorView} />
       <Route path={`${ROOT}/decisions`} component={DecisionsView} />
       <Route path={`${ROOT}/decisions/:id`} component={ReplayView} />
+      <Route path={`${ROOT}/labels`} component={LabelsView} />
       <Route path={`${ROOT}/reports`} component={ReportsView} />
       <Route path={`${ROOT}/reports/:id`} component={ReportView} />
       <Route path={`${ROOT}/cases`} component={CasesView} />
