@@ -53,7 +53,7 @@ async function atCase(page: Page, session: string, progress: string): Promise<vo
 }
 
 onEmpty(
-  "five decisions are labelled by keyboard alone, one click from home, in 15 keys",
+  "five decisions are labelled by keyboard alone, one click from home, in 14 keys",
   async (visit, demo) => {
     const { service, key } = demo;
     const cases: readonly Case[] = [

@@ -13,6 +13,8 @@ import {
   scoreRequest,
   withHarness,
 } from "../harness.ts";
+import type { CompiledQuery } from "../../src/store/database.ts";
+import { unlabelledQuery } from "../../src/store/record_list.ts";
 import { storedEvents } from "../scenario.ts";
 import { signedInUser } from "../signing_in.ts";
 
@@ -226,6 +228,23 @@ Deno.test(
     assert.notEqual(first.next_cursor, null);
     const second = await list(harness, key, `&cursor=${first.next_cursor}`);
     assert.deepEqual([ids(second), second.next_cursor], [["oldest"], null]);
+  }),
+);
+
+Deno.test(
+  "a stretch is read by keys, whatever else the tables hold",
+  withHarness(async ({ database, organization }) => {
+    await organization("acme");
+    const query = unlabelledQuery("acme", { chain: "org/acme", seqs: [0] });
+    const plan = await database.read(
+      { ...query, sql: `EXPLAIN QUERY PLAN ${query.sql}` } as unknown as CompiledQuery<
+        { readonly detail: string }
+      >,
+    );
+    const steps = plan.map(({ detail }) => detail);
+    assert.equal(steps.length, 3, steps.join("\n"));
+    assert.match(steps[1]!, /^SEARCH p USING .*\(chain=\? AND seq=\? AND name=\?\)$/);
+    assert.match(steps[2]!, /^SEARCH i USING PRIMARY KEY \(org_id=\? AND session_id=\?\)$/);
   }),
 );
 
