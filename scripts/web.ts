@@ -56,7 +56,10 @@ export async function buildWeb(): Promise<void> {
     await first!();
     await Promise.all(others.map((bundleNext) => bundleNext()));
     const style = await Deno.readTextFile(`${ROOT}/src/web/style.css`);
-    await Deno.writeTextFile(`${place}/style.css`, `${PAGE_STYLE}${LINK_STYLE}${SITE_STYLE}${style}`);
+    await Deno.writeTextFile(
+      `${place}/style.css`,
+      compact(`${PAGE_STYLE}${LINK_STYLE}${SITE_STYLE}${style}`),
+    );
     for (const name of DOCUMENTS) {
       await Deno.writeTextFile(`${place}/${name}.html`, await documentHtml(`docs/verify/${name}.md`));
     }
@@ -68,6 +71,11 @@ export async function buildWeb(): Promise<void> {
   } finally {
     await Deno.remove(place, { recursive: true });
   }
+}
+
+/** A style sheet without comments, indentation and ends of lines, which mean nothing to a browser. */
+function compact(style: string): string {
+  return style.replaceAll(/\/\*[\s\S]*?\*\//g, "").replaceAll(/\s*\n\s*/g, "");
 }
 
 async function isBuiltFrom(sources: string): Promise<boolean> {
