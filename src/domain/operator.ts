@@ -42,6 +42,8 @@ const ratePair = {
   departs_when_wrong: rate.meta({ description: "How often the operator departs from wrong advice." }),
   departs_when_right: rate.meta({ description: "How often the operator departs from right advice." }),
 };
+const ratesOf = z.object(ratePair).meta({ id: "EstimatedRates" });
+const rates = (description: string) => ratesOf.nullable().meta({ description });
 
 /** How the operator judges, beside the score; intervals hold the quantity with 90 %. */
 const estimatesSchema = z.object({
@@ -55,15 +57,13 @@ const estimatesSchema = z.object({
   criterion: quantity(
     "The leaning: above 0 to follow the AI, below 0 to depart from it, whatever it advises.",
   ),
-  announced: z.object(ratePair).nullable().meta({
-    description: "Both rates in tests that the operator knew of; null if no such case is known.",
-  }),
+  high_stakes: rates("Both rates in live cases of high stakes, critical ones too; null if none is known."),
+  critical: rates("Both rates in critical live cases; null if none is known."),
+  announced: rates("Both rates in tests that the operator knew of; null if no such case is known."),
   exam_effect: quantity(
     "How much better the operator tells wrong from right advice in announced tests than in live work; null if either has too few known cases of wrong advice.",
   ).nullable(),
-  probes: z.object(ratePair).nullable().meta({
-    description: "Both rates in sealed probes; null if none was decided.",
-  }),
+  probes: rates("Both rates in sealed probes; null if none was decided."),
   probe_effect: quantity(
     "How much better the operator tells wrong from right advice in sealed probes than in other live work: above 0, probes are recognised. Null if either has too few known cases of wrong advice.",
   ).nullable(),

@@ -7,6 +7,7 @@ import { adviceSchema, CASE_SET_LANGUAGES, factSchema, viewSchema } from "./case
 import { DIFFICULTIES } from "./form.ts";
 import { isoTimestamp } from "../domain/instant.ts";
 import { domainNameSchema, operatorIdSchema, sessionIdSchema } from "../domain/interaction.ts";
+import { dimensionSchema } from "../domain/score.ts";
 
 const count = z.int().min(0);
 const share = z.number().min(0).max(1);
@@ -40,6 +41,14 @@ export const listedCaseSetSchema = z.object({
   }),
 }).meta({ id: "ListedCaseSet" });
 export type ListedCaseSet = z.infer<typeof listedCaseSetSchema>;
+
+/** An exercise that `POST /v1/exercises` takes. */
+export const heldExerciseSchema = z.object({
+  exercise_id: z.string(),
+  title: z.string(),
+  dimension: dimensionSchema,
+  difficulties: z.array(z.enum(DIFFICULTIES)),
+}).meta({ id: "HeldExercise" });
 
 export const EXERCISE_STATES = ["open", "started", "done", "expired"] as const;
 export type ExerciseState = (typeof EXERCISE_STATES)[number];

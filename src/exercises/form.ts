@@ -62,6 +62,22 @@ export function formOf(
   }
 }
 
+/** An exercise that the service can hold, and the difficulties at which it can. */
+export interface HeldExercise extends Pick<CatalogueExercise, "title" | "dimension"> {
+  readonly exercise_id: string;
+  readonly difficulties: Difficulty[];
+}
+
+/** The exercises of a catalogue that the service can hold, in the catalogue's order. */
+export function heldExercises(catalogue: readonly CatalogueExercise[]): HeldExercise[] {
+  return catalogue.map((row) => ({
+    exercise_id: row.id,
+    title: row.title,
+    dimension: row.dimension,
+    difficulties: DIFFICULTIES.filter((difficulty) => formOf(row, difficulty) !== null),
+  })).filter(({ difficulties }) => difficulties.length > 0);
+}
+
 function isCount(value: unknown): value is number {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 }

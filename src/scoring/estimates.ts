@@ -6,7 +6,16 @@
  */
 import { clamp, roundTo } from "./arithmetic.ts";
 import { Posterior, requireDiscrimination } from "./discrimination.ts";
-import { allLive, allWork, casesOf, NO_PARTS, type Part, unsealed } from "./known_cases.ts";
+import {
+  allLive,
+  allWork,
+  casesOf,
+  NO_PARTS,
+  type Part,
+  type PartsOfWork,
+  unsealed,
+  workToday,
+} from "./known_cases.ts";
 import type { ModelDocument } from "./model.ts";
 import type { OperatorState } from "./state.ts";
 import { errorRate } from "./points.ts";
@@ -23,7 +32,7 @@ export interface RateEstimate extends Estimate {
   readonly cases: number;
 }
 
-interface RatePair {
+export interface RatePair {
   readonly departs_when_wrong: RateEstimate;
   readonly departs_when_right: RateEstimate;
 }
@@ -39,6 +48,10 @@ export interface Estimates extends RatePair {
   readonly sensitivity: Estimate;
   /** Minus the mean of both logits: above 0 the operator leans to follow the AI, below 0 to depart from it. */
   readonly criterion: Estimate;
+  /** Both rates in live cases with high stakes, critical ones among them; null if no such case is known. */
+  readonly high_stakes: RatePair | null;
+  /** Both rates in critical live cases; null if no such case is known. */
+  readonly critical: RatePair | null;
   /** Both rates in tests that the operator knew of; null if no such case is known. */
   readonly announced: RatePair | null;
   /**
@@ -72,14 +85,15 @@ export function estimatesOf(model: ModelDocument, { ev }: OperatorState): Estima
   const labelled = partPosterior(model, unsealed(work));
   const effectOf = (of: PartPosterior, beside: PartPosterior) =>
     of.part[4] >= least && beside.part[4] >= least ? differenceOf(of.posterior, beside.posterior) : null;
-  const isNone = ({ part }: PartPosterior) => part[4] + part[5] === 0;
   return {
     error_rate: errorRate(model, unsealed(work)),
     ...ratesOf(live),
     ...signalDetection(live.posterior),
-    announced: isNone(announced) ? null : ratesOf(announced),
+    high_stakes: knownRates(graveWork(model, parts, "high_stakes")),
+    critical: knownRates(graveWork(model, parts, "critical")),
+    announced: knownRates(announced),
     exam_effect: effectOf(announced, live),
-    probes: isNone(probes) ? null : ratesOf(probes),
+    probes: knownRates(probes),
     probe_effect: effectOf(probes, labelled),
   };
 }
@@ -91,6 +105,20 @@ interface PartPosterior {
 
 function partPosterior(model: ModelDocument, part: Part): PartPosterior {
   return { part, posterior: new Posterior(model, casesOf(part)) };
+}
+
+/** The live cases of these stakes, faded to the day to which the whole has faded, as a verdict reads them today. */
+function graveWork(
+  model: ModelDocument,
+  parts: PartsOfWork,
+  name: "high_stakes" | "critical",
+): PartPosterior {
+  return partPosterior(model, workToday(model, parts, name).natural);
+}
+
+/** Both rates; null if no case is known. */
+function knownRates(of: PartPosterior): RatePair | null {
+  return of.part[4] + of.part[5] === 0 ? null : ratesOf(of);
 }
 
 function ratesOf({ part, posterior }: PartPosterior): RatePair {

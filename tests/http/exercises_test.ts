@@ -18,6 +18,25 @@ function withSetting(test: Test, options: Parameters<typeof withHarness>[1] = {}
 }
 
 Deno.test(
+  "the list of exercises names each one that can be set, at its difficulties, and no other one",
+  withSetting(async (setting) => {
+    const { send, key } = setting;
+    const { body } = await send("/v1/exercises", { key });
+    assert.deepEqual([body.exercises, body.can_be_set.length], [[], 9]);
+    for (const { id } of DEFAULT_MODEL_DOCUMENT.maintenance.exercises) {
+      const listed = body.can_be_set.find(({ exercise_id }: { exercise_id: string }) => exercise_id === id);
+      for (const difficulty of ["easy", "moderate", "hard"]) {
+        const { status } = await send("/v1/exercises", {
+          key,
+          body: { ...EXERCISE, exercise_id: id, difficulty },
+        });
+        assert.equal(status, listed?.difficulties.includes(difficulty) ? 201 : 422, `${id} ${difficulty}`);
+      }
+    }
+  }),
+);
+
+Deno.test(
   "an exercise is set, decided case by case, and its results lead to the entries of its scores",
   withSetting(async (setting) => {
     const { send, key } = setting;

@@ -219,8 +219,31 @@ Deno.test(
     assert.deepEqual([good.departs_when_wrong.cases, open.departs_when_wrong.cases], [30, 0]);
     assert.ok(open.departs_when_wrong.low < good.departs_when_wrong.low);
     for (const one of [good, bad, open]) assert.deepEqual([one.announced, one.exam_effect], [null, null]);
+    assert.deepEqual([good.high_stakes, good.critical], [null, null]);
     const { profile } = await ask(harness, key, profilePath("unknown"));
     assert.ok(profile.prior_dimensions.includes("error_detection"));
+  }, MODEL),
+);
+
+Deno.test(
+  "a profile has the rates of high stakes, of critical cases and of announced tests beside those of all live work",
+  withHarness(async (harness) => {
+    const key = await harness.organization("acme");
+    const grave = careless(20, { stakes: "high_stakes" });
+    await review(harness, key, { operator: "a", cases: [...careful(40), ...grave] });
+    await review(harness, key, { operator: "a", cases: careless(12, { stakes: "critical" }) });
+    const { estimates } = (await ask(harness, key, profilePath("a"))).profile;
+    const cases = ({ departs_when_wrong, departs_when_right }: Json) => [
+      departs_when_wrong.cases,
+      departs_when_right.cases,
+    ];
+    assert.deepEqual(cases(estimates), [36, 36]);
+    assert.deepEqual([cases(estimates.high_stakes), cases(estimates.critical)], [[16, 16], [6, 6]]);
+    assert.equal(estimates.announced, null);
+    for (const part of [estimates.high_stakes, estimates.critical]) {
+      assert.ok(part.departs_when_wrong.mean < estimates.departs_when_wrong.mean);
+      assert.ok(part.departs_when_wrong.low < part.departs_when_wrong.high);
+    }
   }, MODEL),
 );
 

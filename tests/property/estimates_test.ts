@@ -72,6 +72,32 @@ law("announced tests change no estimate of live work", fc.tuple(parts, part), ([
   assert.deepEqual(same, live);
 });
 
+law(
+  "high stakes and critical cases have rates of their own, which are those of the whole if it has no other case",
+  fc.tuple(parts, part, part),
+  ([of, s, c]) => {
+    const { high_stakes, critical, ...live } = estimatesBy({ ...of, s, c });
+    assert.deepEqual(live, (({ high_stakes: _, critical: __, ...same }) => same)(estimatesBy(of)));
+    for (const [rates, grave] of [[high_stakes, s], [critical, c]] as const) {
+      if (grave[4] + grave[5] === 0) {
+        assert.equal(rates, null);
+        continue;
+      }
+      const { departs_when_wrong, departs_when_right } = estimatesBy({ n: grave });
+      assert.deepEqual(rates, { departs_when_wrong, departs_when_right });
+    }
+  },
+);
+
+Deno.test("rates of stakes that did not come up lately fade to today, as those of all work", () => {
+  const grave = partOf(9, 1, 20, 2);
+  const old = { ...NO_PARTS, n: grave, s: grave, t: 20_195, u: { high_stakes: 20_000 } };
+  const width = ({ low, high }: Estimate) => high - low;
+  const { high_stakes, departs_when_wrong } = estimatesBy(old);
+  assert.ok(width(high_stakes!.departs_when_wrong) > width(departs_when_wrong));
+  assert.equal(high_stakes!.departs_when_wrong.cases, 10);
+});
+
 Deno.test("the more cases are known, the narrower are the intervals on average", () => {
   const rates = [0.05, 0.2, 0.5, 0.8, 0.95];
   const widthAt = (cases: number, name: "departs_when_wrong" | "departs_when_right" | "sensitivity") =>

@@ -9,6 +9,8 @@ const ESTIMATES: Estimates = {
   departs_when_right: { mean: 0.081, low: 0.05, high: 0.12, cases: 1 },
   sensitivity: { mean: 2.9, low: 1.75, high: 4.1 },
   criterion: { mean: -0.3, low: -0.7, high: 0.1 },
+  high_stakes: null,
+  critical: null,
   announced: null,
   exam_effect: null,
   probes: null,

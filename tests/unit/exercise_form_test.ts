@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { CASE_SET_LANGUAGES } from "../../src/exercises/case_set.ts";
 import { chooseCases } from "../../src/exercises/choosing.ts";
-import { DIFFICULTIES, formOf, isAdvised } from "../../src/exercises/form.ts";
+import { DIFFICULTIES, formOf, heldExercises, isAdvised } from "../../src/exercises/form.ts";
 import { type DecidedCase, metricValue } from "../../src/exercises/measures.ts";
 import { DEFAULT_MODEL_DOCUMENT } from "../../src/scoring/model.ts";
 import { languageOf, TEXTS, translated } from "../../src/web/exercise/texts.ts";
@@ -39,6 +39,19 @@ Deno.test("nine exercises are held, as the page about them says, at each difficu
     DIFFICULTIES.map((difficulty) => formOf(CATALOGUE.find((row) => row.id === id)!, difficulty)![name]);
   assert.deepEqual(numbers("ex_deferral_resistance_2", "delay_ms"), [5_000, 10_000, 15_000]);
   assert.deepEqual(numbers("ex_deferral_resistance_3", "requests"), [4, 4, 3]);
+});
+
+Deno.test("the list of what can be set has the exercises that are held, and one that is held at some difficulties with these", () => {
+  assert.deepEqual(heldExercises(CATALOGUE).map(({ exercise_id }) => exercise_id), HELD.map(({ id }) => id));
+  for (const { difficulties } of heldExercises(CATALOGUE)) assert.deepEqual(difficulties, [...DIFFICULTIES]);
+  const row = HELD[0]!;
+  const params = { ...row.params, hard: { min_chars: 40 } };
+  assert.deepEqual(heldExercises([{ ...row, params }]), [{
+    exercise_id: row.id,
+    title: row.title,
+    dimension: row.dimension,
+    difficulties: ["easy", "moderate"],
+  }]);
 });
 
 Deno.test("an exercise with a parameter that the page does not know is not held", () => {

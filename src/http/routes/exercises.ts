@@ -11,6 +11,7 @@ import {
   exercisePageSchema,
   exerciseRunSchema,
   exerciseSuccessSchema,
+  heldExerciseSchema,
   languageSchema,
   LINK_HOURS_DEFAULT,
   LINK_HOURS_MAX,
@@ -20,6 +21,7 @@ import { BODY_LIMIT_BYTES, EXERCISES_PAGE_DEFAULT, EXERCISES_PAGE_MAX } from "..
 import { envelopeFields } from "../../domain/score.ts";
 import { isoTimestamp } from "../../domain/instant.ts";
 import { evidenceSchema } from "../../evidence/envelope.ts";
+import { heldExercises } from "../../exercises/form.ts";
 import { exerciseSetSchema } from "../../evidence/exercises.ts";
 import { listExercises, readExercise } from "../../operations/exercises/list.ts";
 import { decideExercise, readExercisePage } from "../../operations/exercises/page.ts";
@@ -137,6 +139,7 @@ const getExercises: Route = {
       exercises: z.array(exerciseRunSchema),
       count: z.int(),
       next_cursor: z.string().nullable(),
+      can_be_set: z.array(heldExerciseSchema).meta({ description: "Exercises that the service can hold." }),
       ...envelopeFields,
     }).meta({ id: "ExercisesResponse" }),
   },
@@ -151,7 +154,12 @@ const getExercises: Route = {
     });
     return {
       status: 200,
-      body: { exercises: runs, count: runs.length, next_cursor: next === null ? null : String(next) },
+      body: {
+        exercises: runs,
+        count: runs.length,
+        next_cursor: next === null ? null : String(next),
+        can_be_set: heldExercises(dependencies.model.document.maintenance.exercises),
+      },
     };
   },
 };
