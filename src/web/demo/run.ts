@@ -5,6 +5,7 @@ import type { Interaction } from "../../domain/interaction.ts";
 import type { JissMeasurement } from "../collector/main.ts";
 import { call, type SendOptions } from "../shared/api.ts";
 import { type Choice, type DemoCase, outcomeOf } from "./cases.ts";
+import { randomHex } from "../shared/random_hex.ts";
 
 export type Assessment = z.infer<typeof assessmentSchema>;
 
@@ -14,10 +15,9 @@ export interface Judgment {
   readonly measured: JissMeasurement;
 }
 
-/** A name that nobody guesses: 128 random bits. It works on plain HTTP, which has no `randomUUID`. */
+/** A name that nobody guesses: 128 random bits. */
 export function newSessionId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return randomHex(16);
 }
 
 /** The record of a case, with every field explicit. */

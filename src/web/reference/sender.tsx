@@ -21,6 +21,7 @@ import {
   requestOf,
 } from "./draft.ts";
 import { ExampleField, RequestFields } from "./request_fields.tsx";
+import { randomHex } from "../shared/random_hex.ts";
 
 type Phase =
   | { readonly kind: "writing" | "asking" | "sending" }
@@ -29,10 +30,9 @@ type Phase =
 
 const WRITING: Phase = { kind: "writing" };
 
-/** A new name for a call; it works on plain HTTP too. */
+/** A new name for a call. */
 function freshName(): string {
-  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0"))
-    .join("");
+  return randomHex(16);
 }
 
 /** Sends a call and follows it until it is answered. `button` takes the focus while it is sent. */

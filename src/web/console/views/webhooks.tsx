@@ -7,6 +7,7 @@ import { Answered, Empty, Failure, Instant, Rows, View } from "../parts.tsx";
 import { useCaller, useSession } from "../session.tsx";
 import type { WebhookRegistered, Webhooks, WebhookTested } from "../types.ts";
 import { useAction, useAnswer } from "../use_answer.ts";
+import { randomHex } from "../../shared/random_hex.ts";
 
 export function WebhooksView() {
   const asked = useAnswer<Webhooks>({ path: "/v1/admin/webhook/list" });
@@ -271,6 +272,5 @@ function EventChoice({ chosen, onChange }: EventChoiceProps) {
 
 /** A secret of 256 random bits, in characters that every form and file accepts. */
 function drawSecret(): string {
-  return [...crypto.getRandomValues(new Uint8Array(32))].map((byte) => byte.toString(16).padStart(2, "0"))
-    .join("");
+  return randomHex(32);
 }

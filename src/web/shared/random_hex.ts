@@ -1,0 +1,7 @@
+/** Random bytes as hexadecimal digits. It works on plain HTTP, which has no `randomUUID`. */
+export function randomHex(bytes: number): string {
+  return Array.from(
+    crypto.getRandomValues(new Uint8Array(bytes)),
+    (byte) => byte.toString(16).padStart(2, "0"),
+  ).join("");
+}
