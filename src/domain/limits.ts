@@ -202,3 +202,7 @@ export const SIGN_IN_FLOOR_MS = 1_000;
 export const SIGN_IN_GRID_MS = 500;
 /** Characters of what a browser says of itself that are kept of a session. */
 export const AGENT_MAX_LENGTH = 200;
+
+/** Hours for which the link of an exercise can be used. */
+export const EXERCISE_LINK_HOURS_MAX = 720;
+export const EXERCISE_LINK_HOURS_DEFAULT = 168;

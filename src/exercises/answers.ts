@@ -7,14 +7,10 @@ import { adviceSchema, CASE_SET_LANGUAGES, factSchema, viewSchema } from "./case
 import { DIFFICULTIES } from "./form.ts";
 import { isoTimestamp } from "../domain/instant.ts";
 import { domainNameSchema, operatorIdSchema, sessionIdSchema } from "../domain/interaction.ts";
-import { dimensionSchema } from "../domain/score.ts";
+import { dimensionSchema, envelopeFields } from "../domain/score.ts";
 
 const count = z.int().min(0);
 const share = z.number().min(0).max(1);
-
-/** Hours for which a link can be used. */
-export const LINK_HOURS_MAX = 720;
-export const LINK_HOURS_DEFAULT = 168;
 
 /** Live interactions after a run that its effect is read from. Source: oversight loop, section 2. */
 export const EFFECT_INTERACTIONS = 30;
@@ -151,6 +147,24 @@ export const exerciseSuccessSchema = z.object({
   id: "ExerciseSuccess",
   description: "The metric of the exercise; `value` and `met` are null until the run is done.",
 });
+
+export const exercisesResponseSchema = z.object({
+  exercises: z.array(exerciseRunSchema),
+  count: z.int(),
+  next_cursor: z.string().nullable(),
+  can_be_set: z.array(heldExerciseSchema).meta({ description: "Exercises that the service can hold." }),
+  ...envelopeFields,
+}).meta({ id: "ExercisesResponse" });
+
+export const exerciseResponseSchema = exerciseRunSchema.extend({
+  results: z.array(exerciseCaseResultSchema),
+  success: exerciseSuccessSchema,
+  effect: exerciseEffectSchema,
+  chain: z.string(),
+  seq: z.int().min(0),
+  entry_hash: z.string(),
+  ...envelopeFields,
+}).meta({ id: "ExerciseResponse" });
 
 /** A case as the reviewer sees it. */
 export const shownCaseSchema = z.object({

@@ -5,19 +5,20 @@
 import * as z from "zod";
 import {
   difficultySchema,
-  exerciseCaseResultSchema,
   exerciseDecisionSchema,
-  exerciseEffectSchema,
   exercisePageSchema,
-  exerciseRunSchema,
-  exerciseSuccessSchema,
-  heldExerciseSchema,
+  exerciseResponseSchema,
+  exercisesResponseSchema,
   languageSchema,
-  LINK_HOURS_DEFAULT,
-  LINK_HOURS_MAX,
 } from "../../exercises/answers.ts";
 import { domainSchema, operatorIdSchema } from "../../domain/interaction.ts";
-import { BODY_LIMIT_BYTES, EXERCISES_PAGE_DEFAULT, EXERCISES_PAGE_MAX } from "../../domain/limits.ts";
+import {
+  BODY_LIMIT_BYTES,
+  EXERCISE_LINK_HOURS_DEFAULT,
+  EXERCISE_LINK_HOURS_MAX,
+  EXERCISES_PAGE_DEFAULT,
+  EXERCISES_PAGE_MAX,
+} from "../../domain/limits.ts";
 import { envelopeFields } from "../../domain/score.ts";
 import { isoTimestamp } from "../../domain/instant.ts";
 import { evidenceSchema } from "../../evidence/envelope.ts";
@@ -54,7 +55,7 @@ const exerciseRequestSchema = z.object({
       "The language of the cases and of the page. Null = English, or that of the case set if a hash names it.",
   }),
   difficulty: difficultySchema.default("moderate"),
-  expires_hours: z.int().min(1).max(LINK_HOURS_MAX).default(LINK_HOURS_DEFAULT).meta({
+  expires_hours: z.int().min(1).max(EXERCISE_LINK_HOURS_MAX).default(EXERCISE_LINK_HOURS_DEFAULT).meta({
     description: "Hours for which the link can be used, and not beyond the retention of evidence.",
   }),
 }).meta({ id: "ExerciseRequest" });
@@ -135,13 +136,7 @@ const getExercises: Route = {
   success: {
     status: 200,
     description: "A page of exercises.",
-    schema: z.object({
-      exercises: z.array(exerciseRunSchema),
-      count: z.int(),
-      next_cursor: z.string().nullable(),
-      can_be_set: z.array(heldExerciseSchema).meta({ description: "Exercises that the service can hold." }),
-      ...envelopeFields,
-    }).meta({ id: "ExercisesResponse" }),
+    schema: exercisesResponseSchema,
   },
   examples: [{ summary: "The newest" }, { summary: "Of a reviewer", query: { operator_id: "reviewer-ada" } }],
   async handler({ dependencies }, { exchange, request }) {
@@ -181,15 +176,7 @@ const getExercise: Route = {
   success: {
     status: 200,
     description: "The exercise.",
-    schema: exerciseRunSchema.extend({
-      results: z.array(exerciseCaseResultSchema),
-      success: exerciseSuccessSchema,
-      effect: exerciseEffectSchema,
-      chain: z.string(),
-      seq: z.int().min(0),
-      entry_hash: z.string(),
-      ...envelopeFields,
-    }).meta({ id: "ExerciseResponse" }),
+    schema: exerciseResponseSchema,
   },
   errors: ["NOT_FOUND", "GONE"],
   examples: [{ summary: "One exercise", path: { run_id: RUN_OF_THE_EXAMPLE } }],
