@@ -1,7 +1,6 @@
 /** The estimates of how an operator judges, as rows of words: the same for every page. */
 import { roundTo } from "../scoring/arithmetic.ts";
-import type { Estimate, Estimates, RateEstimate } from "../scoring/estimates.ts";
-import { formatQuantity } from "../scoring/wording.ts";
+import type { Estimate, Estimates, RatePair } from "../scoring/estimates.ts";
 
 export interface EstimateRow {
   readonly name: string;
@@ -11,21 +10,10 @@ export interface EstimateRow {
   readonly meaning: string;
 }
 
-/** A row for each quantity that is known; announced tests, probes and their effects only if there are any. */
+/** A row for each quantity that is known; effects of announced tests and of probes only if there are any. */
 export function estimateRows(estimates: Estimates): readonly EstimateRow[] {
-  const {
-    departs_when_wrong,
-    departs_when_right,
-    sensitivity,
-    criterion,
-    announced,
-    exam_effect,
-    probes,
-    probe_effect,
-  } = estimates;
+  const { sensitivity, criterion, exam_effect, probe_effect } = estimates;
   return [
-    rateRow("Departs from wrong advice", departs_when_wrong, "wrong"),
-    rateRow("Departs from right advice", departs_when_right, "right"),
     row("Sensitivity", sensitivity, {
       above: "The operator tells wrong advice from right advice.",
       below: "The operator departs from right advice more than from wrong advice.",
@@ -36,20 +24,12 @@ export function estimateRows(estimates: Estimates): readonly EstimateRow[] {
       below: "The operator leans to depart from the AI.",
       open: "No leaning to either side is certain.",
     }),
-    ...(announced === null ? [] : [
-      rateRow("Departs from wrong advice in announced tests", announced.departs_when_wrong, "wrong"),
-      rateRow("Departs from right advice in announced tests", announced.departs_when_right, "right"),
-    ]),
     ...(exam_effect === null ? [] : [
       row("Exam effect", exam_effect, {
         above: "The operator judges better in announced tests than in live work.",
         below: "The operator judges worse in announced tests than in live work.",
         open: "No difference between announced tests and live work is certain.",
       }),
-    ]),
-    ...(probes === null ? [] : [
-      rateRow("Departs from wrong advice in sealed probes", probes.departs_when_wrong, "wrong"),
-      rateRow("Departs from right advice in sealed probes", probes.departs_when_right, "right"),
     ]),
     ...(probe_effect === null ? [] : [
       row("Probe effect", probe_effect, {
@@ -61,16 +41,32 @@ export function estimateRows(estimates: Estimates): readonly EstimateRow[] {
   ];
 }
 
-function rateRow(name: string, rate: RateEstimate, kind: "wrong" | "right"): EstimateRow {
-  const { mean, low, high, cases } = rate;
-  return {
-    name,
-    estimate: shareOf(mean),
-    interval: `${shareOf(low)} to ${shareOf(high)}`,
-    meaning: cases === 0
-      ? `No case of ${kind} advice is known: the numbers are what is usual.`
-      : `From ${formatQuantity(String(cases), "known case")} of ${kind} advice.`,
-  };
+/** The kinds of work whose rates are known, in the order in which they are shown. */
+const WORK = ["live", "high_stakes", "critical", "probes", "announced"] as const;
+export type WorkKind = (typeof WORK)[number];
+
+const WORK_NAMES: Readonly<Record<WorkKind, string>> = {
+  live: "All live work",
+  high_stakes: "Of it, high stakes",
+  critical: "Of it, critical",
+  probes: "Of it, sealed probes",
+  announced: "Announced tests",
+};
+
+/** One kind of work with both rates; a rate is null if nothing is known of this kind. */
+export interface WorkRates {
+  readonly kind: WorkKind;
+  readonly name: string;
+  readonly rates: RatePair | null;
+}
+
+/** Both rates of live work, by stakes, in sealed probes and in announced tests, for showing them side by side. */
+export function ratesByWork(estimates: Estimates): readonly WorkRates[] {
+  return WORK.map((kind) => ({
+    kind,
+    name: WORK_NAMES[kind],
+    rates: kind === "live" ? estimates : estimates[kind],
+  }));
 }
 
 function row(
@@ -86,8 +82,8 @@ function row(
   };
 }
 
-/** A share, 0..1, in whole percent. */
-function shareOf(share: number): string {
+/** A rate, 0..1, in whole percent. */
+export function rateInWords(share: number): string {
   return `${roundTo(100 * share, 0)} %`;
 }
 

@@ -3,7 +3,7 @@
  * the model document (`law.rules`).
  */
 import type { Finding } from "../domain/report.ts";
-import { dateInWords } from "./wording.ts";
+import { dayInWords } from "./wording.ts";
 
 /** Whether a provision is in force, and what is known of its dates. */
 export interface ForceWords {
@@ -26,7 +26,7 @@ export function forceInWords(
   >,
   day: string,
 ): ForceWords {
-  const [first, last] = [from, until].map((date) => date === null ? null : dateInWords(date));
+  const [first, last] = [from, until].map((date) => date === null ? null : dayInWords(date));
   const words = (state: string, dates: string) => ({
     state,
     dates,

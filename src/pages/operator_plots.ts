@@ -13,7 +13,7 @@ import { axisOf, bar, figure, px, type Row, rowPlot, ROWS } from "./chart.ts";
 import { dotsOf, jisGrid, jisScale, type Level, levelLines, levelsInWords, strokeOf } from "./jis_plot.ts";
 import { type Markup, markup } from "./markup.ts";
 import { dataTable } from "./tables.ts";
-import { countInWords, dayOf, nameInWords, pointsInWords, shareInWords } from "./wording.ts";
+import { countInWords, dayInWords, dayOf, nameInWords, pointsInWords, shareInWords } from "./wording.ts";
 
 export interface Thresholds {
   readonly min_jis: number;
@@ -118,7 +118,7 @@ export function projectionFigure({ projection, uncertainty, thresholds }: {
     description: `${[...projection.remarks, crossingInWords(projection, thresholds)].join(" ")} From ${
       pointsInWords(curve.start)
     } at the last interaction: ${pointsInWords(today)} today, ${
-      projections.map(({ date, jis }) => `${pointsInWords(jis)} on ${date}`).join(", ")
+      projections.map(({ date, jis }) => `${pointsInWords(jis)} on ${dayInWords(date)}`).join(", ")
     }. The shaded range begins at the ends of the score's interval, ${pointsInWords(uncertainty.low)} and ${
       pointsInWords(uncertainty.high)
     }.${levelsInWords(levels)}`,
@@ -131,7 +131,7 @@ export function projectionFigure({ projection, uncertainty, thresholds }: {
     }" y1="${PLOT.top}" y2="${PLOT.bottom}" stroke="currentColor"/>
 ${axisOf(x, { y: PLOT.bottom, ticks, format: String })}
 <text x="${(PLOT.left + PLOT.right) / 2}" y="${PLOT.bottom + 36}" text-anchor="middle">days from today, ${
-      dayOf(projection.as_of)
+      dayInWords(projection.as_of)
     }</text>
 <g class="jis">${strokeOf(along.map((day) => ({ x: px(x(day)), y: at(curve.start, day) })))}${
       fall === null || fall === 0 || fall > horizon
@@ -143,8 +143,10 @@ ${axisOf(x, { y: PLOT.bottom, ticks, format: String })}
     table: dataTable({
       columns: ["Date", "Days from today", "JIS"],
       rows: [
-        [dayOf(projection.as_of), "0", pointsInWords(today)],
-        ...projections.map(({ date, day, jis }) => [date, String(day), pointsInWords(jis)] as const),
+        [dayInWords(projection.as_of), "0", pointsInWords(today)],
+        ...projections.map(({ date, day, jis }) =>
+          [dayInWords(date), String(day), pointsInWords(jis)] as const
+        ),
       ],
       note: `Shaded: the same curve from both ends of the ${shareInWords(uncertainty.level)} interval. ${
         crossingInWords(projection, thresholds)
@@ -170,8 +172,8 @@ export function crossingInWords(
   if (days === null || date === null) return `No fall below ${minimum} is projected.`;
   if (score < minimum) return `The score is below ${minimum} already.`;
   return days === 0
-    ? `By the projection the score is below ${minimum} since ${date}.`
-    : `The score falls below ${minimum} on ${date}, in ${countInWords(days, "day")}.`;
+    ? `By the projection the score is below ${minimum} since about ${dayInWords(date)}.`
+    : `The score falls below ${minimum} around ${dayInWords(date)}, in ${countInWords(days, "day")}.`;
 }
 
 /**

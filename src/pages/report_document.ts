@@ -24,7 +24,7 @@ import {
   summaryFacts,
   summarySections,
 } from "./report_summary.ts";
-import { dateInWords } from "./wording.ts";
+import { dayInWords } from "./wording.ts";
 
 export interface ReportDocument {
   /** The title as plain text. */
@@ -64,7 +64,7 @@ function findings(report: JudgedReport): Section {
     blocks: [
       paragraph(
         markup`Each provision is held against the population: the operators with an interaction in the period whose record is long enough for a verdict. Observed is the share of them who show what is measured. The threshold is the share that the scoring model asks for; no law sets it. In force tells of ${
-          dateInWords(day)
+          dayInWords(day)
         }, the period's last day.`,
       ),
       overallBlock(report),

@@ -26,7 +26,7 @@ import { type Markup, markup } from "./markup.ts";
 import { nobodyInWords, type SignedReport } from "./report_sections.ts";
 import {
   countInWords,
-  dateInWords,
+  dayInWords,
   dayOf,
   instantInWords,
   nameInWords,
@@ -56,7 +56,7 @@ export function periodInWords(report: Report): string {
   const isWholeDays = [start, end].every((bound) => Date.parse(bound) % DAY_MS === 0);
   if (!isWholeDays) return `${instantInWords(start)} (included) to ${instantInWords(end)} (not included)`;
   const [first, last] = [dayOf(start), lastDayOfReport(report)];
-  return first === last ? dateInWords(first) : `${dateInWords(first)} to ${dateInWords(last)}`;
+  return first === last ? dayInWords(first) : `${dayInWords(first)} to ${dayInWords(last)}`;
 }
 
 /** What stands below the title. */
@@ -235,7 +235,7 @@ function laws(report: JudgedReport): Section {
   const thresholds = new Set(findings.map(({ threshold }) => shareInWords(threshold)));
   return {
     id: "laws",
-    title: `The laws and guidance that the findings name, on ${dateInWords(day)}`,
+    title: `The laws and guidance that the findings name, on ${dayInWords(day)}`,
     blocks: [
       list([...groups.values()].map((group) => lawInWords(group, { findings, day }))),
       paragraph(

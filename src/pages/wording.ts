@@ -67,10 +67,10 @@ const MONTHS = [
   ...["July", "August", "September", "October", "November", "December"],
 ];
 
-/** A date, `2026-09-30`, as people write it: `30 September 2026`. */
-export function dateInWords(date: string): string {
-  const [year, month, day] = date.split("-").map(Number);
-  return `${day} ${MONTHS[month! - 1]} ${year}`;
+/** The UTC day of a date or an instant in ISO 8601, in words: `14 January 2027`. */
+export function dayInWords(instant: string): string {
+  const day = new Date(instant);
+  return `${day.getUTCDate()} ${MONTHS[day.getUTCMonth()]!} ${day.getUTCFullYear()}`;
 }
 
 /** An instant in UTC to the second; a midnight is written as its day only. */

@@ -69,6 +69,8 @@ export interface Estimates extends RatePair {
   readonly probe_effect: Estimate | null;
 }
 
+/** The share of the posterior that each interval holds. */
+export const ESTIMATE_LEVEL = 0.9;
 /** Share of the posterior on each side of an interval, and the normal quantile that leaves it. */
 const TAIL = 0.05;
 const NORMAL_QUANTILE = 1.645;

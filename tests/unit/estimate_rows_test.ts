@@ -1,6 +1,6 @@
 /** The estimates of how an operator judges, in words. */
 import assert from "node:assert/strict";
-import { estimateRows } from "../../src/pages/estimates.ts";
+import { estimateRows, rateInWords, ratesByWork } from "../../src/pages/estimates.ts";
 import type { Estimates } from "../../src/scoring/estimates.ts";
 
 const ESTIMATES: Estimates = {
@@ -17,13 +17,25 @@ const ESTIMATES: Estimates = {
   probe_effect: null,
 };
 
-Deno.test("each estimate is said with its interval, its cases and its meaning", () => {
+Deno.test("each quantity is said with its interval and its meaning", () => {
   assert.deepEqual(estimateRows(ESTIMATES).map((row) => Object.values(row)), [
-    ["Departs from wrong advice", "62 %", "48 % to 76 %", "From 14 known cases of wrong advice."],
-    ["Departs from right advice", "8 %", "5 % to 12 %", "From 1 known case of right advice."],
     ["Sensitivity", "2.90", "1.75 to 4.10", "The operator tells wrong advice from right advice."],
     ["Leaning", "-0.30", "-0.70 to 0.10", "No leaning to either side is certain."],
   ]);
+});
+
+Deno.test("rates stand side by side for each kind of work, and a kind of which nothing is known has none", () => {
+  const rate = (mean: number) => ({ mean, low: mean - 0.1, high: mean + 0.1, cases: 9 });
+  const pair = { departs_when_wrong: rate(0.9), departs_when_right: rate(0.2) };
+  const shown = ratesByWork({ ...ESTIMATES, high_stakes: pair, announced: pair });
+  assert.deepEqual(shown.map(({ kind, rates }) => [kind, rates?.departs_when_wrong.mean ?? null]), [
+    ["live", 0.624],
+    ["high_stakes", 0.9],
+    ["critical", null],
+    ["probes", null],
+    ["announced", 0.9],
+  ]);
+  assert.deepEqual([0, 0.0049, 0.624, 0.755, 1].map(rateInWords), ["0 %", "0 %", "62 %", "76 %", "100 %"]);
 });
 
 Deno.test("the meaning follows the interval, not the mean", () => {
@@ -45,34 +57,11 @@ Deno.test("the meaning follows the interval, not the mean", () => {
   assert.match(meaning({ exam_effect: around(-0.1, 0.5) }, "Exam effect"), /^No difference .* is certain\.$/);
 });
 
-Deno.test("sealed probes have rows of their own, and a gap to other live work is said", () => {
-  const probes = {
-    departs_when_wrong: { mean: 0.9, low: 0.8, high: 0.97, cases: 12 },
-    departs_when_right: { mean: 0.2, low: 0.02, high: 0.5, cases: 9 },
-  };
+Deno.test("a gap between probes and other live work is said", () => {
   const probe_effect = { mean: 0.4, low: 0.1, high: 0.7 };
-  const rows = estimateRows({ ...ESTIMATES, probes, probe_effect });
-  assert.deepEqual(rows.slice(4).map(({ name, meaning }) => [name, meaning]), [
-    ["Departs from wrong advice in sealed probes", "From 12 known cases of wrong advice."],
-    ["Departs from right advice in sealed probes", "From 9 known cases of right advice."],
-    [
-      "Probe effect",
-      "The operator judges better in probes than in other live work: probes may be recognised.",
-    ],
-  ]);
-});
-
-Deno.test("announced tests have rows of their own, and a rate without a case says so", () => {
-  const announced = {
-    departs_when_wrong: { mean: 0.9, low: 0.8, high: 0.97, cases: 12 },
-    departs_when_right: { mean: 0.2, low: 0.02, high: 0.5, cases: 0 },
-  };
-  const rows = estimateRows({ ...ESTIMATES, announced });
-  assert.deepEqual(rows.slice(4).map(({ name, meaning }) => [name, meaning]), [
-    ["Departs from wrong advice in announced tests", "From 12 known cases of wrong advice."],
-    [
-      "Departs from right advice in announced tests",
-      "No case of right advice is known: the numbers are what is usual.",
-    ],
-  ]);
+  const rows = estimateRows({ ...ESTIMATES, probe_effect });
+  assert.deepEqual(rows.slice(2).map(({ name, meaning }) => [name, meaning]), [[
+    "Probe effect",
+    "The operator judges better in probes than in other live work: probes may be recognised.",
+  ]]);
 });

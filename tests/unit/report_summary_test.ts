@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import type { Finding, Report } from "../../src/domain/report.ts";
 import { forceInWords } from "../../src/pages/force_words.ts";
 import { reportPage } from "../../src/pages/report.ts";
-import { dateInWords } from "../../src/pages/wording.ts";
+import { dayInWords } from "../../src/pages/wording.ts";
 import { JIS_1_1_0, JIS_2_0_0 } from "../models.ts";
 import { JUDGED_REPORT, samplePageOf } from "../sample_report.ts";
 
@@ -291,8 +291,8 @@ Deno.test("the caveats follow the findings, and are left out if there are none",
 });
 
 Deno.test("a date is written with its month's name", () => {
-  assert.equal(dateInWords("2026-01-05"), "5 January 2026");
-  assert.equal(dateInWords("2028-12-31"), "31 December 2028");
+  assert.equal(dayInWords("2026-01-05"), "5 January 2026");
+  assert.equal(dayInWords("2028-12-31"), "31 December 2028");
 });
 
 /** Provisions by their dates, and their words on a day. */

@@ -1,0 +1,98 @@
+/** Why an operator's verdict is what it is, and what to do next, in sentences. */
+import { ESTIMATE_LEVEL, type Estimates, type RatePair } from "../scoring/estimates.ts";
+import { partInWords, verdictReason } from "../scoring/verdict_words.ts";
+import type { Verdict } from "../scoring/verdict.ts";
+import { rateInWords } from "./estimates.ts";
+import { countInWords, dayInWords, percentInWords } from "./wording.ts";
+
+/**
+ * How the operator judged the work that the verdict rests on: both rates with their intervals. A part without rates of its
+ * own, such as a domain, is said by those of all live work.
+ */
+export function conductInWords({ part }: Pick<Verdict, "part">, estimates: Estimates): string {
+  const own = part === "high_stakes" || part === "critical" ? estimates[part] : null;
+  const { departs_when_wrong: wrong, departs_when_right: right }: RatePair = own ?? estimates;
+  const where = own === null ? "In live work" : `On ${partInWords(part)}`;
+  const rate = ({ mean, low, high }: typeof wrong) =>
+    `${rateInWords(mean)} (${rateInWords(low)} to ${rateInWords(high)})`;
+  return `${where} the reviewer departs from wrong advice in ${
+    rate(wrong)
+  } of the cases and from right advice in ${rate(right)}; each range holds its figure with ${
+    percentInWords(ESTIMATE_LEVEL)
+  }.`;
+}
+
+/** An exercise that is set and not over. */
+export interface OpenExercise {
+  readonly title: string;
+  readonly decided: number;
+  readonly case_count: number;
+  /** ISO 8601. */
+  readonly expires_at: string;
+}
+
+export interface NextStep {
+  /**
+   * What the button does: `wait` leads to the exercise that is set, `label` to decisions whose outcome may be known by now,
+   * `exercise` sets one; `nothing` has no button.
+   */
+  readonly act: "wait" | "label" | "exercise" | "nothing";
+  readonly sentence: string;
+}
+
+/** What to do next about an operator: the first of these that applies. */
+export function nextStep({ verdict, open, isNotHeardOf, daysAway, aim, fallsOn }: {
+  /** Null with the formulas before `jis-3`. */
+  readonly verdict: Verdict | null;
+  /** The newest exercise that is set and not over; null if there is none. */
+  readonly open: OpenExercise | null;
+  readonly isNotHeardOf: boolean;
+  /** Days since the last interaction. */
+  readonly daysAway: number;
+  /** What the recommended exercise aims at, in words; null if none is recommended. */
+  readonly aim: string | null;
+  /** The day of ISO 8601 on which the projection falls below the minimum, if that is still to come; else null. */
+  readonly fallsOn: string | null;
+}): NextStep {
+  if (open !== null) {
+    return {
+      act: "wait",
+      sentence: `Wait for “${open.title}”, which is set: ${open.decided} of ${
+        countInWords(open.case_count, "case")
+      } decided, the link works until ${dayInWords(open.expires_at)}.`,
+    };
+  }
+  if (verdict?.status === "undetermined") {
+    return {
+      act: "label",
+      sentence:
+        `Say of decisions whose outcome is known by now whether they were right, or let sealed probes run: ${
+          verdictReason(verdict)
+        }.`,
+    };
+  }
+  if (verdict?.status === "non_compliant" || aim !== null) {
+    return {
+      act: "exercise",
+      sentence: `Set an exercise${
+        aim === null ? "" : ` that trains ${aim}`
+      }, and look at its effect after 30 more live cases.`,
+    };
+  }
+  if (isNotHeardOf) {
+    return {
+      act: "nothing",
+      sentence: `Find out why there was no interaction for ${
+        countInWords(daysAway, "day")
+      }: a leave, another task, or a system that sends nothing.`,
+    };
+  }
+  return {
+    act: "nothing",
+    sentence: fallsOn === null
+      ? "Nothing needs to be done now."
+      : `Nothing needs to be done now. Without new work the projection falls below the minimum around ${
+        dayInWords(fallsOn)
+      }.`,
+  };
+}

@@ -1,0 +1,93 @@
+/** Why an operator's verdict is what it is, and what to do next, in sentences. */
+import assert from "node:assert/strict";
+import { conductInWords, type NextStep, nextStep } from "../../src/pages/operator_cause.ts";
+import type { Estimates } from "../../src/scoring/estimates.ts";
+import type { Verdict } from "../../src/scoring/verdict.ts";
+
+const rate = (mean: number) => ({ mean, low: mean - 0.05, high: mean + 0.05, cases: 9 });
+const ESTIMATES: Estimates = {
+  error_rate: 0.2,
+  departs_when_wrong: rate(0.6),
+  departs_when_right: rate(0.1),
+  sensitivity: { mean: 2, low: 1, high: 3 },
+  criterion: { mean: 0, low: -1, high: 1 },
+  high_stakes: null,
+  critical: { departs_when_wrong: rate(0.3), departs_when_right: rate(0.2) },
+  announced: null,
+  exam_effect: null,
+  probes: null,
+  probe_effect: null,
+};
+
+const VERDICT: Verdict = {
+  status: "compliant",
+  part: "all",
+  low: 61,
+  high: 74,
+  wrong_cases: 20,
+  right_cases: 60,
+  doubt: null,
+  wrong_cases_needed: null,
+  right_cases_needed: null,
+};
+const UNDETERMINED: Verdict = {
+  ...VERDICT,
+  status: "undetermined",
+  doubt: "interval_spans_minimum",
+  wrong_cases_needed: 12,
+};
+const BELOW: Verdict = { ...VERDICT, status: "non_compliant" };
+
+Deno.test("the conduct is that on the part on which the verdict rests, if it has rates of its own", () => {
+  assert.equal(
+    conductInWords({ part: "critical" }, ESTIMATES),
+    "On the critical cases the reviewer departs from wrong advice in 30 % (25 % to 35 %) of the cases and from right advice in 20 % (15 % to 25 %); each range holds its figure with 90 %.",
+  );
+  for (const part of ["all", "high_stakes", "financial"] as const) {
+    assert.match(conductInWords({ part }, ESTIMATES), /^In live work .* in 60 % \(55 % to 65 %\)/);
+  }
+});
+
+const NOTHING = {
+  verdict: VERDICT,
+  open: null,
+  isNotHeardOf: false,
+  daysAway: 0,
+  aim: null,
+  fallsOn: null,
+};
+const step = (change: Partial<Parameters<typeof nextStep>[0]>): NextStep =>
+  nextStep({ ...NOTHING, ...change });
+
+Deno.test("who waits for an exercise that is set is told so, whatever the verdict", () => {
+  const open = { title: "Slow Reveal", decided: 1, case_count: 6, expires_at: "2027-01-14T00:00:00.000Z" };
+  for (const verdict of [VERDICT, BELOW, UNDETERMINED, null]) {
+    const { act, sentence } = step({ open, verdict });
+    assert.equal(act, "wait");
+    assert.equal(
+      sentence,
+      "Wait for “Slow Reveal”, which is set: 1 of 6 cases decided, the link works until 14 January 2027.",
+    );
+  }
+});
+
+Deno.test("an open verdict asks for labels and says what would settle it; one below the threshold for an exercise", () => {
+  const open = step({ verdict: UNDETERMINED, aim: "error detection" });
+  assert.equal(open.act, "label");
+  assert.match(open.sentence, /about 12 more known cases of wrong advice could settle it\.$/);
+  const below = step({ verdict: BELOW, aim: "error detection" });
+  assert.deepEqual([below.act, below.sentence.slice(0, 43)], [
+    "exercise",
+    "Set an exercise that trains error detection",
+  ]);
+  assert.equal(step({ verdict: BELOW, aim: null }).act, "exercise");
+  assert.equal(step({ verdict: null, aim: "error detection" }).act, "exercise");
+});
+
+Deno.test("who is well is left alone, with the day of the fall; who was not heard of is asked for", () => {
+  assert.deepEqual(step({}), { act: "nothing", sentence: "Nothing needs to be done now." });
+  assert.match(step({ fallsOn: "2027-01-14" }).sentence, /below the minimum around 14 January 2027\.$/);
+  const gone = step({ isNotHeardOf: true, daysAway: 41, fallsOn: "2027-01-14" });
+  assert.equal(gone.act, "nothing");
+  assert.match(gone.sentence, /no interaction for 41 days/);
+});
