@@ -7,7 +7,7 @@ import type { Page } from "playwright-core";
 import { lastFullQuarter } from "../../src/domain/period.ts";
 import { VERDICT_STATUSES, type VerdictStatus } from "../../src/domain/enums.ts";
 import { estimateRows } from "../../src/pages/estimates.ts";
-import { NO_DATA } from "../../src/pages/wording.ts";
+import { dayInWords, NO_DATA } from "../../src/pages/wording.ts";
 import type { Estimates } from "../../src/scoring/estimates.ts";
 import { VERDICT_WORDS, verdictInWords, verdictReason } from "../../src/scoring/verdict_words.ts";
 import type { RunningService } from "../program.ts";
@@ -40,13 +40,21 @@ async function assertFigures(page: Page, answers: readonly Json[], least: number
     elements.map((element) => [element.getAttribute("data-figure")!, element.textContent!] as const)
   );
   assert.ok(figures.length >= least, `${figures.length} figures`);
-  for (const [path, text] of figures) {
+  const assertShown = (path: string, text: string, words: (value: Json) => string) => {
     const values = answers.map((answer) =>
       path.split(".").reduce((value: Json, name) => value?.[name], answer)
     ).filter((value) => value !== undefined);
-    const expected = values.map((value) => value === null ? NO_DATA : String(value));
+    const expected = values.map(words);
     assert.ok(expected.includes(text), `${path} shows ${text}; the API says ${expected}`);
+  };
+  for (const [path, text] of figures) {
+    assertShown(path, text, (value) => value === null ? NO_DATA : String(value));
   }
+  // Rates are shares in the API, and whole percents on the page.
+  const rates = await page.locator("[data-rate]").evaluateAll((elements) =>
+    elements.map((element) => [element.getAttribute("data-rate")!, element.textContent!] as const)
+  );
+  for (const [path, text] of rates) assertShown(path, text, (value) => `${Math.round(100 * value)} %`);
 }
 
 let prepared: Promise<string> | null = null;
@@ -144,9 +152,9 @@ Deno.test({
           ["/operators?verdict=undetermined", "Operators", 10, [
             "/v1/organization/operators?verdict=undetermined&sort=operator_id&limit=50&include=sparkline",
           ]],
-          ["/operators/reviewer-ada", "reviewer-ada", 6, [
+          ["/operators/reviewer-ada", "reviewer-ada", 8, [
             operator,
-            "/v1/organization/decisions?operator_id=reviewer-ada&limit=10",
+            "/v1/exercises?operator_id=reviewer-ada",
           ]],
           ["/decisions", "Decisions", 50, ["/v1/organization/decisions?limit=50"]],
           ["/decisions/demo-01-0100", "Replay of demo-01-0100", 15, [
@@ -235,7 +243,7 @@ Deno.test({
           rows,
           [{ day: 0, date: projection.as_of.slice(0, 10), jis: projection.projected_today }].concat(
             projection.projections,
-          ).map(({ day, date, jis }: Json) => [date, String(day), String(jis)]),
+          ).map(({ day, date, jis }: Json) => [dayInWords(date), String(day), String(jis)]),
         );
         assert.match(
           (await page.locator("#projection desc").textContent())!,
@@ -255,7 +263,7 @@ Deno.test({
           operator_id: "reviewer-farah",
         });
         assert.deepEqual(
-          await page.locator("details summary").allTextContents(),
+          await page.locator(".exercise-card h3").allTextContents(),
           exercises.map(({ title }: Json) => title),
         );
 
@@ -438,6 +446,26 @@ Deno.test({
             meaning,
           ]),
         );
+        const kinds = ["", "high_stakes.", "critical.", "probes.", "announced."];
+        const places = kinds.flatMap((kind) =>
+          ["wrong", "right"].flatMap((advice) =>
+            ["mean", "low", "high"].map((name) => `profile.estimates.${kind}departs_when_${advice}.${name}`)
+          )
+        );
+        assert.deepEqual(
+          await page.locator("[data-rate^='profile.']").evaluateAll((rates) =>
+            rates.map((rate) => rate.getAttribute("data-rate"))
+          ),
+          places,
+        );
+        const profile = await ask(service, key, "/v1/operator/reviewer-ada/profile?include=projection");
+        profile.profile.estimates = ESTIMATES;
+        await assertFigures(page, [
+          profile,
+          await ask(service, key, "/v1/exercises?operator_id=reviewer-ada"),
+          await ask(service, key, "/v1/maintenance/recommend", { operator_id: "reviewer-ada" }),
+        ], 15);
+        assert.equal(await page.getByRole("img", { name: /interval \d+ % to \d+ %/ }).count(), 10);
         assert.match(
           (await page.locator("#dimensions desc").textContent())!,
           /Error detection \d+ \(from the prior: too few known cases\)/,
@@ -456,6 +484,14 @@ const ESTIMATES: Estimates = {
   departs_when_right: { mean: 0.081, low: 0.05, high: 0.12, cases: 52 },
   sensitivity: { mean: 2.9, low: 1.75, high: 4.1 },
   criterion: { mean: -0.3, low: -0.7, high: 0.1 },
+  high_stakes: {
+    departs_when_wrong: { mean: 0.4, low: 0.2, high: 0.62, cases: 6 },
+    departs_when_right: { mean: 0.12, low: 0.04, high: 0.25, cases: 1 },
+  },
+  critical: {
+    departs_when_wrong: { mean: 0.2, low: 0.03, high: 0.5, cases: 2 },
+    departs_when_right: { mean: 0.09, low: 0.01, high: 0.3, cases: 0 },
+  },
   announced: {
     departs_when_wrong: { mean: 0.9, low: 0.8, high: 0.97, cases: 12 },
     departs_when_right: { mean: 0.2, low: 0.1, high: 0.3, cases: 20 },

@@ -30,6 +30,7 @@ import { CasesView } from "./views/cases.tsx";
 import { ContestsView } from "./views/contests.tsx";
 import { DashboardView } from "./views/dashboard.tsx";
 import { DecisionsView } from "./views/decisions.tsx";
+import { ExerciseSheetView } from "./views/exercise_sheet.tsx";
 import { KeyView } from "./views/key.tsx";
 import { LabelsView } from "./views/labels.tsx";
 import { OperatorView } from "./views/operator.tsx";
@@ -199,6 +200,7 @@ function Places() {
       <Route path={ROOT} component={DashboardView} />
       <Route path={`${ROOT}/operators`} component={OperatorsView} />
       <Route path={`${ROOT}/operators/:id`} component={OperatorView} />
+      <Route path={`${ROOT}/operators/:id/sheets/:exercise`} component={ExerciseSheetView} />
       <Route path={`${ROOT}/decisions`} component={DecisionsView} />
       <Route path={`${ROOT}/decisions/:id`} component={ReplayView} />
       <Route path={`${ROOT}/labels`} component={LabelsView} />

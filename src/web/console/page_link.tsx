@@ -1,22 +1,22 @@
 /** Issues the link to a reviewer's own page, which is shown once. */
 import { useState } from "preact/hooks";
 import { instantInWords } from "../../pages/wording.ts";
+import { Confirmed } from "./confirmed.tsx";
 import { Field } from "./field.tsx";
-import { Failure } from "./parts.tsx";
+import { reviewerInWords } from "./reviewers.tsx";
 import { may, useCaller, useSession } from "./session.tsx";
 import type { PageLink } from "./types.ts";
 import { useAction } from "./use_answer.ts";
 
 export function IssuePageLink({ id }: { readonly id: string }) {
-  const [isAsking, setAsking] = useState(false);
   const [reason, setReason] = useState("");
   const caller = useCaller();
   const { obtain, signedIn } = useSession();
   const { busy, error, run } = useAction<true>();
   if (!may(signedIn, "act")) return null;
   const isNamed = signedIn.privacy === "named";
-  const issue = async () => {
-    const done = await run(async (patience) => {
+  const issue = async () =>
+    await run(async (patience) => {
       await obtain(async () => {
         const { name, link, expires_at } = await caller.json<PageLink>({
           method: "POST",
@@ -33,48 +33,34 @@ export function IssuePageLink({ id }: { readonly id: string }) {
         };
       });
       return true;
-    });
-    if (done !== null) setAsking(false);
-  };
-  const button = "Link to the reviewer's own page";
+    }) !== null;
   return (
-    <>
-      {isAsking
-        ? (
-          <form
-            onSubmit={(event) => {
-              event.preventDefault();
-              issue();
-            }}
-          >
-            <Field
-              id="link-reason"
-              label="Reason"
-              type="text"
-              autocomplete="off"
-              value={reason}
-              onInput={setReason}
-            >
-              <p class="small muted">
-                The link tells you who the reviewer is. The audit log keeps the reason.
-              </p>
-            </Field>
-            <div class="actions">
-              <button class="main" type="submit" disabled={busy}>
-                {busy ? "Issuing…" : "Issue the link"}
-              </button>
-              <button type="button" onClick={() => setAsking(false)}>Cancel</button>
-            </div>
-          </form>
-        )
-        : (
-          <p>
-            <button type="button" disabled={busy} onClick={() => isNamed ? issue() : setAsking(true)}>
-              {busy ? "Issuing…" : button}
-            </button>
-          </p>
-        )}
-      {error !== null && <Failure error={error} />}
-    </>
+    <Confirmed
+      button="Link to the reviewer's own page"
+      title={`A link to the own page of ${reviewerInWords(signedIn, id)}`}
+      happens={[
+        "A link is made, shown once, that works for a week. Its page shows the reviewer the own record, gives the copy, and takes contests.",
+        "Earlier links of the reviewer end.",
+        "The audit log records that you issued it (SUBJECT_LINK_ISSUED).",
+        ...(isNamed ? [] : ["You learn who the reviewer is: so it takes a reason."]),
+      ]}
+      stays={["Nothing is sent: pass it on yourself. No score changes."]}
+      ways={[{ label: busy ? "Issuing…" : "Issue the link", act: issue }]}
+      busy={busy}
+      error={error}
+    >
+      {!isNamed && (
+        <Field
+          id="link-reason"
+          label="Reason"
+          type="text"
+          autocomplete="off"
+          value={reason}
+          onInput={setReason}
+        >
+          <p class="small muted">The audit log keeps it. Name nobody.</p>
+        </Field>
+      )}
+    </Confirmed>
   );
 }

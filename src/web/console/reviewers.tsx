@@ -1,6 +1,7 @@
 /** Reviewers under their ids or, where the service asks for it, under pseudonyms; and the look at who one is. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
+import { Confirmed } from "./confirmed.tsx";
 import { Field } from "./field.tsx";
 import { Failure } from "./parts.tsx";
 import { may, type SignedIn, useCaller, useSession } from "./session.tsx";
@@ -35,10 +36,8 @@ function useMayUnmask(): boolean {
 
 /** Asks for the reviewer of a pseudonym, with a reason. */
 export function WhoIs({ pseudonym }: { readonly pseudonym: string }) {
-  const [isAsking, setAsking] = useState(false);
   const [reason, setReason] = useState("");
-  const field = useRef<HTMLInputElement>(null);
-  useEffect(() => field.current?.focus(), [isAsking]);
+  const { signedIn } = useSession();
   const caller = useCaller();
   const { busy, error, result, run } = useAction<Unmasked>();
   if (!useMayUnmask()) return null;
@@ -49,26 +48,26 @@ export function WhoIs({ pseudonym }: { readonly pseudonym: string }) {
       </p>
     );
   }
-  if (!isAsking) {
-    return (
-      <p>
-        <button type="button" onClick={() => setAsking(true)}>Who is this?</button>
-      </p>
-    );
-  }
-  const submit = (event: Event) => {
-    event.preventDefault();
-    return run((patience) => caller.json(unmasking({ reviewer: pseudonym, reason }), { patience }));
-  };
+  const ask = async () =>
+    await run((patience) => caller.json(unmasking({ reviewer: pseudonym, reason }), { patience })) !== null;
   return (
-    <form onSubmit={submit}>
-      <Reason value={reason} onInput={setReason} field={field} />
-      <div class="actions">
-        <button class="main" type="submit" disabled={busy}>{busy ? "Asking…" : "Show the name"}</button>
-        <button type="button" onClick={() => setAsking(false)}>Cancel</button>
-      </div>
-      {error !== null && <Failure error={error} />}
-    </form>
+    <Confirmed
+      button="Who is this?"
+      title={`Look up who ${reviewerInWords(signedIn, pseudonym)} is`}
+      happens={[
+        "The name is shown to you, here and until you leave this view.",
+        "The audit log records that you looked, when and why (SUBJECT_UNMASKED), and the reviewer's own copy shows it.",
+      ]}
+      stays={[
+        "Other views, and other users, see the pseudonym as before.",
+        "A look cannot be taken back: its entry stays.",
+      ]}
+      ways={[{ label: busy ? "Asking…" : "Show the name", act: ask }]}
+      busy={busy}
+      error={error}
+    >
+      <Reason value={reason} onInput={setReason} />
+    </Confirmed>
   );
 }
 
@@ -107,21 +106,12 @@ export function FindByName() {
   );
 }
 
-function Reason({ value, onInput, field }: {
+function Reason({ value, onInput }: {
   readonly value: string;
   readonly onInput: (value: string) => void;
-  readonly field?: { current: HTMLInputElement | null };
 }) {
   return (
-    <Field
-      id="unmask-reason"
-      label="Reason"
-      type="text"
-      autocomplete="off"
-      value={value}
-      onInput={onInput}
-      {...(field === undefined ? {} : { field })}
-    >
+    <Field id="unmask-reason" label="Reason" type="text" autocomplete="off" value={value} onInput={onInput}>
       <p class="small muted">The audit log keeps it, and the reviewer's own copy shows it. Name nobody.</p>
     </Field>
   );

@@ -8,6 +8,7 @@ import type {
   operatorsResponseSchema,
   profileResponseSchema,
 } from "../../domain/operator.ts";
+import type { exerciseResponseSchema, exercisesResponseSchema } from "../../exercises/answers.ts";
 import type { contestsSchema, pageLinkSchema } from "../../domain/own_page.ts";
 import type { decisionsResponseSchema, reportsResponseSchema } from "../../domain/record_list.ts";
 import type { unmaskedSchema } from "../../domain/subject.ts";
@@ -41,6 +42,8 @@ export type Dashboard = z.infer<typeof dashboardResponseSchema>;
 export type Operators = z.infer<typeof operatorsResponseSchema>;
 export type Profile = z.infer<typeof profileResponseSchema>;
 export type Maintenance = z.infer<typeof maintenanceResponseSchema>;
+export type Exercises = z.infer<typeof exercisesResponseSchema>;
+export type ExerciseResult = z.infer<typeof exerciseResponseSchema>;
 export type Decisions = z.infer<typeof decisionsResponseSchema>;
 export type Replay = z.infer<ReturnType<typeof replayResponseSchema<typeof evidenceSchema>>>;
 export type Article14 = z.infer<typeof article14ResponseSchema>;
@@ -78,4 +81,17 @@ export interface Rotated {
   readonly prefix: string;
   readonly rotated_at: string;
   readonly warning: string;
+}
+
+/** The answer to an exercise that was set; only this one answer holds the link. */
+export interface ExerciseSet {
+  readonly link: string;
+  readonly case_count: number;
+  readonly input: { readonly expires_at: string };
+}
+
+/** The answer to an erasure. */
+export interface Erased {
+  readonly erased_at: string;
+  readonly physical: "done" | "pending" | "server";
 }

@@ -1,24 +1,44 @@
-/** One operator: the verdict, the score, its history, its projection, and the recommended practice. */
+/** One operator: the cause first, then the next step, the score, how it is judged, exercises, and the acts on its records. */
+import { useState } from "preact/hooks";
 import { useRoute } from "preact-iso";
 import { crossingInWords, historyFigure, projectionFigure } from "../../../pages/operator_plots.ts";
-import { estimateRows } from "../../../pages/estimates.ts";
 import { dimensionsFigure, priorRemarks } from "../../../pages/jis_plot.ts";
 import { nameInWords, shareInWords } from "../../../pages/wording.ts";
-import { verdictInWords } from "../../../scoring/verdict_words.ts";
 import { Drawing } from "../../shared/drawing.tsx";
+import { Cause, NextStep } from "../cause.tsx";
 import { DecisionRows } from "../decision_rows.tsx";
-import { addressOf, Answered, Band, Empty, Figure, Instant, Rows, Tile, toneOf, View } from "../parts.tsx";
-import { IssuePageLink } from "../page_link.tsx";
-import { reviewerInWords, WhoIs } from "../reviewers.tsx";
+import { addressOf, Answered, Band, Empty, Figure, Instant, Tile, View } from "../parts.tsx";
+import { Recommendation, SetBefore } from "../practice.tsx";
+import { ErasedNotice, Records } from "../records.tsx";
+import { reviewerInWords } from "../reviewers.tsx";
 import { may, useSession } from "../session.tsx";
-import type { Decisions, Maintenance, Profile } from "../types.ts";
+import type { ExerciseDefaults } from "../set_exercise.tsx";
+import type { Decisions, Erased, Exercises, Maintenance, Profile } from "../types.ts";
 import { type Asked, useAnswer } from "../use_answer.ts";
+import { HowJudged } from "../work_rates.tsx";
 
 export function OperatorView() {
   const { params } = useRoute();
   const id = params.id ?? "";
   const { signedIn } = useSession();
   const name = reviewerInWords(signedIn, id);
+  const [erased, setErased] = useState<{ readonly id: string; readonly answer: Erased } | null>(null);
+  return (
+    <View title={name}>
+      {erased?.id === id
+        ? <ErasedNotice name={name} erased={erased.answer} />
+        : <Kept key={id} id={id} name={name} onErased={(answer) => setErased({ id, answer })} />}
+    </View>
+  );
+}
+
+/** A reviewer whose records are kept. */
+function Kept({ id, name, onErased }: {
+  readonly id: string;
+  readonly name: string;
+  readonly onErased: (erased: Erased) => void;
+}) {
+  const { signedIn } = useSession();
   const profile = useAnswer<Profile>({
     path: `/v1/operator/${encodeURIComponent(id)}/profile?include=projection`,
   });
@@ -27,64 +47,120 @@ export function OperatorView() {
     path: "/v1/maintenance/recommend",
     body: { operator_id: id },
   });
-  const decisions = useAnswer<Decisions>({
-    path: addressOf("/v1/organization/decisions", { operator_id: id, limit: "10" }),
-  });
+  const exercises = useAnswer<Exercises>({ path: addressOf("/v1/exercises", { operator_id: id }) });
   return (
-    <View title={name}>
-      <WhoIs key={`name ${id}`} pseudonym={id} />
-      <IssuePageLink key={`link ${id}`} id={id} />
+    <>
       <Answered asked={profile}>
         {(body) => (
           <>
+            <Cause {...body} />
+            <Next id={id} body={body} maintenance={maintenance} exercises={exercises} />
             <OperatorSummary {...body} />
-            <h2>What to do</h2>
-            <Recommendation asked={maintenance} />
+            <h2 id="exercises">Exercises</h2>
+            <Answered asked={exercises}>
+              {(set) => {
+                const setting = { id, set, defaults: defaultsOf(maintenance, set), onSet: exercises.again };
+                return (
+                  <>
+                    <Recommendation asked={maintenance} {...setting} />
+                    <h3>Set so far</h3>
+                    <SetBefore id={id} set={set} />
+                  </>
+                );
+              }}
+            </Answered>
           </>
         )}
       </Answered>
+      <h2>Latest decisions</h2>
+      <LatestDecisions id={id} name={name} />
       {may(signedIn, "followUp") && (
         <p>
           <a href={addressOf("/console/contests", { operator_id: id })}>What {name} contests</a>
         </p>
       )}
-      <h2>Latest decisions</h2>
-      <Answered asked={decisions}>
-        {({ decisions: rows, next_cursor: next }) =>
-          rows.length === 0
-            ? (
-              <Empty>
-                <p>There is no record of this operator, or nothing of it is left.</p>
-              </Empty>
-            )
-            : (
-              <>
-                <DecisionRows label={`Latest decisions of ${name}`} decisions={rows} withOperator={false} />
-                {next !== null && (
-                  <p>
-                    <a href={addressOf("/console/decisions", { operator_id: id })}>All of {name}</a>
-                  </p>
-                )}
-              </>
-            )}
-      </Answered>
-    </View>
+      <Records id={id} onErased={onErased} />
+    </>
+  );
+}
+
+/** The next step, once it is known what is recommended and what was set. A recommendation that failed is none. */
+function Next({ id, body, maintenance, exercises }: {
+  readonly id: string;
+  readonly body: Profile;
+  readonly maintenance: Asked<Maintenance>;
+  readonly exercises: Asked<Exercises>;
+}) {
+  const { loaded: recommended } = maintenance;
+  const { loaded: set, again } = exercises;
+  // What failed says so in the section of the exercises.
+  if (recommended.state === "loading" || set.state !== "ready") return null;
+  return (
+    <NextStep
+      id={id}
+      body={body}
+      recommended={recommended.state === "ready" ? recommended.body.recommendation : null}
+      set={set.body}
+      defaults={defaultsOf(maintenance, set.body)}
+      onSet={again}
+    />
+  );
+}
+
+/** What an exercise is by default: what is recommended, in the language of the last one. */
+function defaultsOf({ loaded }: Asked<Maintenance>, { exercises: [latest] }: Exercises): ExerciseDefaults {
+  const recommendation = loaded.state === "ready" ? loaded.body.recommendation : null;
+  return {
+    exerciseId: null,
+    dimension: recommendation?.target_dimension ?? null,
+    difficulty: recommendation?.difficulty ?? "moderate",
+    language: latest?.language ?? "en",
+  };
+}
+
+/** The latest decisions, on demand: the view asks for three answers when it opens. */
+function LatestDecisions({ id, name }: { readonly id: string; readonly name: string }) {
+  const [isAsked, setAsked] = useState(false);
+  const all = addressOf("/console/decisions", { operator_id: id });
+  return (
+    <>
+      {isAsked ? <Decided id={id} name={name} /> : (
+        <p>
+          <button type="button" onClick={() => setAsked(true)}>Show the latest decisions</button>
+        </p>
+      )}
+      <p>
+        <a href={all}>All of {name}</a>
+      </p>
+    </>
+  );
+}
+
+function Decided({ id, name }: { readonly id: string; readonly name: string }) {
+  const decisions = useAnswer<Decisions>({
+    path: addressOf("/v1/organization/decisions", { operator_id: id, limit: "10" }),
+  });
+  return (
+    <Answered asked={decisions}>
+      {({ decisions: rows }) =>
+        rows.length === 0
+          ? (
+            <Empty>
+              <p>There is no record of this operator, or nothing of it is left.</p>
+            </Empty>
+          )
+          : <DecisionRows label={`Latest decisions of ${name}`} decisions={rows} withOperator={false} />}
+    </Answered>
   );
 }
 
 function OperatorSummary(
   { profile, jis_history: history, decay_projection: projection, compliance }: Profile,
 ) {
-  const { uncertainty, verdict } = profile;
+  const { uncertainty } = profile;
   const thresholds = compliance!.thresholds;
   return (
     <>
-      {verdict !== null && (
-        <div class={`notice ${toneOf(verdict.status)}`} data-verdict>
-          <h2>Verdict</h2>
-          <p>{verdictInWords(verdict)}</p>
-        </div>
-      )}
       <ul class="tiles">
         <Tile name="JIS" more={<Band band={profile.band} />}>
           <Figure of="profile.jis" value={profile.jis} />
@@ -129,17 +205,24 @@ function OperatorSummary(
           nothing there yet.
         </p>
       )}
-      {projection!.remarks.map((remark, index) => (
-        <p class="notice fair" key={remark}>
-          <Figure of={`decay_projection.remarks.${index}`} value={remark} />
-        </p>
-      ))}
+      <HowJudged estimates={profile.estimates} />
+      <h2>From today</h2>
+      {projection!.remarks.map((remark, index) =>
+        // The last one, that nobody has heard of the operator, stands at the top of the page.
+        projection!.not_heard_of && index === projection!.remarks.length - 1
+          ? null
+          : (
+            <p class="notice fair" key={remark}>
+              <Figure of={`decay_projection.remarks.${index}`} value={remark} />
+            </p>
+          )
+      )}
       <p>
-        {nameInWords(profile.domain)}. Trend{" "}
+        {crossingInWords(projection!, thresholds)} Today the projection stands at{" "}
+        <Figure of="decay_projection.projected_today" value={projection!.projected_today} />, if nothing
+        renews the score. {nameInWords(profile.domain)}, trend{" "}
         <Figure of="decay_projection.current_trend" value={projection!.current_trend} />{" "}
-        points (recent against longer-run score). Today the projection stands at{" "}
-        <Figure of="decay_projection.projected_today" value={projection!.projected_today} />.{" "}
-        {crossingInWords(projection!, thresholds)}
+        points (recent against longer-run score).
         {uncertainty.low < thresholds.min_jis && profile.jis >= thresholds.min_jis &&
           ` The lower end of its interval is below ${thresholds.min_jis} already.`}
       </p>
@@ -151,76 +234,7 @@ function OperatorSummary(
           remarks: priorRemarks(profile.prior_dimensions),
         })}
       />
-      <HowJudged estimates={profile.estimates} level={uncertainty.level} />
     </>
-  );
-}
-
-/** Shows the estimates of how the operator judges, beside the score. */
-function HowJudged({ estimates, level }: {
-  readonly estimates: Profile["profile"]["estimates"];
-  readonly level: number;
-}) {
-  if (estimates === null) return null;
-  return (
-    <>
-      <h2>How the operator judges</h2>
-      <Rows
-        label="Estimates from the known cases"
-        columns={["Quantity", "#Estimate", `#${shareInWords(level)} interval`, "What it says"]}
-      >
-        {estimateRows(estimates).map(({ name, estimate, interval, meaning }) => (
-          <tr key={name}>
-            <th scope="row">{name}</th>
-            <td class="number">{estimate}</td>
-            <td class="number">{interval}</td>
-            <td class="small">{meaning}</td>
-          </tr>
-        ))}
-      </Rows>
-    </>
-  );
-}
-
-/** The recommended practice. A record that is too short has none, which is no failure. */
-function Recommendation({ asked }: { readonly asked: Asked<Maintenance> }) {
-  const { loaded } = asked;
-  if (loaded.state === "failed" && loaded.error.code === "INSUFFICIENT_DATA") {
-    return (
-      <Empty>
-        <p>{loaded.error.message}</p>
-      </Empty>
-    );
-  }
-  return (
-    <Answered asked={asked}>
-      {({ recommendation, exercises }) => (
-        <>
-          <ul class="tiles">
-            <Tile name="Intervention">{nameInWords(recommendation.intervention_type)}</Tile>
-            <Tile name="Aims at">{nameInWords(recommendation.target_dimension)}</Tile>
-            <Tile name="Difficulty">{nameInWords(recommendation.difficulty)}</Tile>
-            <Tile name="Share of interactions" more="1 is every interaction">
-              <Figure of="recommendation.frequency_ratio" value={recommendation.frequency_ratio} />
-            </Tile>
-          </ul>
-          <h3>Exercises</h3>
-          {exercises.map(({ id, title, payload }) => (
-            <details key={id}>
-              <summary>{title}</summary>
-              <dl>
-                {Object.entries(payload).map(([name, value]) => (
-                  <div key={name}>
-                    <dt>{nameInWords(name)}</dt>
-                    <dd>{typeof value === "string" ? value : JSON.stringify(value)}</dd>
-                  </div>
-                ))}
-              </dl>
-            </details>
-          ))}
-        </>
-      )}
-    </Answered>
   );
 }
 

@@ -1,0 +1,100 @@
+/** An act with consequences: it says what will happen and what will not before it is done. */
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import type { ApiError } from "../shared/api.ts";
+import { Failure } from "./parts.tsx";
+
+/** One way to do the act. */
+interface Way {
+  /** What its button says. */
+  readonly label: string;
+  /** @returns whether it was done: then the questions close. */
+  readonly act: () => Promise<boolean>;
+  /** Whether it destroys something. */
+  readonly isGrave?: boolean;
+}
+
+export function Confirmed(
+  { button, isMain = false, title, choices, happens, stays, ways, ready = true, busy, error, children }: {
+    /** What the button says that asks. */
+    readonly button: string;
+    /** Whether it is the view's first button. */
+    readonly isMain?: boolean;
+    /** The question's heading. */
+    readonly title: string;
+    /** Fields that stand before what will happen. */
+    readonly choices?: ComponentChildren;
+    /** Sentences: what the act does, and what records it. */
+    readonly happens: readonly string[];
+    /** Sentences: what the act does not do. */
+    readonly stays: readonly string[];
+    readonly ways: readonly Way[];
+    /** Whether the fields are filled in. */
+    readonly ready?: boolean;
+    readonly busy: boolean;
+    readonly error: ApiError | null;
+    /** Fields that stand after it. */
+    readonly children?: ComponentChildren;
+  },
+) {
+  const [isOpen, setOpen] = useState(false);
+  const id = useId();
+  const opener = useRef<HTMLButtonElement>(null);
+  const head = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    if (isOpen) head.current?.focus();
+  }, [isOpen]);
+  const close = () => {
+    setOpen(false);
+    opener.current?.focus();
+  };
+  const run = async ({ act }: Way) => {
+    if (await act()) close();
+  };
+  return (
+    <div class="act">
+      <button
+        ref={opener}
+        type="button"
+        class={isMain ? "main" : undefined}
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+      >
+        {button}
+      </button>
+      {isOpen && (
+        <form
+          class="asked"
+          aria-labelledby={id}
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (ready && !busy) run(ways[0]!);
+          }}
+        >
+          <h3 id={id} ref={head} tabIndex={-1}>{title}</h3>
+          {choices}
+          <p>What will happen:</p>
+          <ul>{happens.map((sentence) => <li key={sentence}>{sentence}</li>)}</ul>
+          <p>What will not:</p>
+          <ul>{stays.map((sentence) => <li key={sentence}>{sentence}</li>)}</ul>
+          {children}
+          <div class="actions">
+            {ways.map((way, index) => (
+              <button
+                key={way.label}
+                type={index === 0 ? "submit" : "button"}
+                class={way.isGrave === true ? "grave" : "main"}
+                disabled={busy || !ready}
+                onClick={index === 0 ? undefined : () => run(way)}
+              >
+                {way.label}
+              </button>
+            ))}
+            <button type="button" onClick={close}>Cancel</button>
+          </div>
+          {error !== null && <Failure error={error} />}
+        </form>
+      )}
+    </div>
+  );
+}
