@@ -608,7 +608,7 @@ Deno.test({
         expectErrors(/404|422/);
         await page.goto("/console");
         await signIn(page, key);
-        await page.getByText("Nobody was scored yet.").waitFor();
+        await page.getByText("Nobody was scored in the last 90 days.").waitFor();
         await shown(page);
         await assertAccessible(page, "an empty dashboard");
         for (

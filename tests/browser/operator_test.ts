@@ -101,7 +101,7 @@ sharedTest(
     await signIn(page, demo.key);
     const steps = {
       non_compliant: ["Set an exercise that trains", "Set an exercise"],
-      undetermined: ["Say of decisions whose outcome is known", "Open the decisions"],
+      undetermined: ["Say of decisions whose outcome is known", "Label decisions"],
     };
     for (const [status, [sentence, act]] of Object.entries(steps)) {
       const operator = await operatorWith(demo, status);

@@ -8,7 +8,7 @@ import { type ExerciseDefaults, SetExercise } from "./set_exercise.tsx";
 import type { Exercises, Maintenance, Profile } from "./types.ts";
 
 /** The view in which decisions get their labels. */
-const LABELS_VIEW = "/console/decisions";
+const LABELS_VIEW = "/console/labels";
 
 export function Cause(
   { profile: { verdict, estimates }, decay_projection: projection, compliance }: Profile,
@@ -73,7 +73,7 @@ export function NextStep({ id, body, recommended, set, defaults, onSet }: {
       )}
       {act === "label" && may(signedIn, "label") && (
         <p>
-          <a class="button main" href={addressOf(LABELS_VIEW, { operator_id: id })}>Open the decisions</a>
+          <a class="button main" href={addressOf(LABELS_VIEW, { operator_id: id })}>Label decisions</a>
         </p>
       )}
       {act === "exercise" && may(signedIn, "act") && (

@@ -73,9 +73,6 @@ function Weakest() {
             ? (
               <Empty>
                 <p>Nobody was scored yet.</p>
-                <p>
-                  <a href="/docs#postScore">Send a first interaction</a>, and it stands here.
-                </p>
               </Empty>
             )
             : (
@@ -98,6 +95,14 @@ function OrganizationSummary({ dashboard, domain, tier }: Dashboard) {
       <p class="muted">
         {nameInWords(domain)}, {tier} tier. Operators with an interaction in the last 90 days.
       </p>
+      {dashboard.total_operators === 0 && (
+        <Empty>
+          <p>Nobody was scored in the last 90 days.</p>
+          <p>
+            <a href="/docs#postScore">Send a first interaction</a>, and it stands here.
+          </p>
+        </Empty>
+      )}
       <div class={`notice ${toneOf(verdict.status)}`} data-verdict>
         <h2>
           Verdict on the organization: <VerdictMark status={verdict.status} />
