@@ -38,6 +38,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   "node:https": ["src/cli/healthcheck.ts", "src/webhooks/delivery.ts"],
   "node:path": ["src/cli/", "src/store/durable_file.ts"],
   "node:sqlite": ["src/store/"],
+  "node:zlib": ["src/http/compression.ts"],
   "node:url": ["src/cli/invocation.ts"],
   "node:util": ["src/cli/dev.ts", "src/config/config.ts"],
   oauth4webapi: ["src/identity/"],

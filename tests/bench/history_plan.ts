@@ -65,6 +65,8 @@ export interface Facts {
   readonly exercise: { readonly id: string; readonly token: string; readonly set: string };
   /** The token of the link to the own page of the first operator. */
   readonly ownPage: string;
+  /** The id of a case. */
+  readonly followUp: string;
   /** The size of the organization's evidence chain. */
   readonly entries: number;
 }

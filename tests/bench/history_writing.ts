@@ -220,6 +220,10 @@ async function addRecords(
     domain: "financial",
   });
   const { link } = await posted(`/v1/operator/${operatorName(0)}/page-link`, {});
+  const followUp = await posted("/v1/cases", {
+    operator_id: operatorName(0),
+    statement: "A case of the bench.",
+  });
   const [{ size }] = await database.read<{ size: number }>({
     sql: "SELECT sum(size) AS size FROM audit_chain WHERE family = ?",
     parameters: [`org/${ASKED_ORGANIZATION}`],
@@ -240,6 +244,7 @@ async function addRecords(
       set: exercise.input.case_set.sha256,
     },
     ownPage: link.split("/").at(-1),
+    followUp: followUp.case_id,
     entries: size,
   };
 }

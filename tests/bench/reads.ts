@@ -91,6 +91,12 @@ const READS: readonly Read[] = [
     name: "page of an exercise",
     question: ({ facts }) => ({ path: `/exercise/${facts.exercise.token}/state` }),
   },
+  { operation: "getCases", name: "cases", question: own("/v1/cases?state=all") },
+  {
+    operation: "getCase",
+    name: "one case",
+    question: ({ facts }) => ({ path: `/v1/cases/${facts.followUp}`, key: facts.key }),
+  },
   { operation: "getContests", name: "contests", question: own("/v1/contests") },
   {
     operation: "getOwnPage",

@@ -14,7 +14,7 @@ import { KEYED_READ, keyFor, selfServe } from "./shared.ts";
 const ROTATIONS = { since: "2026-11-01", event_type: "KEY_ROTATED" };
 
 const filters = {
-  event_type: auditLogEventSchema.optional().meta({ param: { id: "EventType" } }),
+  event_type: auditLogEventSchema.optional(),
   user_id: userIdSchema.optional().meta({ description: "Only what this user did." }),
   since: instantSchema.optional().meta({ description: "Start of the range, included." }),
   until: instantSchema.optional().meta({
