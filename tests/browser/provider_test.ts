@@ -45,7 +45,7 @@ clicksTest(
     await passProvider(page, base);
     await page.getByRole("navigation", { name: "Console" }).waitFor();
     assert.equal(page.url(), `${base}/console`);
-    await page.getByRole("heading", { name: "Lowest scores of all operators" }).waitFor({ timeout: 5_000 });
+    await page.getByRole("heading", { name: "What needs attention" }).waitFor({ timeout: 5_000 });
     await page.getByRole("link", { name: "Ada Ruiz" }).waitFor();
     const [session] = (await page.context().cookies(base)).filter(({ name }) => name === "jiss_session");
     assert.deepEqual([session!.httpOnly, session!.sameSite, session!.secure], [true, "Strict", false]);
