@@ -130,7 +130,7 @@ async function makePasskey(
 }
 
 function isAboutUsers(auth: Route["auth"], path = ""): boolean {
-  return auth.kind === "user" || /^\/v1\/(?:users|sign-in|cases)/.test(path);
+  return auth.kind === "user" || /^\/v1\/(?:users|sign-in)/.test(path);
 }
 
 function useLinkOn({ send }: Harness): UseLink {

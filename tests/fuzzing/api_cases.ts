@@ -134,8 +134,14 @@ const OWN_MEMBERS: Readonly<Record<string, Readonly<Record<string, fc.Arbitrary<
   },
   postContest: { record_id: fc.constant(null), statement: fc.stringMatching(/^[A-Za-z][A-Za-z ]{0,200}$/) },
   postCase: { operator_id: fc.constant("$without-case") },
-  // Whose exercise it is no schema says.
-  postCaseEvent: { owner: fc.constant(null), run_id: fc.constant("$run"), seen: fc.constant(null) },
+  // Whose exercise it is no schema says, nor who may be given a case: a note is always taken.
+  postCaseEvent: {
+    step: fc.constant("note"),
+    note: fc.constant("A note of the fuzzer."),
+    owner: fc.constant(null),
+    run_id: fc.constant(undefined),
+    seen: fc.constant(null),
+  },
   postUnmask: { reviewer: fc.constantFrom("$operator", "$mature") },
   postKey: { expires_at: fc.constantFrom(null, "2099-12-31") },
   postUser: { email: fc.constant("$address") },
@@ -159,6 +165,8 @@ const NEEDED: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   // There are many organizations with users.
   postSignIn: { organization: "$main" },
   postLinkUse: { password: PASSWORD },
+  // Other steps may do without one.
+  postCaseEvent: { note: "A note of the fuzzer." },
 };
 
 const DATES = ["2025-01-01", "2026-01-01", "2026-06-30T12:00:00Z", "2026-10-01T00:00:00+02:00"];

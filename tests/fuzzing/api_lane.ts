@@ -180,6 +180,9 @@ export class Lane {
       };
       await this.#ask("postExercise", { body });
     }
+    if (/^(?:getCase|postCaseEvent)$/.test(id) && this.#here.cases.size === 0) {
+      await this.#ask("postCase", { body: { operator_id: await this.#grow(), statement: "A case." } });
+    }
     if (/^(?:getOwnPage|getOwnCopy|postContest)$/.test(id) && this.#here.pages.size === 0) {
       await this.#ask("postPageLink", { path: { operator_id: this.#here.mature[0]! }, body: {} });
     }
@@ -362,7 +365,7 @@ export class Lane {
         redirect: "manual",
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
-      received = { status: response.status, headers: response.headers, text: await response.text() };
+      received = { status: response.status, headers: response.headers, text: await textOf(response) };
     } catch (error) {
       observe(sent, null, [`no answer: ${error}`]);
       return null;
@@ -424,6 +427,13 @@ const NAMES: Readonly<Record<string, (state: State, id: string) => readonly stri
 
 function mapValues<Value, Mapped>(record: Readonly<Record<string, Value>>, map: (value: Value) => Mapped) {
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value)]));
+}
+
+/** A request that names its encodings itself gets the answer as it was sent. */
+async function textOf(response: Response): Promise<string> {
+  const isCompressed = response.body !== null && response.headers.get("Content-Encoding") === "gzip";
+  const body = isCompressed ? response.body.pipeThrough(new DecompressionStream("gzip")) : response.body;
+  return await new Response(body).text();
 }
 
 /** Every string in a value. */

@@ -14,7 +14,7 @@ import { MASTER_SCOPES } from "../../src/keys/master_keys.ts";
 import type { Route } from "../../src/http/exchange.ts";
 import { ROUTES } from "../../src/http/routes.ts";
 import { IS_SERVER } from "../database.ts";
-import { cookieIn, fillExamples, NOBODY, SHARED_SECRET, targetOf } from "../examples.ts";
+import { cookieIn, filledBody, fillExamples, NOBODY, SHARED_SECRET, targetOf } from "../examples.ts";
 import {
   changeRows,
   databaseFolder,
@@ -206,7 +206,9 @@ async function callEverything(outputs: Outputs, service: RunningService, { env, 
       const headers = { "Idempotency-Key": String(example.body?.idempotency_key ?? `example-${index}`) };
       const isWebhook = example.body?.url !== undefined;
       // The host name of this example cannot be resolved here.
-      const body = isWebhook ? { ...example.body, url: NOBODY, secret: SHARED_SECRET } : example.body;
+      const body = isWebhook
+        ? { ...example.body, url: NOBODY, secret: SHARED_SECRET }
+        : filledBody(example, names);
       await callBadly(outputs, service, { route, path, key, own, env });
       const good = await outputs.call(service, path, { key, method, headers, body });
       assert.equal(good.status, route.success.status, `${path}: ${good.text}`);

@@ -26,7 +26,6 @@ import { KEYED_POST, KEYED_READ, keyFor } from "./shared.ts";
 /** Names in the examples, of the form of those that a service gives. */
 const CASE_OF_THE_EXAMPLE = "01CASEOFTHEEXAMPLE00000000";
 const RUN_OF_THE_EXAMPLE = "01RUNOFTHEEXAMPLE000000000";
-const OWNER_OF_THE_EXAMPLE = "usr_01ADMINOFTHEEXAMPLE0000000";
 
 const casePathSchema = z.object({
   case_id: z.string().regex(/^[0-9A-Z]{26}$/, "must be the case_id of a case").meta({
@@ -147,9 +146,9 @@ const postCaseEvent: Route = {
   errors: ["NOT_FOUND", "CONFLICT", "GONE"],
   examples: [
     {
-      summary: "Give it to somebody, with a day",
+      summary: "A day, and nobody yet",
       path: { case_id: CASE_OF_THE_EXAMPLE },
-      body: { step: "assign", owner: OWNER_OF_THE_EXAMPLE, due_on: "2026-12-18" },
+      body: { step: "assign", owner: null, due_on: "2026-12-18" },
     },
     {
       summary: "A note",
