@@ -264,7 +264,7 @@ function labelled(items: readonly LabelledFact[]): Block {
   return facts(...items.map(([label, text]): Fact => [nameInWords(label), name(printableLine(text))]));
 }
 
-/** What the chain of a bundle is, in words. */
+/** Names the chain of a bundle in words. */
 function titleOf(bundle: VerifiedBundle): string {
   if (!isRead(bundle)) return "A file that is no bundle";
   const place = placeOf(bundle.origin);
@@ -302,7 +302,7 @@ function sourceOf(source: KeySource, directory: string | null): string {
   return source === "text" ? "given as a text (--key)" : `given in the file ${source.file} (--key)`;
 }
 
-/** What was kept and agrees with a bundle, in words. */
+/** Says in words which kept checkpoint agrees with a bundle. */
 function startOf(
   { origin, isOfKeptFamily, isOfKeptSystem }: VerifiedBundle,
   kept: readonly JudgedCheckpoint[],

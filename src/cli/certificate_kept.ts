@@ -1,4 +1,4 @@
-/** What became of each kept checkpoint in a verification, for the auditor's certificate. Pure. */
+/** Finds the result of a verification for each kept checkpoint, for the auditor's certificate. Pure. */
 import { identityOf, type KnownCheckpoint } from "../evidence/kept.ts";
 import type { GivenCheckpoint, Outcome } from "./verify_outcome.ts";
 

@@ -76,7 +76,7 @@ const GAPS: readonly FindingCode[] = [
   "ANCHOR_AHEAD",
 ];
 
-/** What was not checked: first what this run left out, then what no run of this program can check. */
+/** The gaps of a verification: first what this run left out, then what no run of this program can check. */
 export function gapsOf(outcome: Outcome, kept: readonly JudgedCheckpoint[]): readonly string[] {
   return [...gapsOfRun(outcome, kept), ...GAPS_OF_PROGRAM];
 }

@@ -1,4 +1,4 @@
-/** What a verification was given: files, keys and checkpoints, each with its source, for the certificate. */
+/** The input of a verification: files, keys and checkpoints, each with its source, for the certificate. */
 import type { KnownCheckpoint } from "../evidence/kept.ts";
 import { nodeCrypto } from "../evidence/node_crypto.ts";
 import { fingerprint } from "../evidence/trust.ts";

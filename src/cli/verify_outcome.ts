@@ -105,7 +105,7 @@ export interface GivenCheckpoint {
   readonly file: string | null;
 }
 
-/** What a verification was given: for the auditor's certificate. */
+/** The input of a verification, for the auditor's certificate. */
 export interface Given {
   /** In the order of the command line. */
   readonly files: readonly FileDigest[];

@@ -107,7 +107,7 @@ function findingLines(bundle: VerifiedBundle): readonly string[] {
   return ["  findings (! is a fault, - is information)", ...lines];
 }
 
-/** Where a finding is, and its details for an expert, in brackets; empty if there are none. */
+/** The place of a finding, and its details for an expert, in brackets; empty if there are none. */
 export function placeAndDetail({ file, line, detail }: FileFinding): string {
   const at = [file ?? "", line === null ? "" : `line ${line}`].filter((text) => text !== "").join(", ");
   const more = [at, detail ?? ""].filter((text) => text !== "").join(": ");

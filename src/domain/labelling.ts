@@ -51,7 +51,7 @@ export function possibleLabels(
   );
 }
 
-/** What an account says of the person who has it. */
+/** The members of an account that name its person. */
 export interface AccountOfPerson {
   readonly user_id: string;
   /** Null once the user is erased, or if the identity provider gave none. */

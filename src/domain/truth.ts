@@ -1,7 +1,7 @@
-/** What can be said about the truth of one case without a contradiction. Source: scoring model, section 2. */
+/** Statements about the truth of one case, and when they contradict each other. Source: scoring model, section 2. */
 import type { Decision, ScenarioType } from "./enums.ts";
 
-/** What is said about the truth of one case. */
+/** The statements about the truth of one case. */
 export interface SaidTruth {
   readonly decision: Decision;
   readonly scenario_type: ScenarioType;

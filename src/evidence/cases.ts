@@ -1,6 +1,7 @@
 /** The entries of follow-up cases: one that opens a case, and one for each step. Source: evidence-format.md, section 13. */
 import * as z from "zod";
-import { CASE_CAUSES, CASE_STEPS, caseFiguresSchema, daySchema } from "../domain/case.ts";
+import { caseFiguresSchema, daySchema } from "../domain/case.ts";
+import { CASE_CAUSES, CASE_STEPS } from "../domain/case_states.ts";
 import { operatorIdSchema } from "../domain/interaction.ts";
 
 /** The `input` of CASE_OPENED, which names an operator and is destroyed with the operator's data. */

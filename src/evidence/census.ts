@@ -1,5 +1,5 @@
 /**
- * What the entries of a bundle are about: the time that they span, and the number of operators that they name.
+ * The census of a bundle: the time that its entries span, and the number of operators that they name.
  *
  * It is for an auditor's file and decides nothing: the numbers are those of the entries as they were read. An
  * operator is known by a few bytes of a keyed hash (`record_names.ts`).

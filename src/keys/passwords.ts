@@ -35,7 +35,7 @@ export type HashedFor = { readonly kind: "known" } | { readonly kind: "stranger"
 /** Those who wait, by kind: each call begins a hash. */
 const waiting: Readonly<Record<HashedFor["kind"], (() => void)[]>> = { known: [], stranger: [] };
 let running = 0;
-/** Of whom the last hash was that had to wait: the kinds take turns, so that neither keeps the other from its own. */
+/** The kind that last had its turn after a wait: the kinds take turns, so that neither keeps the other waiting. */
 let last: HashedFor["kind"] = "stranger";
 const fromAddress = new Map<string, number>();
 

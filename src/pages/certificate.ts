@@ -10,7 +10,7 @@ import { type Markup, markup } from "./markup.ts";
 import { ownPolicyFor } from "./policy.ts";
 import { PAGE_STYLE } from "./style.ts";
 
-/** What a verdict looks like, beside its words. */
+/** The look of a verdict, beside its words. */
 export type CertificateLook = "good" | "bad" | "unsure";
 
 export interface CertificatePage {

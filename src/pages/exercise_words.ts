@@ -118,7 +118,7 @@ function isAboutSending(step: string): boolean {
   return step.startsWith("Post ");
 }
 
-/** What the catalogue says by the names of its parameters, and how a sheet says it: the conditions have the values. */
+/** The conditions that the catalogue gives as parameters, in the words of a sheet, with their values. */
 const BY_NAME: readonly (readonly [said: RegExp, words: string])[] = [
   [
     /in the share that prevalence gives, rounded up; prevalence replaces ai_error_share here/,
@@ -154,7 +154,7 @@ function adviceInWords(
   return `Let the advice be wrong in ${wrong} of the ${countInWords(cases, "case")}.`;
 }
 
-/** What a parameter asks for, as a sentence; nothing if another sentence says it already. */
+/** The request of a parameter as a sentence; nothing if another sentence says it already. */
 function paramInWords(name: string, value: unknown): readonly string[] {
   const count = (noun: string) => countInWords(number(value), noun);
   switch (name) {
@@ -204,7 +204,7 @@ function paramInWords(name: string, value: unknown): readonly string[] {
   }
 }
 
-/** What counts as passed. `threshold` is 0 to 1: a share, but for a Brier score, which is a maximum. */
+/** The rule by which an exercise is passed. `threshold` is 0 to 1: a share, but for a Brier score, which is a maximum. */
 export function successInWords(metric: string, threshold: number): string {
   const share = percentInWords(threshold);
   switch (metric) {
@@ -275,7 +275,7 @@ export function countInterval({ low, high }: CountInterval): string {
   return low === null || high === null ? "" : ` (${percentInWords(low)} to ${percentInWords(high)})`;
 }
 
-/** What became of live work after a run, in whole sentences. */
+/** The effect of a run on live work, in whole sentences. */
 export function effectInWords(effect: RunEffect): string {
   const { status, live_interactions: since, live_interactions_needed: needed } = effect;
   const { before, after, difference, clear } = effect;

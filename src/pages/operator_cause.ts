@@ -40,7 +40,7 @@ export interface NextStep {
   readonly sentence: string;
 }
 
-/** What to do next about an operator: the first of these that applies. */
+/** The next step about an operator: the first of these that applies. */
 export function nextStep({ verdict, open, isNotHeardOf, daysAway, aim, fallsOn }: {
   /** Null with the formulas before `jis-3`. */
   readonly verdict: Verdict | null;
@@ -49,7 +49,7 @@ export function nextStep({ verdict, open, isNotHeardOf, daysAway, aim, fallsOn }
   readonly isNotHeardOf: boolean;
   /** Days since the last interaction. */
   readonly daysAway: number;
-  /** What the recommended exercise aims at, in words; null if none is recommended. */
+  /** The aim of the recommended exercise, in words; null if none is recommended. */
   readonly aim: string | null;
   /** The day of ISO 8601 on which the projection falls below the minimum, if that is still to come; else null. */
   readonly fallsOn: string | null;

@@ -16,7 +16,7 @@ const HISTOGRAM = { height: 260, left: 40, right: 506, top: 40, bottom: 214 };
 const POINT_TICKS = [0, 20, 40, 60, 80, 100];
 const SHARE_TICKS = [0, 0.25, 0.5, 0.75, 1];
 
-/** What the plot of shares says of a finding. */
+/** The words of the plot of shares about a finding. */
 export interface PassWords {
   readonly nameOf: (finding: Finding) => string;
   /** The result after a finding's share; empty if none is said. */

@@ -59,7 +59,7 @@ export function periodInWords(report: Report): string {
   return first === last ? dayInWords(first) : `${dayInWords(first)} to ${dayInWords(last)}`;
 }
 
-/** What stands below the title. */
+/** The facts below the title. */
 export function summaryFacts({ report, evidence: { entry: { timestamp: issuedAt } } }: SignedReport): Block {
   const { organization, period } = report;
   const early = issuedAt < period.end ? ", before the period had ended" : "";

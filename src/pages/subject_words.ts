@@ -1,5 +1,5 @@
 /** A record about a reviewer in words for the reviewer: the measurements, the result, its use. */
-import type { CaseStep } from "../domain/case.ts";
+import type { CaseStep } from "../domain/case_states.ts";
 import type { Decision, Formulas, ScenarioType } from "../domain/enums.ts";
 import type { SubjectRecord } from "../domain/subject.ts";
 import { formatFigure, formatQuantity, inSeconds, joinWithAnd, percent } from "../scoring/wording.ts";

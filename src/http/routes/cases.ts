@@ -1,7 +1,6 @@
 /** Cases: follow-ups on reviewers, opened, listed and brought to an end. Source: oversight-loop design, section 4. */
 import * as z from "zod";
 import {
-  CASE_CAUSES,
   caseRequestSchema,
   caseResponseSchema,
   CASES_PAGE_DEFAULT,
@@ -10,6 +9,7 @@ import {
   caseStepRequestSchema,
   type RecordedCase,
 } from "../../domain/case.ts";
+import { CASE_CAUSES } from "../../domain/case_states.ts";
 import { operatorIdSchema } from "../../domain/interaction.ts";
 import { BODY_LIMIT_BYTES } from "../../domain/limits.ts";
 import { userIdSchema } from "../../domain/user.ts";

@@ -1,19 +1,19 @@
 /** Changes a case by one more step. */
 import type { Proving, Reading, Scoring, Writing } from "../shared/capabilities.ts";
-import { CASE_STEPS_MAX, type CaseStepRequest, isOpenCase, type RecordedCase } from "../../domain/case.ts";
-import { ServiceError } from "../../domain/errors.ts";
-import { isGranted, type Role } from "../../domain/access.ts";
+import { CASE_STEPS_MAX, type CaseStepRequest, type RecordedCase } from "../../domain/case.ts";
+import { isOpenCase } from "../../domain/case_states.ts";
+import { refusedAt, ServiceError } from "../../domain/errors.ts";
 import { caseChangedSchema } from "../../evidence/cases.ts";
 import { evidenceChain } from "../../evidence/chain_name.ts";
-import { refusedAt } from "../../domain/errors.ts";
 import { userAccounts } from "../../store/users.ts";
 import type { UnitOfWork } from "../../store/unit_of_work.ts";
 import { readRun } from "../exercises/runs.ts";
 import type { Call, OrganizationCaller } from "../shared/call.ts";
-import { drawSalt, makePart, signedBy } from "../shared/drafts.ts";
+import { inputDraft } from "../shared/drafts.ts";
 import { figuresOf } from "./figures.ts";
 import { CHANGED, changed, stepOf } from "./histories.ts";
 import { type KnownCase, readCase } from "./list.ts";
+import { canOwn } from "./names.ts";
 import { caseNeeds, countEntries, requireSubject } from "./open.ts";
 
 type Needs = Reading & Proving & Scoring & Writing;
@@ -84,14 +84,7 @@ async function append(
     run_id,
     figures: request.step === "done" ? await figuresOf(dependencies, orgId, operatorId) : null,
   });
-  const draft = {
-    id: world.ulid(call.now),
-    ...signedBy(caller),
-    eventType: CHANGED,
-    subject: pseudonym,
-    at: call.now,
-    parts: [makePart("input", drawSalt(world), input)],
-  };
+  const draft = inputDraft(world, { type: CHANGED, caller, now: call.now, subject: pseudonym, input });
   return await writer.submit<RecordedCase | null>({
     needs: [
       ...caseNeeds(orgId, operatorId, pseudonym),
@@ -113,9 +106,9 @@ function requireOwner(
   { orgId, owner }: { readonly orgId: string; readonly owner: string },
 ): void {
   const user = unit.get(userAccounts, [owner]);
-  const isAble = user?.org_id === orgId && user.state === "active" &&
-    isGranted({ kind: "role", role: user.role as Role }, "act");
-  if (!isAble) throw refusedAt("owner", "must be the user_id of an active officer or admin");
+  if (user?.org_id !== orgId || !canOwn(user)) {
+    throw refusedAt("owner", "must be the user_id of an active officer or admin");
+  }
 }
 
 async function requireOwnRun(

@@ -6,12 +6,8 @@ import { operatorQuery } from "../../store/operators.ts";
 import { currentFigures } from "../reporting/operators.ts";
 import { requireCurrentOperators } from "../scoring/current_operator.ts";
 
-/** Null if the operator was never scored. @throws {AlteredRows}. */
-export async function figuresOf(
-  dependencies: Reading & Scoring,
-  orgId: string,
-  operatorId: string,
-): Promise<CaseFigures | null> {
+/** An operator's figures and state now; null if the operator was never scored. @throws {AlteredRows}. */
+export async function readCurrent(dependencies: Reading & Scoring, orgId: string, operatorId: string) {
   const { database, model: { document } } = dependencies;
   const [rows, newest] = await database.snapshot([
     operatorQuery(orgId, operatorId),
@@ -20,6 +16,17 @@ export async function figuresOf(
   requireCurrentOperators(dependencies, orgId, { rows, newest });
   const [row] = rows;
   if (row === undefined) return null;
-  const { jis, uncertainty: { low, high }, verdict } = currentFigures(document, row);
-  return { jis, low, high, verdict: verdict?.status ?? null };
+  const current = currentFigures(document, row);
+  const { jis, uncertainty: { low, high }, verdict } = current;
+  const figures: CaseFigures = { jis, low, high, verdict: verdict?.status ?? null };
+  return { ...current, figures, lastAt: row.t1 };
+}
+
+/** The figures that a case records; null if the operator was never scored. @throws {AlteredRows}. */
+export async function figuresOf(
+  dependencies: Reading & Scoring,
+  orgId: string,
+  operatorId: string,
+): Promise<CaseFigures | null> {
+  return (await readCurrent(dependencies, orgId, operatorId))?.figures ?? null;
 }

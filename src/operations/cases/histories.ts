@@ -3,13 +3,8 @@
  * Source: oversight-loop design, section 4; evidence-format.md, section 13.
  */
 import type { Proving, Reading } from "../shared/capabilities.ts";
-import {
-  type CaseFigures,
-  isOpenCase,
-  type RecordedCase,
-  type RecordedStep,
-  stateAfter,
-} from "../../domain/case.ts";
+import type { CaseFigures, RecordedCase, RecordedStep } from "../../domain/case.ts";
+import { isOpenCase, stateAfter } from "../../domain/case_states.ts";
 import { AlteredError } from "../../domain/errors.ts";
 import { caseChangedSchema, caseOpenedSchema } from "../../evidence/cases.ts";
 import { evidenceChain } from "../../evidence/chain_name.ts";

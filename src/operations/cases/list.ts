@@ -1,6 +1,7 @@
 /** Reads cases: one, or a page of them. */
 import type { Proving, Reading } from "../shared/capabilities.ts";
-import { type CaseCause, isOpenCase, type RecordedCase } from "../../domain/case.ts";
+import type { RecordedCase } from "../../domain/case.ts";
+import { type CaseCause, isOpenCase } from "../../domain/case_states.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import { evidenceChain } from "../../evidence/chain_name.ts";
 import { subjects } from "../../store/records.ts";

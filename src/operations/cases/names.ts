@@ -2,6 +2,7 @@
 import type { Reading } from "../shared/capabilities.ts";
 import { isGranted, type Role } from "../../domain/access.ts";
 import type { RecordedCase, ShownCase } from "../../domain/case.ts";
+import type { UserRow } from "../../store/users.ts";
 import { readRegistered, type Remembering } from "../organizations/registered.ts";
 
 /** Somebody to whom a case can be given. */
@@ -10,16 +11,23 @@ interface Owner {
   readonly name: string | null;
 }
 
+/** Whether a user's role works on cases. */
+export function worksOnCases({ role }: Pick<UserRow, "role">): boolean {
+  return isGranted({ kind: "role", role: role as Role }, "act");
+}
+
+/** Whether a case can be given to a user now. */
+export function canOwn(user: Pick<UserRow, "role" | "state">): boolean {
+  return user.state === "active" && worksOnCases(user);
+}
+
 /** Reads the names of an organization's users. @throws as {@link readRegistered}. */
 export async function namesOf(dependencies: Reading & Remembering, orgId: string) {
   const { users } = await readRegistered(dependencies, orgId);
   const names = new Map(users.map(({ user_id, name }) => [user_id, name]));
   const nameOf = (userId: string | null) => userId === null ? null : names.get(userId) ?? null;
-  const owners: readonly Owner[] = users.filter(({ state, role }) =>
-    state === "active" && isGranted({ kind: "role", role: role as Role }, "act")
-  ).map(({ user_id, name }) => ({ user_id, name }));
   return {
-    owners: [...owners],
+    owners: users.filter(canOwn).map(({ user_id, name }): Owner => ({ user_id, name })),
     shown: (one: RecordedCase): ShownCase => ({
       ...one,
       user_name: nameOf(one.user_id),

@@ -1,6 +1,7 @@
 /** Opens cases: one for each operator and cause while it is open. */
 import type { Proving, Reading, Scoring, Writing } from "../shared/capabilities.ts";
-import { type CaseRequest, isOpenCase, type RecordedCase } from "../../domain/case.ts";
+import type { CaseRequest, RecordedCase } from "../../domain/case.ts";
+import { isOpenCase } from "../../domain/case_states.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import { type CaseOpened, caseOpenedSchema } from "../../evidence/cases.ts";
 import { evidenceChain } from "../../evidence/chain_name.ts";
@@ -9,7 +10,7 @@ import { caseEntryCounts } from "../../store/cases.ts";
 import { subjects } from "../../store/records.ts";
 import type { Need, UnitOfWork } from "../../store/unit_of_work.ts";
 import type { Call, Caller, OrganizationCaller } from "../shared/call.ts";
-import { drawSalt, makePart, signedBy } from "../shared/drafts.ts";
+import { inputDraft } from "../shared/drafts.ts";
 import { pseudonymsOf } from "../shared/pseudonyms.ts";
 import { missingSubjectError, unknownSubject } from "../shared/subjects.ts";
 import { figuresOf } from "./figures.ts";
@@ -17,28 +18,27 @@ import { casesOfSubjects, OPENED, opening } from "./histories.ts";
 
 type Needs = Reading & Proving & Scoring & Writing;
 
-/** The entry that opens a case, without the pseudonym that its plan finds. */
-export interface OpeningDraft extends Omit<EntryDraft, "subject"> {
+/** The entry that opens a case, and what it records. */
+export interface Opening {
+  readonly draft: EntryDraft;
   readonly input: CaseOpened;
 }
 
 /** Draws the entry that opens a case. */
-export function openingDraft(
+export function drawOpening(
   { world }: Writing,
-  { caller, opened, now }: { readonly caller: Caller; readonly opened: CaseOpened; readonly now: number },
-): OpeningDraft {
+  { caller, pseudonym, opened, now }: {
+    readonly caller: Caller;
+    readonly pseudonym: string;
+    readonly opened: CaseOpened;
+    readonly now: number;
+  },
+): Opening {
   const input = caseOpenedSchema.parse(opened);
-  return {
-    id: world.ulid(now),
-    ...signedBy(caller),
-    eventType: OPENED,
-    at: now,
-    parts: [makePart("input", drawSalt(world), input)],
-    input,
-  };
+  return { draft: inputDraft(world, { type: OPENED, caller, now, subject: pseudonym, input }), input };
 }
 
-/** What a plan that opens or changes a case of an operator must declare. */
+/** The needs of a plan that opens or changes a case of an operator. */
 export function caseNeeds(orgId: string, operatorId: string, pseudonym: string): readonly Need[] {
   return [
     { kind: subjects, key: [orgId, operatorId] },
@@ -82,7 +82,7 @@ export async function openCase(
     throw figures === null ? unknownSubject(operatorId) : missingSubjectError(orgId);
   }
   const opened: CaseOpened = { operator_id: operatorId, cause: "by_hand", statement, about: null, figures };
-  const draft = openingDraft(dependencies, { caller, opened, now: call.now });
+  const drawn = drawOpening(dependencies, { caller, pseudonym: known, opened, now: call.now });
   for (;;) {
     const { cases, entries } = (await casesOfSubjects(dependencies, orgId, [known])).get(known)!;
     const open = cases.find(({ cause, state }) => cause === "by_hand" && isOpenCase(state));
@@ -92,7 +92,7 @@ export async function openCase(
         `The case ${open.case_id} of this operator is open: add a note to it, or end it first.`,
       );
     }
-    const made = await appendOpening(dependencies, { orgId, pseudonym: known, entries, draft });
+    const made = await appendOpening(dependencies, { orgId, pseudonym: known, entries, drawn });
     if (made !== null) return made;
   }
 }
@@ -100,11 +100,11 @@ export async function openCase(
 /** Appends the entry that opens a case; null if there are more entries about cases of the operator than were read. */
 export async function appendOpening(
   { writer }: Writing,
-  { orgId, pseudonym, entries, draft: { input, ...draft } }: {
+  { orgId, pseudonym, entries, drawn: { draft, input } }: {
     readonly orgId: string;
     readonly pseudonym: string;
     readonly entries: number;
-    readonly draft: OpeningDraft;
+    readonly drawn: Opening;
   },
 ): Promise<RecordedCase | null> {
   const { operator_id: operatorId } = input;
@@ -114,7 +114,7 @@ export async function appendOpening(
     plan(unit) {
       requireSubject(unit, { orgId, operatorId, pseudonym });
       if (!countEntries(unit, { orgId, pseudonym, entries, added: 1 })) return () => null;
-      const appended = unit.append(evidenceChain(orgId), { ...draft, subject: pseudonym });
+      const appended = unit.append(evidenceChain(orgId), draft);
       return () => opening(appended, input);
     },
   });

@@ -3,17 +3,15 @@
  * open, nor for some time after its end, unless there is something new. Source: oversight-loop design, section 4.
  */
 import type { Logging, Proving, Reading, Scoring, Writing } from "../shared/capabilities.ts";
-import { isGranted, type Role } from "../../domain/access.ts";
-import { type CaseCause, type CaseFigures, isOpenCase, type RecordedCase } from "../../domain/case.ts";
-import type { Domain } from "../../domain/enums.ts";
+import type { CaseFigures, RecordedCase } from "../../domain/case.ts";
+import { type CaseCause, isOpenCase } from "../../domain/case_states.ts";
 import { AlteredError, isUnavailable } from "../../domain/errors.ts";
 import { DAY_MS } from "../../domain/time.ts";
 import { errorFields } from "../../observability/log.ts";
 import { projectDecay, readProjection } from "../../scoring/decay.ts";
 import { verdictInWords } from "../../scoring/verdict_words.ts";
 import { formatQuantity } from "../../scoring/wording.ts";
-import { newestQuery, operatorNamed } from "../../store/interactions.ts";
-import { activeOperatorsQuery, operatorQuery } from "../../store/operators.ts";
+import { activeOperatorsQuery } from "../../store/operators.ts";
 import { chunksOf } from "../../store/paging.ts";
 import type { ProbeRow } from "../../store/probes.ts";
 import { nextTurn } from "../../store/turn.ts";
@@ -21,11 +19,11 @@ import { organizationsWithUsersQuery } from "../../store/users.ts";
 import { isOpen } from "../organizations/authentication.ts";
 import { readRegistered, type Remembering } from "../organizations/registered.ts";
 import { drawsOf, readHeldProbes } from "../probes/held.ts";
-import { currentFigures } from "../reporting/operators.ts";
-import { requireCurrentOperators } from "../scoring/current_operator.ts";
 import { pseudonymsOf } from "../shared/pseudonyms.ts";
+import { readCurrent } from "./figures.ts";
 import { casesOfSubjects } from "./histories.ts";
-import { appendOpening, openingDraft } from "./open.ts";
+import { worksOnCases } from "./names.ts";
+import { appendOpening, drawOpening } from "./open.ts";
 
 type Needs = Reading & Proving & Scoring & Writing & Logging & Remembering;
 
@@ -78,33 +76,22 @@ export async function openCasesByRule(dependencies: Needs, now: number): Promise
 async function hasOfficer(dependencies: Needs, orgId: string): Promise<boolean> {
   const { organization, users } = await readRegistered(dependencies, orgId);
   return isOpen(organization) &&
-    users.some(({ state, role }) =>
-      (state === "active" || state === "invited") && isGranted({ kind: "role", role: role as Role }, "act")
-    );
+    users.some(({ state, role }) => (state === "active" || state === "invited") && worksOnCases({ role }));
 }
 
 async function openIn(dependencies: Needs, orgId: string, now: number): Promise<void> {
-  const { database } = dependencies;
   const probes = await readHeldProbes(dependencies, orgId);
   const byOperator = await probeReasons(dependencies, orgId, { probes, now });
   for (const names of await activeOperators(dependencies, orgId, now)) {
     const found: Candidate[] = [];
     for (const operatorId of names) {
-      const [rows, newest] = await database.snapshot([
-        operatorQuery(orgId, operatorId),
-        newestQuery(orgId, operatorNamed(operatorId)),
-      ]);
-      requireCurrentOperators(dependencies, orgId, { rows, newest });
-      const [row] = rows;
-      if (row === undefined) continue;
-      const current = currentFigures(dependencies.model.document, row);
-      const { jis, uncertainty: { low, high }, verdict } = current;
+      const current = await readCurrent(dependencies, orgId, operatorId);
+      if (current === null) continue;
       const reasons = [
-        ...stateReasons(dependencies, { ...current, lastAt: row.t1, now }),
+        ...stateReasons(dependencies, current, now),
         ...byOperator.get(operatorId) ?? [],
       ];
-      const figures = { jis, low, high, verdict: verdict?.status ?? null };
-      if (reasons.length > 0) found.push({ operatorId, figures, reasons });
+      if (reasons.length > 0) found.push({ operatorId, figures: current.figures, reasons });
     }
     await openFor(dependencies, orgId, { found, now });
     await nextTurn();
@@ -122,13 +109,11 @@ async function activeOperators(
   return chunksOf(names.map(({ operator_id }) => operator_id), OPERATORS_AT_ONCE);
 }
 
-/** What the state of an operator gives a reason for. */
+/** The reasons that an operator's state gives. */
 function stateReasons(
   { model: { document } }: Needs,
-  { state, domain, jis, verdict, lastAt, now }: ReturnType<typeof currentFigures> & {
-    readonly lastAt: number;
-    readonly now: number;
-  },
+  { state, domain, jis, verdict, lastAt }: NonNullable<Awaited<ReturnType<typeof readCurrent>>>,
+  now: number,
 ): readonly Reason[] {
   const reasons: Reason[] = [];
   if (verdict?.status === "non_compliant") {
@@ -140,7 +125,7 @@ function stateReasons(
   }
   const { days_to_non_compliance: days, non_compliant_on: on } = readProjection(
     document,
-    projectDecay(document, state, { jis, domain: domain as Domain }),
+    projectDecay(document, state, { jis, domain }),
     { lastAt, now, verdict },
   );
   const { min_jis } = document.thresholds;
@@ -158,7 +143,7 @@ function stateReasons(
   return reasons;
 }
 
-/** What the probes of the last days give a reason for, by operator. */
+/** The reasons that the probes of the last days give, by operator. */
 async function probeReasons(
   dependencies: Needs,
   orgId: string,
@@ -217,8 +202,8 @@ async function openFor(
     let added = 0;
     for (const reason of reasons.filter((one) => isNew(one, cases, now))) {
       const opened = { operator_id: operatorId, ...reason, figures };
-      const draft = openingDraft(dependencies, { caller, opened, now });
-      const of = { orgId, pseudonym, entries: entries + added, draft };
+      const drawn = drawOpening(dependencies, { caller, pseudonym, opened, now });
+      const of = { orgId, pseudonym, entries: entries + added, drawn };
       // If somebody else opened or changed a case meanwhile, the next run looks again.
       if (await appendOpening(dependencies, of) === null) break;
       added += 1;

@@ -37,7 +37,7 @@ interface Page {
   readonly below: number | null;
 }
 
-/** What the records of a list must be. */
+/** The conditions that the records of a list must meet. */
 export interface RecordQuery {
   readonly eventTypes: readonly string[];
   /** The requested operator, with the pseudonym in the entries; null for all operators. */

@@ -23,13 +23,13 @@ import { EVENT_TYPES, listItem, pseudonymOf, type RecordQuery, requireErased } f
 /** The dependencies of these operations. */
 type Needs = Reading & Proving;
 
-/** Where a row stands in its stretch. */
+/** The place of a row in its stretch. */
 interface RowPlace {
   readonly rank: number;
   readonly position: number;
 }
 
-/** Where a page begins: in the stretch of scores below a position, after a row; null for its first row. */
+/** The beginning of a page: in the stretch of scores below a position, after a row; null for its first row. */
 export interface UnlabelledStart {
   readonly top: number;
   readonly after: RowPlace | null;

@@ -32,6 +32,25 @@ export function eventDraft(
   return drawEvent(world, event)(detail);
 }
 
+/** The draft of an entry about an operator whose only part is `input`. */
+export function inputDraft(
+  world: World,
+  { type, caller, now, subject, input }: DrawnEvent & {
+    /** The operator's pseudonym. */
+    readonly subject: string;
+    readonly input: unknown;
+  },
+): EntryDraft {
+  return {
+    id: world.ulid(now),
+    ...signedBy(caller),
+    eventType: type,
+    subject,
+    at: now,
+    parts: [makePart("input", drawSalt(world), input)],
+  };
+}
+
 interface DrawnEvent {
   readonly type: string;
   readonly caller: Caller;

@@ -3,7 +3,8 @@
  * entry of the evidence chain, beside what it contests. Source: oversight loop, section 6.
  */
 import type { Proving, Reading, Scoring, Writing } from "../shared/capabilities.ts";
-import { type CaseFigures, isOpenCase } from "../../domain/case.ts";
+import type { CaseFigures } from "../../domain/case.ts";
+import { isOpenCase } from "../../domain/case_states.ts";
 import { refusedAt, ServiceError } from "../../domain/errors.ts";
 import {
   type Contest,
@@ -19,9 +20,9 @@ import type { ProvenRecord } from "../../store/proven_pages.ts";
 import { decisions, interactions, skippedInteractions, subjects } from "../../store/records.ts";
 import { figuresOf } from "../cases/figures.ts";
 import { casesOfSubjects } from "../cases/histories.ts";
-import { caseNeeds, countEntries, openingDraft } from "../cases/open.ts";
+import { caseNeeds, countEntries, drawOpening } from "../cases/open.ts";
 import type { Call, OrganizationCaller } from "../shared/call.ts";
-import { drawSalt, makePart, signedBy } from "../shared/drafts.ts";
+import { inputDraft } from "../shared/drafts.ts";
 import { requireErased } from "../shared/erased_entries.ts";
 import { type NewestPage, newestRecords } from "../shared/newest_records.ts";
 import { readSealed } from "../shared/sealed_reads.ts";
@@ -134,7 +135,7 @@ export async function contest(
   }
 }
 
-/** What is known of the case about a reviewer's contests. */
+/** The case about a reviewer's contests, as it was read. */
 interface FollowUp {
   readonly isOpen: boolean;
   /** Entries about all cases of the reviewer. */
@@ -170,16 +171,10 @@ async function record(
   const { orgId } = caller;
   const family = evidenceChain(orgId);
   const input = scoreContestedSchema.parse({ operator_id: operatorId, record_id, statement });
-  const draft = {
-    id: world.ulid(call.now),
-    ...signedBy(caller),
-    eventType: CONTESTED,
-    subject: pseudonym,
-    at: call.now,
-    parts: [makePart("input", drawSalt(world), input)],
-  };
-  const { input: _opened, ...caseDraft } = openingDraft(dependencies, {
+  const draft = inputDraft(world, { type: CONTESTED, caller, now: call.now, subject: pseudonym, input });
+  const followUpCase = drawOpening(dependencies, {
     caller,
+    pseudonym,
     opened: {
       operator_id: operatorId,
       cause: "contest",
@@ -213,7 +208,7 @@ async function record(
         seq,
         entry_hash: hex(hash),
       };
-      if (!isOpen) unit.append(family, { ...caseDraft, subject: pseudonym });
+      if (!isOpen) unit.append(family, followUpCase.draft);
       return () => made;
     },
   });

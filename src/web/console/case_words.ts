@@ -1,5 +1,5 @@
 /** Cases in words. */
-import type { CaseCause, CaseState, CaseStep } from "../../domain/case.ts";
+import type { CaseCause, CaseState, CaseStep } from "../../domain/case_states.ts";
 
 export const CAUSE_WORDS: Readonly<Record<CaseCause, string>> = {
   at_risk: "Below the threshold",
@@ -11,7 +11,7 @@ export const CAUSE_WORDS: Readonly<Record<CaseCause, string>> = {
   by_hand: "Opened by hand",
 };
 
-/** What is mostly done next, if nobody has begun. */
+/** The usual next step, while nobody has begun. */
 export const NEXT_WORDS: Readonly<Record<CaseCause, string>> = {
   at_risk: "Talk to the reviewer, and set an exercise.",
   probe_missed: "Look at the decisions together, and set an exercise on finding errors.",

@@ -44,7 +44,7 @@ export function NextStep({ id, body, recommended, set, defaults, onSet }: {
   readonly body: Profile;
   /** Null if the record is too short for a recommendation. */
   readonly recommended: Maintenance["recommendation"] | null;
-  /** What was set, and what can be. */
+  /** The exercises that were set, and those that can be. */
   readonly set: Exercises;
   readonly defaults: ExerciseDefaults;
   readonly onSet: () => void;

@@ -6,7 +6,7 @@ import { Failure } from "./parts.tsx";
 
 /** One way to do the act. */
 interface Way {
-  /** What its button says. */
+  /** The label of its button. */
   readonly label: string;
   /** @returns whether it was done: then the questions close. */
   readonly act: () => Promise<boolean>;
@@ -16,7 +16,7 @@ interface Way {
 
 export function Confirmed(
   { button, isMain = false, title, choices, happens, stays, ways, ready = true, busy, error, children }: {
-    /** What the button says that asks. */
+    /** The label of the button that asks. */
     readonly button: string;
     /** Whether it is the view's first button. */
     readonly isMain?: boolean;

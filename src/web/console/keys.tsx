@@ -7,7 +7,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 export interface Key {
   /** As the browser names it. */
   readonly key: string;
-  /** What it does, as a list of keys says it. */
+  /** Its effect, as a list of keys says it. */
   readonly does: string;
   readonly act: () => unknown;
 }

@@ -172,7 +172,7 @@ const PHYSICAL: Readonly<Record<Erased["physical"], string>> = {
   server: "The database server overwrites the bytes, and only its own log tells when.",
 };
 
-/** What is left to say after an erasure. */
+/** The notice after an erasure. */
 export function ErasedNotice({ name, erased }: { readonly name: string; readonly erased: Erased }) {
   return (
     <div class="notice good" role="status">

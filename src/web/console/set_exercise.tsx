@@ -24,7 +24,7 @@ export function languageInWords(language: Run["language"]): string {
 
 const LINK_DAYS = EXERCISE_LINK_HOURS_DEFAULT / 24;
 
-/** What is chosen before anybody chooses. */
+/** The first choice of each field. */
 export interface ExerciseDefaults {
   /** One of those that can be set; null for the first that can be. */
   readonly exerciseId: string | null;

@@ -98,7 +98,7 @@ function RunVerdict({ verdict, cases }: { readonly verdict: Verdict; readonly ca
   );
 }
 
-/** What so few cases can tell, and what they cannot: with the odds of chance, which everybody can work out. */
+/** Says what so few cases can tell and what they cannot, with the odds of chance, which everybody can work out. */
 function Limits(
   { cases, isUndetermined }: { readonly cases: readonly DemoCase[]; readonly isUndetermined: boolean },
 ) {

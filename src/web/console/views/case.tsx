@@ -1,7 +1,8 @@
 /** One case: its cause, what was done, and what can be done next. */
 import { useState } from "preact/hooks";
 import { useRoute } from "preact-iso";
-import { type CaseStepRequest, isOpenCase } from "../../../domain/case.ts";
+import type { CaseStepRequest } from "../../../domain/case.ts";
+import { isOpenCase } from "../../../domain/case_states.ts";
 import { CAUSE_WORDS, NEXT_WORDS, STATE_WORDS, STEP_WORDS } from "../case_words.ts";
 import { addressOf, Answered, Failure, Figure, Instant, Tile, View } from "../parts.tsx";
 import { Reviewer } from "../reviewers.tsx";

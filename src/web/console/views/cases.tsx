@@ -1,6 +1,6 @@
 /** The cases: a queue of those that need somebody, with filters that the address keeps. */
 import { useLocation } from "preact-iso";
-import { CASE_CAUSES } from "../../../domain/case.ts";
+import { CASE_CAUSES } from "../../../domain/case_states.ts";
 import { addressOf, Answered, Empty, Pages, View } from "../parts.tsx";
 import { CAUSE_WORDS } from "../case_words.ts";
 import { CaseRows } from "../case_rows.tsx";

@@ -1,8 +1,8 @@
 /** Scores and decisions, newest first, of all operators or of one. */
 import { useLocation } from "preact-iso";
 import { DecisionRows } from "../decision_rows.tsx";
+import { OfOperator } from "../of_operator.tsx";
 import { addressOf, Answered, Empty, Pages, View } from "../parts.tsx";
-import { useSession } from "../session.tsx";
 import type { Decisions } from "../types.ts";
 import { useAnswer } from "../use_answer.ts";
 
@@ -11,16 +11,10 @@ const PAGE = "50";
 
 export function DecisionsView() {
   const { query, route } = useLocation();
-  const { signedIn } = useSession();
   const { kind = "", operator_id: operator = "", cursor = "" } = query;
   const asked = useAnswer<Decisions>({
     path: addressOf("/v1/organization/decisions", { kind, operator_id: operator, cursor, limit: PAGE }),
   });
-  const filter = (event: SubmitEvent & { readonly currentTarget: HTMLFormElement }) => {
-    event.preventDefault();
-    const id = String(new FormData(event.currentTarget).get("operator_id") ?? "").trim();
-    route(addressOf(PATH, { kind, operator_id: id }));
-  };
   const open = (event: SubmitEvent & { readonly currentTarget: HTMLFormElement }) => {
     event.preventDefault();
     const id = String(new FormData(event.currentTarget).get("id") ?? "").trim();
@@ -42,20 +36,10 @@ export function DecisionsView() {
             <option value="decision">Decision risk scores</option>
           </select>
         </div>
-        <form class="filters" onSubmit={filter}>
-          <div class="field">
-            <label for="of-operator">{signedIn.privacy === "named" ? "Operator id" : "Pseudonym"}</label>
-            <input
-              id="of-operator"
-              name="operator_id"
-              key={operator}
-              defaultValue={operator}
-              autocomplete="off"
-              spellcheck={false}
-            />
-          </div>
-          <button type="submit">Show</button>
-        </form>
+        <OfOperator
+          operator={operator}
+          onChosen={(id) => route(addressOf(PATH, { kind, operator_id: id }))}
+        />
         <form class="filters" onSubmit={open}>
           <div class="field">
             <label for="record">Session or decision id</label>

@@ -7,6 +7,7 @@ import { useLocation } from "preact-iso";
 import { isKnownAsOperator, type LabelAnswer, possibleLabels } from "../../../domain/labelling.ts";
 import { nameInWords } from "../../../pages/wording.ts";
 import { ApiError } from "../../shared/api.ts";
+import { OfOperator } from "../of_operator.tsx";
 import { addressOf, Answered, Empty, Failure, Instant, Pages, View } from "../parts.tsx";
 import { type Key, KeysHelp, useKeys } from "../keys.tsx";
 import { may, useCaller, useSession } from "../session.tsx";
@@ -37,6 +38,7 @@ export function LabelsView() {
 
 function Cases({ operator, cursor }: { readonly operator: string; readonly cursor: string }) {
   const { signedIn: { user, privacy } } = useSession();
+  const { route } = useLocation();
   const asked = useAnswer<Decisions>({
     path: addressOf("/v1/organization/decisions", {
       unlabelled: "true",
@@ -48,7 +50,7 @@ function Cases({ operator, cursor }: { readonly operator: string; readonly curso
   const query = { operator_id: operator, ...(cursor === "" ? {} : { cursor }) };
   return (
     <>
-      <OfOperator operator={operator} />
+      <OfOperator operator={operator} onChosen={(id) => route(addressOf(PATH, { operator_id: id }))} />
       <Answered asked={asked}>
         {({ decisions, next_cursor: next }) => {
           // Under pseudonyms only the service knows whose decision it is, and refuses the label.
@@ -81,32 +83,6 @@ function Cases({ operator, cursor }: { readonly operator: string; readonly curso
   );
 }
 
-function OfOperator({ operator }: { readonly operator: string }) {
-  const { route } = useLocation();
-  const { signedIn } = useSession();
-  const filter = (event: SubmitEvent & { readonly currentTarget: HTMLFormElement }) => {
-    event.preventDefault();
-    const id = String(new FormData(event.currentTarget).get("operator_id") ?? "").trim();
-    route(addressOf(PATH, { operator_id: id }));
-  };
-  return (
-    <form class="filters" onSubmit={filter}>
-      <div class="field">
-        <label for="of-operator">{signedIn.privacy === "named" ? "Operator id" : "Pseudonym"}</label>
-        <input
-          id="of-operator"
-          name="operator_id"
-          key={operator}
-          defaultValue={operator}
-          autocomplete="off"
-          spellcheck={false}
-        />
-      </div>
-      <button type="submit">Show</button>
-    </form>
-  );
-}
-
 function NoCases({ hasNext }: { readonly hasNext: boolean }) {
   return (
     <Empty>
@@ -121,7 +97,7 @@ function NoCases({ hasNext }: { readonly hasNext: boolean }) {
 
 type Case = Decisions["decisions"][number];
 
-/** What became of a case on this page: labelled here, or refused by the service. */
+/** The state of a case on this page: labelled here, or refused by the service. */
 type Closed = "labelled" | ApiError;
 
 /** The answers to a case so far: undefined before the question was answered, null if nobody can say. */
@@ -314,7 +290,7 @@ interface Form {
   readonly questions: readonly Question[];
   /** The question that the keys answer: the first open one, or the last. */
   readonly asked: Question | null;
-  /** What follows from the answers without a question; null if nothing does. */
+  /** The answer that follows from the others without a question; null if nothing does. */
   readonly follows: string | null;
   /** null until every question is answered. */
   readonly label: LabelAnswer | null;

@@ -107,7 +107,7 @@ function Next({ id, body, maintenance, exercises }: {
   );
 }
 
-/** What an exercise is by default: what is recommended, in the language of the last one. */
+/** The first choice for an exercise: the recommended one, in the language of the last one. */
 function defaultsOf({ loaded }: Asked<Maintenance>, { exercises: [latest] }: Exercises): ExerciseDefaults {
   const recommendation = loaded.state === "ready" ? loaded.body.recommendation : null;
   return {

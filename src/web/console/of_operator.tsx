@@ -1,0 +1,30 @@
+/** The field by which a list shows one operator alone. */
+import { useSession } from "./session.tsx";
+
+export function OfOperator({ operator, onChosen }: {
+  /** The operator whom the list shows; empty for all. */
+  readonly operator: string;
+  readonly onChosen: (operator: string) => void;
+}) {
+  const { signedIn } = useSession();
+  const filter = (event: SubmitEvent & { readonly currentTarget: HTMLFormElement }) => {
+    event.preventDefault();
+    onChosen(String(new FormData(event.currentTarget).get("operator_id") ?? "").trim());
+  };
+  return (
+    <form class="filters" onSubmit={filter}>
+      <div class="field">
+        <label for="of-operator">{signedIn.privacy === "named" ? "Operator id" : "Pseudonym"}</label>
+        <input
+          id="of-operator"
+          name="operator_id"
+          key={operator}
+          defaultValue={operator}
+          autocomplete="off"
+          spellcheck={false}
+        />
+      </div>
+      <button type="submit">Show</button>
+    </form>
+  );
+}
