@@ -17,6 +17,7 @@ import { probes } from "./0014_probes.ts";
 import { users } from "./0015_users.ts";
 import { userEntries } from "./0016_user_entries.ts";
 import { cases } from "./0017_cases.ts";
+import { teams } from "./0018_teams.ts";
 
 export const MIGRATIONS: readonly Migration[] = [
   initial,
@@ -36,10 +37,11 @@ export const MIGRATIONS: readonly Migration[] = [
   users,
   userEntries,
   cases,
+  teams,
 ];
 
 /**
  * SHA-256 of the schema that these steps make in an empty database, in hex. A start compares it with its database:
  * making that schema anew would take longer than most of a start. `tests/unit/schema_check_test.ts` holds it.
  */
-export const SCHEMA_SHA256 = "aeb2251ceb22fb07e1c870b6113f99c7147e0015edb647ed1453991490433d96";
+export const SCHEMA_SHA256 = "64e66c0c16b7c9e95fa725aa32ffab437985b44018c4ee07d9266f32b5e8bfcc";

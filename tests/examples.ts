@@ -151,11 +151,15 @@ export function filledBody(
   names: Readonly<Record<string, string>>,
 ): Record<string, unknown> | undefined {
   if (body === undefined) return undefined;
-  return Object.fromEntries(
-    Object.entries(body).map((
-      [name, value],
-    ) => [name, typeof value === "string" ? names[value] ?? value : value]),
-  );
+  return filled(body, names) as Record<string, unknown>;
+}
+
+/** A value with each name in it filled in. */
+function filled(value: unknown, names: Readonly<Record<string, string>>): unknown {
+  if (typeof value === "string") return names[value] ?? value;
+  if (Array.isArray(value)) return value.map((one) => filled(one, names));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, filled(member, names)]));
 }
 
 /** The path and query of an example; `names` are those that only the service can give. */
@@ -164,9 +168,9 @@ export function targetOf(
   { path = {}, query = {} }: Route["examples"][number],
   names: Readonly<Record<string, string>>,
 ): string {
-  const filled = Object.fromEntries(
+  const places = Object.fromEntries(
     Object.entries(path).map(([name, value]) => [name, names[value] ?? value]),
   );
   const search = new URLSearchParams(query).toString();
-  return `${pathOf(route, filled)}${search && `?${search}`}`;
+  return `${pathOf(route, places)}${search && `?${search}`}`;
 }

@@ -165,6 +165,9 @@ function organizationHeads({ heads }: Record<string, unknown>): readonly string[
 }
 
 /** Bad requests of a route: the path after the base, and the expected status. */
+/** Parameters that take any text but an empty one. */
+const FREE_TEXTS = ["team"];
+
 function badRequests(route: Route) {
   const example = route.examples[0]!;
   const path = pathOf(route, example.path ?? {});
@@ -185,7 +188,11 @@ function badRequests(route: Route) {
       status: name === "alert_id" ? 400 : 422,
     })),
     ...parameters.flatMap((name) =>
-      ["", "¤"].map((value) => ({ path: `${path}?${query(name, value)}`, body: example.body, status: 422 }))
+      (FREE_TEXTS.includes(name) ? [""] : ["", "¤"]).map((value) => ({
+        path: `${path}?${query(name, value)}`,
+        body: example.body,
+        status: 422,
+      }))
     ),
   ];
 }

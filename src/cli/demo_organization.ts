@@ -9,7 +9,8 @@ import { directCall, inactivityOf } from "../operations/organizations/organizati
 import { rotateByHandTo } from "../operations/organizations/organization_states.ts";
 import { changeUser, inviteUser, issueLink, listUsers } from "../operations/users/accounts.ts";
 import { scoreInteraction } from "../operations/scoring/score.ts";
-import { demoHistory } from "../simulation/demo.ts";
+import { DEMO_TEAMS, demoHistory } from "../simulation/demo.ts";
+import { setTeams } from "../operations/subjects/teams.ts";
 import { sessionsQuery } from "../store/interactions.ts";
 import { organizationDetailsQuery } from "../store/organizations.ts";
 import { CommandFailure, EXIT } from "./shell.ts";
@@ -118,6 +119,12 @@ async function writeHistory(
       })
     ),
   );
+  for (const assignment of DEMO_TEAMS) {
+    const call = { now: endsAt, requestId: world.ulid(endsAt) };
+    await setTeams(dependencies, caller, { assignments: [assignment], call }).catch((error) => {
+      if (!(error instanceof ServiceError) || error.code !== "NOT_FOUND") throw error;
+    });
+  }
   log.info("demo history written", { interactions: missing.length, days: HISTORY_DAYS });
 }
 

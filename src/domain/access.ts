@@ -23,6 +23,7 @@ interface AccessRule {
 export const ACCESS = {
   score: { does: "sends what reviewers decided, and draws probes for them", scope: "score", roles: [] },
   label: { does: "commits a score or labels it afterwards", scope: "score", roles: ["officer", "admin"] },
+  team: { does: "says which team operators are in", scope: "score", roles: ["admin"] },
   read: { does: "reads figures, records and proofs", scope: "read", roles: ROLES },
   export: { does: "exports evidence or the audit log", scope: "export", roles: ["auditor", "admin"] },
   copy: {

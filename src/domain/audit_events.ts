@@ -71,6 +71,7 @@ export const USER_RECORD_EVENTS = [
   "EXERCISE_SET",
   "CASE_OPENED",
   "CASE_CHANGED",
+  "TEAM_SET",
 ] as const;
 
 /** Event types by which the audit log can be filtered. */

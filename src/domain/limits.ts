@@ -71,6 +71,10 @@ export const WEBHOOKS_MAX = 10;
 export const NAMED_KEYS_MAX = 50;
 export const KEY_NAME_MAX_LENGTH = 80;
 
+/** Operators whose teams one call sets. */
+export const TEAMS_SET_MAX = 100;
+export const TEAM_NAME_MAX_LENGTH = 64;
+
 /** Probes in one sealing call. */
 export const PROBES_BATCH_MAX = 100;
 /** Sealed probes of an organization that nobody was shown yet. */

@@ -22,6 +22,11 @@ import {
 
 const count = z.int().min(0);
 
+/** The team of an operator. */
+const team = z.string().nullable().meta({
+  description: "The operator's team; null without one, and where reviewers are pseudonyms.",
+});
+
 /** The verdict of an operator's stored state, as `compliance.verdict` of a score has it. */
 const verdict = verdictSchema.nullable().meta({
   description:
@@ -133,6 +138,7 @@ export const profileResponseSchema = z.object({
         "What the known cases say beside the score, late labels included; nothing here enters a verdict. Null if the formulas of the model have none.",
     }),
     domain: domainNameSchema.meta({ description: "Domain of the latest interaction." }),
+    team,
     last_interaction_at: instant,
     scored_by: z.string().meta({
       description:
@@ -153,6 +159,7 @@ export type OperatorSort = (typeof OPERATOR_SORTS)[number];
 export const operatorsResponseSchema = z.object({
   operators: z.array(z.object({
     operator_id: operatorIdSchema,
+    team,
     domain: domainNameSchema,
     jis: points,
     band: z.enum(BANDS),

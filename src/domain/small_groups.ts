@@ -6,6 +6,7 @@ import type { VerdictStatus } from "./enums.ts";
 import { ServiceError } from "./errors.ts";
 import { groupSizeIn } from "./group_sentence.ts";
 import type { ProbeFigures, ProbeSummary } from "./probe.ts";
+import type { Week } from "./week.ts";
 import type { Article14, Finding, ReportContent } from "./report.ts";
 
 /** The fewest people of whom a group's figures are shown. */
@@ -95,6 +96,14 @@ export function dashboardOfGroups<Shown extends Dashboard>(dashboard: Shown, pro
     organization_rule: { ...ruleWithheld(rule), reasons: withoutSmallGroups(rule.reasons) },
     probes: probed < SMALLEST_GROUP ? null : probes,
   };
+}
+
+/** A week without the figures of a small group. @param week.probed the number of people behind its probes. */
+export function weekOfGroup({ probed, ...week }: Week & { readonly probed: number }): Week {
+  const shown = isSmallGroup(week.operators)
+    ? { ...week, median_jis: null, median_interval: null, verdicts: null }
+    : week;
+  return probed < SMALLEST_GROUP ? { ...shown, probes: null } : shown;
 }
 
 /** The measures of Article 14 without the figures of small groups. As {@link dashboardOfGroups}. */

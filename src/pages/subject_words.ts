@@ -89,6 +89,8 @@ export function titleOf({ event_type, session_id, decision_id, input, altered }:
       return "A follow-up about you was opened";
     case "CASE_CHANGED":
       return "A step of a follow-up about you";
+    case "TEAM_SET":
+      return "Your team was set";
     default:
       return nameInWords(event_type.toLowerCase());
   }
@@ -161,6 +163,11 @@ export function factsOf(record: SubjectRecord): readonly Fact[] {
         ["What was done", CASE_STEP_WORDS[input.step as CaseStep]],
         ...(input.note === null ? [] : [["What was noted", input.note] as const]),
       ];
+    case "TEAM_SET":
+      return [["Your team", input.team ?? "None."], [
+        "What it was used for",
+        "Figures of teams: it changes neither your score nor your verdict.",
+      ]];
     case "SUBJECT_ACCESS":
       return [["How", detail.format === "html" ? "As a page." : "As data (JSON)."]];
     default:

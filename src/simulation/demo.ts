@@ -82,6 +82,20 @@ export const DEMO_REVIEWERS: readonly DemoReviewer[] = [
   },
 ];
 
+const TEAMS: Partial<Record<Domain, string>> = {
+  financial: "Credit",
+  insurance: "Claims",
+  healthcare: "Clinic",
+  employment: "Hiring",
+};
+
+/** The teams of the reviewers, by the domain of their cases. */
+export const DEMO_TEAMS: readonly { readonly operator_id: string; readonly team: string }[] = DEMO_REVIEWERS
+  .flatMap(({ operatorId: operator_id, domains }) => {
+    const team = TEAMS[domains[0]!];
+    return team === undefined ? [] : [{ operator_id, team }];
+  });
+
 /** Shares of grave cases, 0..1, added to the default environment. */
 const HIGH_STAKES_SHARE = 0.06;
 const CRITICAL_SHARE = 0.02;

@@ -45,6 +45,7 @@ const FIGURE_COLUMNS = [
   "verdict",
   "digest",
   "seal",
+  "team",
 ] as const;
 
 /** The operators of an organization with an interaction since an instant, epoch milliseconds, by name. */
@@ -97,6 +98,8 @@ export interface PageOptions {
   readonly jis: readonly [from: number | null, below: number | null];
   /** Only operators with this verdict; a row without one counts as undetermined. Null for all. */
   readonly verdict: VerdictStatus | null;
+  /** Only operators in this team; null for all. */
+  readonly team: string | null;
   readonly after: PageStart | null;
   readonly limit: number;
   /** Whether pseudonyms take the place of ids in the order, so that it tells nothing of the ids. */
@@ -137,7 +140,7 @@ export function namesOnPage(orgId: string, options: PageOptions): OperatorNames 
 
 function operatorsPage(
   orgId: string,
-  { sort, jis: [from, below], verdict, after, limit, byPseudonym }: PageOptions,
+  { sort, jis: [from, below], verdict, team, after, limit, byPseudonym }: PageOptions,
 ) {
   const [sorted, direction] = ORDERS[sort];
   const name = sql.ref<string | null>(byPseudonym ? "subject.pseudonym" : "operator.operator_id");
@@ -156,6 +159,7 @@ function operatorsPage(
   if (verdict === "undetermined") {
     page = page.where(sql<boolean>`ifnull(verdict, 'undetermined') = ${verdict}`);
   } else if (verdict !== null) page = page.where("verdict", "=", verdict);
+  if (team !== null) page = page.where("team", "=", team);
   if (after !== null) {
     const comparison = sql.raw(direction === "asc" ? ">" : "<");
     page = page.where(sql<boolean>`(${column}, ${name}) ${comparison} (${after.value}, ${after.name})`);

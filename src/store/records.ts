@@ -404,6 +404,7 @@ export const operators: RecordKind<OperatorRow> = {
         share_hs: ref("excluded.share_hs"),
         share_crit: ref("excluded.share_crit"),
         verdict: ref("excluded.verdict"),
+        team: ref("excluded.team"),
         digest: ref("excluded.digest"),
         seal: ref("excluded.seal"),
       }))
@@ -467,7 +468,13 @@ function operatorValues(
     row.share_crit,
     digest,
     ...sealedVerdict(row),
+    ...sealedTeam(row),
   ];
+}
+
+/** The team as a sealed value, which no word of a verdict equals. A row without one keeps the seal that it had before there were teams. */
+function sealedTeam({ team }: { readonly team?: string | null }): readonly SealedValue[] {
+  return team == null ? [] : [`team ${team}`];
 }
 
 /** The verdict as the last sealed value. A row without one keeps the seal that it had before there were verdicts. */

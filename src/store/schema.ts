@@ -155,6 +155,8 @@ export interface OperatorTable {
   share_crit: number;
   /** Status word of the state's full-mode verdict; null if formulas without a verdict wrote the row. */
   verdict: string | null;
+  /** Name of the operator's team; null without one. */
+  team: string | null;
   /** Hash of the state and of the prior, which no other sealed column shows. */
   digest: Seal;
   seal: Seal;

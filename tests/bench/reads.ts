@@ -77,6 +77,7 @@ const READS: readonly Read[] = [
     question: own("/v1/organization/operators?limit=200&sort=-jis&include=sparkline"),
   },
   { operation: "getDashboard", name: "dashboard", question: own("/v1/organization/dashboard") },
+  { operation: "getWeeks", name: "weeks", question: own("/v1/organization/weeks") },
   { operation: "getProbes", name: "probes", question: own("/v1/probes") },
   { operation: "getProbeSummary", name: "summary of probes", question: own("/v1/probes/summary") },
   { operation: "getProbePolicy", name: "policy of probes", question: own("/v1/probes/policy") },

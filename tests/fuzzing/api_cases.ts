@@ -143,6 +143,7 @@ const OWN_MEMBERS: Readonly<Record<string, Readonly<Record<string, fc.Arbitrary<
     seen: fc.constant(null),
   },
   postUnmask: { reviewer: fc.constantFrom("$operator", "$mature") },
+  postTeams: { assignments: fc.constant([{ operator_id: "$operator", team: "North" }]) },
   postKey: { expires_at: fc.constantFrom(null, "2099-12-31") },
   postUser: { email: fc.constant("$address") },
   putUser: { disabled: fc.boolean() },

@@ -180,6 +180,7 @@ Deno.test(
       estimates: null,
       prior_dimensions: [],
       domain: "financial",
+      team: null,
       last_interaction_at: "2026-11-21T09:00:00.000Z",
       scored_by: last.model.version,
     });
@@ -659,6 +660,7 @@ Deno.test(
     ]);
     const row = {
       operator_id: "operator-1",
+      team: null,
       domain: "insurance",
       jis: last.jis,
       band: "adequate",

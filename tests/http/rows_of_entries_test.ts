@@ -516,7 +516,7 @@ const BESIDE: readonly (readonly [name: string, statements: readonly string[], f
     [
       `INSERT INTO subject (org_id, operator_id, pseudonym) VALUES ('acme', 'ghost', '${"f".repeat(32)}')`,
       `INSERT INTO operator SELECT org_id, 'ghost', state, domain, prior_seq, prior_hash, position, jis, n, t0, t1, tcrit,
-        crit_count, share_hs, share_crit, digest, seal, verdict FROM operator WHERE operator_id = 'bela'`,
+        crit_count, share_hs, share_crit, digest, seal, verdict, team FROM operator WHERE operator_id = 'bela'`,
     ],
     "a row of operator was altered",
   ],

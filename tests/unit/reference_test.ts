@@ -61,6 +61,7 @@ Deno.test("grave operations are every removal, every change with a master key, a
     "postExerciseDecision",
     "postCaseSet",
     "postUnmask",
+    "postTeams",
     "postCase",
     "postCaseEvent",
     "postPageLink",

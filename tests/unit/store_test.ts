@@ -487,6 +487,7 @@ Deno.test("migrating applies every step, and migrating again does nothing", asyn
     "users",
     "user_entries",
     "cases",
+    "teams",
   ]);
   const schema = await select(database, "SELECT type, name, sql FROM sqlite_schema ORDER BY name");
   assert.deepEqual(await migrate(database, { migrations: MIGRATIONS, now: EPOCH + 1 }), []);
@@ -510,6 +511,7 @@ Deno.test("migrating applies every step, and migrating again does nothing", asyn
     { version: 15, name: "users", applied_at: EPOCH },
     { version: 16, name: "user_entries", applied_at: EPOCH },
     { version: 17, name: "cases", applied_at: EPOCH },
+    { version: 18, name: "teams", applied_at: EPOCH },
   ]);
   await database.close();
 });
@@ -830,7 +832,14 @@ Deno.test(
 Deno.test(
   "a page of operators and a point of a history are read in the order of an index",
   withStore(async ({ database }) => {
-    const page = { jis: [null, null], verdict: null, after: null, limit: 10, byPseudonym: false } as const;
+    const page = {
+      jis: [null, null],
+      verdict: null,
+      team: null,
+      after: null,
+      limit: 10,
+      byPseudonym: false,
+    } as const;
     const days = { first: 20_000, end: 20_030 };
     const queries = [
       ...OPERATOR_SORTS.map((sort) => operatorsPageQuery("acme", { ...page, sort })),

@@ -8,9 +8,11 @@ import { BODY_LIMIT_BYTES, SPARKLINE_DAYS_DEFAULT, SPARKLINE_DAYS_MAX } from "..
 import { historyPointSchema, profileResponseSchema } from "../../domain/operator.ts";
 import { envelopeFields, points, uncertaintySchema } from "../../domain/score.ts";
 import { subjectResponseSchema, unmaskedSchema, unmaskRequestSchema } from "../../domain/subject.ts";
+import { teamsRequestSchema, teamsResponseSchema } from "../../domain/team.ts";
 import { evidenceSchema } from "../../evidence/envelope.ts";
 import { operatorProfile, operatorSparkline } from "../../operations/reporting/operators.ts";
 import { eraseOperator } from "../../operations/subjects/erasure.ts";
+import { setTeams } from "../../operations/subjects/teams.ts";
 import { unmask } from "../../operations/subjects/unmasking.ts";
 import { openSubjectAccess } from "../../operations/subjects/subject_access.ts";
 import { SPARKLINE_CSP, sparklineSvg } from "../../pages/sparkline.ts";
@@ -49,7 +51,9 @@ const getProfile: Route = {
       projection: include === "projection",
       now: exchange.call.now,
     });
-    return { status: 200, body };
+    if (exchange.pseudonyms === null) return { status: 200, body };
+    // Who is in which team would tell who a pseudonym is.
+    return { status: 200, body: { ...body, profile: { ...body.profile, team: null } } };
   },
 };
 
@@ -235,10 +239,36 @@ const postUnmask: Route = {
   },
 };
 
+const postTeams: Route = {
+  ...KEYED_POST,
+  ...keyFor("team"),
+  headerKeyOnly: true,
+  honoursIdempotencyKey: false,
+  path: "/v1/organization/teams",
+  operationId: "postTeams",
+  summary: "Set the teams of operators",
+  description:
+    "Says which team each operator is in, or takes the team away. An operator is in one team or in none. A team has no figures of its own to set: it is a name by which operators are listed and compared, and it changes no score and no verdict. All are set, or none. A repeated call changes nothing. Each change is an event `TEAM_SET`, and is erased with the operator's data.",
+  body: { schema: teamsRequestSchema, limitBytes: BODY_LIMIT_BYTES },
+  success: { status: 200, description: "The teams as they are now.", schema: teamsResponseSchema },
+  errors: ["NOT_FOUND"],
+  examples: [{
+    summary: "One operator",
+    body: { assignments: [{ operator_id: "reviewer-ada", team: "Credit north" }] },
+  }],
+  async handler({ dependencies }, { exchange, json }) {
+    const { assignments } = parseWith(teamsRequestSchema, json);
+    const { call } = exchange;
+    const changed = await setTeams(dependencies, exchange.caller!, { assignments, call });
+    return { status: 200, body: { assignments, changed } };
+  },
+};
+
 export const OPERATOR_ROUTES: readonly Route[] = [
   getProfile,
   getSparkline,
   getSubjectAccess,
   deleteOperator,
   postUnmask,
+  postTeams,
 ];

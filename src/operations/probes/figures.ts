@@ -83,7 +83,7 @@ export async function probedOperators(
 }
 
 /** The probes that an entry of a span of time opened; one that a restore ended without an entry is in none. */
-function closedIn(probes: readonly ProbeRow[], { start, end }: Period): readonly ProbeRow[] {
+export function closedIn(probes: readonly ProbeRow[], { start, end }: Period): readonly ProbeRow[] {
   return probes.filter(({ closed_position, closed_at }) =>
     closed_position !== null && closed_at !== null && closed_at >= start && closed_at < end
   );

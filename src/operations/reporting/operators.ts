@@ -145,6 +145,7 @@ export async function operatorProfile(
       prior_dimensions: [...priorDimensions],
       estimates: estimatesOf(document, state),
       domain,
+      team: row.team,
       last_interaction_at: timestamp(row.t1),
       scored_by: state.v,
     },
@@ -219,6 +220,8 @@ export interface OperatorsPage {
   readonly band: Band | null;
   /** Null for all verdicts. */
   readonly verdict: VerdictStatus | null;
+  /** Null for all teams and none. */
+  readonly team: string | null;
   readonly sort: OperatorSort;
   readonly limit: number;
   readonly after: PageStart | null;
@@ -248,7 +251,7 @@ function bandRange({ bands }: ModelDocument, band: Band | null): readonly [numbe
 export async function listOperators(
   dependencies: Needs,
   { orgId }: OrganizationCaller,
-  { band, verdict: only, sort, limit, after, sparkline, byPseudonym, now }: OperatorsPage,
+  { band, verdict: only, team, sort, limit, after, sparkline, byPseudonym, now }: OperatorsPage,
 ) {
   const { database, model: { document } } = dependencies;
   // One extra row shows whether there is a next page.
@@ -256,6 +259,7 @@ export async function listOperators(
     sort,
     jis: bandRange(document, band),
     verdict: only,
+    team,
     after,
     limit: limit + 1,
     byPseudonym,
@@ -276,6 +280,7 @@ export async function listOperators(
       const { uncertainty, verdict } = currentFigures(document, row);
       return {
         operator_id: row.operator_id,
+        team: row.team,
         domain: row.domain,
         jis: row.jis,
         band: bandOf(document, row.jis),

@@ -25,6 +25,8 @@ export interface OperatorFacts {
   readonly stateRow: ReturnType<typeof stateColumns> | null;
   /** The last frozen call; null if none is held. */
   readonly frozen: LastFrozen | null;
+  /** The team that was last set, null for none; undefined if no record of it is held. */
+  readonly team: string | null | undefined;
 }
 
 export const NOTHING_KNOWN: OperatorFacts = {
@@ -33,6 +35,7 @@ export const NOTHING_KNOWN: OperatorFacts = {
   domain: null,
   stateRow: null,
   frozen: null,
+  team: undefined,
 };
 
 /** The first position of every family: if anything was pruned, it was. */
@@ -87,7 +90,8 @@ export async function sealOperators(
     log.error("rows without a record were removed", { audit: true, chain, table, rows: ids.length });
   }
   const held = rows.filter(isKept).map((row) => {
-    const { position, domain, stateRow } = known.get(row.operator_id) ?? NOTHING_KNOWN;
+    const { position, domain, stateRow, team } = known.get(row.operator_id) ?? NOTHING_KNOWN;
+    const isOwnRow = isUpgrade || shareOf(seals, operators, row) !== null;
     return {
       ...row,
       ...(stateRow ??
@@ -98,6 +102,7 @@ export async function sealOperators(
         )),
       domain: domain ?? row.domain,
       position: position ?? (shareOf(seals, operators, row) === null ? PRUNED_POSITION : row.position),
+      team: team !== undefined ? team : isOwnRow ? row.team : null,
     };
   });
   const statements = [
@@ -147,10 +152,10 @@ function missingOperators(
   },
 ): readonly OperatorRow[] {
   const present = new Set(held.map(({ operator_id }) => operator_id));
-  return [...known].flatMap(([operator_id, { stateRow, domain, position }]) =>
+  return [...known].flatMap(([operator_id, { stateRow, domain, position, team = null }]) =>
     present.has(operator_id) || stateRow === null || domain === null || position === null
       ? []
-      : [{ org_id: orgId, operator_id, domain, position, ...stateRow }]
+      : [{ org_id: orgId, operator_id, domain, position, team, ...stateRow }]
   );
 }
 

@@ -15,6 +15,7 @@ import { entryHash } from "../../evidence/hashes.ts";
 import { orNull } from "../../evidence/or_null.ts";
 import { PROBE_DETAILS } from "../../evidence/probes.ts";
 import { computeLabel, computeScore, labelInputSchema, scoreInputSchema } from "../../evidence/record.ts";
+import { teamSetSchema } from "../../evidence/teams.ts";
 import { requestDigest } from "../../keys/secrets.ts";
 import type { OperatorState } from "../../scoring/state.ts";
 import { loadEpochs, newestHeads, placeOfHead, type StoredHead, updateHeld } from "../../store/chains.ts";
@@ -367,6 +368,7 @@ const SEALINGS: Readonly<
   DRS_COMPUTED: sealDecision,
   OUTCOME_LABELLED: sealLabel,
   PROBE_ASSIGNED: sealDraw,
+  TEAM_SET: takeTeam,
 };
 
 /** @returns the statement that seals the row of a record, or makes it anew; null if the record has no row. */
@@ -462,6 +464,11 @@ function sealDecision(dependencies: SealingDependencies, record: SealedRecord): 
     after: before,
     statement: sealingOf(dependencies.seals, row, decisions, columns, fresh && { ...fresh, decision_id }),
   };
+}
+
+/** The team stands in the operator's row, which is sealed after all records. */
+function takeTeam(_dependencies: SealingDependencies, { input, before }: SealedRecord): Sealing {
+  return { after: { ...before, team: teamSetSchema.parse(input).team }, statement: null };
 }
 
 function sealDraw({ seals }: SealingDependencies, record: SealedRecord): Sealing {

@@ -277,6 +277,7 @@ export function planScore(
       operator_id: request.operator_id,
       domain: request.domain,
       position,
+      team: before?.team ?? null,
       ...stateColumns(planned.scored.state, appended, planned.scored.fullVerdict?.status ?? null),
     });
     unit.put(interactions, {

@@ -35,20 +35,22 @@ export function eventDraft(
 /** The draft of an entry about an operator whose only part is `input`. */
 export function inputDraft(
   world: World,
-  { type, caller, now, subject, input }: DrawnEvent & {
+  { subject, ...event }: DrawnEvent & {
     /** The operator's pseudonym. */
     readonly subject: string;
     readonly input: unknown;
   },
 ): EntryDraft {
-  return {
-    id: world.ulid(now),
-    ...signedBy(caller),
-    eventType: type,
-    subject,
-    at: now,
-    parts: [makePart("input", drawSalt(world), input)],
-  };
+  return drawInput(world, event)(subject);
+}
+
+/** Draws an entry about an operator whose pseudonym a plan finds: a commit that is planned anew keeps its id and salt. */
+export function drawInput(
+  world: World,
+  { type, caller, now, input }: DrawnEvent & { readonly input: unknown },
+): (subject: string) => EntryDraft {
+  const [id, parts] = [world.ulid(now), [makePart("input", drawSalt(world), input)]];
+  return (subject) => ({ id, ...signedBy(caller), eventType: type, subject, at: now, parts });
 }
 
 interface DrawnEvent {

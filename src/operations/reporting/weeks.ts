@@ -1,0 +1,219 @@
+/**
+ * The weeks of an organization or a team: what the dashboard would have said at the end of each, and each operator's score then.
+ * Every row that is read carries its seal. The present week is read from the operators' own rows, so that it says what the
+ * dashboard says, late labels included.
+ */
+import type { Reading, Scoring } from "../shared/capabilities.ts";
+import type { Domain, VerdictStatus } from "../../domain/enums.ts";
+import { type Measured, medianInterval } from "../../domain/group_median.ts";
+import type { Period } from "../../domain/period.ts";
+import type { OperatorWeek, Week } from "../../domain/week.ts";
+import { evidenceChain } from "../../evidence/chain_name.ts";
+import {
+  isActive,
+  type OperatorRow,
+  organizationFigures,
+  verdictCounts,
+} from "../../scoring/organization.ts";
+import { edgeQuery, frozenOperatorsQuery } from "../../store/interactions.ts";
+import { movedOperatorsQuery, operatorFiguresQuery } from "../../store/operators.ts";
+import { organizationQuery } from "../../store/organizations.ts";
+import { probeProgrammeQuery, type ProbeRow, probesQuery } from "../../store/probes.ts";
+import {
+  type InteractionRow,
+  interactions,
+  type OperatorFigures,
+  operators,
+  organizations,
+} from "../../store/records.ts";
+import { nextTurn } from "../../store/turn.ts";
+import { closedIn, probeFigures } from "../probes/figures.ts";
+import { drawsOf } from "../probes/held.ts";
+import type { OrganizationCaller } from "../shared/call.ts";
+import { requireHeldRows, requireSealed, snapshotWithHead } from "../shared/sealed_reads.ts";
+import { currentFigures, ruleRow } from "./operators.ts";
+
+type Needs = Reading & Scoring;
+
+/** What one operator was at the end of a week. */
+interface Standing extends Measured {
+  readonly row: OperatorRow;
+}
+
+export interface OrganizationWeeks {
+  /** The teams of today by name, the operators without one last. */
+  readonly teams: readonly { readonly team: string | null; readonly operators: number }[];
+  readonly weeks: readonly (Week & {
+    /** How many operators are behind the figures of its probes. */
+    readonly probed: number;
+  })[];
+  readonly probes: Week["probes"];
+  /** How many operators are behind the figures of all probes. */
+  readonly probed: number;
+  /** The lowest latest score first; only those who were active in one of the weeks. */
+  readonly operators: readonly {
+    readonly operator_id: string;
+    readonly team: string | null;
+    readonly weeks: readonly (OperatorWeek | null)[];
+  }[];
+}
+
+/** @throws {AlteredRows} if a row was altered; {ServiceError} SERVICE_UNAVAILABLE if the database is behind what was issued. */
+export async function organizationWeeks(
+  dependencies: Needs,
+  { orgId }: OrganizationCaller,
+  { weeks, team, now }: {
+    /** Oldest first. */
+    readonly weeks: readonly Period[];
+    /** Null for all operators. */
+    readonly team: string | null;
+    readonly now: number;
+  },
+): Promise<OrganizationWeeks> {
+  const { database, model: { document } } = dependencies;
+  const { head, found: [[organization], rows, frozen, programmes, probes, moved] } = await snapshotWithHead(
+    dependencies,
+    evidenceChain(orgId),
+    [
+      organizationQuery(orgId),
+      operatorFiguresQuery(orgId),
+      frozenOperatorsQuery(orgId),
+      probeProgrammeQuery(orgId),
+      probesQuery(orgId),
+      movedOperatorsQuery(orgId, { unjudged: document.discrimination !== undefined }),
+    ] as const,
+  );
+  requireSealed(dependencies, organizations, [organization!]);
+  requireHeldRows(dependencies, head, { operators: rows, frozen, programmes, probes });
+  requireSealed(dependencies, operators, moved);
+  const members = new Map(
+    rows.filter((row) => team === null || row.team === team).map((row) => [row.operator_id, row]),
+  );
+  const movedByName = new Map(moved.map((row) => [row.operator_id, row]));
+  const opened = await openedProbes(dependencies, orgId, {
+    probes,
+    weeks,
+    members: team === null ? null : members,
+  });
+
+  const standings: ReadonlyMap<string, Standing>[] = [];
+  for (const { end } of weeks) {
+    // The "last row before" an instant that lies ahead is the latest one.
+    const last = await database.read(
+      edgeQuery("interaction", { orgId, period: { start: end, end }, edge: "before" }),
+    );
+    requireSealed(dependencies, interactions, last);
+    const isPresent = end > now;
+    const at = Math.min(end, now);
+    standings.push(
+      new Map(last.flatMap((row) => {
+        const member = members.get(row.operator_id);
+        if (member === undefined) return [];
+        // A row that was put back after an erasure has another first interaction.
+        if (row.t0 !== member.t0) return [];
+        const label = movedByName.get(row.operator_id);
+        const standing = isPresent && label?.position === row.position
+          ? presentStanding(member, currentFigures(document, label).uncertainty)
+          : standingOf(row);
+        return isActive(document, standing.row, at) ? [[row.operator_id, standing]] : [];
+      })),
+    );
+    // Requests do not wait until all weeks are read.
+    await nextTurn();
+  }
+  return {
+    teams: teamsOf(rows.filter((row) => isActive(document, ruleRow(row), now))),
+    weeks: weeks.map((week, index) => {
+      const here = [...standings[index]!.values()];
+      const at = Math.min(week.end, now);
+      const { total_operators, median_jis } = organizationFigures(document, here.map(({ row }) => row), at);
+      return {
+        week_start: new Date(week.start).toISOString().slice(0, 10),
+        as_of: new Date(at).toISOString(),
+        operators: total_operators,
+        median_jis,
+        median_interval: medianInterval(here),
+        verdicts: total_operators === 0 ? null : verdictCounts(here.map(({ row }) => row)),
+        ...opened.figuresIn(week),
+      };
+    }),
+    ...opened.figuresIn({ start: weeks[0]?.start ?? 0, end: weeks.at(-1)?.end ?? 0 }),
+    operators: [...members.values()].flatMap((member) => {
+      const own = weeks.map((week, index) => cellOf(standings[index]!.get(member.operator_id), week));
+      return own.every((cell) => cell === null) ? [] : [{
+        position: member.position,
+        jis: member.jis,
+        operator_id: member.operator_id,
+        team: member.team,
+        weeks: own,
+      }];
+    })
+      // Equal scores are in the order of the latest interactions: ids would tell how the names are ordered.
+      .sort((one, other) => one.jis - other.jis || one.position - other.position)
+      .map(({ operator_id, team, weeks }) => ({ operator_id, team, weeks })),
+  };
+}
+
+function standingOf(row: InteractionRow): Standing {
+  const { jis, low, high, n, t0, t1, tcrit, crit_count, share_hs, share_crit } = row;
+  return {
+    jis,
+    low,
+    high,
+    row: {
+      ...{ jis, n, t0, t1, tcrit },
+      domain: row.domain as Domain,
+      shareHs: share_hs,
+      shareCrit: share_crit,
+      critCount: crit_count,
+      verdict: row.verdict as VerdictStatus | null,
+    },
+  };
+}
+
+function presentStanding(
+  member: OperatorFigures,
+  { low, high }: { readonly low: number; readonly high: number },
+): Standing {
+  return { jis: member.jis, low, high, row: ruleRow(member) };
+}
+
+function cellOf(standing: Standing | undefined, { start }: Period): OperatorWeek | null {
+  if (standing === undefined) return null;
+  const { jis, row: { verdict, t1 } } = standing;
+  return { jis, verdict, interacted: t1 >= start };
+}
+
+function teamsOf(rows: readonly OperatorFigures[]): OrganizationWeeks["teams"] {
+  const counts = new Map<string | null, number>();
+  for (const { team } of rows) counts.set(team, (counts.get(team) ?? 0) + 1);
+  const named = [...counts.keys()].filter((team) => team !== null).sort();
+  return [...named, null].flatMap((team) => {
+    const count = counts.get(team);
+    return count === undefined ? [] : [{ team, operators: count }];
+  });
+}
+
+/** The probes that were opened in some weeks. */
+async function openedProbes(
+  dependencies: Needs,
+  orgId: string,
+  { probes, weeks, members }: {
+    readonly probes: readonly ProbeRow[];
+    readonly weeks: readonly Period[];
+    /** The operators whose probes count; null for all. */
+    readonly members: ReadonlyMap<string, unknown> | null;
+  },
+) {
+  const all = closedIn(probes, { start: weeks[0]?.start ?? 0, end: weeks.at(-1)?.end ?? 0 });
+  const draws = await drawsOf(dependencies, orgId, all);
+  const operatorOf = ({ probe_id }: ProbeRow) => draws.get(probe_id)?.operator_id ?? null;
+  const counted = members === null ? all : all.filter((probe) => members.has(operatorOf(probe) ?? ""));
+  return {
+    figuresIn(period: Period) {
+      const names = new Set(closedIn(counted, period).map(operatorOf));
+      names.delete(null);
+      return { probes: probeFigures(counted, period), probed: names.size };
+    },
+  };
+}
