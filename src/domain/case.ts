@@ -147,6 +147,13 @@ const caseFields = {
   ...placeFields,
 };
 
+const presentFiguresSchema = caseFiguresSchema.extend({
+  trend: z.number().meta({
+    description: "Recent JIS minus long-term JIS, in points; negative if the JIS declines.",
+  }),
+}).meta({ id: "PresentFigures" });
+export type PresentFigures = z.output<typeof presentFiguresSchema>;
+
 const shownCaseSchema = z.object(caseFields).meta({ id: "Case" });
 export type ShownCase = z.output<typeof shownCaseSchema>;
 /** A case as its entries have it, without the names of users. */
@@ -161,9 +168,13 @@ export const caseResponseSchema = z.object({
   ...envelopeFields,
 }).meta({ id: "CaseResponse" });
 export const casesResponseSchema = z.object({
-  cases: z.array(shownCaseSchema).meta({
-    description: "The last opened first, without those of erased operators.",
-  }),
+  cases: z.array(
+    shownCaseSchema.extend({
+      present: presentFiguresSchema.nullable().optional().meta({
+        description: "With include=present: the operator's figures now; null if there are none.",
+      }),
+    }),
+  ).meta({ description: "The last opened first, without those of erased operators." }),
   count: z.int().min(0),
   next_cursor: z.string().nullable(),
   ...envelopeFields,

@@ -14,6 +14,7 @@ import { operatorIdSchema } from "../../domain/interaction.ts";
 import { BODY_LIMIT_BYTES } from "../../domain/limits.ts";
 import { userIdSchema } from "../../domain/user.ts";
 import { changeCase } from "../../operations/cases/change.ts";
+import { presentFiguresOf } from "../../operations/cases/figures.ts";
 import { listCases, readCase } from "../../operations/cases/list.ts";
 import { namesOf } from "../../operations/cases/names.ts";
 import { openCase } from "../../operations/cases/open.ts";
@@ -73,6 +74,7 @@ const listParametersSchema = z.object({
   }),
   owner: userIdSchema.optional().meta({ description: "A user_id: the cases that this user has." }),
   cause: z.enum(CASE_CAUSES).optional(),
+  include: z.enum(["present"]).optional(),
 });
 
 const getCases: Route = {
@@ -87,23 +89,31 @@ const getCases: Route = {
   success: { status: 200, description: "A page of cases.", schema: casesResponseSchema },
   examples: [
     { summary: "Those that need somebody" },
+    { summary: "The same, with the reviewers' figures now", query: { include: "present" } },
     { summary: "All of a reviewer", query: { operator_id: "reviewer-ada", state: "all" } },
   ],
   async handler({ dependencies }, { exchange, request }) {
-    const { operator_id = null, state, owner = null, cause = null, limit, cursor = null } = parseParameters(
-      request,
-      listParametersSchema,
-    );
+    const { operator_id = null, state, owner = null, cause = null, limit, cursor = null, include } =
+      parseParameters(
+        request,
+        listParametersSchema,
+      );
     const { cases, next } = await listCases(dependencies, exchange.caller!, {
       filter: { operatorId: operator_id, isOpen: state === "open", owner, cause },
       limit,
       below: cursor,
     });
-    const { shown } = await namesOf(dependencies, exchange.caller!.orgId);
+    const { orgId } = exchange.caller!;
+    const { shown } = await namesOf(dependencies, orgId);
+    const present = include === undefined
+      ? null
+      : await presentFiguresOf(dependencies, orgId, cases.map((one) => one.operator_id));
     return {
       status: 200,
       body: {
-        cases: cases.map(shown),
+        cases: present === null
+          ? cases.map(shown)
+          : cases.map((one) => ({ ...shown(one), present: present.get(one.operator_id) ?? null })),
         count: cases.length,
         next_cursor: next === null ? null : String(next),
       },

@@ -38,6 +38,7 @@ import { OperatorsView } from "./views/operators.tsx";
 import { ReplayView } from "./views/replay.tsx";
 import { ReportView } from "./views/report.tsx";
 import { ReportsView } from "./views/reports.tsx";
+import { TrendsView } from "./views/trends.tsx";
 import { UsersView } from "./views/users.tsx";
 import { VerifyView } from "./views/verify.tsx";
 import { WebhookView } from "./views/webhook.tsx";
@@ -49,6 +50,7 @@ const ROOT = "/console";
 const VIEWS: readonly (readonly [view: string, label: string, access: Access | null])[] = [
   ["", "Dashboard", "read"],
   ["/operators", "Operators", "read"],
+  ["/trends", "Trends", "read"],
   ["/decisions", "Decisions", "read"],
   ["/labels", "Labels", "label"],
   ["/reports", "Reports", "read"],
@@ -199,6 +201,7 @@ function Places() {
     <Router>
       <Route path={ROOT} component={DashboardView} />
       <Route path={`${ROOT}/operators`} component={OperatorsView} />
+      <Route path={`${ROOT}/trends`} component={TrendsView} />
       <Route path={`${ROOT}/operators/:id`} component={OperatorView} />
       <Route path={`${ROOT}/operators/:id/sheets/:exercise`} component={ExerciseSheetView} />
       <Route path={`${ROOT}/decisions`} component={DecisionsView} />

@@ -11,6 +11,8 @@ import type {
 import type { exerciseResponseSchema, exercisesResponseSchema } from "../../exercises/answers.ts";
 import type { contestsSchema, pageLinkSchema } from "../../domain/own_page.ts";
 import type { decisionsResponseSchema, reportsResponseSchema } from "../../domain/record_list.ts";
+import type { teamsResponseSchema } from "../../domain/team.ts";
+import type { weeksResponseSchema } from "../../domain/week.ts";
 import type { unmaskedSchema } from "../../domain/subject.ts";
 import type { replayResponseSchema } from "../../domain/replay.ts";
 import type { article14ResponseSchema, reportResponseSchema } from "../../domain/report.ts";
@@ -40,6 +42,8 @@ import type { evidenceSchema } from "../../evidence/envelope.ts";
 
 export type Dashboard = z.infer<typeof dashboardResponseSchema>;
 export type Operators = z.infer<typeof operatorsResponseSchema>;
+export type TeamsSet = z.infer<typeof teamsResponseSchema>;
+export type Weeks = z.infer<typeof weeksResponseSchema>;
 export type Profile = z.infer<typeof profileResponseSchema>;
 export type Maintenance = z.infer<typeof maintenanceResponseSchema>;
 export type Exercises = z.infer<typeof exercisesResponseSchema>;

@@ -1,95 +1,71 @@
 /** The organization's verdict with its reasons, its figures, and the operators to look at first. */
+import { useLocation } from "preact-iso";
 import { VERDICT_STATUSES } from "../../../domain/enums.ts";
 import { bandsFigure } from "../../../pages/operator_plots.ts";
-import { nameInWords, percentInWords } from "../../../pages/wording.ts";
+import { nameInWords } from "../../../pages/wording.ts";
 import { VERDICT_WORDS } from "../../../scoring/verdict_words.ts";
 import { Drawing } from "../../shared/drawing.tsx";
-import { OperatorRows } from "../operator_rows.tsx";
-import { Answered, Empty, Figure, Rows, Status, Tile, toneOf, VerdictMark, View } from "../parts.tsx";
-import { CaseRows } from "../case_rows.tsx";
+import { NeedsAttention } from "../attention.tsx";
+import { addressOf, Answered, Empty, Figure, Status, Tile, toneOf, VerdictMark, View } from "../parts.tsx";
 import { may, useSession } from "../session.tsx";
-import type { Article14, Cases, Dashboard, Operators } from "../types.ts";
+import type { Dashboard, Weeks } from "../types.ts";
 import { useAnswer } from "../use_answer.ts";
+import { ChooseWeeks, HeatMap, WeekCharts } from "../weeks.tsx";
 
 export function DashboardView() {
   const { signedIn } = useSession();
   const dashboard = useAnswer<Dashboard>({ path: "/v1/organization/dashboard" });
-  const article14 = useAnswer<Article14>({ path: "/v1/compliance/article14" });
   return (
     <View title={signedIn.organization}>
       {may(signedIn, "followUp") && <NeedsAttention />}
       <Answered asked={dashboard}>{(body) => <OrganizationSummary {...body} />}</Answered>
-      {!may(signedIn, "followUp") && <Weakest />}
-      <h2>Article 14, EU AI Act: the last 90 days</h2>
-      <Answered asked={article14}>{(body) => <Measures {...body} />}</Answered>
+      <LastWeeks />
+      {dashboard.loaded.state === "ready" && <ScoresAlone {...dashboard.loaded.body} />}
     </View>
   );
 }
 
-/** Cases that the first view shows; the queue has them all. */
-const SHOWN_CASES = 8;
+/** Operators whose weeks the first view shows. */
+const MAP_ROWS = "15";
 
-/** Who needs attention, and why: the open cases, the last opened first. */
-function NeedsAttention() {
-  const asked = useAnswer<Cases>({ path: `/v1/cases?limit=${SHOWN_CASES}` });
-  return (
-    <>
-      <h2>What needs attention</h2>
-      <Answered asked={asked}>
-        {({ cases, next_cursor: next }) =>
-          cases.length === 0
-            ? (
-              <Empty>
-                <p>
-                  No case is open. The service opens one by itself for whoever is below the threshold, misses
-                  sealed probes at high stakes, is away for 30 days, or contests a record.
-                </p>
-              </Empty>
-            )
-            : (
-              <>
-                <CaseRows label="Cases that need somebody" cases={cases} />
-                <p>
-                  <a href="/console/cases">{next === null ? "All cases" : "More cases"}</a>
-                </p>
-              </>
-            )}
-      </Answered>
-    </>
-  );
-}
-
-/** The operators with the lowest scores, for whoever sees no cases. */
-function Weakest() {
-  const asked = useAnswer<Operators>({
-    path: "/v1/organization/operators?sort=jis&limit=5&include=sparkline",
+/** The organization or a team over the weeks that the address names. */
+function LastWeeks() {
+  const { query, route } = useLocation();
+  const { from = "", to = "", team = "" } = query;
+  const choice = { from, to, team };
+  const asked = useAnswer<Weeks>({
+    path: addressOf("/v1/organization/weeks", { ...choice, limit: MAP_ROWS }),
   });
   return (
-    <>
-      <h2>Lowest scores of all operators</h2>
+    <section aria-labelledby="weeks">
+      <h2 id="weeks">Week by week</h2>
+      <ChooseWeeks
+        id="weeks-of"
+        label="Weeks and team"
+        choice={choice}
+        shown={asked.loaded.state === "ready" ? asked.loaded.body : null}
+        onChoose={(chosen) => route(addressOf("/console", { ...chosen }))}
+      />
       <Answered asked={asked}>
-        {({ operators }) =>
-          operators.length === 0
-            ? (
-              <Empty>
-                <p>Nobody was scored yet.</p>
-              </Empty>
-            )
-            : (
-              <>
-                <OperatorRows label="Operators with the lowest scores" operators={operators} />
-                <p>
-                  <a href="/console/operators?sort=jis">All operators</a>
-                </p>
-              </>
-            )}
+        {(body) => (
+          <>
+            <WeekCharts id="weeks-of" body={body} />
+            <HeatMap body={body} />
+          </>
+        )}
       </Answered>
-    </>
+      <p class="actions">
+        <a href="/console/operators?sort=jis">All operators</a>
+        <a href={addressOf("/console/trends", { ...choice, compare: "1" })}>
+          Compare two periods or two teams
+        </a>
+      </p>
+    </section>
   );
 }
 
 function OrganizationSummary({ dashboard, domain, tier }: Dashboard) {
-  const { verdict, verdicts, compliance_status: status, organization_rule: rule } = dashboard;
+  const { verdict, verdicts } = dashboard;
   return (
     <>
       <p class="muted">
@@ -125,8 +101,16 @@ function OrganizationSummary({ dashboard, domain, tier }: Dashboard) {
           </Tile>
         ))}
       </ul>
-      {dashboard.probes !== null && <Probes probes={dashboard.probes} />}
-      <h2>Scores alone</h2>
+    </>
+  );
+}
+
+/** The figures of the specification, which take each score as if it were exact. */
+function ScoresAlone({ dashboard }: Dashboard) {
+  const { compliance_status: status, organization_rule: rule } = dashboard;
+  return (
+    <details>
+      <summary>Scores alone, as if each were exact</summary>
       <ul class="tiles">
         <Tile name="Operators">
           <Figure of="dashboard.total_operators" value={dashboard.total_operators} />
@@ -153,39 +137,8 @@ function OrganizationSummary({ dashboard, domain, tier }: Dashboard) {
         ))}
       </div>
       <Drawing of={bandsFigure(dashboard.band_distribution)} />
-    </>
+    </details>
   );
-}
-
-function Probes({ probes }: { readonly probes: NonNullable<Dashboard["dashboard"]["probes"]> }) {
-  const { wrong, right, lost } = probes;
-  const counted = (name: "wrong" | "right", { count, probes: all }: typeof wrong) => (
-    <>
-      <Figure of={`dashboard.probes.${name}.count`} value={count} /> of{" "}
-      <Figure of={`dashboard.probes.${name}.probes`} value={all} />
-    </>
-  );
-  return (
-    <>
-      <h2>Sealed probes</h2>
-      <ul class="tiles">
-        <Tile name="Errors found" more={intervalInWords(wrong)}>{counted("wrong", wrong)}</Tile>
-        <Tile name="False alarms" more={intervalInWords(right)}>{counted("right", right)}</Tile>
-        <Tile name="Lost">
-          <Figure of="dashboard.probes.lost" value={lost} />
-        </Tile>
-      </ul>
-    </>
-  );
-}
-
-/** The exact interval of a share, in percent. */
-function intervalInWords(
-  { low, high }: { readonly low: number | null; readonly high: number | null },
-): string {
-  return low === null || high === null
-    ? "none yet"
-    : `${percentInWords(low)} to ${percentInWords(high)}, with 95 %`;
 }
 
 const VERDICT_LINKS: Readonly<Record<(typeof VERDICT_STATUSES)[number], string>> = {
@@ -193,40 +146,3 @@ const VERDICT_LINKS: Readonly<Record<(typeof VERDICT_STATUSES)[number], string>>
   undetermined: "List those who need more known cases",
   non_compliant: "List those below it",
 };
-
-function Measures({ measures, overall_verdict, overall_status, statement }: Article14) {
-  return (
-    <>
-      <p>
-        Overall: <VerdictMark status={overall_verdict} />, status <Status status={overall_status} />
-      </p>
-      <Rows
-        label="Measures of Article 14(4)"
-        columns={["Measure", "Verdict", "Status", "What passes", "#Passing", "#Of"]}
-      >
-        {measures.map((measure, index) => (
-          <tr key={measure.paragraph}>
-            <th scope="row">
-              {measure.paragraph}
-              <div class="small muted">{measure.requirement}</div>
-            </th>
-            <td>
-              <VerdictMark status={measure.verdict} />
-            </td>
-            <td>
-              <Status status={measure.status} />
-            </td>
-            <td class="small">{measure.metric.replaceAll("_", " ")}</td>
-            <td class="number">
-              <Figure of={`measures.${index}.passing`} value={measure.passing} />
-            </td>
-            <td class="number">
-              <Figure of={`measures.${index}.operators`} value={measure.operators} />
-            </td>
-          </tr>
-        ))}
-      </Rows>
-      <p class="note">{statement}</p>
-    </>
-  );
-}

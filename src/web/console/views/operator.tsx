@@ -12,6 +12,7 @@ import { Recommendation, SetBefore } from "../practice.tsx";
 import { ErasedNotice, Records } from "../records.tsx";
 import { reviewerInWords } from "../reviewers.tsx";
 import { may, useSession } from "../session.tsx";
+import { Team } from "../team.tsx";
 import type { ExerciseDefaults } from "../set_exercise.tsx";
 import type { Decisions, Erased, Exercises, Maintenance, Profile } from "../types.ts";
 import { type Asked, useAnswer } from "../use_answer.ts";
@@ -69,6 +70,7 @@ function Kept({ id, name, onErased }: {
                 );
               }}
             </Answered>
+            <Team key={body.profile.team} id={id} team={body.profile.team} onSet={profile.again} />
           </>
         )}
       </Answered>

@@ -15,6 +15,7 @@ import {
   VerdictMark,
   View,
 } from "../parts.tsx";
+import { Article14Measures } from "../article14.tsx";
 import { useCaller } from "../session.tsx";
 import type { ReportAnswer, Reports } from "../types.ts";
 import { useAction, useAnswer } from "../use_answer.ts";
@@ -29,6 +30,7 @@ export function ReportsView() {
   return (
     <View title="Compliance reports">
       <Issue />
+      <Article14Measures />
       <h2>Issued reports</h2>
       <Answered asked={asked}>
         {({ reports, next_cursor: next }) =>

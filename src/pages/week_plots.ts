@@ -1,0 +1,180 @@
+/**
+ * The plots of an organization's weeks: the median score with its interval, and the operators by verdict. Every number in text is
+ * the API's, scores with one decimal; words and shapes say what colour repeats.
+ */
+// @ts-types="@types/d3-scale"
+import { scaleBand, scaleLinear } from "d3-scale";
+// @ts-types="@types/d3-shape"
+import { area } from "d3-shape";
+import type { VerdictStatus } from "../domain/enums.ts";
+import type { Week } from "../domain/week.ts";
+import { VERDICT_WORDS } from "../scoring/verdict_words.ts";
+import { figure, px } from "./chart.ts";
+import { dotsOf, jisGrid, jisScale, levelLines, levelsInWords, strokeOf } from "./jis_plot.ts";
+import { type Markup, markup } from "./markup.ts";
+import { dataTable } from "./tables.ts";
+import { countInWords, NO_DATA } from "./wording.ts";
+
+const PLOT = { left: 36, right: 405, top: 14, bottom: 172, height: 210 };
+
+/** A score with one decimal. */
+const score = (points: number) => points.toFixed(1);
+
+/** A week's day and month, such as `7 Sep`, from its Monday in ISO 8601. */
+export function weekInWords(start: string): string {
+  const day = new Date(start);
+  return `${day.getUTCDate()} ${SHORT_MONTHS[day.getUTCMonth()]!}`;
+}
+
+const SHORT_MONTHS = [
+  ...["Jan", "Feb", "Mar", "Apr", "May", "Jun"],
+  ...["Jul", "Aug", "Sep", "Oct", "Nov", "Dec"],
+];
+
+/** A week with a median. */
+type MedianWeek = Week & {
+  readonly median_jis: number;
+  readonly median_interval: { readonly low: number; readonly high: number };
+};
+
+function hasMedian(week: Week): week is MedianWeek {
+  return week.median_jis !== null && week.median_interval !== null;
+}
+
+/** Where the weeks stand along a picture. */
+function placesOf(weeks: readonly Week[]): (week: Week) => number {
+  const scale = scaleBand(weeks.map(({ week_start }) => week_start), [PLOT.left, PLOT.right]);
+  return ({ week_start }) => px(scale(week_start)! + scale.bandwidth() / 2);
+}
+
+/** The names of the first, the last and some weeks between, under a picture. */
+function weekAxis(weeks: readonly Week[], placeOf: (week: Week) => number): Markup {
+  const every = Math.ceil(weeks.length / AXIS_LABELS);
+  const named = weeks.filter((_, index) => (weeks.length - 1 - index) % every === 0);
+  return markup`<g text-anchor="middle">${
+    named.map((week) =>
+      markup`<text x="${placeOf(week)}" y="${PLOT.bottom + 20}">${weekInWords(week.week_start)}</text>`
+    )
+  }</g>`;
+}
+
+/** Weeks that a picture names. */
+const AXIS_LABELS = 7;
+
+/** The median score at the end of each week, with the interval shaded; null if no week has one. `id` is unique in the page. */
+export function medianFigure(
+  weeks: readonly Week[],
+  { id, caption, minimum }: { readonly id: string; readonly caption: string; readonly minimum: number },
+): Markup | null {
+  const known = weeks.filter(hasMedian);
+  const [first, last] = [known[0], known.at(-1)];
+  if (first === undefined || last === undefined) return null;
+  const y = jisScale(PLOT);
+  const placeOf = placesOf(weeks);
+  const levels = [{ at: minimum, name: "minimum" }];
+  // A week without a median parts the line.
+  const runs = runsOf(weeks);
+  const range = area<MedianWeek>(
+    placeOf,
+    ({ median_interval: { low } }) => px(y(low)),
+    (week) => px(y(week.median_interval.high)),
+  );
+  const said = ({ week_start, median_jis, median_interval: { low, high } }: MedianWeek) =>
+    `${score(median_jis)} (${score(low)} to ${score(high)}) in the week of ${weekInWords(week_start)}`;
+  return figure({
+    id,
+    caption,
+    description: `${
+      first === last ? said(last) : `From ${said(first)} to ${said(last)}`
+    }. The shaded range holds the median with 90 %.${levelsInWords(levels)}`,
+    height: PLOT.height,
+    drawing: markup`${jisGrid(y, PLOT)}${
+      runs.map((run) => markup`<path class="range" d="${range([...run])}" fill="currentColor"/>`)
+    }${levelLines(levels, y, PLOT)}
+${weekAxis(weeks, placeOf)}
+<g class="jis">${
+      runs.map((run) => {
+        const dots = run.map((week) => ({ x: placeOf(week), y: px(y(week.median_jis)) }));
+        return markup`${strokeOf(dots)}${dotsOf(dots)}`;
+      })
+    }</g>`,
+    table: dataTable({
+      columns: ["Week of", "Median", "90 % interval", "Operators"],
+      rows: weeks.map((week) =>
+        hasMedian(week)
+          ? [
+            week.week_start,
+            score(week.median_jis),
+            `${score(week.median_interval.low)} to ${score(week.median_interval.high)}`,
+            week.operators,
+          ]
+          : [week.week_start, NO_DATA, NO_DATA, week.operators]
+      ),
+    }),
+  });
+}
+
+/** The weeks with a median, parted where one has none. */
+function runsOf(weeks: readonly Week[]): readonly (readonly MedianWeek[])[] {
+  const runs: MedianWeek[][] = [[]];
+  for (const week of weeks) {
+    if (hasMedian(week)) runs.at(-1)!.push(week);
+    else runs.push([]);
+  }
+  return runs.filter((run) => run.length > 0);
+}
+
+/** From the floor of a bar to its top, each with its look: shape says the verdict, colour repeats it. */
+const SHARES: readonly (readonly [VerdictStatus, string, Markup])[] = [
+  ["non_compliant", "bad", markup``],
+  ["undetermined", "fair", markup` fill-opacity="0.35" stroke="currentColor" stroke-dasharray="3 2"`],
+  ["compliant", "good", markup` fill="none" stroke="currentColor" stroke-width="1.5"`],
+];
+
+/** The operators by verdict at the end of each week, as shares of a bar; null if no week has any. */
+export function verdictsFigure(
+  weeks: readonly Week[],
+  { id, caption }: { readonly id: string; readonly caption: string },
+): Markup | null {
+  const known = weeks.filter(({ verdicts, operators }) => verdicts !== null && operators > 0);
+  const last = known.at(-1);
+  if (last === undefined) return null;
+  const x = scaleBand(weeks.map(({ week_start }) => week_start), [PLOT.left, PLOT.right]).paddingInner(0.25);
+  const y = scaleLinear([0, 1], [PLOT.bottom, PLOT.top]);
+  const width = px(x.bandwidth());
+  const bars = known.map(({ week_start, verdicts, operators }) => {
+    let floor = 0;
+    return SHARES.map(([status, tone, look]) => {
+      const share = verdicts![status] / operators;
+      if (share === 0) return null;
+      const [bottom, top] = [px(y(floor)), px(y(floor + share))];
+      floor += share;
+      return markup`<rect class="tone-${tone}" x="${
+        px(x(week_start)!)
+      }" y="${top}" width="${width}" height="${px(bottom - top)}"${look}/>`;
+    });
+  });
+  const counts = (week: Week) =>
+    SHARES.toReversed().map(([status]) => `${week.verdicts![status]} ${VERDICT_WORDS[status].toLowerCase()}`)
+      .join(", ");
+  return figure({
+    id,
+    caption,
+    description: `In the week of ${weekInWords(last.week_start)}, of ${
+      countInWords(last.operators, "operator")
+    }: ${counts(last)}. Filled: below the threshold; dashed: undetermined; outlined: meets it.`,
+    height: PLOT.height,
+    drawing: markup`<g text-anchor="end">${
+      [0, 0.5, 1].map((share) =>
+        markup`<text x="${PLOT.left - 6}" y="${px(y(share))}" dy="0.35em">${share * 100}%</text>`
+      )
+    }</g>${bars}${weekAxis(weeks, placesOf(weeks))}`,
+    table: dataTable({
+      columns: ["Week of", ...SHARES.toReversed().map(([status]) => VERDICT_WORDS[status])],
+      rows: weeks.map(({ week_start, verdicts }) => [
+        week_start,
+        ...SHARES.toReversed().map(([status]) => verdicts === null ? NO_DATA : verdicts[status]),
+      ]),
+    }),
+  });
+}

@@ -1,0 +1,51 @@
+/** The measures of Article 14 over the last 90 days. */
+import { Answered, Figure, Rows, Status, VerdictMark } from "./parts.tsx";
+import type { Article14 } from "./types.ts";
+import { useAnswer } from "./use_answer.ts";
+
+export function Article14Measures() {
+  const asked = useAnswer<Article14>({ path: "/v1/compliance/article14" });
+  return (
+    <section aria-labelledby="article-14">
+      <h2 id="article-14">Article 14, EU AI Act: the last 90 days</h2>
+      <Answered asked={asked}>{(body) => <Measures {...body} />}</Answered>
+    </section>
+  );
+}
+
+function Measures({ measures, overall_verdict, overall_status, statement }: Article14) {
+  return (
+    <>
+      <p>
+        Overall: <VerdictMark status={overall_verdict} />, status <Status status={overall_status} />
+      </p>
+      <Rows
+        label="Measures of Article 14(4)"
+        columns={["Measure", "Verdict", "Status", "What passes", "#Passing", "#Of"]}
+      >
+        {measures.map((measure, index) => (
+          <tr key={measure.paragraph}>
+            <th scope="row">
+              {measure.paragraph}
+              <div class="small muted">{measure.requirement}</div>
+            </th>
+            <td>
+              <VerdictMark status={measure.verdict} />
+            </td>
+            <td>
+              <Status status={measure.status} />
+            </td>
+            <td class="small">{measure.metric.replaceAll("_", " ")}</td>
+            <td class="number">
+              <Figure of={`measures.${index}.passing`} value={measure.passing} />
+            </td>
+            <td class="number">
+              <Figure of={`measures.${index}.operators`} value={measure.operators} />
+            </td>
+          </tr>
+        ))}
+      </Rows>
+      <p class="note">{statement}</p>
+    </>
+  );
+}

@@ -1,0 +1,110 @@
+/** Who needs attention, and why: the open cases, the last opened first, each with its cause, its trend and one next step. */
+import { CAUSE_WORDS, NEXT_WORDS } from "./case_words.ts";
+import { Answered, Empty, Figure, VerdictMark } from "./parts.tsx";
+import { Reviewer, reviewerInWords } from "./reviewers.tsx";
+import { useSession } from "./session.tsx";
+import type { Cases } from "./types.ts";
+import { useAnswer } from "./use_answer.ts";
+
+/** Cases that the first view shows; the queue has them all. */
+const SHOWN_CASES = 8;
+
+/** Points below which a score neither rises nor falls. */
+const STEADY = 1;
+
+export function NeedsAttention() {
+  const asked = useAnswer<Cases>({ path: `/v1/cases?include=present&limit=${SHOWN_CASES}` });
+  return (
+    <section aria-labelledby="attention">
+      <h2 id="attention">What needs attention</h2>
+      <Answered asked={asked}>
+        {({ cases, next_cursor: next }) =>
+          cases.length === 0
+            ? (
+              <Empty>
+                <p>
+                  No case is open. The service opens one by itself for whoever is below the threshold, misses
+                  sealed probes at high stakes, is away for 30 days, or contests a record.
+                </p>
+              </Empty>
+            )
+            : (
+              <>
+                <ul class="attention">
+                  {cases.map((one, index) => <Item key={one.case_id} one={one} index={index} />)}
+                </ul>
+                <p>
+                  <a href="/console/cases">{next === null ? "All cases" : "More cases"}</a>
+                </p>
+              </>
+            )}
+      </Answered>
+    </section>
+  );
+}
+
+function Item({ one, index }: { readonly one: Cases["cases"][number]; readonly index: number }) {
+  const { signedIn } = useSession();
+  const { case_id: id, operator_id: operator, cause, statement, state, owner_name: owner, due_on: due } = one;
+  const present = one.present ?? null;
+  return (
+    <li>
+      <div class="person">
+        <strong>
+          <Reviewer id={operator} />
+        </strong>
+        {present !== null && (
+          <>
+            <VerdictMark status={present.verdict} />
+            <span>
+              JIS <Figure of={`cases.${index}.present.jis`} value={present.jis} />
+            </span>
+            <Trend points={present.trend} />
+          </>
+        )}
+      </div>
+      <div class="why">
+        <a href={`/console/cases/${id}`}>{CAUSE_WORDS[cause]}</a>
+        <p>
+          <bdi>{statement}</bdi>
+        </p>
+      </div>
+      <div class="then">
+        <p>
+          {state === "open" ? NEXT_WORDS[cause] : (
+            <>
+              {state === "waiting" ? "Waits" : "In work"}
+              {owner !== null && (
+                <>
+                  {" "}
+                  with <bdi>{owner}</bdi>
+                </>
+              )}
+              {due !== null && `, due ${due}`}.
+            </>
+          )}
+        </p>
+        <a class="button" href={`/console/cases/${id}`}>
+          {state === "open" ? "Begin" : "Go on"}
+          <span class="hidden">: the case of {reviewerInWords(signedIn, operator)}</span>
+        </a>
+      </div>
+    </li>
+  );
+}
+
+/** Where a score goes: an arrow with the points, and the same in words. */
+function Trend({ points }: { readonly points: number }) {
+  const size = Math.abs(points).toFixed(1);
+  const [arrow, words] = Math.abs(points) < STEADY
+    ? ["→", "steady"]
+    : points > 0
+    ? ["↗", `rising: recent cases are ${size} points above the long-term score`]
+    : ["↘", `falling: recent cases are ${size} points below the long-term score`];
+  return (
+    <span class="trend" title={words}>
+      <span aria-hidden="true">{arrow}{Math.abs(points) < STEADY ? " steady" : ` ${size}`}</span>
+      <span class="hidden">{words}</span>
+    </span>
+  );
+}

@@ -1,0 +1,178 @@
+/** An organization or a team week by week: the choice of the weeks, the charts, the probes, and the map of operators. */
+import type { VerdictStatus } from "../../domain/enums.ts";
+import { percentInWords } from "../../pages/wording.ts";
+import { medianFigure, verdictsFigure, weekInWords } from "../../pages/week_plots.ts";
+import { VERDICT_WORDS } from "../../scoring/verdict_words.ts";
+import { Drawing } from "../shared/drawing.tsx";
+import { Empty, Figure, Tile, toneOf } from "./parts.tsx";
+import { Reviewer } from "./reviewers.tsx";
+import { useSession } from "./session.tsx";
+import type { Weeks } from "./types.ts";
+
+/** The weeks and the team that somebody looks at, as the address has them; each is empty if it is not chosen. */
+export interface WeekChoice {
+  readonly from: string;
+  readonly to: string;
+  readonly team: string;
+}
+
+/** Fields for the first day, the last day and the team. `label` names the group; `id` is unique in the page. */
+export function ChooseWeeks({ id, label, choice, shown, onChoose }: {
+  readonly id: string;
+  readonly label: string;
+  readonly choice: WeekChoice;
+  /** What is shown now; null while it is not known. */
+  readonly shown: Weeks | null;
+  readonly onChoose: (choice: WeekChoice) => void;
+}) {
+  const named = (shown?.teams ?? []).flatMap(({ team }) => team === null ? [] : [team]);
+  // Weeks that nobody chose are those that are shown.
+  const days = { from: shown?.weeks[0]?.week_start, to: shown?.weeks.at(-1)?.week_start };
+  const offered = choice.team === "" || named.includes(choice.team) ? named : [...named, choice.team];
+  return (
+    <div class="filters" role="group" aria-label={label}>
+      {(["from", "to"] as const).map((name) => (
+        <div class="field" key={name}>
+          <label for={`${id}-${name}`}>{name === "from" ? "From the week of" : "to that of"}</label>
+          <input
+            id={`${id}-${name}`}
+            type="date"
+            value={choice[name] || (days[name] ?? "")}
+            onChange={(event) => onChoose({ ...choice, [name]: event.currentTarget.value })}
+          />
+        </div>
+      ))}
+      {(offered.length > 0 || shown === null) && (
+        <div class="field">
+          <label for={`${id}-team`}>Team</label>
+          <select
+            id={`${id}-team`}
+            value={choice.team}
+            onChange={(event) => onChoose({ ...choice, team: event.currentTarget.value })}
+          >
+            <option value="">All operators</option>
+            {offered.map((team) => <option key={team} value={team}>{team}</option>)}
+          </select>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** The charts of the weeks. `id` is unique in the page. */
+export function WeekCharts({ id, body: { weeks, probes } }: { readonly id: string; readonly body: Weeks }) {
+  const { signedIn: { minimum } } = useSession();
+  const median = medianFigure(weeks, {
+    id: `${id}-median`,
+    caption: "Median JIS at the end of each week",
+    minimum,
+  });
+  const verdicts = verdictsFigure(weeks, { id: `${id}-verdicts`, caption: "Operators by verdict" });
+  if (median === null || verdicts === null) {
+    return (
+      <Empty>
+        <p>
+          {weeks.some(({ operators }) => operators > 0)
+            ? "There are fewer than five reviewers: where they are pseudonyms, no figures of so few are shown."
+            : "Nobody was scored in these weeks."}
+        </p>
+      </Empty>
+    );
+  }
+  return (
+    <>
+      <div class="panels">
+        <Drawing of={median} />
+        <Drawing of={verdicts} />
+      </div>
+      {probes !== null && <Probes probes={probes} />}
+    </>
+  );
+}
+
+function Probes({ probes }: { readonly probes: NonNullable<Weeks["probes"]> }) {
+  const { wrong, right, lost } = probes;
+  const counted = (name: "wrong" | "right", { count, probes: all }: typeof wrong) => (
+    <>
+      <Figure of={`probes.${name}.count`} value={count} /> of{" "}
+      <Figure of={`probes.${name}.probes`} value={all} />
+    </>
+  );
+  return (
+    <>
+      <h3>Sealed probes of these weeks</h3>
+      <ul class="tiles">
+        <Tile name="Errors found" more={intervalInWords(wrong)}>{counted("wrong", wrong)}</Tile>
+        <Tile name="False alarms" more={intervalInWords(right)}>{counted("right", right)}</Tile>
+        <Tile name="Lost">
+          <Figure of="probes.lost" value={lost} />
+        </Tile>
+      </ul>
+    </>
+  );
+}
+
+/** The exact interval of a share, in percent. */
+function intervalInWords(
+  { low, high }: { readonly low: number | null; readonly high: number | null },
+): string {
+  return low === null || high === null
+    ? "none yet"
+    : `${percentInWords(low)} to ${percentInWords(high)}, with 95 %`;
+}
+
+/** A sign for each verdict beside its colour. */
+const SIGNS: Readonly<Record<VerdictStatus, string>> = {
+  compliant: "✓",
+  undetermined: "?",
+  non_compliant: "!",
+};
+
+/** Each operator's score at the end of each week, the lowest latest score first. */
+export function HeatMap({ body: { weeks, operators } }: { readonly body: Weeks }) {
+  if (operators.length === 0) return null;
+  return (
+    <>
+      <div class="scroll" tabIndex={0} role="region" aria-label="Scores by operator and week">
+        <table class="heat">
+          <thead>
+            <tr>
+              <th scope="col">Operator</th>
+              {weeks.map(({ week_start: start }) => <th scope="col" key={start}>{weekInWords(start)}</th>)}
+            </tr>
+          </thead>
+          <tbody>
+            {operators.map(({ operator_id: id, weeks: cells }, row) => (
+              <tr key={id}>
+                <th scope="row">
+                  <Reviewer id={id} />
+                </th>
+                {cells.map((cell, index) =>
+                  cell === null ? <td key={weeks[index]!.week_start} class="absent">–</td> : (
+                    <td
+                      key={weeks[index]!.week_start}
+                      class={`${toneOf(cell.verdict)}${cell.interacted ? "" : " away"}`}
+                    >
+                      <Figure of={`operators.${row}.weeks.${index}.jis`} value={cell.jis} />
+                      {cell.verdict !== null && (
+                        <>
+                          <span aria-hidden="true">{` ${SIGNS[cell.verdict]}`}</span>
+                          <span class="hidden">{`, ${VERDICT_WORDS[cell.verdict].toLowerCase()}`}</span>
+                        </>
+                      )}
+                      {!cell.interacted && <span class="hidden">, no interaction in the week</span>}
+                    </td>
+                  )
+                )}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <p class="note">
+        ✓ meets the threshold, ? undetermined, ! below it; in italics: no interaction in that week; –: none in
+        the 90 days before its end.
+      </p>
+    </>
+  );
+}
