@@ -24,6 +24,23 @@ const SOURCES = [
   ...["domain", "evidence", "pages", "scoring", "store", "web"].map((name) => `src/${name}`),
 ];
 
+/** The files of the one style sheet in `src/web/styles/`, in the order in which they are joined. */
+const STYLES: readonly string[] = [
+  "base",
+  "navigation",
+  "controls",
+  "states",
+  "tables",
+  "figures",
+  "home",
+  "operator",
+  "labels",
+  "reference",
+  "documents",
+  "cases",
+  "media",
+];
+
 /** The module from which each output is bundled. */
 export const SCRIPTS: Readonly<Record<string, string>> = {
   "collector.js": "src/web/collector/main.ts",
@@ -55,10 +72,12 @@ export async function buildWeb(): Promise<void> {
     // (2.9.6).
     await first!();
     await Promise.all(others.map((bundleNext) => bundleNext()));
-    const style = await Deno.readTextFile(`${ROOT}/src/web/style.css`);
+    const styles = await Promise.all(
+      STYLES.map((name) => Deno.readTextFile(`${ROOT}/src/web/styles/${name}.css`)),
+    );
     await Deno.writeTextFile(
       `${place}/style.css`,
-      compact(`${PAGE_STYLE}${LINK_STYLE}${SITE_STYLE}${style}`),
+      compact([PAGE_STYLE, LINK_STYLE, SITE_STYLE, ...styles].join("")),
     );
     for (const name of DOCUMENTS) {
       await Deno.writeTextFile(`${place}/${name}.html`, await documentHtml(`docs/verify/${name}.md`));
