@@ -8,6 +8,7 @@ import { createHash } from "node:crypto";
 import { Marked, Renderer } from "marked";
 import { UNBROKEN_CODE_LENGTH } from "../src/pages/prose.ts";
 import { LINK_STYLE, PAGE_STYLE, SITE_STYLE } from "../src/pages/style.ts";
+import { SHEET_TOKENS } from "../src/pages/tokens.ts";
 
 const ROOT = await Deno.realPath(`${import.meta.dirname}/..`);
 const OUTPUT = `${ROOT}/dist/web`;
@@ -50,11 +51,15 @@ export const SCRIPTS: Readonly<Record<string, string>> = {
   "me.js": "src/web/me/main.tsx",
   "reference.js": "src/web/reference/main.tsx",
   "storage_thread.js": "src/store/storage_thread.ts",
+  "theme.js": "src/web/theme/main.ts",
   "verifier.js": "src/web/verify/worker.ts",
 };
 
 /** The scripts that run in the service's own process. */
 const OWN_SCRIPTS: readonly string[] = ["storage_thread.js"];
+
+/** Loaded as classic scripts, in which a module's names would become the page's: customers' pages may load the collector so. */
+const CLASSIC_SCRIPTS: readonly string[] = ["collector.js", "theme.js"];
 
 /** Builds the output if it is missing or was made from other sources. */
 export async function buildWeb(): Promise<void> {
@@ -77,7 +82,7 @@ export async function buildWeb(): Promise<void> {
     );
     await Deno.writeTextFile(
       `${place}/style.css`,
-      compact([PAGE_STYLE, LINK_STYLE, SITE_STYLE, ...styles].join("")),
+      compact([PAGE_STYLE, LINK_STYLE, SITE_STYLE, SHEET_TOKENS, ...styles].join("")),
     );
     for (const name of DOCUMENTS) {
       await Deno.writeTextFile(`${place}/${name}.html`, await documentHtml(`docs/verify/${name}.md`));
@@ -124,9 +129,7 @@ export async function filesUnder(path: string): Promise<readonly string[]> {
 
 /** The options of `deno bundle` for one of the scripts. */
 export function formOf(name: string): readonly string[] {
-  // Customers' pages may load the collector as a classic script, in which a module's names would become
-  // theirs.
-  const format = name === "collector.js" ? "iife" : "esm";
+  const format = CLASSIC_SCRIPTS.includes(name) ? "iife" : "esm";
   const platform = OWN_SCRIPTS.includes(name) ? "deno" : "browser";
   return ["--platform", platform, "--format", format];
 }

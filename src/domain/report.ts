@@ -226,6 +226,8 @@ export const article14Schema = z.object({
         capped: true,
         citation: true,
         in_force: true,
+        in_force_from: true,
+        in_force_until: true,
       }).shape,
     }).meta({ id: "Article14Measure" }),
   ),

@@ -13,6 +13,7 @@ import formulasHtml from "../../dist/web/formulas.html" with { type: "text" };
 import referenceScript from "../../dist/web/reference.js" with { type: "text" };
 import storageThread from "../../dist/web/storage_thread.js" with { type: "text" };
 import styleSheet from "../../dist/web/style.css" with { type: "text" };
+import themeScript from "../../dist/web/theme.js" with { type: "text" };
 import verifierScript from "../../dist/web/verifier.js" with { type: "text" };
 import verifyOfflineHtml from "../../dist/web/verify-offline.html" with { type: "text" };
 
@@ -41,6 +42,8 @@ export const ASSETS = {
   exercise: script("exercise.js", exerciseScript),
   me: script("me.js", meScript),
   reference: script("reference.js", referenceScript),
+  /** The one script that is no module: it runs before the page is painted. */
+  theme: script("theme.js", themeScript),
   /** A web worker that verifies bundles. */
   verifier: script("verifier.js", verifierScript),
 } as const satisfies Record<string, Asset>;

@@ -22,11 +22,19 @@ export interface Page {
 
 const POLICY = applicationPolicy(REPORT_PAGE_STYLES);
 
-function page(path: string, shell: Omit<Shell, "style" | "script"> & { readonly script?: Asset }): Page {
+function page(
+  path: string,
+  shell: Omit<Shell, "style" | "theme" | "script"> & { readonly script?: Asset },
+): Page {
   return {
     path,
     contentType: "text/html; charset=utf-8",
-    text: shellPage({ ...shell, style: ASSETS.style.path, script: shell.script?.path }),
+    text: shellPage({
+      ...shell,
+      style: ASSETS.style.path,
+      theme: ASSETS.theme.path,
+      script: shell.script?.path,
+    }),
     headers: { "Content-Security-Policy": POLICY, "Cache-Control": "no-cache" },
   };
 }

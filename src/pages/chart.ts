@@ -18,6 +18,9 @@ const MARK_LINE = 14;
 
 export type Scale = ScaleLinear<number, number>;
 
+/** The place of a picture's numbers. */
+export type Numbers = "beside" | "folded";
+
 /** A figure's pieces. */
 export interface Figure {
   /** Unique in the page. */
@@ -29,6 +32,8 @@ export interface Figure {
   readonly drawing: Markup;
   /** The numbers of the picture as a table. */
   readonly table: Markup;
+  /** Whether the table stands beside the picture, or is shown when somebody asks for it. Default: `beside`. */
+  readonly numbers?: Numbers;
 }
 
 /** A dashed line across a plot at a threshold. */
@@ -60,19 +65,31 @@ const BAR_LOOKS = {
 const TICK = { ground: 6, line: markup` stroke-width="3"` };
 const DASHED = { ground: 4, line: markup` stroke-width="1.5" stroke-dasharray="6 4"` };
 
-/** A picture with its name and description, and its numbers beside it. */
-export function figure({ id, caption, description, height, drawing, table }: Figure): Markup {
+/** A picture with its name and description, and its numbers. */
+export function figure(
+  { id, caption, description, height, drawing, table, numbers = "beside" }: Figure,
+): Markup {
   return markup`<figure id="${id}">
 <figcaption>${caption}</figcaption>
-<div class="plot">
+<div class="${numbers === "beside" ? "plot" : "plot alone"}">
 <svg role="img" aria-labelledby="${id}-title ${id}-desc" width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}" fill="currentColor" font-size="12">
 <title id="${id}-title">${caption}</title>
 <desc id="${id}-desc">${description}</desc>
 ${drawing}
 </svg>
-${table}
-</div>
+${
+    numbers === "beside"
+      ? markup`${table}
+</div>`
+      : markup`</div>
+${folded(table)}`
+  }
 </figure>`;
+}
+
+/** Numbers that are shown when somebody asks for them. */
+function folded(table: Markup): Markup {
+  return markup`<details class="of-plot"><summary>Numbers</summary>${table}</details>`;
 }
 
 /** Labelled rows one under another over a common scale; without `axis` only the labels give the values. */

@@ -4,7 +4,7 @@ import { scaleLinear } from "d3-scale";
 // @ts-types="@types/d3-shape"
 import { line } from "d3-shape";
 import { joinWithAnd } from "../scoring/wording.ts";
-import { bar, figure, px, type Row, rowPlot, ROWS, type Scale } from "./chart.ts";
+import { bar, figure, type Numbers, px, type Row, rowPlot, ROWS, type Scale } from "./chart.ts";
 import { type Markup, markup } from "./markup.ts";
 import { dataTable } from "./tables.ts";
 import { nameInWords, pointsInWords } from "./wording.ts";
@@ -89,10 +89,11 @@ export function priorRemarks(prior: readonly string[]): Readonly<Record<string, 
 /** The dimensions, each a bar from 0 to 100, which is hollow if there is a remark on its number. */
 export function dimensionsFigure(
   dimensions: Readonly<Record<string, number>>,
-  { caption, remarks = {} }: {
+  { caption, remarks = {}, numbers }: {
     readonly caption: string;
     /** By name of the dimension: why its number is not one of the operator's cases. */
     readonly remarks?: Readonly<Record<string, string>>;
+    readonly numbers?: Numbers;
   },
 ): Markup {
   const measured = Object.entries(dimensions).map(([name, value]) => {
@@ -118,6 +119,7 @@ export function dimensionsFigure(
   }).join(" ");
   return figure({
     id: "dimensions",
+    ...(numbers === undefined ? {} : { numbers }),
     caption,
     description: `${measured.map(({ name, said }) => `${name} ${said}`).join(", ")}.`,
     ...rowPlot({ rows, x, marks: [], axis: { ticks: JIS_TICKS, format: pointsInWords } }),

@@ -1,6 +1,6 @@
 /**
  * The console's plots of one operator and of an organization's operators, drawn like those of the printable
- * pages. Every number in text is the API's; the text says so if something is only drawn.
+ * pages, with the numbers in a fold. Every number in text is the API's; the text says so if something is only drawn.
  */
 // @ts-types="@types/d3-scale"
 import { scaleLinear } from "d3-scale";
@@ -39,6 +39,7 @@ export function bandsFigure(distribution: Readonly<Record<Band, number>>): Marku
   }));
   return figure({
     id: "bands",
+    numbers: "folded",
     caption: "Operators by band",
     description: `${BANDS.map((band) => `${nameInWords(band)} ${distribution[band]}`).join(", ")}.`,
     ...rowPlot({ rows, x, marks: [] }),
@@ -65,6 +66,7 @@ export function historyFigure(
   const told = [["Oldest shown", first], ["Lowest", lowest], ["Highest", highest], ["Latest", last]] as const;
   return figure({
     id: "history",
+    numbers: "folded",
     caption: `JIS after the latest ${countInWords(history.length, "interaction")}`,
     description: `${
       told.map(([name, { timestamp, jis }]) => `${name} ${pointsInWords(jis)} on ${dayOf(timestamp)}`)
@@ -114,6 +116,7 @@ export function projectionFigure({ projection, uncertainty, thresholds }: {
     .filter((day, index) => index > 0 || x(0) - x(day) >= TICK_ROOM);
   return figure({
     id: "projection",
+    numbers: "folded",
     caption: "Projection if nothing renews the score",
     description: `${[...projection.remarks, crossingInWords(projection, thresholds)].join(" ")} From ${
       pointsInWords(curve.start)

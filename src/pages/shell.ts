@@ -16,6 +16,8 @@ export interface Shell {
   readonly place: Place | "document" | "exercise" | "own";
   /** Paths of the files that the page loads. */
   readonly style: string;
+  /** The script that shows the chosen theme before the page is painted. */
+  readonly theme: string;
   readonly script?: string;
   /** Data for the script, as `data-` attributes. */
   readonly data?: Readonly<Record<string, string>>;
@@ -32,17 +34,22 @@ const PLACES = {
 } as const;
 export type Place = keyof typeof PLACES;
 
+/** The choice of a theme, which the script shows. */
+const THEME_FIELD =
+  markup`<label class="theme" hidden>Theme <select><option value="system">System</option><option value="light">Light</option><option value="dark">Dark</option></select></label>`;
+
 /** Leaving the console forgets the key, so links there open in a new tab. */
 const ELSEWHERE = markup` target="_blank" rel="noopener"`;
 const NEW_TAB = markup`<span class="hidden"> (new tab)</span>`;
 
 /** The whole HTML document. */
-export function shellPage({ title, place, style, script, data = {}, content }: Shell): string {
+export function shellPage({ title, place, style, theme, script, data = {}, content }: Shell): string {
   const attributes = Object.entries(data).map(([name, value]) => markup` data-${name}="${value}"`);
   const document = markup`${
     headWith({
       title: `${title} · JISS`,
       more: markup`<link rel="icon" href="data:,">
+<script src="${theme}"></script>
 <link rel="stylesheet" href="${style}">${
         script === undefined ? null : markup`
 <script type="module" src="${script}"></script>`
@@ -50,7 +57,11 @@ export function shellPage({ title, place, style, script, data = {}, content }: S
     })
   }
 <body class="${place}">
-${place === "exercise" || place === "own" ? null : siteHeader(place === "document" ? null : place)}
+${
+    place === "exercise" || place === "own"
+      ? null
+      : siteHeader(place === "document" ? null : place, { hasThemes: true })
+  }
 <div id="app"${attributes}>${content}</div>
 </body>
 </html>
@@ -60,16 +71,18 @@ ${place === "exercise" || place === "own" ? null : siteHeader(place === "documen
 
 /**
  * The header of every page: a link to skip it, the brand, the other places. `place` is null if it is none of
- * these.
+ * these. `hasThemes`: whether the page has the script of the choice of a theme.
  */
-export function siteHeader(place: Place | null): Markup {
+export function siteHeader(place: Place | null, { hasThemes = false } = {}): Markup {
   const links = Object.entries(PLACES).map(([name, [label, path]]) =>
     markup`<li><a href="${path}"${
       name === place ? markup` aria-current="page"` : place === "console" ? ELSEWHERE : null
     }>${label}${place === "console" && name !== place ? NEW_TAB : null}</a></li>`
   );
   return markup`<a class="skip" href="#main">Skip to the content</a>
-<header class="site"><a class="brand" href="/console">JISS</a><nav aria-label="Site"><ul>${links}</ul></nav></header>`;
+<header class="site"><a class="brand" href="/console">JISS</a><nav aria-label="Site"><ul>${links}</ul></nav>${
+    hasThemes ? THEME_FIELD : null
+  }</header>`;
 }
 
 /** The content until a script draws the page. */

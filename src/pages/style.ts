@@ -1,14 +1,7 @@
 /**
  * The style of a printable page: light and dark on a screen, black on white on paper, A4 or Letter.
- * Text has a contrast of at least 4.5 to 1 and lines of 3 to 1 (WCAG 2.2, 1.4.3 and 1.4.11).
  */
-
-const LIGHT =
-  "--paper:#ffffff;--ink:#1b2733;--muted:#52606d;--rule:#7b8794;--soft:#eef2f6;--grid:#d5dce3;--bar:#1a5fb4;--mark:#9a4a00;--good:#0b6138;--fair:#7a4a00;--bad:#a11a1a";
-const DARK =
-  "--paper:#10161d;--ink:#e6edf3;--muted:#aab6c2;--rule:#7b8794;--soft:#1b242e;--grid:#33404c;--bar:#79b8ff;--mark:#ffb35c;--good:#7fd6a4;--fair:#ffc069;--bad:#ff9a94";
-const PRINT =
-  "--paper:#ffffff;--ink:#000000;--muted:#000000;--rule:#555555;--soft:#ffffff;--grid:#cccccc;--bar:#808080;--mark:#000000;--good:#000000;--fair:#000000;--bad:#000000";
+import { DARK, LIGHT, PRINT } from "./tokens.ts";
 
 /** The style of a plot's classes, in the colours of the page. */
 const PLOT_STYLE = `.grid{color:var(--grid)}

@@ -118,6 +118,8 @@ export function article14Of({ document: model, sha256 }: Model, input: FindingsI
       capped: finding.capped,
       citation: finding.citation,
       in_force: finding.in_force,
+      in_force_from: finding.in_force_from,
+      in_force_until: finding.in_force_until,
     })),
     operators: {
       total: input.data.records.length,

@@ -9,6 +9,19 @@ export async function signIn(page: Page, key: string): Promise<void> {
   await page.getByRole("navigation", { name: "Console" }).waitFor();
 }
 
+/** Clicks something in the menu of whoever is signed in, such as `Sign out`. */
+export async function choose(page: Page, name: "Account" | "Refresh" | "Sign out"): Promise<void> {
+  await openMenu(page);
+  await page.locator("#menu").getByText(name, { exact: true }).click();
+}
+
+/** Opens the menu of whoever is signed in, if it is not open. */
+export async function openMenu(page: Page): Promise<void> {
+  const menu = page.locator("#menu");
+  if (!await menu.isVisible()) await page.locator("button[aria-controls=menu]").click();
+  await menu.waitFor();
+}
+
 /** Goes to a view as a link does: loading the page anew would forget the key. */
 export async function go(page: Page, path: string): Promise<void> {
   await page.evaluate((to) => {
@@ -23,7 +36,7 @@ export async function go(page: Page, path: string): Promise<void> {
 /** Resolves once no part of a view is loading any more. */
 export async function shown(page: Page): Promise<void> {
   await page.waitForFunction(() =>
-    document.querySelector("main#main") !== null && document.querySelector(".loading") === null
+    document.querySelector("main#main") !== null && document.querySelector(".loading, .refreshing") === null
   );
 }
 

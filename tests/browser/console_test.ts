@@ -13,7 +13,7 @@ import { VERDICT_WORDS, verdictInWords, verdictReason } from "../../src/scoring/
 import type { RunningService } from "../program.ts";
 import { assertAccessible, assertFits, chromiumIsMissing, NEEDS_CHROMIUM, withBrowser } from "./browser.ts";
 import { sharedDemo, sharedWithEmpty } from "./demo_service.ts";
-import { go, shown, signIn } from "./console.ts";
+import { choose, go, openMenu, shown, signIn } from "./console.ts";
 
 const ignore = chromiumIsMissing();
 const API = /^\/(?:v1|\.well-known|openapi\.json|assessments)/;
@@ -470,6 +470,7 @@ Deno.test({
           (await page.locator("#dimensions desc").textContent())!,
           /Error detection \d+ \(from the prior: too few known cases\)/,
         );
+        await page.locator("#dimensions summary").click();
         await page.getByText("Error detection: from the prior: too few known cases.").waitFor();
         await assertFits(page, "an operator with estimates");
         await assertAccessible(page, "an operator with estimates");
@@ -574,6 +575,7 @@ Deno.test({
         await go(page, "/console/reports");
         await shown(page);
         assert.equal(await page.locator(".secret").textContent(), rotated);
+        await openMenu(page);
         assert.equal(await page.getByRole("button", { name: "Sign out" }).isDisabled(), true);
         await assertAccessible(page, "a key that is shown once");
         await page.getByRole("button", { name: "I have kept it" }).click();
@@ -682,6 +684,7 @@ Deno.test({
         await go(page, "/console/key");
         await rotate();
         await done.promise;
+        await openMenu(page);
         assert.equal(await page.getByRole("button", { name: "Sign out" }).isDisabled(), true);
         /** Waits until the browser would, or would not, ask before it leaves. */
         const asksToStay = (asks: boolean) =>
@@ -755,7 +758,7 @@ Deno.test({
         const before = requests.length;
         await Promise.all([
           page.waitForResponse("**/v1/organization/decisions*"),
-          page.getByRole("button", { name: "Refresh" }).click(),
+          choose(page, "Refresh"),
         ]);
         await shown(page);
         await idle();

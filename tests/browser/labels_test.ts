@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import type { RunningService } from "../program.ts";
 import { assertAccessible, assertFits, browserTests, focused, THEMES } from "./browser.ts";
-import { go, shown, signIn, signInByLink } from "./console.ts";
+import { choose, go, shown, signIn, signInByLink } from "./console.ts";
 import { type DemoService, sharedWithEmpty, withDemo } from "./demo_service.ts";
 
 interface Case {
@@ -195,9 +195,9 @@ onEmpty(
       await answered.promise;
       await route.continue();
     });
-    await page.getByRole("button", { name: "Refresh" }).click();
-    await page.getByText("Loading…").waitFor();
-    await assertFine("loading");
+    await choose(page, "Refresh");
+    await page.getByText("Refreshing…").waitFor();
+    await assertFine("refreshing");
     answered.resolve();
     await atCase(page, long, "0 labelled, 3");
     await page.unroute("**/v1/organization/decisions*");
@@ -235,9 +235,10 @@ onEmpty(
     await assertFine("done");
 
     await page.route("**/v1/organization/decisions*", (route) => route.abort());
-    await page.getByRole("button", { name: "Refresh" }).click();
-    await page.getByText("The service cannot be reached", { exact: true }).waitFor();
-    await assertFine("a list that cannot be read");
+    await choose(page, "Refresh");
+    await page.getByText(/^The service cannot be reached.* What is shown is as of \d\d:\d\d UTC/).waitFor();
+    await page.getByRole("heading", { name: "This page is done" }).waitFor();
+    await assertFine("a list that cannot be read again");
   },
 );
 

@@ -7,7 +7,7 @@ import type { Locator, Page } from "playwright-core";
 import { verdictInWords } from "../../src/scoring/verdict_words.ts";
 import { decideAll, type Setting } from "../exercising.ts";
 import { assertAccessible, assertFits, browserTests, tabTo, THEMES, type Visit } from "./browser.ts";
-import { go, shown, signIn, signInByLink } from "./console.ts";
+import { choose, go, shown, signIn, signInByLink } from "./console.ts";
 import { type DemoService, sharedDemo, withDemo } from "./demo_service.ts";
 
 const originOf = ({ service }: DemoService) => service.url;
@@ -197,7 +197,7 @@ ownTest(
       return { ...answer, text: JSON.stringify(answer.body) };
     };
     await decideAll({ send, key: demo.key }, new URL(link).pathname, (number) => number !== 2);
-    await button(page, "Refresh").click();
+    await choose(page, "Refresh");
     await page.locator(".run").getByText("in English: done.").waitFor();
     const { exercises: [run] } = await ask(demo, `/v1/exercises?operator_id=${operator}`);
     const figures = await page.locator(".run [data-figure]").evaluateAll((found) =>

@@ -139,6 +139,8 @@ Deno.test({
         await page.evaluate(() => (document.activeElement as HTMLElement).blur());
         await tabTo(page, /^I have kept it$/);
         await page.keyboard.press("Enter");
+        await tabTo(page, /API key$/);
+        await page.keyboard.press("Enter");
         await tabTo(page, /^Sign out$/);
         await page.keyboard.press("Enter");
         await isAt("Sign in");

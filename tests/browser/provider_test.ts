@@ -4,6 +4,7 @@ import type { Page } from "playwright-core";
 import { providerIsMissing } from "../real/openid_provider.ts";
 import { type Scene, withScene } from "../real/provider_scene.ts";
 import { chromiumIsMissing, NEEDS_CHROMIUM, type Visit, withBrowser } from "./browser.ts";
+import { choose } from "./console.ts";
 
 /** The program is known as `localhost`, and the provider as `127.0.0.1`: to a browser these are two sites. */
 function clicksTest(name: string, run: (visit: () => Promise<Visit>, scene: Scene) => Promise<void>): void {
@@ -65,7 +66,7 @@ clicksTest(
     assert.equal(log.body.events[0].detail.method, "oidc");
 
     expectErrors(/401/);
-    await page.getByRole("button", { name: "Sign out", exact: true }).click();
+    await choose(page, "Sign out");
     // The provider asks whether the session there ends, too.
     await page.waitForURL((url) => !url.href.startsWith(base));
     await page.goto(`${base}/console`);

@@ -777,6 +777,8 @@ Deno.test("the Article 14 part is the report's five findings, their worst status
     capped: null,
     citation: "Regulation (EU) 2024/1689, Art. 14(4)(a)",
     in_force: false,
+    in_force_from: "2027-12-02",
+    in_force_until: null,
   });
   const { findings, overall_status } = report(rows);
   assert.deepEqual(

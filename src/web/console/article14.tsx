@@ -1,4 +1,5 @@
 /** The measures of Article 14 over the last 90 days. */
+import { Article14Heading } from "./article14_heading.tsx";
 import { Answered, Figure, Rows, Status, VerdictMark } from "./parts.tsx";
 import type { Article14 } from "./types.ts";
 import { useAnswer } from "./use_answer.ts";
@@ -7,7 +8,7 @@ export function Article14Measures() {
   const asked = useAnswer<Article14>({ path: "/v1/compliance/article14" });
   return (
     <section aria-labelledby="article-14">
-      <h2 id="article-14">Article 14, EU AI Act: the last 90 days</h2>
+      <Article14Heading id="article-14" asked={asked} />
       <Answered asked={asked}>{(body) => <Measures {...body} />}</Answered>
     </section>
   );

@@ -30,7 +30,7 @@ export function LinkView({ onSignedIn }: { readonly onSignedIn: (signedIn: Signe
   };
   if (failure !== null) {
     return (
-      <View title="This link does not work">
+      <View title="This link does not work" isNarrow>
         <p role="alert">{failure.message}</p>
         <p>
           If you have a password already, <a href="/console">sign in</a> with it.
@@ -64,7 +64,7 @@ function useLink(token: string, onDone: (me: Me) => void) {
 function OnlySignIn({ link, token, onDone }: Use) {
   const { busy, error, use } = useLink(token, onDone);
   return (
-    <View title={`Sign in to ${link.organization.name}`}>
+    <View title={`Sign in to ${link.organization.name}`} isNarrow>
       <p>
         As <bdi>{link.name}</bdi>, {link.email}. The link works once.
       </p>
@@ -86,7 +86,7 @@ function SetPassword({ link, token, onDone }: Use) {
     return use(password);
   };
   return (
-    <View title={`Welcome to ${link.organization.name}`}>
+    <View title={`Welcome to ${link.organization.name}`} isNarrow>
       <p>
         Choose a password, <bdi>{link.name}</bdi>. You sign in with it and the address{" "}
         {link.email}. If the installation has several organizations, the sign-in asks for the id of yours:

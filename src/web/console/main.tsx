@@ -5,7 +5,9 @@ import { LocationProvider, Route, Router, useLocation } from "preact-iso";
 import type { Access } from "../../domain/access.ts";
 import { ApiError, call } from "../shared/api.ts";
 import { announceWait, Waiting } from "../shared/waiting.tsx";
-import { Empty, View } from "./parts.tsx";
+import { ConnectionBar } from "./connection_bar.tsx";
+import { EmptyFrame, type Entry, Frame } from "./frame.tsx";
+import { Empty, Loading, View } from "./parts.tsx";
 import { Boundary } from "./boundary.tsx";
 import { LinkView } from "./link.tsx";
 import {
@@ -46,22 +48,23 @@ import { WebhooksView } from "./views/webhooks.tsx";
 
 const ROOT = "/console";
 
-/** Each view with what its calls do: a user who may not make them is not shown the view. */
-const VIEWS: readonly (readonly [view: string, label: string, access: Access | null])[] = [
-  ["", "Dashboard", "read"],
-  ["/operators", "Operators", "read"],
-  ["/trends", "Trends", "read"],
-  ["/decisions", "Decisions", "read"],
-  ["/labels", "Labels", "label"],
-  ["/reports", "Reports", "read"],
-  ["/cases", "Cases", "followUp"],
-  ["/contests", "Contests", "followUp"],
-  ["/audit-log", "Audit log", "export"],
-  ["/webhooks", "Webhooks", "administer"],
-  ["/users", "Users", "administer"],
-  ["/key", "Keys", "administer"],
-  ["/verify", "Verify", null],
-];
+/** Each view with its group in the navigation, and with what its calls do: a user who may not make them is not shown the view. */
+const VIEWS:
+  readonly (readonly [view: string, label: string, access: Access | null, group: Entry["group"]])[] = [
+    ["", "Home", "read", "Overview"],
+    ["/cases", "Cases", "followUp", "Overview"],
+    ["/operators", "Operators", "read", "Overview"],
+    ["/trends", "Trends", "read", "Overview"],
+    ["/labels", "Labels", "label", "Overview"],
+    ["/decisions", "Decisions", "read", "Overview"],
+    ["/contests", "Contests", "followUp", "Overview"],
+    ["/reports", "Reports", "read", "Evidence"],
+    ["/audit-log", "Audit log", "export", "Evidence"],
+    ["/verify", "Verify", null, "Evidence"],
+    ["/users", "Users", "administer", "Settings"],
+    ["/key", "Keys", "administer", "Settings"],
+    ["/webhooks", "Webhooks", "administer", "Settings"],
+  ];
 
 function Console() {
   const [signedIn, setSignedIn] = useState<SignedIn | null>(null);
@@ -128,7 +131,13 @@ function Console() {
           : isLink
           ? <LinkView onSignedIn={signInAs} />
           : isResuming
-          ? <p class="loading" role="status">Loading…</p>
+          ? (
+            <EmptyFrame>
+              <main id="main">
+                <Loading />
+              </main>
+            </EmptyFrame>
+          )
           : <SignIn reason={reason} onSignedIn={signInAs} />}
       </>
     );
@@ -152,8 +161,11 @@ function Console() {
   };
   return (
     <SessionContext.Provider value={session}>
-      <Views
+      <Frame
         path={path}
+        root={ROOT}
+        entries={VIEWS.filter(([, , access]) => access === null || may(signedIn, access))
+          .map(([view, label, , group]) => ({ path: ROOT + view, label, group }))}
         signedIn={signedIn}
         onRefresh={() => setGeneration(generation + 1)}
         onSignOut={isOwed ? null : () => {
@@ -167,10 +179,12 @@ function Console() {
             () => signOut(NOT_SIGNED_OUT),
           );
         }}
-      />
-      <Waiting />
-      {once}
-      <Boundary key={path}>{isReadable(path) ? <Places /> : <NothingView />}</Boundary>
+      >
+        <ConnectionBar />
+        <Waiting />
+        {once}
+        <Boundary key={path}>{isReadable(path) ? <Places /> : <NothingView />}</Boundary>
+      </Frame>
     </SessionContext.Provider>
   );
 }
@@ -225,46 +239,6 @@ function Places() {
   );
 }
 
-function Views({ path, signedIn, onRefresh, onSignOut }: {
-  readonly path: string;
-  readonly signedIn: SignedIn;
-  readonly onRefresh: () => void;
-  /** null while something is shown once: it would be lost. */
-  readonly onSignOut: (() => void) | null;
-}) {
-  const isOpen = (view: string) =>
-    view === "" ? path === ROOT : path === ROOT + view || path.startsWith(`${ROOT + view}/`);
-  return (
-    <nav class="views" aria-label="Console">
-      <ul>
-        {VIEWS.filter(([, , access]) => access === null || may(signedIn, access)).map(([view, label]) => (
-          <li key={view}>
-            <a href={ROOT + view} aria-current={isOpen(view) ? "page" : undefined}>{label}</a>
-          </li>
-        ))}
-      </ul>
-      <div class="who">
-        <bdi>{signedIn.organization}</bdi>
-        {signedIn.user !== null && (
-          <a href={`${ROOT}/account`} aria-current={isOpen("/account") ? "page" : undefined}>
-            <bdi>{signedIn.user.name}</bdi>
-          </a>
-        )}
-        <button type="button" class="link" onClick={onRefresh}>Refresh</button>
-        <button
-          type="button"
-          class="link"
-          disabled={onSignOut === null}
-          title={onSignOut === null ? "First keep what is shown once" : undefined}
-          onClick={() => onSignOut?.()}
-        >
-          Sign out
-        </button>
-      </div>
-    </nav>
-  );
-}
-
 const NOT_SIGNED_OUT =
   "The service could not be reached, so the session goes on there until it ends by time. Sign in again to end it.";
 
@@ -274,7 +248,7 @@ function SignedInAlreadyView() {
     <View title="You are signed in">
       <Empty>
         <p>
-          The link was not used. Sign out first to use it, or go to the <a href={ROOT}>dashboard</a>.
+          The link was not used. Sign out first to use it, or go <a href={ROOT}>home</a>.
         </p>
       </Empty>
     </View>
@@ -286,7 +260,7 @@ function NothingView() {
     <View title="There is nothing here">
       <Empty>
         <p>
-          The console has no such view. Go to the <a href={ROOT}>dashboard</a>.
+          The console has no such view. Go <a href={ROOT}>home</a>.
         </p>
       </Empty>
     </View>

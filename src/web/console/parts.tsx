@@ -2,24 +2,31 @@
  * The parts of views: a heading that takes the focus, figures, tables, and the states in which there are
  * none.
  */
-import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { type ComponentChildren, Fragment } from "preact";
+import { useContext, useEffect, useRef, useState } from "preact/hooks";
 import type { VerdictStatus } from "../../domain/enums.ts";
 import type { FindingStatus } from "../../domain/report.ts";
 import { instantInWords, nameInWords, NO_DATA, STATUS_WORDS } from "../../pages/wording.ts";
 import { VERDICT_WORDS } from "../../scoring/verdict_words.ts";
 import type { ApiError } from "../shared/api.ts";
+import { SessionContext } from "./session.tsx";
 import type { Asked } from "./use_answer.ts";
 
 /** One view: a keyboard and a screen reader begin at its heading. */
-export function View({ title, children }: { readonly title: string; readonly children: ComponentChildren }) {
+export function View({ title, isNarrow = false, children }: {
+  readonly title: string;
+  /** Whether it is a short form and nothing else. */
+  readonly isNarrow?: boolean;
+  readonly children: ComponentChildren;
+}) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     document.title = `${title} · JISS`;
     heading.current?.focus();
   }, [title]);
   return (
-    <main id="main">
+    <main id="main" class={isNarrow ? "narrow" : undefined}>
+      <Printed title={title} />
       <h1 ref={heading} tabIndex={-1}>
         <bdi>{title}</bdi>
       </h1>
@@ -28,8 +35,22 @@ export function View({ title, children }: { readonly title: string; readonly chi
   );
 }
 
-/** The body of an answer, or the state of its request. */
-export function Answered<Body>({ asked: { loaded, again }, children }: {
+/** On paper alone: whose view it is, and when it was printed. */
+function Printed({ title }: { readonly title: string }) {
+  const organization = useContext(SessionContext)?.signedIn.organization;
+  const [at, setAt] = useState(() => Date.now());
+  useEffect(() => {
+    const print = () => setAt(Date.now());
+    addEventListener("beforeprint", print);
+    return () => removeEventListener("beforeprint", print);
+  }, []);
+  const parts = ["JISS", organization, title === organization ? "Home" : title];
+  const line = [...parts, instantInWords(new Date(at).toISOString())].filter((part) => part !== undefined);
+  return <p class="printed" data-line={line.join(" · ")} />;
+}
+
+/** The body of an answer, or the state of its request. The body stays while it is asked for again. */
+export function Answered<Body>({ asked: { loaded, again, attempt, isRefreshing }, children }: {
   readonly asked: Asked<Body>;
   readonly children: (body: Body) => ComponentChildren;
 }) {
@@ -38,15 +59,41 @@ export function Answered<Body>({ asked: { loaded, again }, children }: {
     if (document.activeElement === document.body) {
       document.querySelector<HTMLElement>("main h1")?.focus({ preventScroll: true });
     }
-  }, [loaded.state]);
+  }, [loaded]);
   switch (loaded.state) {
     case "loading":
-      return <p class="loading" role="status">Loading…</p>;
+      return <Loading />;
     case "failed":
       return <Failure error={loaded.error} again={again} />;
     case "ready":
-      return <>{children(loaded.body)}</>;
+      return (
+        <>
+          {isRefreshing && (
+            <p class="refreshing" role="status">
+              <span class="hidden">Refreshing…</span>
+            </p>
+          )}
+          <Fragment key={attempt}>{children(loaded.body)}</Fragment>
+        </>
+      );
   }
+}
+
+/** Stands where something is on its way, in about its shape. */
+export function Loading() {
+  return (
+    <div class="loading" role="status">
+      <span class="hidden">Loading…</span>
+      <div class="skeleton" aria-hidden="true">
+        <span />
+        <span />
+        <span />
+        <span />
+        <span />
+        <span />
+      </div>
+    </div>
+  );
 }
 
 /** A button for what cannot be undone: it asks once more. `warning` is shown with the question. */
@@ -108,15 +155,19 @@ function wordsFor(
     case 0:
       return { title: "The service cannot be reached", advice: null };
     case 401:
-    case 403:
       return { title: "No permission", advice: null };
+    case 403:
+      return { title: "No permission", advice: "The role decides: ask an admin of your organization." };
     case 422:
       return {
         title: code === "INSUFFICIENT_DATA" ? "Too little to say" : "This did not work",
         advice: null,
       };
     case 404:
-      return { title: "There is nothing here", advice: null };
+      return {
+        title: "There is nothing here",
+        advice: "It was removed, or the address is another one: go on from the list that you came from.",
+      };
     case 410:
       return {
         title: "This is gone",
@@ -127,13 +178,15 @@ function wordsFor(
     case 429:
       return { title: "Too many attempts", advice: null };
     case 501:
-      return { title: "Switched off here", advice: null };
+      return { title: "Switched off here", advice: "Whoever runs the service can switch it on." };
     case 503:
       return { title: "Not at the moment", advice: "Nothing was lost; reads may still work." };
     default:
       return {
         title: code === "UNREADABLE" ? "This was not the service" : "This did not work",
-        advice: null,
+        advice: status >= 500 && code !== "UNREADABLE"
+          ? "Try again. If it goes on, give the request's id to whoever runs the service: its log has the cause."
+          : null,
       };
   }
 }

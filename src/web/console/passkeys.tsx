@@ -159,7 +159,7 @@ export function OwnPasskeys({ hasPassword }: { readonly hasPassword: boolean }) 
           passkeys.length === 0
             ? (
               <Empty>
-                <p>There is none.</p>
+                <p>There is none. Add one to sign in without a password.</p>
               </Empty>
             )
             : (

@@ -21,7 +21,7 @@ export function SignIn({ reason, onSignedIn }: SigningIn & {
   readonly reason: string | null;
 }) {
   return (
-    <View title="Sign in">
+    <View title="Sign in" isNarrow>
       {reason !== null && <p class="notice fair" role="alert">{reason}</p>}
       {PROVIDER !== undefined && (
         <p>

@@ -1,6 +1,10 @@
-/** Requests for the data of a view: sent again when the question changes, dropped when the view closes. */
+/**
+ * Requests for the data of a view: sent again when the question changes or the service is back, dropped when the view closes. An
+ * answer stays while its own question is asked again.
+ */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, type ApiRequest } from "../shared/api.ts";
+import { connection, onConnection } from "../shared/connection.ts";
 import { useCaller, useSession } from "./session.tsx";
 
 type Loaded<Body> =
@@ -12,10 +16,19 @@ interface Answer<Body> {
   /** The question that it answers. */
   readonly to: string;
   readonly loaded: Loaded<Body>;
+  /** Of the attempt that gave it, and how many answers came before it. */
+  readonly attempt: number;
+  readonly number: number;
 }
 
 export interface Asked<Body> {
   readonly loaded: Loaded<Body>;
+  /** Whether the body that is shown is being asked for again. */
+  readonly isRefreshing: boolean;
+  /** Grows with each answer to {@link again}: what was typed beside the earlier answer is done with. */
+  readonly attempt: number;
+  /** Grows with each answer. */
+  readonly number: number;
   readonly again: () => void;
 }
 
@@ -29,26 +42,55 @@ export function useAnswer<Body>(
   const [attempt, setAttempt] = useState(0);
   const question = JSON.stringify(request);
   const [answer, setAnswer] = useState<Answer<Body> | null>(null);
+  const [isAsking, setAsking] = useState(false);
+  const [returns, setReturns] = useState(0);
+  /** Whether the last request got no answer: it is sent again when the service is back. */
+  const isOwed = useRef(false);
   useEffect(() => {
     const leaving = new AbortController();
     const { signal } = leaving;
-    setAnswer(null);
+    isOwed.current = false;
+    setAsking(true);
+    setAnswer((before) => isBody(before, question) ? before : null);
+    const take = (loaded: Loaded<Body>) => {
+      if (signal.aborted) return;
+      setAsking(false);
+      isOwed.current = loaded.state === "failed" && loaded.error.code === "UNREACHABLE";
+      // Without a connection the last answer is all there is.
+      setAnswer((before) =>
+        isOwed.current && isBody(before, question)
+          ? before
+          : { to: question, loaded, attempt, number: (before?.number ?? 0) + 1 }
+      );
+    };
     const asked = as === "text" ? caller.text(request, { signal }) : caller.json(request, { signal });
     asked.then(
-      (body) => {
-        if (!signal.aborted) setAnswer({ to: question, loaded: { state: "ready", body: body as Body } });
-      },
+      (body) => take({ state: "ready", body: body as Body }),
       (error) => {
-        if (!signal.aborted) {
-          setAnswer({ to: question, loaded: { state: "failed", error: asApiError(error) } });
-        }
+        if (!signal.aborted) take({ state: "failed", error: asApiError(error) });
       },
     );
     return () => leaving.abort();
-  }, [question, as, attempt, generation]);
+  }, [question, as, attempt, returns, generation]);
+  useEffect(() =>
+    onConnection(() => {
+      if (isOwed.current && connection().state === "connected") setReturns((count) => count + 1);
+    }), []);
   // The answer to another question is never shown, not for one frame.
-  const loaded: Loaded<Body> = answer?.to === question ? answer.loaded : { state: "loading" };
-  return { loaded, again: () => setAttempt(attempt + 1) };
+  const isOwn = answer?.to === question;
+  return {
+    loaded: isOwn ? answer.loaded : LOADING,
+    isRefreshing: isOwn && answer.loaded.state === "ready" && isAsking,
+    attempt: isOwn ? answer.attempt : attempt,
+    number: isOwn ? answer.number : 0,
+    again: () => setAttempt((count) => count + 1),
+  };
+}
+
+const LOADING = { state: "loading" } as const;
+
+function isBody<Body>(answer: Answer<Body> | null, question: string): boolean {
+  return answer?.to === question && answer.loaded.state === "ready";
 }
 
 /**

@@ -3,6 +3,7 @@
  * waits and sends the request again; `onWait` receives the end of the wait.
  */
 import type { ErrorCode } from "../../domain/errors.ts";
+import { reportCall } from "./connection.ts";
 
 export interface ApiRequest {
   readonly method?: "GET" | "HEAD" | "POST" | "PUT" | "DELETE";
@@ -117,10 +118,13 @@ async function attempt(
       cache: "no-store",
       ...(signal === undefined ? {} : { signal }),
     });
-    return { status: response.status, headers: response.headers, text: await response.text() };
+    const answer = { status: response.status, headers: response.headers, text: await response.text() };
+    reportCall(true);
+    return answer;
   } catch (error) {
     if (signal?.aborted) throw signal.reason;
     if (!(error instanceof TypeError)) throw error;
+    reportCall(false);
     throw new ApiError(
       0,
       "UNREACHABLE",

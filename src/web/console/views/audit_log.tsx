@@ -66,6 +66,7 @@ export function AuditLogView() {
             ? (
               <Empty>
                 <p>No event is of this kind and time.</p>
+                <p>Choose another kind, or a longer time.</p>
               </Empty>
             )
             : (

@@ -29,7 +29,11 @@ export function ContestsView() {
           contests.length === 0 && next === null
             ? (
               <Empty>
-                <p>{cursor === "" ? "Nobody has contested anything." : "That is all."}</p>
+                <p>
+                  {cursor === ""
+                    ? "Nobody has contested anything. Reviewers do it on their own page, for which the reviewer's view has the link."
+                    : "That is all."}
+                </p>
               </Empty>
             )
             : (

@@ -54,6 +54,9 @@ export function DecisionsView() {
             ? (
               <Empty>
                 <p>Nothing was scored, or nothing of it is left.</p>
+                <p>
+                  <a href="/docs#postScore">Send a first interaction</a>, or take the filters away.
+                </p>
               </Empty>
             )
             : (

@@ -68,7 +68,7 @@ function Cases({ operator, cursor }: { readonly operator: string; readonly curso
               )}
               {cases.length === 0 ? <NoCases hasNext={next !== null} /> : (
                 <Queue
-                  key={`${operator} ${cursor}`}
+                  key={`${operator} ${cursor} ${asked.number}`}
                   cases={cases}
                   next={next === null ? null : addressOf(PATH, { ...query, cursor: next })}
                   again={asked.again}

@@ -29,7 +29,7 @@ function List({ keys, onChanged }: { readonly keys: Listed["keys"]; readonly onC
   if (keys.length === 0) {
     return (
       <Empty>
-        <p>There is none.</p>
+        <p>There is none. Make one below for each application that sends or reads.</p>
       </Empty>
     );
   }

@@ -233,6 +233,7 @@ function OperatorSummary(
       <Drawing
         of={dimensionsFigure(profile.dimensions, {
           caption: "Dimensions",
+          numbers: "folded",
           remarks: priorRemarks(profile.prior_dimensions),
         })}
       />

@@ -32,7 +32,7 @@ function List({ users, onChanged }: { readonly users: readonly User[]; readonly 
   if (users.length === 0) {
     return (
       <Empty>
-        <p>Nobody has an account: everybody shares the organization's key.</p>
+        <p>Nobody has an account: everybody shares the organization's key. Invite the first user below.</p>
       </Empty>
     );
   }

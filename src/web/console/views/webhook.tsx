@@ -58,7 +58,7 @@ export function WebhookView() {
             {deliveries.length === 0
               ? (
                 <Empty>
-                  <p>Nothing was sent yet.</p>
+                  <p>Nothing was sent yet: the next event of a kind that it takes comes here.</p>
                 </Empty>
               )
               : (

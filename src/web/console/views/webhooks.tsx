@@ -19,7 +19,9 @@ export function WebhooksView() {
           webhooks.length === 0
             ? (
               <Empty>
-                <p>No destination is registered: nobody is told of scores and decisions.</p>
+                <p>
+                  No destination is registered: nobody is told of scores and decisions. Register one below.
+                </p>
               </Empty>
             )
             : <Destinations webhooks={webhooks} onChanged={asked.again} />}
