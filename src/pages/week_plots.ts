@@ -1,5 +1,5 @@
 /**
- * The plots of an organization's weeks: the median score with its interval, and the operators by verdict. Every number in text is
+ * The plots of an organization's weeks, with the numbers in a fold: the median score with its interval, and the operators by verdict. Every number in text is
  * the API's, scores with one decimal; words and shapes say what colour repeats.
  */
 // @ts-types="@types/d3-scale"
@@ -15,7 +15,7 @@ import { type Markup, markup } from "./markup.ts";
 import { dataTable } from "./tables.ts";
 import { countInWords, NO_DATA } from "./wording.ts";
 
-const PLOT = { left: 36, right: 405, top: 14, bottom: 172, height: 210 };
+const PLOT = { left: 44, right: 405, top: 14, bottom: 172, height: 210 };
 
 /** A score with one decimal. */
 const score = (points: number) => points.toFixed(1);
@@ -83,6 +83,7 @@ export function medianFigure(
     `${score(median_jis)} (${score(low)} to ${score(high)}) in the week of ${weekInWords(week_start)}`;
   return figure({
     id,
+    numbers: "folded",
     caption,
     description: `${
       first === last ? said(last) : `From ${said(first)} to ${said(last)}`
@@ -159,6 +160,7 @@ export function verdictsFigure(
       .join(", ");
   return figure({
     id,
+    numbers: "folded",
     caption,
     description: `In the week of ${weekInWords(last.week_start)}, of ${
       countInWords(last.operators, "operator")
