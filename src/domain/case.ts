@@ -167,6 +167,17 @@ export const caseResponseSchema = z.object({
   }),
   ...envelopeFields,
 }).meta({ id: "CaseResponse" });
+
+/** What a webhook is told of a case that was opened. */
+export const openedCaseSchema = z.object({
+  case_id: caseFields.case_id,
+  operator_id: caseFields.operator_id,
+  cause: caseFields.cause,
+  opened_at: caseFields.opened_at,
+  ...placeFields,
+});
+export type OpenedCase = z.output<typeof openedCaseSchema>;
+
 export const casesResponseSchema = z.object({
   cases: z.array(
     shownCaseSchema.extend({

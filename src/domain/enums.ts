@@ -124,8 +124,10 @@ export type Formulas = (typeof FORMULAS)[number];
 export const TIERS = ["starter", "standard", "enterprise"] as const;
 export type Tier = (typeof TIERS)[number];
 
-/** Events that a webhook may receive, in the order in which it receives them. */
-export const WEBHOOK_EVENTS = ["score.committed", "drs.must_review", "drs.escalation"] as const;
+/** The events of a webhook whose registration names none. */
+export const DEFAULT_WEBHOOK_EVENTS = ["score.committed", "drs.must_review", "drs.escalation"] as const;
+/** Events that a webhook may receive; those that are no default are sent only to a webhook that names them. */
+export const WEBHOOK_EVENTS = [...DEFAULT_WEBHOOK_EVENTS, "case.opened"] as const;
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
 
 /** The states of a delivery. */

@@ -3,7 +3,7 @@
  * Source: specification, Webhook destination and Events; contract, section 5.
  */
 import * as z from "zod";
-import { DELIVERY_STATUSES, WEBHOOK_EVENTS } from "./enums.ts";
+import { DEFAULT_WEBHOOK_EVENTS, DELIVERY_STATUSES, WEBHOOK_EVENTS } from "./enums.ts";
 import { isoTimestamp } from "./instant.ts";
 import {
   WEBHOOK_EVENTS_NAMED_MAX,
@@ -64,7 +64,9 @@ export const webhookRequestSchema = z.object({
     .meta({
       description: "Shared with the receiver's owner; the signing secret is derived from it. It is not kept.",
     }),
-  events: eventsSchema.optional().meta({ description: "The events to send; all if left out." }),
+  events: eventsSchema.optional().meta({
+    description: `The events to send. If left out: ${DEFAULT_WEBHOOK_EVENTS.join(", ")}.`,
+  }),
 }).meta({ id: "WebhookRequest" });
 
 export type WebhookRequest = z.output<typeof webhookRequestSchema>;

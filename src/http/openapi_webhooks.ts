@@ -1,6 +1,7 @@
 /** The deliveries to webhook destinations in the OpenAPI document: as webhooks, and as a callback. */
 import * as z from "zod";
 import { createSchema, type ZodOpenApiComponentsObject, type ZodOpenApiOperationObject } from "zod-openapi";
+import { openedCaseSchema } from "../domain/case.ts";
 import type { WebhookEvent } from "../domain/enums.ts";
 import { envelopeFields } from "../domain/score.ts";
 import { PING } from "../domain/webhook.ts";
@@ -13,6 +14,8 @@ const WEBHOOKS: Readonly<Record<WebhookEvent | typeof PING, string>> = {
   "score.committed": "Sent when a score becomes final: at once if it is not provisional, else at its commit.",
   "drs.must_review": "Sent if a decision's final route is must_review.",
   "drs.escalation": "Sent if a decision's final route is escalation.",
+  "case.opened":
+    "Sent if a case is opened: by hand, by a rule, or because a reviewer contests a record. Only a webhook whose registration names it gets it. `GET /v1/cases/{case_id}` has the statement.",
   [PING]: "Sent when a test of the webhook is requested.",
 };
 const EVENTS = Object.keys(WEBHOOKS) as (keyof typeof WEBHOOKS)[];
@@ -61,6 +64,11 @@ const BODIES = {
     .meta({ id: "DrsMustReviewEvent" }),
   "drs.escalation": decisionResponseSchema.extend(eventFields("drs.escalation"))
     .meta({ id: "DrsEscalationEvent" }),
+  "case.opened": z.object({
+    ...eventFields("case.opened"),
+    ...openedCaseSchema.shape,
+    ...envelopeFields,
+  }).meta({ id: "CaseOpenedEvent" }),
   [PING]: z.object({ ...eventFields(PING), webhook_id: z.string(), ...envelopeFields }).meta({
     id: "PingEvent",
   }),

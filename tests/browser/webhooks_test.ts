@@ -39,6 +39,15 @@ Deno.test({
         await signIn(page, key);
         await page.getByRole("button", { name: "Register a destination" }).click();
         await page.getByLabel("URL").fill("https://192.168.0.1/hook");
+        for (
+          const [event, isChosen] of [["score.committed", true], ["drs.must_review", true], [
+            "drs.escalation",
+            true,
+          ], ["case.opened", false]] as const
+        ) {
+          assert.equal(await page.getByRole("checkbox", { name: event }).isChecked(), isChosen, event);
+        }
+        await page.getByRole("checkbox", { name: "case.opened" }).check();
         await page.getByRole("button", { name: "Draw one" }).click();
         assert.equal((await page.getByLabel("Shared secret").inputValue()).length, 64);
         await page.getByRole("button", { name: "Register", exact: true }).click();
@@ -55,6 +64,13 @@ Deno.test({
         await assertFits(page, "a registered destination");
         await page.getByRole("button", { name: "I have kept it" }).click();
 
+        const { webhooks: [registered] } = (await service.send("/v1/admin/webhook/list", { key })).body;
+        assert.deepEqual(registered.events, [
+          "score.committed",
+          "drs.must_review",
+          "drs.escalation",
+          "case.opened",
+        ]);
         await page.getByRole("button", { name: `Test ${receiver.url}/hook` }).click();
         await page.getByText(/^Delivered: 204, \d+ ms$/).waitFor();
         const [ping] = receiver.arrivals;

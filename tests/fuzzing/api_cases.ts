@@ -91,7 +91,7 @@ const MEMBERS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   }),
   url: fc.constant("$receiver"),
   secret: fc.stringMatching(/^[a-z0-9]{16,64}$/),
-  events: fc.constantFrom(["drs.escalation"], ["drs.must_review", "drs.escalation"]),
+  events: fc.constantFrom(["drs.escalation"], ["drs.must_review", "drs.escalation"], ["case.opened"]),
 };
 
 /** Members that are sometimes left to the schema. */

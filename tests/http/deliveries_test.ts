@@ -171,7 +171,10 @@ Deno.test(
   withDeliveries(async (harness, { key, recording }) => {
     await settledOperator(harness, key);
     const { id } = await register(harness, key);
+    await register(harness, key, { url: "https://review.acme.example/cases", events: ["case.opened"] });
     await score(harness, key, "told");
+    const opened = { operator_id: "operator-1", statement: "Three complaints about last week." };
+    assert.equal((await harness.send("/v1/cases", { key, body: opened })).status, 201);
     for (const operator_id of ["operator-1", "operator-new"]) {
       const body = {
         decision_id: `decision-of-${operator_id}`,

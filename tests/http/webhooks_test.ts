@@ -86,9 +86,9 @@ Deno.test(
   withHarness(async (harness) => {
     const [acme, bank] = [await harness.organization("acme"), await harness.organization("bank")];
     const webhook = await registered(harness, acme, {
-      events: ["drs.escalation", "score.committed", "drs.escalation"],
+      events: ["case.opened", "drs.escalation", "score.committed", "drs.escalation"],
     });
-    assert.deepEqual(webhook.events, ["score.committed", "drs.escalation"]);
+    assert.deepEqual(webhook.events, ["score.committed", "drs.escalation", "case.opened"]);
     assert.deepEqual((await harness.send(LIST, { key: bank })).body.webhooks, []);
     for (const id of [webhook.id, "01UNKNOWN"]) {
       const { status, body } = await harness.send(`/v1/admin/webhook/${id}`, { key: bank, method: "DELETE" });

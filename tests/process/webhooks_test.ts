@@ -115,6 +115,35 @@ Deno.test("an event that was committed and not delivered when the program was ki
     await receiver.close();
   }));
 
+Deno.test("a case that was opened and not told when the program was killed is told after its next start, signed", () =>
+  withProgram(QUICK, async (program) => {
+    const receiver = await openReceiver();
+    const { signing_secret } = await register(program, receiver, { events: ["case.opened"] });
+    const { service, key } = program;
+    const { status, body: opened } = await service.send("/v1/cases", {
+      key,
+      body: { operator_id: "operator-1", statement: "Three complaints about last week." },
+    });
+    service.kill("SIGKILL");
+    await service.status;
+    assert.equal(status, 201, JSON.stringify(opened));
+    assert.equal(receiver.arrivals.length, 0, "it was delivered before the kill: the test shows nothing");
+    await program.restart();
+    await until(() => receiver.arrivals.length === 1);
+    const [arrival] = receiver.arrivals;
+    assert.ok(isSigned(arrival!, signing_secret));
+    const { event, case_id, operator_id, cause, entry_hash } = arrival!.body;
+    assert.deepEqual([event, case_id, operator_id, cause, entry_hash], [
+      "case.opened",
+      opened.case_id,
+      "operator-1",
+      "by_hand",
+      opened.entry_hash,
+    ]);
+    assert.ok(!arrival!.text.includes("complaints"));
+    await receiver.close();
+  }));
+
 Deno.test("two services over one database send their own events; if one is killed the other sends what it had claimed, and no event is lost", () =>
   withProgram({ ...QUICK, JISS_WEBHOOK_TIMEOUT_MS: "1000" }, async (program) => {
     const EVENTS = 200;

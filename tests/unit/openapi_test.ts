@@ -110,7 +110,7 @@ Deno.test("a webhook's callback lists each event of the document, as one type wi
   const bodies = Object.entries<Node>(document.webhooks).map(([event, { post: { requestBody } }]) =>
     [event, requestBody.content["application/json"].schema.$ref] as const
   );
-  assert.equal(bodies.length, 4);
+  assert.equal(bodies.length, 5);
   assert.deepEqual(discriminator, { propertyName: "event", mapping: Object.fromEntries(bodies) });
   assert.deepEqual(oneOf, bodies.map(([, $ref]) => ({ $ref })));
   for (const [event, $ref] of bodies) {

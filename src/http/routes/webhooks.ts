@@ -37,7 +37,7 @@ const postWebhook: Route = {
   },
   errors: ["CONFLICT"],
   examples: [{
-    summary: "All events",
+    summary: "The default events",
     body: { url: "https://review.acme.example/jiss", secret: "a-secret-of-the-receiver-2026" },
   }, {
     summary: "Decisions that a person must review",

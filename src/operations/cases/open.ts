@@ -8,9 +8,10 @@ import { evidenceChain } from "../../evidence/chain_name.ts";
 import type { EntryDraft } from "../../evidence/entry.ts";
 import { caseEntryCounts } from "../../store/cases.ts";
 import { subjects } from "../../store/records.ts";
-import type { Need, UnitOfWork } from "../../store/unit_of_work.ts";
+import type { Need, PlacedEntry, UnitOfWork } from "../../store/unit_of_work.ts";
 import type { Call, Caller, OrganizationCaller } from "../shared/call.ts";
 import { inputDraft } from "../shared/drafts.ts";
+import { emitEvent, subscriptionNeed } from "../shared/events.ts";
 import { pseudonymsOf } from "../shared/pseudonyms.ts";
 import { missingSubjectError, unknownSubject } from "../shared/subjects.ts";
 import { figuresOf } from "./figures.ts";
@@ -18,27 +19,45 @@ import { casesOfSubjects, OPENED, opening } from "./histories.ts";
 
 type Needs = Reading & Proving & Scoring & Writing;
 
-/** The entry that opens a case, and what it records. */
+/** The entry that opens a case, what it records, and the call or the rule's run that opens it. */
 export interface Opening {
   readonly draft: EntryDraft;
   readonly input: CaseOpened;
+  readonly call: Call;
 }
 
 /** Draws the entry that opens a case. */
 export function drawOpening(
   { world }: Writing,
-  { caller, pseudonym, opened, now }: {
+  { caller, pseudonym, opened, call }: {
     readonly caller: Caller;
     readonly pseudonym: string;
     readonly opened: CaseOpened;
-    readonly now: number;
+    readonly call: Call;
   },
 ): Opening {
   const input = caseOpenedSchema.parse(opened);
-  return { draft: inputDraft(world, { type: OPENED, caller, now, subject: pseudonym, input }), input };
+  const draft = inputDraft(world, { type: OPENED, caller, now: call.now, subject: pseudonym, input });
+  return { draft, input, call };
 }
 
-/** The needs of a plan that opens or changes a case of an operator. */
+/** Appends the entry that opens a case, and queues its event. The plan must declare {@link openingNeeds}. */
+export function planOpening(
+  unit: UnitOfWork,
+  orgId: string,
+  { draft, input: { operator_id: operatorId }, call }: Opening,
+): PlacedEntry {
+  const appended = unit.append(evidenceChain(orgId), draft);
+  emitEvent(unit, { orgId, operatorId, event: "case.opened", position: appended.position, call });
+  return appended;
+}
+
+/** The needs of a plan that opens a case of an operator. */
+export function openingNeeds(orgId: string, operatorId: string, pseudonym: string): readonly Need[] {
+  return [...caseNeeds(orgId, operatorId, pseudonym), subscriptionNeed(orgId)];
+}
+
+/** The needs of a plan that changes a case of an operator. */
 export function caseNeeds(orgId: string, operatorId: string, pseudonym: string): readonly Need[] {
   return [
     { kind: subjects, key: [orgId, operatorId] },
@@ -82,7 +101,7 @@ export async function openCase(
     throw figures === null ? unknownSubject(operatorId) : missingSubjectError(orgId);
   }
   const opened: CaseOpened = { operator_id: operatorId, cause: "by_hand", statement, about: null, figures };
-  const drawn = drawOpening(dependencies, { caller, pseudonym: known, opened, now: call.now });
+  const drawn = drawOpening(dependencies, { caller, pseudonym: known, opened, call });
   for (;;) {
     const { cases, entries } = (await casesOfSubjects(dependencies, orgId, [known])).get(known)!;
     const open = cases.find(({ cause, state }) => cause === "by_hand" && isOpenCase(state));
@@ -100,21 +119,22 @@ export async function openCase(
 /** Appends the entry that opens a case; null if there are more entries about cases of the operator than were read. */
 export async function appendOpening(
   { writer }: Writing,
-  { orgId, pseudonym, entries, drawn: { draft, input } }: {
+  { orgId, pseudonym, entries, drawn }: {
     readonly orgId: string;
     readonly pseudonym: string;
     readonly entries: number;
     readonly drawn: Opening;
   },
 ): Promise<RecordedCase | null> {
+  const { input } = drawn;
   const { operator_id: operatorId } = input;
   return await writer.submit<RecordedCase | null>({
-    needs: caseNeeds(orgId, operatorId, pseudonym),
+    needs: openingNeeds(orgId, operatorId, pseudonym),
     chains: [evidenceChain(orgId)],
     plan(unit) {
       requireSubject(unit, { orgId, operatorId, pseudonym });
       if (!countEntries(unit, { orgId, pseudonym, entries, added: 1 })) return () => null;
-      const appended = unit.append(evidenceChain(orgId), draft);
+      const appended = planOpening(unit, orgId, drawn);
       return () => opening(appended, input);
     },
   });

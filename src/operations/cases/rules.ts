@@ -202,7 +202,8 @@ async function openFor(
     let added = 0;
     for (const reason of reasons.filter((one) => isNew(one, cases, now))) {
       const opened = { operator_id: operatorId, ...reason, figures };
-      const drawn = drawOpening(dependencies, { caller, pseudonym, opened, now });
+      const call = { now, requestId: dependencies.world.ulid(now) };
+      const drawn = drawOpening(dependencies, { caller, pseudonym, opened, call });
       const of = { orgId, pseudonym, entries: entries + added, drawn };
       // If somebody else opened or changed a case meanwhile, the next run looks again.
       if (await appendOpening(dependencies, of) === null) break;

@@ -20,7 +20,7 @@ import type { ProvenRecord } from "../../store/proven_pages.ts";
 import { decisions, interactions, skippedInteractions, subjects } from "../../store/records.ts";
 import { figuresOf } from "../cases/figures.ts";
 import { casesOfSubjects } from "../cases/histories.ts";
-import { caseNeeds, countEntries, drawOpening } from "../cases/open.ts";
+import { countEntries, drawOpening, openingNeeds, planOpening } from "../cases/open.ts";
 import type { Call, OrganizationCaller } from "../shared/call.ts";
 import { inputDraft } from "../shared/drafts.ts";
 import { requireErased } from "../shared/erased_entries.ts";
@@ -184,11 +184,11 @@ async function record(
       about: draft.id,
       figures,
     },
-    now: call.now,
+    call,
   });
   const counted = [family, pseudonym, issuedAt] as const;
   return await writer.submit<OwnContest | null>({
-    needs: [...caseNeeds(orgId, operatorId, pseudonym), { kind: contestCounts, key: counted }],
+    needs: [...openingNeeds(orgId, operatorId, pseudonym), { kind: contestCounts, key: counted }],
     chains: [family],
     plan(unit) {
       if (unit.get(subjects, [orgId, operatorId])?.pseudonym !== pseudonym) {
@@ -208,7 +208,7 @@ async function record(
         seq,
         entry_hash: hex(hash),
       };
-      if (!isOpen) unit.append(family, followUpCase.draft);
+      if (!isOpen) planOpening(unit, orgId, followUpCase);
       return () => made;
     },
   });

@@ -5,7 +5,7 @@
  */
 import type { Proving, Reading, Secrets, Sending, Writing } from "../shared/capabilities.ts";
 import { ServiceError } from "../../domain/errors.ts";
-import { WEBHOOK_EVENTS } from "../../domain/enums.ts";
+import { DEFAULT_WEBHOOK_EVENTS } from "../../domain/enums.ts";
 import type { LastDelivery, WebhookRequest } from "../../domain/webhook.ts";
 import { WEBHOOKS_MAX } from "../../domain/limits.ts";
 import { WRAP_IV_BYTES } from "../../keys/secrets.ts";
@@ -50,7 +50,7 @@ export async function registerWebhook(
   const { installation, secretsKeys, world, writer } = dependencies;
   const { orgId } = caller;
   const { now } = call;
-  const { url, secret: sharedSecret, events = WEBHOOK_EVENTS } = request;
+  const { url, secret: sharedSecret, events = DEFAULT_WEBHOOK_EVENTS } = request;
   const keyed = new KeyedCall(installation, { orgId, idempotency, request: { ...request, events }, call });
   const repeatedRegistration = (known: KnownCall): RepeatableAnswer =>
     repeatedAnswer(known, {

@@ -1,6 +1,6 @@
 /** Webhook destinations: each with its last delivery and a test, and a form for a new one. */
 import { useState } from "preact/hooks";
-import { WEBHOOK_EVENTS, type WebhookEvent } from "../../../domain/enums.ts";
+import { DEFAULT_WEBHOOK_EVENTS, WEBHOOK_EVENTS, type WebhookEvent } from "../../../domain/enums.ts";
 import { WEBHOOK_SECRET_MAX_LENGTH, WEBHOOK_SECRET_MIN_LENGTH } from "../../../domain/limits.ts";
 import type { ApiError } from "../../shared/api.ts";
 import { Answered, Empty, Failure, Instant, Rows, View } from "../parts.tsx";
@@ -20,7 +20,7 @@ export function WebhooksView() {
             ? (
               <Empty>
                 <p>
-                  No destination is registered: nobody is told of scores and decisions. Register one below.
+                  No destination is registered: nobody is told of scores, decisions and cases. Register one below.
                 </p>
               </Empty>
             )
@@ -137,7 +137,7 @@ function outcomeInWords(
 function Register({ onDone }: { readonly onDone: () => void }) {
   const [url, setUrl] = useState("");
   const [secret, setSecret] = useState("");
-  const [events, setEvents] = useState<readonly WebhookEvent[]>(WEBHOOK_EVENTS);
+  const [events, setEvents] = useState<readonly WebhookEvent[]>(DEFAULT_WEBHOOK_EVENTS);
   const caller = useCaller();
   const { obtain } = useSession();
   const { busy, error, run } = useAction<true>();
