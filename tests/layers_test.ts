@@ -17,6 +17,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   probes: ["shared"],
   scoring: ["probes", "shared"],
   organizations: ["chains", "shared"],
+  alerts: ["organizations", "probes", "shared"],
   reporting: ["probes", "scoring", "shared"],
   exercises: ["organizations", "scoring", "shared"],
   cases: ["exercises", "organizations", "probes", "reporting", "scoring", "shared"],

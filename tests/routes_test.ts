@@ -27,6 +27,7 @@ import {
   OWN_ORIGIN,
   type RequestOptions,
 } from "./harness.ts";
+import { earlierUsage, runUpkeep } from "./alerting.ts";
 import { addPasskeyTo, PASSKEY_ORIGIN, registrationRequest, signInRequest } from "./passkeying.ts";
 import { SoftwareAuthenticator } from "./software_authenticator.ts";
 
@@ -86,6 +87,9 @@ async function openWorld(
   const users = isAboutUsers(auth, path)
     ? await fillUsers(ask, useLinkOn(harness))
     : { names: {}, cookie: "" };
+  const alertNames: Readonly<Record<string, string>> = operationId === "postOwnAcknowledgement"
+    ? { "01ALERTOFTHEEXAMPLE0000000": await alertNow(harness, ask) }
+    : {};
   if (operationId === "postAcknowledgement") await harness.alert("caller", "alert-of-the-example");
   if (operationId === "postReactivation") {
     const { status } = await harness.master("ORG_SUSPEND", "/v1/admin/org/caller/suspend", {
@@ -106,9 +110,17 @@ async function openWorld(
       origin,
       masterKeyOf: (scope) => MASTER_KEYS[scope],
     }),
-    names: { ...names, ...users.names, ...made?.names },
+    names: { ...names, ...users.names, ...made?.names, ...alertNames },
     ...(made?.request === undefined ? {} : { request: made.request }),
   };
+}
+
+/** Makes the use of the organization so far unusual; returns the id of the alert. */
+async function alertNow(harness: Harness, ask: Ask): Promise<string> {
+  await harness.database.batch(earlierUsage("caller", harness.clock.now()));
+  await runUpkeep(harness);
+  const { alerts: [alert] } = await ask("/v1/organization/alerts");
+  return alert.alert_id;
 }
 
 /** Adds a passkey to the user, and makes the request of a route that only an authenticator can make. */
@@ -185,7 +197,7 @@ function badRequests(route: Route) {
     ...names.map((name) => ({
       path: pathOf(route, { ...example.path, [name]: "no id!" }),
       body: example.body,
-      status: name === "alert_id" ? 400 : 422,
+      status: name === "alert_id" && route.auth.kind === "master" ? 400 : 422,
     })),
     ...parameters.flatMap((name) =>
       (FREE_TEXTS.includes(name) ? [""] : ["", "¤"]).map((value) => ({

@@ -33,12 +33,13 @@ export const ACCESS = {
   },
   probe: { does: "seals or recalls probes", scope: "probe", roles: ["officer", "admin"] },
   act: {
-    does: "works on cases, sets exercises, adds case sets, and issues links to reviewers' own pages",
+    does:
+      "works on cases, acknowledges alerts, sets exercises, adds case sets, and issues links to reviewers' own pages",
     scope: null,
     roles: ["officer", "admin"],
   },
   followUp: {
-    does: "reads cases, and what reviewers contest",
+    does: "reads cases, alerts, and what reviewers contest",
     scope: "read",
     roles: ["officer", "auditor", "admin"],
   },

@@ -50,13 +50,13 @@ export function mustLeaveRotation(families: readonly string[]): boolean {
 }
 
 /** The reason for an alert, in wire names; counts are scores. */
-export interface UsageAnomaly {
-  readonly count_24h: number;
-  readonly p95: number;
-  /** The limit that `count_24h` exceeds. */
-  readonly threshold: number;
-  readonly days_with_data: number;
-}
+export const usageAnomalySchema = z.object({
+  count_24h: z.int().min(0),
+  p95: z.int().min(0),
+  threshold: z.int().min(0).meta({ description: "The limit that `count_24h` exceeds." }),
+  days_with_data: z.int().min(0),
+});
+export type UsageAnomaly = Readonly<z.infer<typeof usageAnomalySchema>>;
 
 /**
  * The 95th percentile by nearest rank: the value at rank ⌈0.95 n⌉ of n values in ascending order, so always

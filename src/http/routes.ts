@@ -15,6 +15,7 @@ import { KEY_ROUTES } from "./routes/keys.ts";
 import { MAINTENANCE_ROUTES } from "./routes/maintenance.ts";
 import { OPERATOR_ROUTES } from "./routes/operators.ts";
 import { ORGANIZATION_ROUTES } from "./routes/organization.ts";
+import { ORGANIZATION_ALERT_ROUTES } from "./routes/organization_alerts.ts";
 import { OWN_EVENT_ROUTES } from "./routes/own_events.ts";
 import { OWN_PAGE_ROUTES } from "./routes/own_page.ts";
 import { OWN_KEY_ROUTES } from "./routes/own_key.ts";
@@ -87,8 +88,14 @@ export const ROUTE_GROUPS: readonly RouteGroup[] = [
   },
   {
     name: "Your organization",
-    description: "The organization's own key, named keys, audit log and webhooks.",
-    routes: [...OWN_KEY_ROUTES, ...KEY_ROUTES, ...AUDIT_LOG_ROUTES, ...WEBHOOK_ROUTES],
+    description: "The organization's own key, named keys, audit log, alerts and webhooks.",
+    routes: [
+      ...OWN_KEY_ROUTES,
+      ...KEY_ROUTES,
+      ...AUDIT_LOG_ROUTES,
+      ...ORGANIZATION_ALERT_ROUTES,
+      ...WEBHOOK_ROUTES,
+    ],
   },
   {
     name: "Users",

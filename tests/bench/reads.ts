@@ -98,6 +98,7 @@ const READS: readonly Read[] = [
     name: "one case",
     question: ({ facts }) => ({ path: `/v1/cases/${facts.followUp}`, key: facts.key }),
   },
+  { operation: "getAlerts", name: "alerts", question: own("/v1/organization/alerts?state=all") },
   { operation: "getContests", name: "contests", question: own("/v1/contests") },
   {
     operation: "getOwnPage",

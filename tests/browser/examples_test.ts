@@ -19,7 +19,9 @@ const OF_USERS: ReadonlySet<string> = new Set([
  */
 function cannot({ operationId, security, path }: Operation): boolean {
   return (security.length > 0 && !("organizationKey" in security[0]!)) || OF_USERS.has(operationId) ||
-    /\{(?:id|report_id|delivery_id|probe_id|run_id|case_id|sha256|token|key_id|user_id)\}/.test(path) &&
+    /\{(?:id|report_id|delivery_id|probe_id|run_id|case_id|sha256|token|key_id|alert_id|user_id)\}/.test(
+        path,
+      ) &&
       operationId !== "getReplay";
 }
 

@@ -4,10 +4,10 @@
  */
 import assert from "node:assert/strict";
 import { query } from "../../src/store/database.ts";
-import type { AlertRow } from "../../src/store/records.ts";
 import { alertsQuery } from "../../src/store/alerts.ts";
 import { raiseUsageAlerts } from "../../src/operations/organizations/alerts.ts";
 import { Upkeep } from "../../src/operations/installation/upkeep.ts";
+import { alertsOf, raiseUsageAlert, runUpkeep, score, useOn } from "../alerting.ts";
 import { withDirectory } from "../auditing.ts";
 import {
   type Harness,
@@ -24,41 +24,6 @@ const DAY = 24 * HOUR;
 const ACK_KEY = "master-key-of-the-tests-ALERT_ACK-000001";
 const SECRETS = { masterSecrets: { ORG_CREATE: [MASTER_KEY], ALERT_ACK: [ACK_KEY] } };
 const DASHBOARD = { ...SECRETS, adminDashboard: true };
-
-let sessions = 0;
-
-/** Scores `count` interactions at the present instant. */
-async function score({ send }: Harness, key: string, count: number): Promise<void> {
-  const { status, text } = await send("/v1/score/batch", {
-    key,
-    body: {
-      operator_id: "operator-1",
-      domain: "general",
-      interactions: Array.from({ length: count }, () => ({
-        session_id: `s-${sessions += 1}`,
-        time_to_decision_ms: 9000,
-        decision: "accepted",
-      })),
-    },
-  });
-  assert.equal(status, 200, text);
-}
-
-/** Scores once a day for `days` days; returns when the last score is a day old. */
-async function useOn(harness: Harness, key: string, days: number): Promise<void> {
-  for (let day = 0; day < days; day += 1) {
-    await score(harness, key, 1);
-    harness.clock.advance(DAY);
-  }
-}
-
-async function runUpkeep({ dependencies, clock }: Harness): Promise<void> {
-  await new Upkeep(dependencies).run(clock.now());
-}
-
-async function alertsOf({ database }: Harness): Promise<readonly AlertRow[]> {
-  return await database.read(alertsQuery({ all: true }));
-}
 
 /** Details of the raised alerts in an organization's audit log. */
 async function raisedOf({ database }: Harness, orgId: string): Promise<readonly unknown[]> {
@@ -77,11 +42,7 @@ async function raisedOf({ database }: Harness, orgId: string): Promise<readonly 
 /** Makes an organization with unusual usage; returns its key and the alert's id. */
 async function raised(harness: Harness, orgId = "acme") {
   const key = await harness.organization(orgId);
-  await useOn(harness, key, 7);
-  await score(harness, key, 11);
-  await runUpkeep(harness);
-  const row = (await alertsOf(harness)).find((alert) => alert.org_id === orgId)!;
-  return { key, alertId: row.alert_id };
+  return { key, alertId: await raiseUsageAlert(harness, orgId, key) };
 }
 
 // ---- raising alerts ---------------------------------------------------------------------------------------

@@ -65,6 +65,7 @@ const NAMED = [
   "WEBHOOK_REDELIVERED",
   "WEBHOOK_EVENTS_DROPPED",
   "ALERT_RAISED",
+  "ALERT_ACKNOWLEDGED",
   "SUBJECT_ACCESS",
   "CHAIN_GENESIS",
   "CHAIN_RESTORED",
@@ -303,7 +304,7 @@ Deno.test(
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     harness.clock.advance(1);
-    assert.equal(NAMED.length, 48);
+    assert.equal(NAMED.length, 49);
     for (const event_type of NAMED) {
       for (const path of [PATH, EXPORT]) {
         const { status, text } = await harness.send(`${path}?event_type=${event_type}&until=2026-11-20`, {

@@ -94,6 +94,8 @@ Deno.test(
         "DELETE /v1/keys/{key_id} key",
         "GET /v1/admin/audit-log key",
         "GET /v1/admin/audit-log/export key",
+        "GET /v1/organization/alerts key",
+        "POST /v1/organization/alerts/{alert_id}/ack key",
         "POST /v1/admin/webhook/register key",
         "GET /v1/admin/webhook/list key",
         "DELETE /v1/admin/webhook/{id} key",

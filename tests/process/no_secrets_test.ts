@@ -13,6 +13,7 @@ import { deriveSecretsKey } from "../../src/keys/secrets.ts";
 import { MASTER_SCOPES } from "../../src/keys/master_keys.ts";
 import type { Route } from "../../src/http/exchange.ts";
 import { ROUTES } from "../../src/http/routes.ts";
+import { earlierUsage } from "../alerting.ts";
 import { IS_SERVER } from "../database.ts";
 import { cookieIn, filledBody, fillExamples, NOBODY, SHARED_SECRET, targetOf } from "../examples.ts";
 import {
@@ -188,12 +189,19 @@ async function callEverything(outputs: Outputs, service: RunningService, { env, 
   readonly alert: () => Promise<void>;
 }): Promise<string> {
   let own = first;
-  const names = await fillExamples(async (path, body) => {
+  const filled = await fillExamples(async (path, body) => {
     const { status, text } = await outputs.call(service, path, { key: own, body });
     assert.ok(status === 200 || status === 201, text);
     return JSON.parse(text);
   }, () => new Promise((wait) => setTimeout(wait, 50)));
   await alert();
+  let alertId: string | undefined;
+  while (alertId === undefined) {
+    const { text } = await outputs.call(service, "/v1/organization/alerts", { key: own });
+    alertId = JSON.parse(text).alerts[0]?.alert_id;
+    if (alertId === undefined) await new Promise((wait) => setTimeout(wait, 500));
+  }
+  const names: Readonly<Record<string, string>> = { ...filled, "01ALERTOFTHEEXAMPLE0000000": alertId };
   for (const route of inOrder()) {
     const { auth, method } = route;
     const key = auth.kind === "master"
@@ -394,7 +402,7 @@ Deno.test("after every endpoint and every command no secret is in the database, 
       changeRows(data, {
         sql: "INSERT INTO alert VALUES (?, 'caller', 'HIGH', 'USAGE_ANOMALY', 20777, '{}', 0, 0, NULL)",
         parameters: ["alert-of-the-example"],
-      }),
+      }, ...earlierUsage("caller", Date.now())),
   });
   const firstPem = await Deno.readTextFile(keyFile);
   await runEverything(outputs, { env, directory });

@@ -55,7 +55,7 @@ export async function readHeldProbes(dependencies: Reading, orgId: string): Prom
 export async function drawsOf(
   dependencies: Pick<Reading, "database" | "seals">,
   orgId: string,
-  probes: readonly ProbeRow[],
+  probes: readonly Pick<ProbeRow, "probe_id">[],
 ): Promise<ReadonlyMap<string, ProbeDrawRow>> {
   const found = new Map<string, ProbeDrawRow>();
   for (const piece of chunksOf(probes, DRAWS_TOGETHER)) {
