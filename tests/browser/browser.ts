@@ -133,6 +133,14 @@ async function open(
     viewport: { width, height },
     reducedMotion: "reduce",
   });
+  // A breach that the page's script catches is told to listeners alone.
+  await context.addInitScript(() =>
+    addEventListener(
+      "securitypolicyviolation",
+      ({ violatedDirective, blockedURI }) =>
+        console.error(`broke its policy: ${violatedDirective} ${blockedURI}`),
+    )
+  );
   const page = await context.newPage();
   // In the order in which they were made, not in which they ended.
   const made = new Map<Request, Requested | null>();

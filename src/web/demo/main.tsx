@@ -1,4 +1,6 @@
 /** `/demo`: four short cases for a visitor, or twelve, measured, scored by the service, and explained. */
+// First, since the modules below make schemas.
+import "../shared/no_eval.ts";
 import { render } from "preact";
 import { Demo } from "./demo.tsx";
 

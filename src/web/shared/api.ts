@@ -2,6 +2,8 @@
  * Calls to the service from which the page came: the only place where a page uses the network. After a 429 it
  * waits and sends the request again; `onWait` receives the end of the wait.
  */
+// The console imports this module before any that makes a schema.
+import "./no_eval.ts";
 import type { ErrorCode } from "../../domain/errors.ts";
 import { reportCall } from "./connection.ts";
 

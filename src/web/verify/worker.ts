@@ -2,6 +2,8 @@
  * The verifier of the console: the code of `src/evidence`, for files that never leave the browser. It runs in
  * a thread of its own, so that the page stays responsive.
  */
+// First, since the modules below make schemas.
+import "../shared/no_eval.ts";
 import { hasTooManyValues } from "../../evidence/answer_size.ts";
 import { type FileReport, FilesVerifier } from "../../evidence/files.ts";
 import { groupFindings } from "../../evidence/finding_groups.ts";
