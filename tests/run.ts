@@ -5,7 +5,7 @@
  * - `task gate`: what a change must pass besides: the contract of a database on a libSQL server, the program
  *   as a process, browsers, real servers, verifiers in other languages.
  * - `task endure`: all of HTTP, and the program, on a libSQL server; limits shared through a KV Connect
- *   server; sign-in at Keycloak.
+ *   server; sign-in at Keycloak; the pages in Firefox and WebKitGTK, which are installed first if that is allowed.
  * - `task test FILE…`: the named files, with any other argument of `deno test`.
  *
  * A test that needs something of the machine names it in square brackets at the end of its name; that is the
@@ -114,8 +114,11 @@ function named(names: readonly string[]): readonly string[] {
 /** Tests that need another program, or this one as a process of its own. */
 const beside = within("browser", "interop", "process", "real");
 
-/** Files whose tests need minutes of preparation: a KV Connect server has to be built, Keycloak to make a database. */
-const ENDURING = named(["real/denokv", "real/keycloak"]);
+/**
+ * Files whose tests need minutes of preparation: a KV Connect server has to be built, Keycloak to make a database, two more browsers to be
+ * installed.
+ */
+const ENDURING = named(["browser/firefox", "browser/webkit", "real/denokv", "real/keycloak"]);
 
 /** Started first, so that all lanes end together. */
 const LONGEST = named([
@@ -238,6 +241,9 @@ async function worker(): Promise<readonly Finished[]> {
 }
 
 await buildWeb();
+if (isLane && first === "endure") {
+  await new Deno.Command("bash", { args: [".ci/engines"], cwd: ROOT, stdout: "inherit" }).output();
+}
 let bundled: string | null = null;
 if (isLane && first !== "test") {
   bundled = `${await Deno.makeTempDir({ prefix: "jiss-tests-" })}/jiss.js`;
