@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { assertAccessible, assertFits, browserTests, THEMES } from "./browser.ts";
-import { go, shown } from "./console.ts";
+import { go, shown, signInAsOfficer } from "./console.ts";
 import { type DemoService, sharedDemo } from "./demo_service.ts";
 
 // deno-lint-ignore no-explicit-any -- an answer is whatever the service said
@@ -17,19 +17,6 @@ const casesTest = browserTests<DemoService>(sharedDemo(), ({ service }) => servi
 async function freeCases({ service, key }: DemoService): Promise<Json[]> {
   const { body }: Json = await service.send("/v1/cases", { key });
   return body.cases.filter(({ state, steps }: Json) => state === "open" && steps.length === 0);
-}
-
-let officers = 0;
-
-/** Signs a new officer in, by an invitation. */
-async function signInAsOfficer(page: Page, { service, key }: DemoService): Promise<void> {
-  officers += 1;
-  const body = { email: `officer-${officers}@demo.example`, name: `Officer ${officers}`, role: "officer" };
-  const invited: Json = (await service.send("/v1/users", { key, method: "POST", body })).body;
-  await page.goto(invited.link);
-  await page.getByLabel(/^Password/).fill("correct horse battery");
-  await page.getByRole("button", { name: "Set the password" }).click();
-  await page.getByRole("navigation", { name: "Console" }).waitFor();
 }
 
 /** Counts the clicks on a page. */

@@ -52,3 +52,16 @@ export async function signInByLink(page: Page, demo: DemoService): Promise<void>
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("navigation", { name: "Console" }).waitFor();
 }
+
+let officers = 0;
+
+/** Signs a new officer in, by an invitation. */
+export async function signInAsOfficer(page: Page, { service, key }: DemoService): Promise<void> {
+  officers += 1;
+  const body = { email: `officer-${officers}@demo.example`, name: `Officer ${officers}`, role: "officer" };
+  const invited = (await service.send("/v1/users", { key, method: "POST", body })).body;
+  await page.goto(invited.link);
+  await page.getByLabel(/^Password/).fill("correct horse battery");
+  await page.getByRole("button", { name: "Set the password" }).click();
+  await page.getByRole("navigation", { name: "Console" }).waitFor();
+}

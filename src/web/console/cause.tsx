@@ -38,7 +38,7 @@ export function Cause(
   );
 }
 
-export function NextStep({ id, body, recommended, set, defaults, onSet }: {
+export function NextStep({ id, body, recommended, set, defaults, isAsked, onSet }: {
   /** The reviewer. */
   readonly id: string;
   readonly body: Profile;
@@ -47,6 +47,8 @@ export function NextStep({ id, body, recommended, set, defaults, onSet }: {
   /** The exercises that were set, and those that can be. */
   readonly set: Exercises;
   readonly defaults: ExerciseDefaults;
+  /** Whether the user came to set an exercise, whatever the next step is. */
+  readonly isAsked: boolean;
   readonly onSet: () => void;
 }) {
   const { signedIn } = useSession();
@@ -76,11 +78,12 @@ export function NextStep({ id, body, recommended, set, defaults, onSet }: {
           <a class="button main" href={addressOf(LABELS_VIEW, { operator_id: id })}>Label decisions</a>
         </p>
       )}
-      {act === "exercise" && may(signedIn, "act") && (
+      {(act === "exercise" || isAsked) && may(signedIn, "act") && (
         <SetExercise
           id={id}
           button="Set an exercise"
-          isMain
+          isMain={act === "exercise"}
+          isOpenAtFirst={isAsked}
           held={set.can_be_set}
           defaults={defaults}
           onSet={onSet}

@@ -15,11 +15,26 @@ interface Way {
 }
 
 export function Confirmed(
-  { button, isMain = false, title, choices, happens, stays, ways, ready = true, busy, error, children }: {
+  {
+    button,
+    isMain = false,
+    isOpenAtFirst = false,
+    title,
+    choices,
+    happens,
+    stays,
+    ways,
+    ready = true,
+    busy,
+    error,
+    children,
+  }: {
     /** The label of the button that asks. */
     readonly button: string;
     /** Whether it is the view's first button. */
     readonly isMain?: boolean;
+    /** Whether the question stands open, with the focus, as soon as it is there. */
+    readonly isOpenAtFirst?: boolean;
     /** The question's heading. */
     readonly title: string;
     /** Fields that stand before what will happen. */
@@ -37,7 +52,7 @@ export function Confirmed(
     readonly children?: ComponentChildren;
   },
 ) {
-  const [isOpen, setOpen] = useState(false);
+  const [isOpen, setOpen] = useState(isOpenAtFirst);
   const id = useId();
   const opener = useRef<HTMLButtonElement>(null);
   const head = useRef<HTMLHeadingElement>(null);

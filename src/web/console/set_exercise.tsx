@@ -34,12 +34,14 @@ export interface ExerciseDefaults {
   readonly language: Run["language"];
 }
 
-export function SetExercise({ id, button, isMain = false, held, defaults, onSet }: {
+export function SetExercise({ id, button, isMain = false, isOpenAtFirst = false, held, defaults, onSet }: {
   /** The reviewer. */
   readonly id: string;
   readonly button: string;
   /** Whether it is the view's first button. */
   readonly isMain?: boolean;
+  /** Whether the user has asked for it already, in another view. */
+  readonly isOpenAtFirst?: boolean;
   readonly held: readonly Held[];
   readonly defaults: ExerciseDefaults;
   readonly onSet: () => void;
@@ -131,6 +133,7 @@ export function SetExercise({ id, button, isMain = false, held, defaults, onSet 
     <Confirmed
       button={button}
       isMain={isMain}
+      isOpenAtFirst={isOpenAtFirst}
       choices={choices}
       title={`Set an exercise for ${name}`}
       happens={[

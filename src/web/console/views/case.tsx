@@ -178,7 +178,10 @@ function Acts({ shown, onChanged, again }: ShownProperties) {
             Take it
           </button>
         )}
-        <a class="button" href={`/console/operators/${encodeURIComponent(shown.operator_id)}`}>
+        <a
+          class="button"
+          href={addressOf(`/console/operators/${encodeURIComponent(shown.operator_id)}`, { ask: "exercise" })}
+        >
           Open the reviewer, set an exercise
         </a>
       </div>

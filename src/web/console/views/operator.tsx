@@ -1,6 +1,6 @@
 /** One operator: the cause first, then the next step, the score, how it is judged, exercises, and the acts on its records. */
 import { useState } from "preact/hooks";
-import { useRoute } from "preact-iso";
+import { useLocation, useRoute } from "preact-iso";
 import { crossingInWords, historyFigure, projectionFigure } from "../../../pages/operator_plots.ts";
 import { dimensionsFigure, priorRemarks } from "../../../pages/jis_plot.ts";
 import { nameInWords, shareInWords } from "../../../pages/wording.ts";
@@ -93,6 +93,8 @@ function Next({ id, body, maintenance, exercises }: {
   readonly maintenance: Asked<Maintenance>;
   readonly exercises: Asked<Exercises>;
 }) {
+  const { path, query, route } = useLocation();
+  const isAsked = query.ask === "exercise";
   const { loaded: recommended } = maintenance;
   const { loaded: set, again } = exercises;
   // What failed says so in the section of the exercises.
@@ -104,7 +106,12 @@ function Next({ id, body, maintenance, exercises }: {
       recommended={recommended.state === "ready" ? recommended.body.recommendation : null}
       set={set.body}
       defaults={defaultsOf(maintenance, set.body)}
-      onSet={again}
+      isAsked={isAsked}
+      onSet={() => {
+        // What is done is not asked again, nor when the page is loaded anew.
+        if (isAsked) route(path, true);
+        again();
+      }}
     />
   );
 }
