@@ -20,7 +20,8 @@ export function WebhooksView() {
             ? (
               <Empty>
                 <p>
-                  No destination is registered: nobody is told of scores, decisions and cases. Register one below.
+                  No destination is registered: nobody is told of scores, decisions and cases. Register one
+                  below.
                 </p>
               </Empty>
             )

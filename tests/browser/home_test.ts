@@ -1,0 +1,176 @@
+/**
+ * Home and Trends in the console: people with the cause, the trend and one next step; the weeks of the organization and of a team;
+ * two teams side by side. Every figure is the API's.
+ */
+import assert from "node:assert/strict";
+import type { Page } from "playwright-core";
+import { NEXT_WORDS } from "../../src/web/console/case_words.ts";
+import { weekInWords } from "../../src/pages/week_plots.ts";
+import { assertAccessible, assertFits, browserTests, THEMES } from "./browser.ts";
+import { go, shown, signIn, signInByLink } from "./console.ts";
+import { type DemoService, sharedDemo } from "./demo_service.ts";
+
+// deno-lint-ignore no-explicit-any -- an answer is whatever the service said
+type Json = any;
+
+const homeTest = browserTests<DemoService>(sharedDemo(), ({ service }) => service.url);
+
+async function ask({ service, key }: DemoService, path: string): Promise<Json> {
+  const { status, body } = await service.send(path, { key });
+  assert.equal(status, 200, path);
+  return body;
+}
+
+async function openHome(page: Page, { key }: DemoService): Promise<void> {
+  await page.goto("/console");
+  await signIn(page, key);
+  await shown(page);
+}
+
+homeTest(
+  "home begins with people: the cause, where the score goes, and one next step",
+  async (visit, demo) => {
+    const { page } = await visit();
+    await openHome(page, demo);
+    const { cases } = await ask(demo, "/v1/cases?include=present&limit=8");
+    assert.ok(cases.length > 3);
+    const items = page.getByRole("region", { name: "What needs attention" }).getByRole("listitem");
+    assert.equal(await items.count(), cases.length);
+    for (const [index, one] of cases.entries()) {
+      const said = await items.nth(index).innerText();
+      for (const text of [one.operator_id, one.statement, NEXT_WORDS[one.cause as keyof typeof NEXT_WORDS]]) {
+        assert.ok(said.includes(text), `${text} in ${said}`);
+      }
+      const { trend } = one.present;
+      const arrow = Math.abs(trend) < 1 ? "→" : trend > 0 ? "↗" : "↘";
+      assert.ok(said.includes(arrow), `${trend}: ${said}`);
+      assert.equal(await items.nth(index).getByRole("link", { name: /^Begin/ }).count(), 1);
+    }
+    await items.first().getByRole("link", { name: /^Begin/ }).click();
+    await page.getByRole("heading", { level: 1, name: "Case" }).waitFor();
+  },
+);
+
+homeTest(
+  "the weeks are those of the API, for all and for a team, and the address keeps the choice",
+  async (visit, demo) => {
+    const { page } = await visit();
+    await openHome(page, demo);
+    for (const team of [null, "Clinic"]) {
+      if (team !== null) {
+        await page.getByLabel("Team").selectOption(team);
+        await page.waitForURL(`**/console?team=${team}`);
+        await shown(page);
+      }
+      const body = await ask(demo, `/v1/organization/weeks?limit=15${team === null ? "" : `&team=${team}`}`);
+      const rows = await page.locator("#weeks-of-median tbody tr").evaluateAll((found) =>
+        found.map((row) => [...row.children].map((cell) => cell.textContent))
+      );
+      assert.deepEqual(
+        rows,
+        body.weeks.map(({ week_start, median_jis, median_interval: { low, high }, operators }: Json) => [
+          week_start,
+          median_jis.toFixed(1),
+          `${low.toFixed(1)} to ${high.toFixed(1)}`,
+          String(operators),
+        ]),
+      );
+      const verdicts = await page.locator("#weeks-of-verdicts tbody tr").last().evaluate((row) =>
+        [...row.children].slice(1).map((cell) => Number(cell.textContent))
+      );
+      const { compliant, undetermined, non_compliant } = body.weeks.at(-1).verdicts;
+      assert.deepEqual(verdicts, [compliant, undetermined, non_compliant]);
+
+      const map = page.getByRole("region", { name: "Scores by operator and week" });
+      assert.deepEqual(
+        await map.locator("thead th").allInnerTexts(),
+        ["Operator", ...body.weeks.map(({ week_start }: Json) => weekInWords(week_start))],
+      );
+      const cells = await map.locator("tbody tr").evaluateAll((found) =>
+        found.map((row) => [...row.children].map((cell) => cell.textContent!))
+      );
+      assert.deepEqual(
+        cells.map(([name]) => name),
+        body.operators.map(({ operator_id }: Json) => operator_id),
+      );
+      const signs: Record<string, string> = { compliant: "✓", undetermined: "?", non_compliant: "!" };
+      for (const [row, { weeks }] of body.operators.entries()) {
+        for (const [index, cell] of weeks.entries()) {
+          const said = cells[row]![index + 1]!;
+          if (cell === null) assert.equal(said, "–");
+          else {
+            assert.ok(said.startsWith(cell.jis.toFixed(1)), `${said}: ${cell.jis}`);
+            assert.ok(said.includes(signs[cell.verdict]!), said);
+            assert.equal(said.includes("no interaction in the week"), !cell.interacted);
+          }
+        }
+      }
+    }
+    await page.goBack();
+    await shown(page);
+    assert.equal(await page.getByLabel("Team").inputValue(), "");
+  },
+);
+
+homeTest("two teams stand side by side, with what can be said of their difference", async (visit, demo) => {
+  const { page, requests, idle } = await visit();
+  await openHome(page, demo);
+  await page.getByRole("link", { name: "Compare two periods or two teams" }).click();
+  await page.getByRole("heading", { level: 1, name: "Trends" }).waitFor();
+  await shown(page);
+  await page.getByLabel("Weeks and team of the first").getByLabel("Team").selectOption("Clinic");
+  await shown(page);
+  const second = page.getByLabel("Weeks and team of the second");
+  await second.getByLabel("Team").selectOption("Hiring");
+  await shown(page);
+  await idle();
+  const before = requests.length;
+  await second.getByLabel("to that of").fill("2020-01-06");
+  await page.getByRole("alert").waitFor();
+  await idle();
+  assert.equal(requests.length, before + 1);
+  await page.goBack();
+  await shown(page);
+  const [clinic, hiring] = await Promise.all(
+    ["Clinic", "Hiring"].map((team) => ask(demo, `/v1/organization/weeks?team=${team}&limit=0`)),
+  );
+  const [one, other] = [clinic.weeks.at(-1), hiring.weeks.at(-1)];
+  const apart = one.median_interval.low > other.median_interval.high ||
+    other.median_interval.low > one.median_interval.high;
+  const heading = apart ? "The medians differ clearly" : "The medians do not differ clearly";
+  const said = await page.locator(".notice").filter({ hasText: heading }).innerText();
+  for (const text of ["Clinic", "Hiring", one.median_jis.toFixed(1), other.median_jis.toFixed(1)]) {
+    assert.ok(said.includes(text), `${text} in ${said}`);
+  }
+});
+
+homeTest("an admin sets an operator's team from the operator's page", async (visit, demo) => {
+  const { page } = await visit();
+  await signInByLink(page, demo);
+  await go(page, "/console/operators/reviewer-chen");
+  await shown(page);
+  await page.getByRole("button", { name: "Set the team" }).click();
+  await page.getByLabel("Name of the team").fill("Second line");
+  await page.getByRole("button", { name: "Set it" }).click();
+  await page.locator("[data-figure='profile.team']").filter({ hasText: "Second line" }).waitFor();
+  assert.equal((await ask(demo, "/v1/operator/reviewer-chen/profile")).profile.team, "Second line");
+  await page.getByRole("button", { name: "Set the team" }).click();
+  await page.getByRole("button", { name: "Take the team away" }).click();
+  await page.getByText("In no team.").waitFor();
+  await assertAccessible(page, "the operator without a team");
+});
+
+for (const theme of THEMES) {
+  homeTest(`home and trends are accessible and fit a phone, in the ${theme} theme`, async (visit, demo) => {
+    for (const width of [1280, 390]) {
+      const { page } = await visit({ theme, width });
+      await openHome(page, demo);
+      for (const view of ["", "?team=Credit", "/trends", "/trends?compare=1&team=Clinic&team2=Credit"]) {
+        await go(page, `/console${view}`);
+        await shown(page);
+        await assertAccessible(page, `${view} at ${width}`);
+        await assertFits(page, `${view} at ${width}`);
+      }
+    }
+  });
+}
