@@ -36,7 +36,7 @@ export type Place = keyof typeof PLACES;
 
 /** The choice of a theme, which the script shows. */
 const THEME_FIELD =
-  markup`<label class="theme" hidden>Theme <select><option value="system">System</option><option value="light">Light</option><option value="dark">Dark</option></select></label>`;
+  markup`<div class="theme" hidden><label for="theme">Theme</label><select id="theme"><option value="system">System</option><option value="light">Light</option><option value="dark">Dark</option></select></div>`;
 
 /** Leaving the console forgets the key, so links there open in a new tab. */
 const ELSEWHERE = markup` target="_blank" rel="noopener"`;

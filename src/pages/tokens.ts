@@ -93,8 +93,15 @@ const SHEET_COLOURS = {
   },
 } as const satisfies Record<string, Tokens>;
 
+/** All colours of the sheet, by theme. */
+export const SHEET_PALETTES = {
+  light: { ...PAGE_COLOURS.light, ...SHEET_COLOURS.light },
+  dark: { ...PAGE_COLOURS.dark, ...SHEET_COLOURS.dark },
+  print: { ...PAGE_COLOURS.print, ...SHEET_COLOURS.print },
+} as const satisfies Record<string, Tokens>;
+
 /** Lengths and faces. A space is named for its pixels at the usual size of text. */
-const SIZES: Tokens = {
+export const SIZES: Tokens = {
   "space-2": ".125rem",
   "space-4": ".25rem",
   "space-6": ".375rem",
@@ -111,7 +118,6 @@ const SIZES: Tokens = {
   "text-l": "1rem",
   "text-xl": "1.125rem",
   "text-2xl": "1.5rem",
-  "text-3xl": "1.75rem",
   "text-hero": "3.25rem",
   // In the units of a picture, which is as wide as a telephone.
   "text-plot": "15px",

@@ -235,6 +235,7 @@ browserTest(
       ),
       [
         "GET /demo",
+        "GET /assets/theme.js",
         "GET /assets/style.css",
         "GET /assets/demo.js",
         "GET /collector.js",
@@ -490,7 +491,7 @@ browserTest(
         await rest(page);
         assert.deepEqual(
           await page.evaluate(() => ({
-            chosen: document.querySelectorAll(":checked").length,
+            chosen: document.querySelectorAll("main :checked").length,
             complaint: document.querySelector("form [role=alert]")!.textContent,
             unfolded: document.querySelectorAll("details[open]").length,
             focused: document.activeElement?.textContent,

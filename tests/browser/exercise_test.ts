@@ -100,6 +100,7 @@ browserTest(
     );
     assert.deepEqual([...kinds], [
       "GET …",
+      "GET /assets/theme.js",
       "GET /assets/style.css",
       "GET /assets/exercise.js",
       "GET …/state",

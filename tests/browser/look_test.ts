@@ -1,0 +1,331 @@
+/** The look of the console: one bar, themes, what stands while the service is away, and paper. */
+import assert from "node:assert/strict";
+import type { Page } from "playwright-core";
+import { forceInWords } from "../../src/pages/force_words.ts";
+import { assertAccessible, assertFits, browserTests, focused, THEMES } from "./browser.ts";
+import { choose, go, openMenu, shown, signIn } from "./console.ts";
+import { sharedDemo } from "./demo_service.ts";
+
+const lookTest = browserTests(sharedDemo(), ({ service }) => service.url);
+
+/** Each view with the name that its paper has. */
+const VIEWS: readonly (readonly [path: string, name: string])[] = [
+  ["", "Home"],
+  ["/cases", "Cases"],
+  ["/operators", "Operators"],
+  ["/operators/reviewer-ada", "reviewer-ada"],
+  ["/labels", "Labels"],
+  ["/decisions", "Decisions"],
+  ["/contests", "Contests"],
+  ["/reports", "Compliance reports"],
+  ["/audit-log", "Audit log"],
+  ["/verify", "Verify"],
+  ["/users", "Users"],
+  ["/key", "Keys"],
+  ["/webhooks", "Webhooks"],
+  ["/account", "Account"],
+  ["/nowhere", "There is nothing here"],
+];
+
+/** The theme that the page shows: that of its ground. */
+async function ground(page: Page): Promise<"light" | "dark"> {
+  const colour = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  return colour === "rgb(255, 255, 255)" ? "light" : "dark";
+}
+
+async function open(page: Page, key: string): Promise<void> {
+  await page.goto("/console");
+  await signIn(page, key);
+  await shown(page);
+}
+
+lookTest(
+  "the console has one bar, whose groups hold the views, and which marks the open one",
+  async (visit, { key }) => {
+    const { page } = await visit();
+    await page.goto("/console");
+    assert.ok(await page.getByRole("navigation", { name: "Site" }).isVisible());
+    await signIn(page, key);
+    await shown(page);
+    assert.equal(await page.getByRole("navigation").filter({ visible: true }).count(), 1);
+    const bar = page.getByRole("navigation", { name: "Console" });
+    for (
+      const [group, first] of [["Overview", "Home"], ["Evidence", "Reports"], ["Settings", "Users"]] as const
+    ) {
+      const links = bar.getByRole("list", { name: group }).getByRole("link");
+      assert.equal(await links.first().textContent(), first);
+    }
+    for (const one of await bar.getByRole("list", { name: "Help" }).getByRole("link").all()) {
+      assert.match((await one.textContent())!, /\(new tab\)$/);
+      assert.equal(await one.getAttribute("target"), "_blank");
+    }
+    await bar.getByRole("link", { name: "Cases" }).click();
+    await shown(page);
+    assert.deepEqual(await page.locator("[aria-current=page]").filter({ visible: true }).allTextContents(), [
+      "Cases",
+    ]);
+    const skip = page.getByRole("link", { name: "Skip to the content" });
+    await skip.focus();
+    assert.ok((await skip.boundingBox())!.x >= 0);
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Tab");
+    assert.ok(await page.evaluate(() => document.activeElement!.closest("main") !== null));
+    // Signed out, the page has the header of the others again.
+    await choose(page, "Sign out");
+    await page.getByRole("heading", { name: "Sign in" }).waitFor();
+    assert.ok(await page.getByRole("navigation", { name: "Site" }).isVisible());
+  },
+);
+
+lookTest(
+  "the menu opens by keyboard, Escape closes it where it was opened, and so does the focus elsewhere",
+  async (visit, { key }) => {
+    const { page } = await visit();
+    await open(page, key);
+    const opener = page.locator("button[aria-controls=menu]");
+    const menu = page.locator("#menu");
+    assert.equal(await menu.isVisible(), false);
+    await opener.focus();
+    await page.keyboard.press("Enter");
+    assert.equal(await opener.getAttribute("aria-expanded"), "true");
+    for (const theme of THEMES) {
+      await page.emulateMedia({ colorScheme: theme });
+      await assertAccessible(page, `the menu, ${theme}`);
+    }
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Escape");
+    await menu.waitFor({ state: "hidden" });
+    assert.ok(await opener.evaluate((button) => button === document.activeElement));
+    await openMenu(page);
+    await page.getByRole("link", { name: "Cases", exact: true }).focus();
+    await menu.waitFor({ state: "hidden" });
+  },
+);
+
+lookTest(
+  "at 390 pixels a button opens the list of views, which closes with the choice",
+  async (visit, { key }) => {
+    const { page } = await visit({ width: 390, height: 844 });
+    await open(page, key);
+    const opener = page.getByRole("button", { name: "Menu" });
+    const reports = page.getByRole("link", { name: "Reports" });
+    assert.equal(await reports.isVisible(), false);
+    // The view begins near the top.
+    assert.ok((await page.locator("h1").boundingBox())!.y < 100);
+    await opener.focus();
+    await page.keyboard.press("Enter");
+    await reports.waitFor();
+    for (const theme of THEMES) {
+      await page.emulateMedia({ colorScheme: theme });
+      await assertAccessible(page, `the list of views, ${theme}`);
+    }
+    await assertFits(page, "the list of views");
+    await page.keyboard.press("Escape");
+    await reports.waitFor({ state: "hidden" });
+    assert.equal(await focused(page), "Menu");
+    await opener.click();
+    await reports.click();
+    await page.getByRole("heading", { name: "Compliance reports" }).waitFor();
+    await reports.waitFor({ state: "hidden" });
+    await page.waitForFunction(() => document.activeElement?.tagName === "H1");
+  },
+);
+
+lookTest(
+  "a chosen theme holds on all pages, before they are drawn, and System gives it back",
+  async (visit, { key }) => {
+    const { page } = await visit({ theme: "light" });
+    await open(page, key);
+    assert.equal(await ground(page), "light");
+    await openMenu(page);
+    await page.getByRole("radio", { name: "Dark" }).check();
+    assert.equal(await ground(page), "dark");
+    await assertAccessible(page, "dark by choice");
+    await page.addInitScript(() => {
+      // The body does not exist before the head's scripts have run.
+      new MutationObserver((_, observer) => {
+        if (document.body === null) return;
+        observer.disconnect();
+        Object.assign(globalThis, { themeAtBody: document.documentElement.dataset.theme });
+      }).observe(document, { childList: true, subtree: true });
+    });
+    for (const path of ["/docs", "/docs/errors", "/docs/verify-offline", "/demo"]) {
+      await page.goto(path);
+      assert.equal(
+        await page.evaluate(() => (globalThis as { themeAtBody?: string }).themeAtBody),
+        "dark",
+        path,
+      );
+      assert.equal(await ground(page), "dark", path);
+      await assertAccessible(page, `${path}, dark by choice`);
+    }
+    await page.getByLabel("Theme").selectOption("light");
+    await page.emulateMedia({ colorScheme: "dark" });
+    assert.equal(await ground(page), "light");
+    await page.getByLabel("Theme").selectOption("system");
+    assert.equal(await ground(page), "dark");
+    await page.reload();
+    assert.equal(await page.getByLabel("Theme").inputValue(), "system");
+    await page.emulateMedia({ colorScheme: "light" });
+    assert.equal(await ground(page), "light");
+  },
+);
+
+lookTest("where the browser keeps nothing, a theme holds until the page is left", async (visit, { key }) => {
+  const { page } = await visit();
+  await page.addInitScript(() => {
+    const refuse = () => {
+      throw new DOMException("refused", "SecurityError");
+    };
+    Object.defineProperty(globalThis, "localStorage", { get: refuse });
+  });
+  await open(page, key);
+  await openMenu(page);
+  await page.getByRole("radio", { name: "Dark" }).check();
+  assert.equal(await ground(page), "dark");
+  await page.reload();
+  await page.getByRole("heading", { name: "Sign in" }).waitFor();
+  assert.equal(await ground(page), "light");
+});
+
+lookTest(
+  "without a connection the view stays, says as of when, and goes on by itself",
+  async (visit, { key }) => {
+    const { page, requests, idle, expectErrors } = await visit();
+    expectErrors(/ERR_(?:FAILED|INTERNET_DISCONNECTED)/);
+    await open(page, key);
+    await go(page, "/console/operators");
+    await shown(page);
+    const bar = page.locator("[data-connection]");
+    const rows = page.getByRole("row");
+    const before = await rows.count();
+    assert.ok(before > 5);
+    assert.equal(await bar.count(), 0);
+    await page.context().setOffline(true);
+    await page.getByText(/^This browser has no connection\. What is shown is as of \d\d:\d\d UTC\./)
+      .waitFor();
+    assert.equal(await rows.count(), before);
+    for (const theme of THEMES) {
+      await page.emulateMedia({ colorScheme: theme });
+      await assertAccessible(page, `offline, ${theme}`);
+    }
+    await page.context().setOffline(false);
+    await bar.waitFor({ state: "detached" });
+
+    // The browser has a connection, and the service does not answer.
+    await page.route("**/*", (route) => route.abort());
+    await choose(page, "Refresh");
+    await page.getByText(/^The service cannot be reached: look whether it runs\. What is shown is as of/)
+      .waitFor();
+    assert.equal(await rows.count(), before);
+    // What was never shown says so in its own place.
+    await go(page, "/console/decisions");
+    await page.getByRole("heading", { name: "The service cannot be reached" }).waitFor();
+    await go(page, "/console/operators");
+    await page.getByRole("heading", { name: "The service cannot be reached" }).waitFor();
+    await idle();
+    const asked = () => requests.filter(({ path }) => path.startsWith("/v1/organization/operators")).length;
+    const askedBefore = asked();
+    await page.unroute("**/*");
+    await bar.waitFor({ state: "detached" });
+    await page.waitForFunction((count) => document.querySelectorAll("tr").length === count, before);
+    await idle();
+    assert.equal(asked() - askedBefore, 1);
+  },
+);
+
+lookTest(
+  "a refresh keeps what is shown, and another question never gets the answer to the last one",
+  async (visit, { key }) => {
+    const { page } = await visit();
+    await open(page, key);
+    await go(page, "/console/operators");
+    await shown(page);
+    const first = page.getByRole("row").nth(1);
+    const name = await first.getByRole("link").first().textContent();
+    let answer = Promise.withResolvers<void>();
+    await page.route("**/v1/organization/operators*", async (route) => {
+      await answer.promise;
+      await route.continue();
+    });
+    await choose(page, "Refresh");
+    await page.getByText("Refreshing…").waitFor({ state: "attached" });
+    assert.equal(await first.getByRole("link").first().textContent(), name);
+    assert.equal(await page.locator(".loading").count(), 0);
+    answer.resolve();
+    await shown(page);
+    assert.equal(await first.getByRole("link").first().textContent(), name);
+    answer = Promise.withResolvers<void>();
+    await go(page, "/console/operators?verdict=non_compliant");
+    await page.getByRole("status").filter({ hasText: "Loading…" }).waitFor();
+    assert.equal(await page.getByRole("row").count(), 0);
+    await assertAccessible(page, "a view on its way");
+    answer.resolve();
+    await shown(page);
+    assert.ok(await page.getByRole("row").count() > 1);
+  },
+);
+
+lookTest(
+  "on paper each view has whose it is and when, its tables whole, in black, and nothing to click",
+  async (visit, { key }) => {
+    const { page } = await visit({ theme: "dark", width: 700, height: 990 });
+    await open(page, key);
+    for (const [path, name] of VIEWS) {
+      await page.emulateMedia({ media: "screen" });
+      await go(page, `/console${path}`);
+      await page.waitForFunction((to) => location.pathname === to, `/console${path}`);
+      await shown(page);
+      await page.emulateMedia({ media: "print" });
+      const line = await page.locator(".printed").evaluate((one) => [
+        getComputedStyle(one).display,
+        (one as HTMLElement).dataset.line,
+      ]);
+      assert.equal(line[0], "block");
+      assert.match(
+        line[1]!,
+        new RegExp(`^JISS · Demo organization · ${name} · \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d UTC$`),
+      );
+      for (const gone of [page.getByRole("navigation"), page.locator("main").getByRole("button")]) {
+        assert.equal(await gone.filter({ visible: true }).count(), 0, name);
+      }
+      const cut = await page.locator(".scroll").evaluateAll((all) =>
+        all.filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) =>
+          one.getAttribute("aria-label")
+        )
+      );
+      assert.deepEqual(cut, [], name);
+      const colours = await page.locator(".status, .band, h1, td").evaluateAll((
+        all,
+      ) => [...new Set(all.map((one) => getComputedStyle(one).color))]);
+      assert.deepEqual(colours.filter((colour) => colour !== "rgb(0, 0, 0)"), [], name);
+    }
+  },
+);
+
+lookTest("a chart stands alone, and its numbers come when they are asked for", async (visit, { key }) => {
+  const { page } = await visit();
+  await open(page, key);
+  await go(page, "/console/operators/reviewer-ada");
+  await shown(page);
+  const figures = page.locator("main figure");
+  const count = await figures.count();
+  assert.ok(count >= 3);
+  for (let number = 0; number < count; number += 1) {
+    const figure = figures.nth(number);
+    assert.equal(await figure.locator("svg").count(), 1);
+    assert.equal(await figure.locator("table").isVisible(), false);
+    await figure.getByText("Numbers", { exact: true }).click();
+    assert.ok(await figure.locator("table").isVisible());
+  }
+  await assertAccessible(page, "charts with their numbers");
+});
+
+lookTest("the measures of Article 14 say whether it is in force", async (visit, { service, key }) => {
+  const { page } = await visit();
+  await open(page, key);
+  const { body } = await service.send("/v1/compliance/article14", { key });
+  const said = forceInWords(body.measures[0], body.timestamp.slice(0, "YYYY-MM-DD".length)).phrase;
+  assert.match(said, /2 December 2027/);
+  assert.ok((await page.getByRole("heading", { name: /^Article 14/ }).textContent())!.endsWith(said));
+});
