@@ -235,15 +235,17 @@ function OperatorSummary(
         {uncertainty.low < thresholds.min_jis && profile.jis >= thresholds.min_jis &&
           ` The lower end of its interval is below ${thresholds.min_jis} already.`}
       </p>
-      <Drawing of={projectionFigure({ projection: projection!, uncertainty, thresholds })} />
-      <Drawing of={historyFigure({ history, thresholds })} />
-      <Drawing
-        of={dimensionsFigure(profile.dimensions, {
-          caption: "Dimensions",
-          numbers: "folded",
-          remarks: priorRemarks(profile.prior_dimensions),
-        })}
-      />
+      <div class="panels">
+        <Drawing of={projectionFigure({ projection: projection!, uncertainty, thresholds })} />
+        <Drawing of={historyFigure({ history, thresholds })} />
+        <Drawing
+          of={dimensionsFigure(profile.dimensions, {
+            caption: "Dimensions",
+            numbers: "folded",
+            remarks: priorRemarks(profile.prior_dimensions),
+          })}
+        />
+      </div>
     </>
   );
 }
