@@ -41,7 +41,7 @@ const alertSchema = z.object({
   alert_id: z.string(),
   kind: z.enum(ORGANIZATION_ALERT_KINDS),
   severity: z.string(),
-  statement: z.string().meta({ description: "What happened, in one sentence." }),
+  statement: z.string().meta({ description: "What happened, in words." }),
   next_step: z.string().meta({ description: "What to do next." }),
   created_at: isoTimestamp,
   raised_at: isoTimestamp.meta({

@@ -144,7 +144,8 @@ Deno.test({
             "/v1/cases?limit=8",
             "/v1/compliance/article14",
           ]],
-          ["/cases", "Cases", 0, ["/v1/cases?limit=50"]],
+          ["/cases", "Cases", 0, ["/v1/cases?limit=50", "/v1/organization/alerts?limit=100"]],
+          ["/alerts", "Alerts", 0, ["/v1/organization/alerts?limit=25"]],
           ["/operators", "Operators", 40, ["/v1/organization/operators?limit=50&include=sparkline"]],
           ["/operators?band=at_risk&sort=jis", "Operators", 20, [
             "/v1/organization/operators?band=at_risk&sort=jis&limit=50&include=sparkline",

@@ -20,7 +20,9 @@ async function offered(page: Page): Promise<readonly string[]> {
 const ALL = [
   "Home",
   "Cases",
+  "Alerts",
   "Operators",
+  "Trends",
   "Labels",
   "Decisions",
   "Contests",

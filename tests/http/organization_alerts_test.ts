@@ -260,7 +260,7 @@ alertTest(
     assert.deepEqual([alert.kind, alert.fault, alert.statement], [
       "CHAIN_TAMPERED",
       { family: "org/acme", ...fault },
-      "The evidence in the database is not what was signed: the root is another.",
+      "The evidence in the database is not what was signed. The root is another.",
     ]);
     assert.match(alert.next_step, /jiss verify/);
     const { alert_id: alertId } = alert;

@@ -19,7 +19,7 @@ export type AlertContent =
     readonly fault: ChainTampered;
   };
 
-/** What happened, in one sentence. */
+/** What happened. */
 export function alertStatement(content: AlertContent): string {
   switch (content.kind) {
     case USAGE_ANOMALY: {
@@ -35,10 +35,15 @@ export function alertStatement(content: AlertContent): string {
       } shown and never decided.`;
     }
     case CHAIN_TAMPERED_KINDS.evidence:
-      return `The evidence in the database is not what was signed: ${content.fault.what}.`;
+      return `The evidence in the database is not what was signed. ${asSentence(content.fault.what)}`;
     case CHAIN_TAMPERED_KINDS.admin:
-      return `The audit log in the database is not what was signed: ${content.fault.what}.`;
+      return `The audit log in the database is not what was signed. ${asSentence(content.fault.what)}`;
   }
+}
+
+/** What a finding says is a sentence or the middle of one. */
+function asSentence(what: string): string {
+  return `${what.charAt(0).toUpperCase()}${what.slice(1).replace(/\.$/, "")}.`;
 }
 
 const TAMPERED_NEXT =

@@ -26,6 +26,7 @@ import { Secrets } from "./shown_once.tsx";
 import { SignIn } from "./sign_in.tsx";
 import type { Me, SignedOut } from "./types.ts";
 import { AccountView } from "./views/account.tsx";
+import { AlertsView } from "./views/alerts.tsx";
 import { AuditLogView } from "./views/audit_log.tsx";
 import { CaseView } from "./views/case.tsx";
 import { CasesView } from "./views/cases.tsx";
@@ -53,6 +54,7 @@ const VIEWS:
   readonly (readonly [view: string, label: string, access: Access | null, group: Entry["group"]])[] = [
     ["", "Home", "read", "Overview"],
     ["/cases", "Cases", "followUp", "Overview"],
+    ["/alerts", "Alerts", "followUp", "Overview"],
     ["/operators", "Operators", "read", "Overview"],
     ["/trends", "Trends", "read", "Overview"],
     ["/labels", "Labels", "label", "Overview"],
@@ -225,6 +227,7 @@ function Places() {
       <Route path={`${ROOT}/reports/:id`} component={ReportView} />
       <Route path={`${ROOT}/cases`} component={CasesView} />
       <Route path={`${ROOT}/cases/:id`} component={CaseView} />
+      <Route path={`${ROOT}/alerts`} component={AlertsView} />
       <Route path={`${ROOT}/contests`} component={ContestsView} />
       <Route path={`${ROOT}/audit-log`} component={AuditLogView} />
       <Route path={`${ROOT}/webhooks`} component={WebhooksView} />

@@ -9,6 +9,7 @@ import type {
   profileResponseSchema,
 } from "../../domain/operator.ts";
 import type { exerciseResponseSchema, exercisesResponseSchema } from "../../exercises/answers.ts";
+import type { alertsResponseSchema, ownAcknowledgementSchema } from "../../domain/organization_alert.ts";
 import type { contestsSchema, pageLinkSchema } from "../../domain/own_page.ts";
 import type { decisionsResponseSchema, reportsResponseSchema } from "../../domain/record_list.ts";
 import type { teamsResponseSchema } from "../../domain/team.ts";
@@ -64,6 +65,8 @@ export type PageLink = z.infer<typeof pageLinkSchema>;
 export type Contests = z.infer<typeof contestsSchema>;
 export type Cases = z.infer<typeof casesResponseSchema>;
 export type Case = z.infer<typeof caseResponseSchema>;
+export type Alerts = z.infer<typeof alertsResponseSchema>;
+export type AlertAcknowledged = z.infer<typeof ownAcknowledgementSchema>;
 export type Unmasked = z.infer<typeof unmaskedSchema>;
 export type Sessions = z.infer<typeof sessionsSchema>;
 export type Passkeys = z.infer<typeof passkeysSchema>;

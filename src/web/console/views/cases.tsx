@@ -4,6 +4,7 @@ import { CASE_CAUSES } from "../../../domain/case_states.ts";
 import { addressOf, Answered, Empty, Pages, View } from "../parts.tsx";
 import { CAUSE_WORDS } from "../case_words.ts";
 import { CaseRows } from "../case_rows.tsx";
+import { OpenAlerts } from "../open_alerts.tsx";
 import { Reviewer } from "../reviewers.tsx";
 import { useSession } from "../session.tsx";
 import type { Cases } from "../types.ts";
@@ -22,6 +23,7 @@ export function CasesView() {
     route(addressOf(PATH, { ...filters, ...change }));
   return (
     <View title="Cases">
+      <OpenAlerts />
       <div class="filters">
         <div class="field">
           <label for="case-state">Show</label>
