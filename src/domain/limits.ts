@@ -32,6 +32,8 @@ export const SPARKLINE_DAYS_DEFAULT = 30;
 export const LIST_SPARKLINE_DAYS = 30;
 export const OPERATORS_PAGE_MAX = 200;
 export const OPERATORS_PAGE_DEFAULT = 50;
+/** Characters of the part of an id by which operators are searched. */
+export const OPERATOR_PART_MAX_LENGTH = 128;
 /** Page sizes of the lists of decisions and of reports. */
 export const RECORDS_PAGE_MAX = 200;
 export const RECORDS_PAGE_DEFAULT = 50;

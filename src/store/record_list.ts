@@ -17,29 +17,37 @@ export interface EntryPage {
   readonly eventTypes: readonly string[];
   /** Pseudonym whose entries are selected; null for all. */
   readonly pseudonym: string | null;
+  /** Instants as entries have them: the first that is selected, and the first after it that is not; null if open. */
+  readonly since?: string | null;
+  readonly until?: string | null;
   /** Only entries with a smaller seq. */
   readonly below: number;
   readonly limit: number;
 }
 
 /** Seqs of the entries on a page, newest first, as the columns have them. */
-export function scoredEntriesQuery({ chain, eventTypes, pseudonym, below, limit }: EntryPage): CompiledQuery<
-  EntryPlace
-> {
+export function scoredEntriesQuery(
+  { chain, eventTypes, pseudonym, since = null, until = null, below, limit }: EntryPage,
+): CompiledQuery<EntryPlace> {
+  const fromStart = since === null ? sql`` : sql`and ts >= ${since}`;
+  // One comparison bounds the walk from above, by whichever comes first: a second one would be tested entry by entry.
+  const end = until === null
+    ? sql`max(ts), ${below}`
+    : sql`min(max(ts), ${until}), iif(${until} <= max(ts), -1, ${below})`;
   const pages = pseudonym === null
     // The index by event is sorted by time, so the time of the last entry before `below` says where to start.
     ? eventTypes.map((type) =>
       sql`select * from (select seq from audit_entry
         where chain = ${chain} and event_type = ${type}
-          and (ts, seq) < (select max(ts), ${below} from audit_entry where chain = ${chain} and seq = ${
-        below - 1
-      })
+          and (ts, seq) < (select ${end} from audit_entry where chain = ${chain} and seq = ${below - 1})
+          ${fromStart}
         order by ts desc, seq desc limit ${limit})`
     )
     : [
       sql`select * from (select seq from audit_entry
         where subject = ${pseudonym} and chain = ${chain} and seq < ${below}
           and event_type in (select value from json_each(${JSON.stringify(eventTypes)}))
+          ${fromStart} ${until === null ? sql`` : sql`and ts < ${until}`}
         order by seq desc limit ${limit})`,
     ];
   return sql<EntryPlace>`select seq from (${sql.join(pages, sql` union all `)})

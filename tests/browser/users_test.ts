@@ -92,7 +92,7 @@ usersTest(
     await field.fill(PASSWORD);
     await vera.getByRole("button", { name: "Set the password" }).click();
     await vera.getByRole("navigation", { name: "Console" }).waitFor();
-    assert.deepEqual(await offered(vera), ["Home", "Operators", "Decisions", "Reports", "Verify"]);
+    assert.deepEqual(await offered(vera), ["Home", "Operators", "Trends", "Decisions", "Reports", "Verify"]);
     expectErrors(/403|401/);
     await go(vera, "/console/users");
     await vera.getByText("your role is viewer").waitFor();

@@ -739,9 +739,11 @@ async function sixOperators(harness: Harness, key: string): Promise<void> {
 const ORDERS = {
   // In the order of the ids' code points.
   "operator_id": ["0", "B", "_x", "a", "c", "d"],
+  "-operator_id": ["d", "c", "a", "_x", "B", "0"],
   "jis": ["a", "c", "0", "B", "_x", "d"],
   "-jis": ["d", "_x", "B", "0", "c", "a"],
   "last_interaction_at": ["B", "a", "d", "_x", "c", "0"],
+  "-last_interaction_at": ["0", "c", "_x", "d", "a", "B"],
 } as const;
 
 Deno.test(
@@ -853,6 +855,38 @@ Deno.test(
         expected[1],
         expected[0],
       ]);
+    }
+  }),
+);
+
+Deno.test(
+  "the list can be searched by a part of a name, in either case, with filters, in each order and page by page",
+  withHarness(async (harness) => {
+    const key = await harness.organization("acme");
+    const other = await harness.organization("other");
+    await score(harness, other, { operator: "anna-lee" });
+    for (const operator of ["anna-lee", "JoAnna_P", "hannah", "ben", "x_y", "x-y", "an"]) {
+      await score(harness, key, { operator });
+    }
+    await score(harness, key, { operator: "ANNA-low", outcome_correct: false, time_to_decision_ms: 1400 });
+    const found = ["ANNA-low", "JoAnna_P", "anna-lee", "hannah"];
+    for (const q of ["anna", "ANNA", "nNa"]) {
+      assert.deepEqual(idsOf(await list(harness, key, `?q=${q}`)), found, q);
+    }
+    // No character has a meaning of its own.
+    assert.deepEqual(idsOf(await list(harness, key, "?q=_y")), ["x_y"]);
+    for (const q of ["nobody", "a_n", "n".repeat(128)]) {
+      const { operators, count, next_cursor } = await list(harness, key, `?q=${q}`);
+      assert.deepEqual([operators, count, next_cursor], [[], 0, null], q);
+    }
+    assert.deepEqual(idsOf(await list(harness, key, "?q=anna&band=at_risk")), ["ANNA-low"]);
+    for (const sort of Object.keys(ORDERS)) {
+      const whole = idsOf(await list(harness, key, `?q=anna&sort=${sort}`));
+      const all = await pages(harness, key, { query: `q=anna&sort=${sort}&limit=1&include=sparkline` });
+      assert.deepEqual(all.flatMap(idsOf), whole, sort);
+      assert.deepEqual(whole.toSorted(), found, sort);
+      assert.equal(all.length, 4, `${sort}: no empty page`);
+      assert.ok(all.every(({ operators: [row] }) => row.sparkline.length === 1));
     }
   }),
 );
@@ -980,7 +1014,10 @@ Deno.test(
       ["band=Exemplary", "band"],
       ["band=", "band"],
       ["band=at_risk&band=adequate", "band"],
-      ["sort=-operator_id", "sort"],
+      ["sort=--jis", "sort"],
+      ...["", "%25", "*", "a%20n", "%C3%85", "%E2%84%AA", "a%00"].map((q) => [`q=${q}`, "q"] as const),
+      [`q=${"a".repeat(129)}`, "q"],
+      ["q=a&q=b", "q"],
       ["sort=JIS", "sort"],
       ["sort=", "sort"],
       ["include=profile", "include"],
@@ -1016,6 +1053,8 @@ Deno.test(
       ),
       ["of jis", "-jis", own],
       ["of jis, by default", "operator_id", own],
+      ["of operator_id", "-operator_id", cursors.get("operator_id")!],
+      ["of last_interaction_at", "-last_interaction_at", cursors.get("last_interaction_at")!],
       ["cut by one", "jis", own.slice(0, -1)],
       ["cut in half", "jis", own.slice(0, own.length / 2)],
       ["grown", "jis", `${own}A`],

@@ -9,6 +9,7 @@ import { partCommitment } from "../../src/evidence/hashes.ts";
 import { canonicalJson } from "../../src/evidence/canonical.ts";
 import { fromHex, hex } from "../../src/evidence/crypto.ts";
 import { nodeCrypto } from "../../src/evidence/node_crypto.ts";
+import { OPERATOR_SORTS } from "../../src/domain/operator.ts";
 import type { Route } from "../../src/http/exchange.ts";
 import { ROUTES } from "../../src/http/routes.ts";
 import { complianceReport } from "../../src/operations/reporting/reports.ts";
@@ -224,7 +225,7 @@ pseudonymTest(
 pseudonymTest("no order of a list tells the order of the names", async ({ as, ...scene }) => {
   // Equal records, so that nothing but names and pseudonyms can order them.
   await scoreReviewers(scene);
-  for (const sort of ["operator_id", "jis", "-jis", "last_interaction_at"]) {
+  for (const sort of OPERATOR_SORTS) {
     const seen: string[] = [];
     let cursor = "";
     do {
@@ -238,10 +239,40 @@ pseudonymTest("no order of a list tells the order of the names", async ({ as, ..
     } while (cursor !== "");
     const sorted = seen.toSorted();
     assert.equal(new Set(seen).size, REVIEWERS.length, sort);
-    if (sort !== "last_interaction_at") {
-      assert.deepEqual(seen, sort === "-jis" ? sorted.reverse() : sorted, sort);
+    if (!sort.endsWith("last_interaction_at")) {
+      assert.deepEqual(seen, sort.startsWith("-") ? sorted.reverse() : sorted, sort);
     }
   }
+});
+
+pseudonymTest("a search finds pseudonyms and no name", async ({ as, ...scene }) => {
+  await scoreReviewers(scene);
+  const path = "/v1/organization/operators?q=";
+  const found = async (q: string) => {
+    const { status, body } = await as("admin", path + q);
+    assert.equal(status, 200);
+    return body.operators.map(({ operator_id }: { operator_id: string }) => operator_id);
+  };
+  for (const part of ["zoe-okafor", "okafor", "zoe", "-", "o", "Lang"]) {
+    assert.deepEqual(await found(part), [], part);
+  }
+  const pseudonym = await scene.pseudonymOf("zoe-okafor");
+  for (const part of [pseudonym, pseudonym.slice(0, 8), pseudonym.slice(8, 20).toUpperCase()]) {
+    assert.ok((await found(part)).includes(pseudonym), part);
+    // A letter of a name never leads to a pseudonym without it.
+    assert.ok((await found(part)).every((id: string) => id.includes(part.toLowerCase())), part);
+  }
+  const page = await as("admin", `${path}${pseudonym[0]}&limit=1`);
+  if (page.body.next_cursor !== null) {
+    const next = await as("admin", `${path}${pseudonym[0]}&limit=1&cursor=${page.body.next_cursor}`);
+    assert.equal(next.status, 200, next.text);
+    assert.ok(next.body.operators[0].operator_id > page.body.operators[0].operator_id);
+  }
+  // A key, which sees names, searches names.
+  const { body } = await scene.harness.send(`${path}okafor`, { key: scene.key });
+  assert.deepEqual(body.operators.map(({ operator_id }: { operator_id: string }) => operator_id), [
+    "zoe-okafor",
+  ]);
 });
 
 pseudonymTest(

@@ -140,6 +140,52 @@ Deno.test(
 );
 
 Deno.test(
+  "decisions can be limited to a time, start included and end excluded, by kind, by operator and page by page",
+  withHarness(async (harness) => {
+    const key = await harness.organization("acme");
+    const times: number[] = [];
+    for (let index = 0; index < 9; index += 1) {
+      const operator = index % 3 === 0 ? "ben" : "ada";
+      times.push(harness.clock.now());
+      await (index % 4 === 1 ? decide : score)(harness, key, { session: `s-${index}`, operator });
+      // Two of one instant stay together.
+      if (index !== 4) harness.clock.advance(1000);
+    }
+    const at = (index: number, shift = 0) => new Date(times[index]! + shift).toISOString();
+    const read = async (query: string) => {
+      const found: string[] = [];
+      let cursor: string | null = "";
+      while (cursor !== null) {
+        const page: Awaited<ReturnType<typeof list>> = await list(
+          harness,
+          key,
+          `?limit=2${query}${cursor === "" ? "" : `&cursor=${cursor}`}`,
+        );
+        found.push(...ids(page));
+        cursor = page.next_cursor;
+      }
+      return found.map((id) => Number(id.slice(2)));
+    };
+    assert.deepEqual(await read(`&since=${at(6)}`), [8, 7, 6]);
+    assert.deepEqual(await read(`&since=${at(6, 1)}`), [8, 7]);
+    assert.deepEqual(await read(`&until=${at(2)}`), [1, 0]);
+    assert.deepEqual(await read(`&until=${at(2, 1)}`), [2, 1, 0]);
+    assert.deepEqual(await read(`&since=${at(2)}&until=${at(6)}`), [5, 4, 3, 2]);
+    assert.deepEqual(await read(`&until=${at(5)}`), [3, 2, 1, 0], "4 and 5 are of one instant");
+    assert.deepEqual(await read(`&since=${at(5)}&until=${at(5, 1)}`), [5, 4]);
+    assert.deepEqual(await read(`&since=${at(2)}&until=${at(7)}&operator_id=ben`), [6, 3]);
+    assert.deepEqual(await read(`&since=${at(1)}&until=${at(6)}&kind=decision`), [5, 1]);
+    assert.deepEqual(await read(`&since=${at(1)}&until=${at(6)}&kind=decision&operator_id=ben`), []);
+    assert.deepEqual(await read(`&since=${at(8, 1)}`), []);
+    assert.deepEqual(await read(`&until=${at(0)}`), []);
+    assert.deepEqual(await read(`&since=${at(6)}&until=${at(2)}`), []);
+    const day = at(0).slice(0, 10);
+    assert.equal((await read(`&since=${day}`)).length, 9, "a date begins at midnight UTC");
+    assert.deepEqual(await read(`&until=${day}`), []);
+  }),
+);
+
+Deno.test(
   "erased records are not listed, and every other row can be replayed",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
@@ -170,6 +216,10 @@ Deno.test(
         "cursor=1e3",
         "cursor=9007199254740993",
         "operator_id=a%20b",
+        "since=yesterday",
+        "until=2026-13-01",
+        "since=2026-11-20&unlabelled=true",
+        "until=2026-11-20&unlabelled=true",
       ]
     ) {
       const { status, body } = await send(`/v1/organization/decisions?${query}`, { key });

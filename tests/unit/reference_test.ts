@@ -126,6 +126,7 @@ Deno.test("the first example of an operation can be sent, or names what must sti
     "",
     "The at-risk operators with the lowest JIS, with sparklines",
     "The operators on whom more evidence is needed",
+    "Those whose name has a part, the last active first",
   ]);
 });
 

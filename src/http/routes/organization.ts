@@ -2,10 +2,11 @@
 import * as z from "zod";
 import { BANDS, VERDICT_STATUSES } from "../../domain/enums.ts";
 import { ServiceError } from "../../domain/errors.ts";
-import { isoTimestamp } from "../../domain/instant.ts";
+import { instantSchema, isoOrNull, isoTimestamp } from "../../domain/instant.ts";
 import { operatorIdSchema } from "../../domain/interaction.ts";
 import {
   LABEL_STRETCH,
+  OPERATOR_PART_MAX_LENGTH,
   OPERATORS_PAGE_DEFAULT,
   OPERATORS_PAGE_MAX,
   SHADOW_REPORTED_OPERATORS,
@@ -45,6 +46,14 @@ const operatorsParametersSchema = z.object({
       "Only operators with this stored verdict. Operators whom formulas without a verdict scored last are `undetermined`.",
   }),
   team: teamNameSchema.optional().meta({ description: "Only operators in this team." }),
+  q: z.string().regex(
+    new RegExp(`^[A-Za-z0-9_-]{1,${OPERATOR_PART_MAX_LENGTH}}$`),
+    `must be a part of an operator_id: 1 to ${OPERATOR_PART_MAX_LENGTH} letters, digits, hyphens or underscores`,
+  ).optional().meta({
+    description:
+      "Only operators whose `operator_id` contains this text, in upper or lower case. A user who sees pseudonyms searches in those.",
+    examples: ["ada"],
+  }),
   sort: z.enum(OPERATOR_SORTS).default("operator_id").meta({
     description: "A leading `-` sorts in descending order.",
   }),
@@ -72,9 +81,13 @@ const getOperators: Route = {
       query: { band: "at_risk", sort: "jis", limit: "20", include: "sparkline" },
     },
     { summary: "The operators on whom more evidence is needed", query: { verdict: "undetermined" } },
+    {
+      summary: "Those whose name has a part, the last active first",
+      query: { q: "ada", sort: "-last_interaction_at" },
+    },
   ],
   async handler({ dependencies }, { exchange, request }) {
-    const { band, verdict, team, sort, limit, cursor, include } = parseParameters(
+    const { band, verdict, team, q, sort, limit, cursor, include } = parseParameters(
       request,
       operatorsParametersSchema,
     );
@@ -88,6 +101,7 @@ const getOperators: Route = {
       band: band ?? null,
       verdict: verdict ?? null,
       team: team ?? null,
+      part: q ?? null,
       sort,
       limit,
       after: cursor === undefined ? null : readCursor(cursor, sort),
@@ -122,7 +136,7 @@ function writeCursor(cursor: Cursor): string {
 
 function readCursor(text: string, sort: Cursor["sort"]): Cursor {
   const cursor = decodeCursor(text);
-  const type = sort === "operator_id" ? "string" : "number";
+  const type = sort.endsWith("operator_id") ? "string" : "number";
   if (cursor !== null && cursor.sort === sort && typeof cursor.value === type) return cursor;
   throw validationFailed([{
     path: "cursor",
@@ -146,6 +160,12 @@ const decisionsParametersSchema = z.object({
   unlabelled: z.enum(["true", "false"]).optional().meta({
     description:
       "`true`: only scores whose truth nobody knows and a label may still give, those first from which a label teaches most. Default: `false`.",
+  }),
+  since: instantSchema.optional().meta({
+    description: "Start of the range, included. Not together with `unlabelled`.",
+  }),
+  until: instantSchema.optional().meta({
+    description: "End of the range, excluded. Not together with `unlabelled`.",
   }),
   limit: recordPage.limit,
   cursor: z.string().regex(
@@ -190,14 +210,19 @@ const getDecisions: Route = {
       summary: "The last five scores of a reviewer",
       query: { operator_id: "reviewer-ada", kind: "score", limit: "5" },
     },
+    { summary: "Those of a day", query: { since: "2026-11-20", until: "2026-11-21" } },
     { summary: "The cases to label next", query: { unlabelled: "true" } },
   ],
   async handler({ dependencies }, { exchange, request }) {
-    const { kind = null, operator_id: operatorId = null, unlabelled, limit, cursor = null } = parseParameters(
-      request,
-      decisionsParametersSchema,
-    );
+    const { kind = null, operator_id: operatorId = null, unlabelled, since, until, limit, cursor = null } =
+      parseParameters(request, decisionsParametersSchema);
     if (unlabelled === "true") {
+      const bounds = Object.entries({ since, until }).filter(([, bound]) => bound !== undefined);
+      if (bounds.length > 0) {
+        throw validationFailed(
+          bounds.map(([path]) => ({ path, message: "cannot be given together with unlabelled" })),
+        );
+      }
       const start = cursor === null ? null : readUnlabelledCursor(cursor);
       // A decision risk score takes no label.
       const { decisions, next } = kind === "decision"
@@ -210,6 +235,8 @@ const getDecisions: Route = {
     const { decisions, next } = await listDecisions(dependencies, exchange.caller!, {
       kind,
       operatorId,
+      since: isoOrNull(since ?? null),
+      until: isoOrNull(until ?? null),
       limit,
       below,
     });

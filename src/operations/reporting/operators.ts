@@ -222,6 +222,8 @@ export interface OperatorsPage {
   readonly verdict: VerdictStatus | null;
   /** Null for all teams and none. */
   readonly team: string | null;
+  /** A part of the id, or of the pseudonym if `byPseudonym`; null for all operators. */
+  readonly part: string | null;
   readonly sort: OperatorSort;
   readonly limit: number;
   readonly after: PageStart | null;
@@ -251,7 +253,7 @@ function bandRange({ bands }: ModelDocument, band: Band | null): readonly [numbe
 export async function listOperators(
   dependencies: Needs,
   { orgId }: OrganizationCaller,
-  { band, verdict: only, team, sort, limit, after, sparkline, byPseudonym, now }: OperatorsPage,
+  { band, verdict: only, team, part, sort, limit, after, sparkline, byPseudonym, now }: OperatorsPage,
 ) {
   const { database, model: { document } } = dependencies;
   // One extra row shows whether there is a next page.
@@ -260,6 +262,7 @@ export async function listOperators(
     jis: bandRange(document, band),
     verdict: only,
     team,
+    part,
     after,
     limit: limit + 1,
     byPseudonym,

@@ -42,15 +42,21 @@ export interface RecordQuery {
   readonly eventTypes: readonly string[];
   /** The requested operator, with the pseudonym in the entries; null for all operators. */
   readonly operator: { readonly id: string; readonly pseudonym: string } | null;
+  /** Bounds of the entries' instants, ISO 8601 in UTC with milliseconds: included and excluded; null if open. */
+  readonly since?: string | null;
+  readonly until?: string | null;
 }
 
 /** A page of scores and decisions, newest first, and where the next one begins. @throws {AlteredError} */
 export async function listDecisions(
   dependencies: Needs,
   { orgId }: OrganizationCaller,
-  { kind, operatorId, limit, below }: Page & {
+  { kind, operatorId, since = null, until = null, limit, below }: Page & {
     readonly kind: RecordKind | null;
     readonly operatorId: string | null;
+    /** Bounds as in {@link RecordQuery}. */
+    readonly since?: string | null;
+    readonly until?: string | null;
   },
 ) {
   const pseudonym = operatorId === null ? null : await pseudonymOf(dependencies, orgId, operatorId);
@@ -58,6 +64,8 @@ export async function listDecisions(
   const recordQuery: RecordQuery = {
     eventTypes: kind === null ? Object.values(EVENT_TYPES) : [EVENT_TYPES[kind]],
     operator: operatorId === null || pseudonym === null ? null : { id: operatorId, pseudonym },
+    since,
+    until,
   };
   const found: { readonly position: number; readonly record: ProvenRecord }[] = [];
   const epochs = await ownEpochs(dependencies, evidenceChain(orgId));
@@ -70,6 +78,8 @@ export async function listDecisions(
       chain,
       eventTypes: recordQuery.eventTypes,
       pseudonym,
+      since,
+      until,
       below: before,
       limit: missing,
     }));
@@ -114,11 +124,17 @@ function partsMissing({ entry: { chain, seq } }: ProvenRecord): AlteredError {
 
 /**
  * An item; null if its content was erased.
- * @throws {AlteredError} if it is of another operator or another kind.
+ * @throws {AlteredError} if it is of another operator, another kind or another time.
  */
-export function listItem(record: ProvenRecord, { eventTypes, operator }: RecordQuery) {
+export function listItem(
+  record: ProvenRecord,
+  { eventTypes, operator, since = null, until = null }: RecordQuery,
+) {
   const { entry: { chain, seq, event_type, subject, timestamp }, parts } = record;
-  if (!eventTypes.includes(event_type) || (operator !== null && subject !== operator.pseudonym)) {
+  const isOfTime = (since === null || since <= timestamp) && (until === null || timestamp < until);
+  if (
+    !isOfTime || !eventTypes.includes(event_type) || (operator !== null && subject !== operator.pseudonym)
+  ) {
     throw new AlteredError(chain, `entry ${seq} of ${chain} is another than its row says`);
   }
   if (parts.size === 0) return null;
