@@ -1,6 +1,7 @@
 /**
  * The console's plots of one operator and of an organization's operators, drawn like those of the printable
- * pages, with the numbers in a fold. Every number in text is the API's; the text says so if something is only drawn.
+ * pages, with the numbers in a fold. Every number in text is the API's, a score with one decimal; the text says so if something
+ * is only drawn.
  */
 // @ts-types="@types/d3-scale"
 import { scaleLinear } from "d3-scale";
@@ -13,7 +14,7 @@ import { axisOf, bar, figure, px, type Row, rowPlot, ROWS } from "./chart.ts";
 import { dotsOf, jisGrid, jisScale, type Level, levelLines, levelsInWords, strokeOf } from "./jis_plot.ts";
 import { type Markup, markup } from "./markup.ts";
 import { dataTable } from "./tables.ts";
-import { countInWords, dayInWords, dayOf, nameInWords, pointsInWords, shareInWords } from "./wording.ts";
+import { countInWords, dayInWords, dayOf, nameInWords, scoreInWords, shareInWords } from "./wording.ts";
 
 export interface Thresholds {
   readonly min_jis: number;
@@ -69,7 +70,7 @@ export function historyFigure(
     numbers: "folded",
     caption: `JIS after the latest ${countInWords(history.length, "interaction")}`,
     description: `${
-      told.map(([name, { timestamp, jis }]) => `${name} ${pointsInWords(jis)} on ${dayOf(timestamp)}`)
+      told.map(([name, { timestamp, jis }]) => `${name} ${scoreInWords(jis)} on ${dayOf(timestamp)}`)
         .join(", ")
     }.${levelsInWords(levels)}`,
     height: PLOT.height,
@@ -79,7 +80,7 @@ export function historyFigure(
 <g class="jis">${strokeOf(places)}${dotsOf(places)}</g>`,
     table: dataTable({
       columns: ["Score", "Day", "JIS"],
-      rows: told.map(([name, { timestamp, jis }]) => [name, dayOf(timestamp), pointsInWords(jis)]),
+      rows: told.map(([name, { timestamp, jis }]) => [name, dayOf(timestamp), scoreInWords(jis)]),
     }),
   });
 }
@@ -119,11 +120,11 @@ export function projectionFigure({ projection, uncertainty, thresholds }: {
     numbers: "folded",
     caption: "Projection if nothing renews the score",
     description: `${[...projection.remarks, crossingInWords(projection, thresholds)].join(" ")} From ${
-      pointsInWords(curve.start)
-    } at the last interaction: ${pointsInWords(today)} today, ${
-      projections.map(({ date, jis }) => `${pointsInWords(jis)} on ${dayInWords(date)}`).join(", ")
-    }. The shaded range begins at the ends of the score's interval, ${pointsInWords(uncertainty.low)} and ${
-      pointsInWords(uncertainty.high)
+      scoreInWords(curve.start)
+    } at the last interaction: ${scoreInWords(today)} today, ${
+      projections.map(({ date, jis }) => `${scoreInWords(jis)} on ${dayInWords(date)}`).join(", ")
+    }. The shaded range begins at the ends of the score's interval, ${scoreInWords(uncertainty.low)} and ${
+      scoreInWords(uncertainty.high)
     }.${levelsInWords(levels)}`,
     height: PLOT.height,
     drawing: markup`${jisGrid(y, PLOT)}<path class="range" d="${range}" fill="currentColor"/>${
@@ -146,9 +147,9 @@ ${axisOf(x, { y: PLOT.bottom, ticks, format: String })}
     table: dataTable({
       columns: ["Date", "Days from today", "JIS"],
       rows: [
-        [dayInWords(projection.as_of), "0", pointsInWords(today)],
+        [dayInWords(projection.as_of), "0", scoreInWords(today)],
         ...projections.map(({ date, day, jis }) =>
-          [dayInWords(date), String(day), pointsInWords(jis)] as const
+          [dayInWords(date), String(day), scoreInWords(jis)] as const
         ),
       ],
       note: `Shaded: the same curve from both ends of the ${shareInWords(uncertainty.level)} interval. ${
@@ -204,9 +205,9 @@ export function sparkInWords(values: readonly number[]): string {
   const [first, last] = [values[0], values.at(-1)];
   if (first === undefined || last === undefined) return "No interaction in the last 30 days";
   return values.length === 1
-    ? `One day in the last 30: ${pointsInWords(last)}`
-    : `${countInWords(values.length, "day")} in the last 30: from ${pointsInWords(first)} to ${
-      pointsInWords(last)
+    ? `One day in the last 30: ${scoreInWords(last)}`
+    : `${countInWords(values.length, "day")} in the last 30: from ${scoreInWords(first)} to ${
+      scoreInWords(last)
     }`;
 }
 

@@ -24,6 +24,11 @@ export function pointsInWords(points: number | null): string {
   return points === null ? NO_DATA : String(roundTo(points, 2));
 }
 
+/** A score, or the end of its interval, with the one decimal that the console shows; 0 to 100 points. */
+export function scoreInWords(points: number): string {
+  return roundTo(points, 1).toFixed(1);
+}
+
 /**
  * A share, 0 to 1, in percent with at most one decimal.
  *

@@ -42,6 +42,8 @@ export interface VisitOptions {
   readonly theme?: Theme;
   readonly width?: number;
   readonly height?: number;
+  /** A name of the IANA database; the machine's zone by default. */
+  readonly timezone?: string;
 }
 
 /** A name that resolves to loopback but is no secure context: its pages have no `crypto.subtle`. */
@@ -125,13 +127,14 @@ interface Watched extends Visit {
 async function open(
   browser: Browser,
   origin: string,
-  { theme = "light", width = 1200, height = 900 }: VisitOptions = {},
+  { theme = "light", width = 1200, height = 900, timezone }: VisitOptions = {},
 ): Promise<Watched> {
   const context = await browser.newContext({
     baseURL: origin,
     colorScheme: theme,
     viewport: { width, height },
     reducedMotion: "reduce",
+    ...(timezone === undefined ? {} : { timezoneId: timezone }),
   });
   // A breach that the page's script catches is told to listeners alone.
   await context.addInitScript(() =>

@@ -74,8 +74,11 @@ casesTest(
     const ended: Json = body;
     assert.equal(ended.state, "done");
     assert.deepEqual(ended.steps.map(({ step }: Json) => step), ["assign", "note", "wait", "done"]);
-    assert.equal(await page.locator("[data-figure='figures.jis']").textContent(), String(ended.figures.jis));
-    assert.equal(await page.locator("[data-figure='effect.jis']").textContent(), String(ended.effect.jis));
+    for (const [of, { jis }] of Object.entries({ figures: ended.figures, effect: ended.effect }) as Json) {
+      const figure = page.locator(`[data-figure='${of}.jis']`);
+      assert.equal(await figure.getAttribute("data-exact"), String(jis));
+      assert.equal(await figure.textContent(), jis.toFixed(1));
+    }
 
     await go(page, "/console/cases?state=all");
     await shown(page);

@@ -48,6 +48,7 @@ export async function lookAtManyOperators({ service, key }: DemoService, operato
     for (
       const view of [
         ...["", "/operators", "/operators?band=adequate&sort=-jis", "/operators/operator-00042"],
+        ...["/operators?q=0004&sort=-last_interaction_at", "/operators?q=nobody"],
         ...[
           "/decisions",
           "/decisions/session-00042",
@@ -88,6 +89,16 @@ export async function lookAtManyOperators({ service, key }: DemoService, operato
     ]);
     await page.goBack();
     await page.getByRole("link", { name: "operator-00000" }).waitFor();
+    // A part of a name finds all who have it, wherever they stand; the other order begins at the end.
+    await page.getByRole("searchbox", { name: "Part of the name" }).fill("R-00042");
+    await page.keyboard.press("Enter");
+    await page.waitForURL("**q=R-00042");
+    await shown(page);
+    assert.deepEqual(await page.locator("tbody th").allTextContents(), ["operator-00042"]);
+    await go(page, "/console/operators?sort=-operator_id");
+    const last = `operator-${String(operators - 1).padStart(5, "0")}`;
+    await page.getByRole("link", { name: last }).waitFor();
+    assert.equal(await page.locator("tbody th").first().textContent(), last);
   });
   return { most_bytes: mostBytes, most_rows: mostRows };
 }

@@ -24,7 +24,7 @@ ownPageTest(
     await page.goto(link!);
     await page.getByRole("heading", { name: "Your score" }).waitFor();
     const { body } = await demo.service.send("/v1/operator/reviewer-ada/profile", { key: demo.key });
-    await page.getByText(`Your score is ${body.profile.jis} of 100`).waitFor();
+    await page.getByText(`Your score is ${body.profile.jis.toFixed(1)} of 100`).waitFor();
     for (const theme of THEMES) {
       await page.emulateMedia({ colorScheme: theme });
       await assertAccessible(page, `the page, ${theme}`);

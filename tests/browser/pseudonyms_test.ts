@@ -38,6 +38,7 @@ pseudonymsTest("no view names a reviewer, until somebody looks with a reason", a
   await shown(page);
   const first = page.locator("tbody th a").first();
   assert.match(await first.textContent() ?? "", /^Reviewer [0-9a-f]{8}$/);
+  const opened = (await first.getAttribute("href"))!.split("/").at(-1)!;
   await first.click();
   await assertUnnamed();
   await page.getByRole("button", { name: "Who is this?" }).click();
@@ -52,6 +53,21 @@ pseudonymsTest("no view names a reviewer, until somebody looks with a reason", a
   assert.ok(ids.includes(told!), told ?? "");
 
   await go(page, "/console/operators");
+  await assertUnnamed();
+  // A search finds pseudonyms, and no name.
+  const search = page.getByRole("searchbox", { name: "Part of the pseudonym" });
+  await search.fill("reviewer");
+  await search.press("Enter");
+  await page.getByText("No operator has a pseudonym with “reviewer” in it.").waitFor();
+  const pseudonym = opened.slice(4, 16);
+  await search.fill(pseudonym);
+  await search.press("Enter");
+  await page.waitForURL(`**q=${pseudonym}`);
+  await shown(page);
+  assert.deepEqual(
+    await page.locator("tbody th a").evaluateAll((links) => links.map((link) => link.getAttribute("href"))),
+    [`/console/operators/${opened}`],
+  );
   await assertUnnamed();
   await page.getByText("Find a reviewer by name").click();
   await page.getByLabel("Name (operator_id)").fill(told!);

@@ -89,6 +89,24 @@ Deno.test({
         }
         await page.getByText("3 attempts").click();
         await page.getByText("status 500").first().waitFor();
+        // All deliveries are in the answer: their heads sort them, above the cards.
+        const times = () =>
+          page.locator("main tbody > tr > [data-label='Of'] time").evaluateAll((found) =>
+            found.map((time) => time.getAttribute("datetime")!)
+          );
+        const newestFirst = await times();
+        assert.equal(newestFirst.length, 2);
+        assert.deepEqual(newestFirst, newestFirst.toSorted().toReversed());
+        await page.getByRole("columnheader", { name: "Of" }).getByRole("link").click();
+        await page.waitForURL("**sort=event_at");
+        assert.deepEqual(await times(), newestFirst.toReversed());
+        const [download] = await Promise.all([
+          page.waitForEvent("download"),
+          page.getByRole("button", { name: "CSV: save Deliveries" }).click(),
+        ]);
+        const lines = (await Deno.readTextFile((await download.path())!)).split("\r\n");
+        assert.match(lines[2]!, /,score\.committed,[^,]*,[^,]*,dead,3,[^,]*Z,status,500,/);
+        await assertFits(page, "the deliveries");
         await assertAccessible(page, "a dead delivery");
         receiver.react(() => new Response(null, { status: 200 }));
         await page.getByRole("button", { name: "Send again" }).click();

@@ -61,11 +61,11 @@ Deno.test("a projection states when it falls below the minimum, from which score
   );
   assert.match(
     picture,
-    /<desc[^>]*>The score falls below 60 around 31 May 2026, in 141 days\. From 80 at the last interaction: 80 today, 79 on 17 January 2026, /,
+    /<desc[^>]*>The score falls below 60 around 31 May 2026, in 141 days\. From 80.0 at the last interaction: 80.0 today, 79.0 on 17 January 2026, /,
   );
   assert.match(picture, /begins at the ends of the score&#39;s interval, 72\.1 and 87\.9\. /);
   assert.match(picture, /Dashed lines: minimum 60, target 75\.<\/desc>/);
-  assert.match(picture, /<th scope="row">9 July 2026<\/th><td>180<\/td><td>55<\/td>/);
+  assert.match(picture, /<th scope="row">9 July 2026<\/th><td>180<\/td><td>55\.0<\/td>/);
   // The ring is on the curve, on the day, at the line of the minimum.
   const [, x, y] = /<circle cx="([\d.]+)" cy="([\d.]+)" r="5"/.exec(picture)!;
   const { current_jis: start, floor, decay_rate: rate, decay_acceleration: acceleration } = DECAY;
@@ -113,7 +113,7 @@ Deno.test("a projection that is read later goes on from the last interaction, an
   );
   assert.match(
     picture,
-    /<desc[^>]*>The verdict is undetermined\. The operator has not been heard of for 60 days\. The score falls below 60 around 31 May 2026, in 81 days\. From 80 at the last interaction: 71\.2 today, /,
+    /<desc[^>]*>The verdict is undetermined\. The operator has not been heard of for 60 days\. The score falls below 60 around 31 May 2026, in 81 days\. From 80.0 at the last interaction: 71\.2 today, /,
   );
   assert.match(picture, /days from today, 11 March 2026/);
   assert.match(picture, />-60<\/text>/);
@@ -145,8 +145,8 @@ Deno.test("with any scores a history and a sparkline stay inside their pictures"
 
 Deno.test("a sparkline states in words what it shows; without a day it draws nothing", () => {
   assert.equal(sparkInWords([]), "No interaction in the last 30 days");
-  assert.equal(sparkInWords([61.25]), "One day in the last 30: 61.25");
-  assert.equal(sparkInWords([61.25, 50, 40]), "3 days in the last 30: from 61.25 to 40");
+  assert.equal(sparkInWords([61.25]), "One day in the last 30: 61.3");
+  assert.equal(sparkInWords([61.25, 50, 40]), "3 days in the last 30: from 61.3 to 40.0");
   assert.doesNotMatch(String(sparkPath([], { label: "none", minimum: 60 })), /<path|<circle/);
   assert.doesNotMatch(String(sparkPath([50], { label: "one", minimum: 60 })), /<path/);
 });

@@ -1,35 +1,74 @@
 /** Cases as rows: who, why, how far, and until when. */
+import { CASE_STATES } from "../../domain/case_states.ts";
 import { CAUSE_WORDS, STATE_WORDS } from "./case_words.ts";
-import { Instant, Rows } from "./parts.tsx";
+import { Instant } from "./parts.tsx";
 import { Reviewer } from "./reviewers.tsx";
+import { type Column, type Ordering, Table } from "./table.tsx";
 import type { Cases } from "./types.ts";
 
-export function CaseRows({ label, cases }: { readonly label: string; readonly cases: Cases["cases"] }) {
+type Case = Cases["cases"][number];
+
+const COLUMNS: readonly Column<Case>[] = [{
+  head: "Reviewer",
+  order: { name: "operator_id", keyOf: (row) => row.operator_id },
+  cell: (row) => <Reviewer id={row.operator_id} />,
+}, {
+  head: "Cause",
+  class: "cause-cell",
+  order: { name: "cause", keyOf: ({ cause }) => CAUSE_WORDS[cause] },
+  cell: ({ case_id, cause, statement }) => (
+    <>
+      <a href={`/console/cases/${case_id}`}>{CAUSE_WORDS[cause]}</a>
+      <div class="small">
+        <bdi>{statement}</bdi>
+      </div>
+    </>
+  ),
+}, {
+  head: "State",
+  order: { name: "state", keyOf: ({ state }) => CASE_STATES.indexOf(state) },
+  cell: ({ state }) => STATE_WORDS[state],
+}, {
+  head: "Owner",
+  order: { name: "owner", keyOf: ({ owner_name }) => owner_name },
+  cell: ({ owner, owner_name }) =>
+    owner === null ? <span class="muted">nobody</span> : <bdi>{owner_name ?? "an erased user"}</bdi>,
+}, {
+  head: "Due",
+  order: { name: "due_on", keyOf: ({ due_on }) => due_on },
+  cell: ({ due_on }) => due_on ?? <span class="muted">no day</span>,
+}, {
+  head: "Opened",
+  order: { name: "opened_at", keyOf: ({ opened_at }) => opened_at },
+  cell: ({ opened_at }) => <Instant at={opened_at} />,
+}];
+
+const CSV = {
+  case_id: (row: Case) => row.case_id,
+  operator_id: (row: Case) => row.operator_id,
+  cause: (row: Case) => row.cause,
+  statement: (row: Case) => row.statement,
+  state: (row: Case) => row.state,
+  owner: (row: Case) => row.owner,
+  owner_name: (row: Case) => row.owner_name,
+  due_on: (row: Case) => row.due_on,
+  opened_at: (row: Case) => row.opened_at,
+  changed_at: (row: Case) => row.changed_at,
+};
+
+export function CaseRows({ label, cases, ordering }: {
+  readonly label: string;
+  readonly cases: Cases["cases"];
+  readonly ordering?: Ordering;
+}) {
   return (
-    <Rows label={label} columns={["Reviewer", "Cause", "State", "Owner", "Due", "Opened"]}>
-      {cases.map((
-        { case_id, operator_id, cause, statement, state, owner, owner_name, due_on, opened_at },
-      ) => (
-        <tr key={case_id}>
-          <th scope="row">
-            <Reviewer id={operator_id} />
-          </th>
-          <td class="cause-cell">
-            <a href={`/console/cases/${case_id}`}>{CAUSE_WORDS[cause]}</a>
-            <div class="small">
-              <bdi>{statement}</bdi>
-            </div>
-          </td>
-          <td>{STATE_WORDS[state]}</td>
-          <td>
-            {owner === null ? <span class="muted">nobody</span> : <bdi>{owner_name ?? "an erased user"}</bdi>}
-          </td>
-          <td>{due_on ?? <span class="muted">no day</span>}</td>
-          <td>
-            <Instant at={opened_at} />
-          </td>
-        </tr>
-      ))}
-    </Rows>
+    <Table
+      label={label}
+      rows={cases}
+      keyOf={(row) => row.case_id}
+      columns={COLUMNS}
+      csv={CSV}
+      ordering={ordering}
+    />
   );
 }

@@ -1,59 +1,99 @@
 /** Scores and decisions as rows, each a link to its replay. */
 import { nameInWords } from "../../pages/wording.ts";
-import { Band, Figure, Instant, Rows, VerdictMark } from "./parts.tsx";
+import { VERDICT_PLACES } from "./operator_rows.tsx";
+import { Band, Figure, Instant, VerdictMark } from "./parts.tsx";
 import { Reviewer } from "./reviewers.tsx";
+import { type Column, type Ordering, Table } from "./table.tsx";
 import type { Decisions } from "./types.ts";
 
-export function DecisionRows({ label, decisions, withOperator = true }: {
+type Decision = Decisions["decisions"][number];
+
+const OPERATOR: Column<Decision> = {
+  head: "Operator",
+  order: { name: "operator_id", keyOf: (row) => row.operator_id },
+  cell: (row) => <Reviewer id={row.operator_id} />,
+};
+
+function columnsOf({ withOperator }: { readonly withOperator: boolean }): readonly Column<Decision>[] {
+  return [
+    {
+      head: "Record",
+      order: { name: "id", keyOf: (row) => row.id },
+      cell: (row) => <a href={`/console/decisions/${encodeURIComponent(row.id)}`}>{row.id}</a>,
+    },
+    ...(withOperator ? [OPERATOR] : []),
+    {
+      head: "When",
+      order: { name: "timestamp", keyOf: (row) => row.timestamp },
+      cell: (row) => <Instant at={row.timestamp} />,
+    },
+    {
+      head: "Decision",
+      order: { name: "decision", keyOf: (row) => row.decision },
+      cell: (row) => nameInWords(row.decision),
+    },
+    {
+      head: "Domain",
+      order: { name: "domain", keyOf: (row) => row.domain },
+      cell: (row) => nameInWords(row.domain),
+    },
+    {
+      head: "Verdict",
+      order: { name: "verdict", keyOf: ({ verdict }) => verdict && VERDICT_PLACES[verdict] },
+      cell: (row) => row.kind === "score" && <VerdictMark status={row.verdict} />,
+    },
+    {
+      head: "Score",
+      isNumber: true,
+      order: { name: "jis", keyOf: (row) => row.jis },
+      cell: (row, index) =>
+        row.kind === "score"
+          ? (
+            <>
+              JIS <Figure of={`decisions.${index}.jis`} value={row.jis} />
+            </>
+          )
+          : (
+            <>
+              risk <Figure of={`decisions.${index}.decision_risk_score`} value={row.decision_risk_score} />
+            </>
+          ),
+    },
+    {
+      head: "Status",
+      cell: (row) => row.band === null ? nameInWords(row.routing_decision ?? "") : <Band band={row.band} />,
+    },
+  ];
+}
+
+const CSV = {
+  id: (row: Decision) => row.id,
+  kind: (row: Decision) => row.kind,
+  timestamp: (row: Decision) => row.timestamp,
+  operator_id: (row: Decision) => row.operator_id,
+  domain: (row: Decision) => row.domain,
+  decision: (row: Decision) => row.decision,
+  verdict: (row: Decision) => row.verdict,
+  jis: (row: Decision) => row.jis,
+  band: (row: Decision) => row.band,
+  decision_risk_score: (row: Decision) => row.decision_risk_score,
+  routing_decision: (row: Decision) => row.routing_decision,
+};
+
+export function DecisionRows({ label, decisions, withOperator = true, ordering }: {
   readonly label: string;
   readonly decisions: Decisions["decisions"];
   readonly withOperator?: boolean;
+  readonly ordering?: Ordering;
 }) {
-  const columns = [
-    "Record",
-    ...(withOperator ? ["Operator"] : []),
-    "When",
-    "Decision",
-    "Domain",
-    "Verdict",
-    "#Score",
-    "Status",
-  ];
   return (
-    <Rows label={label} columns={columns}>
-      {decisions.map((row, index) => (
-        <tr key={`${row.kind} ${row.id}`}>
-          <th scope="row">
-            <a href={`/console/decisions/${encodeURIComponent(row.id)}`}>{row.id}</a>
-          </th>
-          {withOperator && (
-            <td>
-              <Reviewer id={row.operator_id} />
-            </td>
-          )}
-          <td>
-            <Instant at={row.timestamp} />
-          </td>
-          <td>{nameInWords(row.decision)}</td>
-          <td>{nameInWords(row.domain)}</td>
-          <td>{row.kind === "score" && <VerdictMark status={row.verdict} />}</td>
-          <td class="number">
-            {row.kind === "score"
-              ? (
-                <>
-                  JIS <Figure of={`decisions.${index}.jis`} value={row.jis} />
-                </>
-              )
-              : (
-                <>
-                  risk{" "}
-                  <Figure of={`decisions.${index}.decision_risk_score`} value={row.decision_risk_score} />
-                </>
-              )}
-          </td>
-          <td>{row.band === null ? nameInWords(row.routing_decision ?? "") : <Band band={row.band} />}</td>
-        </tr>
-      ))}
-    </Rows>
+    <Table
+      label={label}
+      rows={decisions}
+      keyOf={(row) => `${row.kind} ${row.id}`}
+      columns={columnsOf({ withOperator })}
+      csv={CSV}
+      ordering={ordering}
+    />
   );
 }

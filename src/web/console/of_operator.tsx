@@ -1,4 +1,5 @@
 /** The field by which a list shows one operator alone. */
+import { useFollowing } from "./filters.tsx";
 import { useSession } from "./session.tsx";
 
 export function OfOperator({ operator, onChosen }: {
@@ -7,6 +8,7 @@ export function OfOperator({ operator, onChosen }: {
   readonly onChosen: (operator: string) => void;
 }) {
   const { signedIn } = useSession();
+  const input = useFollowing(operator);
   const filter = (event: SubmitEvent & { readonly currentTarget: HTMLFormElement }) => {
     event.preventDefault();
     onChosen(String(new FormData(event.currentTarget).get("operator_id") ?? "").trim());
@@ -18,8 +20,7 @@ export function OfOperator({ operator, onChosen }: {
         <input
           id="of-operator"
           name="operator_id"
-          key={operator}
-          defaultValue={operator}
+          ref={input}
           autocomplete="off"
           spellcheck={false}
         />

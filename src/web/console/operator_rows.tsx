@@ -1,77 +1,120 @@
 /** Operators as rows, each with its line of the last 30 days. */
+import type { VerdictStatus } from "../../domain/enums.ts";
 import { sparkInWords, sparkPath } from "../../pages/operator_plots.ts";
 import { nameInWords } from "../../pages/wording.ts";
 import { verdictReason } from "../../scoring/verdict_words.ts";
 import { Drawing } from "../shared/drawing.tsx";
-import { Band, Figure, Instant, Rows, VerdictMark } from "./parts.tsx";
+import { Band, Figure, Instant, VerdictMark } from "./parts.tsx";
 import { Reviewer } from "./reviewers.tsx";
 import { useSession } from "./session.tsx";
+import { type Column, type Ordering, Table } from "./table.tsx";
 import type { Operators } from "./types.ts";
 
-export function OperatorRows({ label, operators }: {
+type Operator = Operators["operators"][number];
+
+/** Verdicts from the worst on: those who need somebody come first. */
+export const VERDICT_PLACES: Readonly<Record<VerdictStatus, number>> = {
+  non_compliant: 0,
+  undetermined: 1,
+  compliant: 2,
+};
+
+const CSV = {
+  operator_id: (row: Operator) => row.operator_id,
+  verdict: (row: Operator) => row.verdict?.status,
+  jis: (row: Operator) => row.jis,
+  low: (row: Operator) => row.uncertainty.low,
+  high: (row: Operator) => row.uncertainty.high,
+  band: (row: Operator) => row.band,
+  minimum_data_met: (row: Operator) => row.minimum_data_met,
+  domain: (row: Operator) => row.domain,
+  high_risk: (row: Operator) => row.high_risk,
+  critical_decision: (row: Operator) => row.critical_decision,
+  total_interactions: (row: Operator) => row.total_interactions,
+  last_interaction_at: (row: Operator) => row.last_interaction_at,
+};
+
+export function OperatorRows({ label, operators, ordering }: {
   readonly label: string;
   readonly operators: Operators["operators"];
+  readonly ordering?: Ordering;
 }) {
   const { signedIn: { minimum } } = useSession();
+  const columns: readonly Column<Operator>[] = [{
+    head: "Operator",
+    order: { name: "operator_id", keyOf: (row) => row.operator_id },
+    cell: (row) => <Reviewer id={row.operator_id} />,
+  }, {
+    head: "Verdict",
+    class: "verdict-cell",
+    order: { name: "verdict", keyOf: ({ verdict }) => verdict && VERDICT_PLACES[verdict.status] },
+    cell: ({ verdict }) => (
+      <>
+        <VerdictMark status={verdict?.status ?? null} />
+        {verdict?.status === "undetermined" && <div class="small muted">{verdictReason(verdict)}</div>}
+      </>
+    ),
+  }, {
+    head: "JIS",
+    isNumber: true,
+    order: { name: "jis", keyOf: (row) => row.jis },
+    cell: (row, index) => <Figure of={`operators.${index}.jis`} value={row.jis} />,
+  }, {
+    head: "Interval",
+    isNumber: true,
+    order: { name: "low", keyOf: (row) => row.uncertainty.low },
+    cell: ({ uncertainty: { low, high } }, index) => (
+      <>
+        <Figure of={`operators.${index}.uncertainty.low`} value={low} /> to{" "}
+        <Figure of={`operators.${index}.uncertainty.high`} value={high} />
+      </>
+    ),
+  }, {
+    head: "Band",
+    cell: (row) => (
+      <>
+        <Band band={row.band} />
+        {!row.minimum_data_met && <div class="small muted">short record</div>}
+      </>
+    ),
+  }, {
+    head: "Last 30 days",
+    class: "drawn",
+    cell: ({ sparkline = [] }) => (
+      <Drawing of={sparkPath(sparkline, { label: sparkInWords(sparkline), minimum })} />
+    ),
+  }, {
+    head: "Domain",
+    order: { name: "domain", keyOf: (row) => row.domain },
+    cell: (row) => (
+      <>
+        {nameInWords(row.domain)}
+        {row.critical_decision
+          ? <div class="small muted">critical decisions</div>
+          : row.high_risk && <div class="small muted">high risk</div>}
+      </>
+    ),
+  }, {
+    head: "Latest",
+    order: { name: "last_interaction_at", keyOf: (row) => row.last_interaction_at },
+    cell: ({ last_interaction_at: at, total_interactions: total }, index) => (
+      <>
+        <Instant at={at} />
+        <div class="small muted">
+          <Figure of={`operators.${index}.total_interactions`} value={total} />
+          {total === 1 ? " interaction" : " interactions"}
+        </div>
+      </>
+    ),
+  }];
   return (
-    <Rows
+    <Table
       label={label}
-      columns={[
-        "Operator",
-        "Verdict",
-        "#JIS",
-        "#Interval",
-        "Band",
-        "Last 30 days",
-        "Domain",
-        "Latest",
-      ]}
-    >
-      {operators.map((operator, index) => (
-        <tr key={operator.operator_id}>
-          <th scope="row">
-            <Reviewer id={operator.operator_id} />
-          </th>
-          <td class="verdict-cell">
-            <VerdictMark status={operator.verdict?.status ?? null} />
-            {operator.verdict?.status === "undetermined" && (
-              <div class="small muted">{verdictReason(operator.verdict)}</div>
-            )}
-          </td>
-          <td class="number">
-            <Figure of={`operators.${index}.jis`} value={operator.jis} />
-          </td>
-          <td class="number">
-            <Figure of={`operators.${index}.uncertainty.low`} value={operator.uncertainty.low} /> to{" "}
-            <Figure of={`operators.${index}.uncertainty.high`} value={operator.uncertainty.high} />
-          </td>
-          <td>
-            <Band band={operator.band} />
-            {!operator.minimum_data_met && <div class="small muted">short record</div>}
-          </td>
-          <td class="drawn">
-            <Drawing
-              of={sparkPath(operator.sparkline ?? [], {
-                label: sparkInWords(operator.sparkline ?? []),
-                minimum,
-              })}
-            />
-          </td>
-          <td>
-            {nameInWords(operator.domain)}
-            {operator.critical_decision
-              ? <div class="small muted">critical decisions</div>
-              : operator.high_risk && <div class="small muted">high risk</div>}
-          </td>
-          <td>
-            <Instant at={operator.last_interaction_at} />
-            <div class="small muted">
-              <Figure of={`operators.${index}.total_interactions`} value={operator.total_interactions} />
-              {operator.total_interactions === 1 ? " interaction" : " interactions"}
-            </div>
-          </td>
-        </tr>
-      ))}
-    </Rows>
+      rows={operators}
+      keyOf={(row) => row.operator_id}
+      columns={columns}
+      csv={CSV}
+      ordering={ordering}
+    />
   );
 }

@@ -3,13 +3,14 @@
  * none.
  */
 import { type ComponentChildren, Fragment } from "preact";
-import { useContext, useEffect, useRef, useState } from "preact/hooks";
+import { useContext, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { VerdictStatus } from "../../domain/enums.ts";
 import type { FindingStatus } from "../../domain/report.ts";
-import { instantInWords, nameInWords, NO_DATA, STATUS_WORDS } from "../../pages/wording.ts";
+import { instantInWords, nameInWords, NO_DATA, scoreInWords, STATUS_WORDS } from "../../pages/wording.ts";
 import { VERDICT_WORDS } from "../../scoring/verdict_words.ts";
 import type { ApiError } from "../shared/api.ts";
 import { SessionContext } from "./session.tsx";
+import { localInWords } from "./local_time.ts";
 import type { Asked } from "./use_answer.ts";
 
 /** One view: a keyboard and a screen reader begin at its heading. */
@@ -195,8 +196,17 @@ export function Empty({ children }: { readonly children: ComponentChildren }) {
   return <div class="empty">{children}</div>;
 }
 
-/** A value of the API, unchanged; `of` is its place in the answer. */
+/** The members of answers that hold points of a score, which the console shows with one decimal. */
+const SCORES: ReadonlySet<string> = new Set([
+  ...["jis", "low", "high", "mean_jis", "median_jis", "projected_today"],
+  ...["before", "after"],
+]);
+
+/** A value of the API, unchanged, but for the one decimal of a score; `of` is its place in the answer. */
 export function Figure({ of, value }: { readonly of: string; readonly value: number | string | null }) {
+  if (typeof value === "number" && SCORES.has(of.slice(of.lastIndexOf(".") + 1))) {
+    return <span data-figure={of} data-exact={value} title={String(value)}>{scoreInWords(value)}</span>;
+  }
   return <span data-figure={of}>{value === null ? NO_DATA : String(value)}</span>;
 }
 
@@ -241,30 +251,50 @@ export function VerdictMark({ status }: { readonly status: VerdictStatus | null 
   );
 }
 
+/** An instant in the browser's own time; its title and its machine-readable value are UTC. */
 export function Instant({ at }: { readonly at: string }) {
-  return <time dateTime={at}>{instantInWords(at)}</time>;
+  return <time dateTime={at} title={at}>{localInWords(at)}</time>;
 }
 
-/** A table; if it is wider than the window it scrolls by itself, by keyboard too. */
+/**
+ * A table of given rows; if it is wider than the window it scrolls by itself, by keyboard too, and on a telephone each row is a
+ * card. A list has a `Table`.
+ */
 export function Rows({ label, columns, children }: {
   readonly label: string;
   /** Names of the columns; one that begins with `#` holds numbers. */
   readonly columns: readonly string[];
   readonly children: ComponentChildren;
 }) {
+  const table = useRef<HTMLTableElement>(null);
+  // The rows are made elsewhere. A card shows the head beside each cell, and the roles stay if the style draws cards.
+  useLayoutEffect(() => {
+    for (const row of table.current!.tBodies[0]!.rows) {
+      row.setAttribute("role", "row");
+      for (const [place, cell] of [...row.cells].entries()) {
+        cell.setAttribute("role", cell.scope === "row" ? "rowheader" : "cell");
+        cell.dataset.label = columns[place]?.replace(/^#/, "") ?? "";
+      }
+    }
+  });
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label={label}>
-      <table class="rows">
-        <thead>
-          <tr>
+      <table class="rows cards" role="table" aria-label={label} ref={table}>
+        <thead role="rowgroup">
+          <tr role="row">
             {columns.map((column) => (
-              <th scope="col" key={column} class={column.startsWith("#") ? "number" : undefined}>
+              <th
+                scope="col"
+                role="columnheader"
+                key={column}
+                class={column.startsWith("#") ? "number" : undefined}
+              >
                 {column.replace(/^#/, "")}
               </th>
             ))}
           </tr>
         </thead>
-        <tbody>{children}</tbody>
+        <tbody role="rowgroup">{children}</tbody>
       </table>
     </div>
   );

@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { OwnPage } from "../../domain/own_page.ts";
 import { historyFigure } from "../../pages/operator_plots.ts";
-import { instantInWords, nameInWords, pointsInWords, shareInWords } from "../../pages/wording.ts";
+import { instantInWords, nameInWords, scoreInWords, shareInWords } from "../../pages/wording.ts";
 import { VERDICT_WORDS, verdictInWords } from "../../scoring/verdict_words.ts";
 import { ApiError, call } from "../shared/api.ts";
 import { Drawing } from "../shared/drawing.tsx";
@@ -131,8 +131,8 @@ function Score(
     <>
       {verdict !== null && <p class="notice" data-verdict>{verdictInWords(verdict)}</p>}
       <p>
-        Your score is <strong>{pointsInWords(jis)} of 100</strong>. What your cases show lies between{" "}
-        <strong>{pointsInWords(low)} and {pointsInWords(high)}</strong>, with a probability of{" "}
+        Your score is <strong>{scoreInWords(jis)} of 100</strong>. What your cases show lies between{" "}
+        <strong>{scoreInWords(low)} and {scoreInWords(high)}</strong>, with a probability of{" "}
         {shareInWords(level)} by the service's own reckoning. It rests on{" "}
         {cases === 1 ? "one case" : `${cases} cases`}, the last of{" "}
         {instantInWords(profile.last_interaction_at)}. From {thresholds.min_jis} on it counts as enough.
@@ -151,7 +151,7 @@ function Records({ records }: { readonly records: OwnPage["records"] }) {
           <summary>
             {instantInWords(timestamp)}: {kind === "score" ? "case" : "decision"} <code>{id}</code>,{" "}
             {nameInWords(decision).toLowerCase()}
-            {jis !== null && `, score ${pointsInWords(jis)}`}
+            {jis !== null && `, score ${scoreInWords(jis)}`}
             {verdict !== null && `, ${VERDICT_WORDS[verdict].toLowerCase()}`}
           </summary>
           {explanation.length === 0 ? <p>It moved nothing.</p> : (

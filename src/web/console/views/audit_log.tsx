@@ -4,19 +4,24 @@
  */
 import { useLocation } from "preact-iso";
 import { AUDIT_LOG_EVENTS } from "../../../domain/audit_events.ts";
-import { addressOf, Answered, Empty, Failure, Instant, Rows, View } from "../parts.tsx";
+import { Choice, Days } from "../filters.tsx";
+import { addressOf, Answered, Empty, Failure, Instant, View } from "../parts.tsx";
 import { save } from "../../shared/save.ts";
 import { Reviewer } from "../reviewers.tsx";
 import { useCaller, useSession } from "../session.tsx";
+import { type Column, type Ordering, Table } from "../table.tsx";
 import type { AuditLog } from "../types.ts";
 import { useAction, useAnswer } from "../use_answer.ts";
 
 const PATH = "/console/audit-log";
 const PAGE = 100;
+const NEWEST = "-timestamp";
+
+type Event = AuditLog["events"][number];
 
 export function AuditLogView() {
   const { query, route } = useLocation();
-  const { event_type: type = "", user_id: user = "", since = "", until = "" } = query;
+  const { event_type: type = "", user_id: user = "", since = "", until = "", sort = "" } = query;
   const filter = { event_type: type, user_id: user };
   const asked = useAnswer<AuditLog>({
     path: addressOf("/v1/admin/audit-log", { ...filter, since, until, limit: String(PAGE) }),
@@ -25,33 +30,18 @@ export function AuditLogView() {
     ? asked.loaded.body.events.find(({ user_id }) => user_id === user)?.user_name
     : null;
   const choose = (change: Readonly<Record<string, string>>) =>
-    route(addressOf(PATH, { ...filter, since, until, ...change }));
-  // A button sends the dates: a half-typed date is another date, and each reading of the log is an entry of
-  // it.
-  const narrow = (event: SubmitEvent & { readonly currentTarget: HTMLFormElement }) => {
-    event.preventDefault();
-    const days = new FormData(event.currentTarget);
-    choose({ since: String(days.get("since") ?? ""), until: String(days.get("until") ?? "") });
-  };
+    route(addressOf(PATH, { ...filter, since, until, sort, ...change }));
   return (
     <View title="Audit log">
       <div class="filters">
-        <div class="field">
-          <label for="event-type">Event</label>
-          <select
-            id="event-type"
-            value={type}
-            onChange={(event) => choose({ event_type: event.currentTarget.value })}
-          >
-            <option value="">All</option>
-            {AUDIT_LOG_EVENTS.map((name) => <option key={name} value={name}>{name}</option>)}
-          </select>
-        </div>
-        <form class="filters" onSubmit={narrow}>
-          <Day id="since" label="From (UTC)" value={since} />
-          <Day id="until" label="Until, excluded (UTC)" value={until} />
-          <button type="submit">Show</button>
-        </form>
+        <Choice
+          id="event-type"
+          label="Event"
+          value={type}
+          options={[["", "All"], ...AUDIT_LOG_EVENTS.map((name) => [name, name] as const)]}
+          onChosen={(chosen) => choose({ event_type: chosen })}
+        />
+        <Days since={since} until={until} onSent={choose} />
         <Export query={{ ...filter, since, until }} />
       </div>
       {user !== "" && (
@@ -71,15 +61,28 @@ export function AuditLogView() {
             )
             : (
               <>
-                <Events events={events} />
+                <Events
+                  events={events}
+                  ordering={{
+                    ...{
+                      path: PATH,
+                      query: { ...filter, since, until },
+                      sort,
+                      first: NEWEST,
+                      served: NEWEST,
+                    },
+                    // A page that begins before an instant is not the newest one.
+                    isWhole: events.length < PAGE && !until.includes("T"),
+                  }}
+                />
                 <nav class="pages" aria-label="Pages">
                   {until.includes("T") && (
-                    <a class="button" href={addressOf(PATH, { ...filter, since })}>Newest events</a>
+                    <a class="button" href={addressOf(PATH, { ...filter, since, sort })}>Newest events</a>
                   )}
                   {events.length === PAGE && (
                     <a
                       class="button"
-                      href={addressOf(PATH, { ...filter, since, until: justAfter(events) })}
+                      href={addressOf(PATH, { ...filter, since, sort, until: justAfter(events) })}
                     >
                       Older events
                     </a>
@@ -101,58 +104,84 @@ function justAfter(events: AuditLog["events"]): string {
   return last === events[0]!.timestamp ? last : new Date(Date.parse(last) + 1).toISOString();
 }
 
-function Day({ id, label, value }: { readonly id: string; readonly label: string; readonly value: string }) {
+const COLUMNS: readonly Column<Event>[] = [{
+  head: "When",
+  order: { name: "timestamp", keyOf: (row) => row.timestamp },
+  cell: (row) => <Instant at={row.timestamp} />,
+}, {
+  head: "Event",
+  order: { name: "event_type", keyOf: (row) => row.event_type },
+  cell: (row) => row.event_type,
+}, {
+  head: "By",
+  order: { name: "by", keyOf: (row) => row.user_id === undefined ? row.actor : row.user_name ?? null },
+  cell: (row) =>
+    row.user_id === undefined
+      ? row.actor
+      : (
+        <a href={addressOf(PATH, { user_id: row.user_id })} title={row.user_id}>
+          <bdi>{row.user_name ?? "an erased user"}</bdi>
+        </a>
+      ),
+}, {
+  head: "Key",
+  order: { name: "prefix", keyOf: (row) => row.prefix },
+  cell: (row) => row.prefix !== null && <code>{row.prefix}</code>,
+}, {
+  head: "Detail",
+  class: "small",
+  cell: (row) => <Detail event={row} />,
+}];
+
+function Detail({ event }: { readonly event: Event }) {
   return (
-    <div class="field">
-      <label for={id}>{label}</label>
-      <input id={id} name={id} type="date" key={value} defaultValue={value.slice(0, 10)} />
-    </div>
+    <>
+      {event.subject !== undefined && (
+        <div>
+          {event.operator_id == null
+            ? <span class="muted">an erased reviewer</span>
+            : <Reviewer id={event.operator_id} />}
+        </div>
+      )}
+      {event.about_user_name !== undefined && (
+        <div>
+          <bdi>{event.about_user_name ?? "an erased user"}</bdi>
+        </div>
+      )}
+      {event.detail === null
+        ? <span class="muted">not held any more</span>
+        : Object.entries(event.detail).map(([name, value]) => (
+          <div key={name}>
+            {name}: {typeof value === "string" ? value : JSON.stringify(value)}
+          </div>
+        ))}
+    </>
   );
 }
 
-function Events({ events }: Pick<AuditLog, "events">) {
+const CSV = {
+  event_id: (row: Event) => row.event_id,
+  timestamp: (row: Event) => row.timestamp,
+  event_type: (row: Event) => row.event_type,
+  actor: (row: Event) => row.actor,
+  user_id: (row: Event) => row.user_id,
+  user_name: (row: Event) => row.user_name,
+  prefix: (row: Event) => row.prefix,
+  operator_id: (row: Event) => row.operator_id,
+  about_user_name: (row: Event) => row.about_user_name,
+  detail: (row: Event) => row.detail && JSON.stringify(row.detail),
+};
+
+function Events({ events, ordering }: Pick<AuditLog, "events"> & { readonly ordering: Ordering }) {
   return (
-    <Rows label="Events" columns={["When", "Event", "By", "Key", "Detail"]}>
-      {events.map((event) => (
-        <tr key={event.event_id}>
-          <th scope="row">
-            <Instant at={event.timestamp} />
-          </th>
-          <td>{event.event_type}</td>
-          <td>
-            {event.user_id === undefined
-              ? event.actor
-              : (
-                <a href={addressOf(PATH, { user_id: event.user_id })} title={event.user_id}>
-                  <bdi>{event.user_name ?? "an erased user"}</bdi>
-                </a>
-              )}
-          </td>
-          <td>{event.prefix === null ? "" : <code>{event.prefix}</code>}</td>
-          <td class="small">
-            {event.subject !== undefined && (
-              <div>
-                {event.operator_id == null
-                  ? <span class="muted">an erased reviewer</span>
-                  : <Reviewer id={event.operator_id} />}
-              </div>
-            )}
-            {event.about_user_name !== undefined && (
-              <div>
-                <bdi>{event.about_user_name ?? "an erased user"}</bdi>
-              </div>
-            )}
-            {event.detail === null
-              ? <span class="muted">not held any more</span>
-              : Object.entries(event.detail).map(([name, value]) => (
-                <div key={name}>
-                  {name}: {typeof value === "string" ? value : JSON.stringify(value)}
-                </div>
-              ))}
-          </td>
-        </tr>
-      ))}
-    </Rows>
+    <Table
+      label="Events"
+      rows={events}
+      keyOf={(row) => row.event_id}
+      columns={COLUMNS}
+      csv={CSV}
+      ordering={ordering}
+    />
   );
 }
 

@@ -1,10 +1,11 @@
 /** The cases: a queue of those that need somebody, with filters that the address keeps. */
 import { useLocation } from "preact-iso";
 import { CASE_CAUSES } from "../../../domain/case_states.ts";
-import { addressOf, Answered, Empty, Pages, View } from "../parts.tsx";
-import { CAUSE_WORDS } from "../case_words.ts";
 import { CaseRows } from "../case_rows.tsx";
 import { OpenAlerts } from "../open_alerts.tsx";
+import { CAUSE_WORDS } from "../case_words.ts";
+import { Choice } from "../filters.tsx";
+import { addressOf, Answered, Empty, Pages, View } from "../parts.tsx";
 import { Reviewer } from "../reviewers.tsx";
 import { useSession } from "../session.tsx";
 import type { Cases } from "../types.ts";
@@ -12,59 +13,48 @@ import { useAnswer } from "../use_answer.ts";
 
 const PATH = "/console/cases";
 const PAGE = "50";
+const NEWEST = "-opened_at";
 
 export function CasesView() {
   const { query, route } = useLocation();
   const { signedIn: { user } } = useSession();
-  const { state = "", cause = "", owner = "", operator_id: operator = "", cursor = "" } = query;
+  const { state = "", cause = "", owner = "", operator_id: operator = "", sort = "", cursor = "" } = query;
   const filters = { state, cause, owner, operator_id: operator };
   const asked = useAnswer<Cases>({ path: addressOf("/v1/cases", { ...filters, cursor, limit: PAGE }) });
   const choose = (change: Readonly<Record<string, string>>) =>
-    route(addressOf(PATH, { ...filters, ...change }));
+    route(addressOf(PATH, { ...filters, sort, ...change }));
   return (
     <View title="Cases">
       <OpenAlerts />
       <div class="filters">
-        <div class="field">
-          <label for="case-state">Show</label>
-          <select
-            id="case-state"
-            value={state}
-            onChange={(event) => choose({ state: event.currentTarget.value })}
-          >
-            <option value="">Those that need somebody</option>
-            <option value="all">All, with those that ended</option>
-          </select>
-        </div>
-        <div class="field">
-          <label for="case-cause">Cause</label>
-          <select
-            id="case-cause"
-            value={cause}
-            onChange={(event) => choose({ cause: event.currentTarget.value })}
-          >
-            <option value="">All</option>
-            {CASE_CAUSES.map((name) => <option key={name} value={name}>{CAUSE_WORDS[name]}</option>)}
-          </select>
-        </div>
+        <Choice
+          id="case-state"
+          label="Show"
+          value={state}
+          options={[["", "Those that need somebody"], ["all", "All, with those that ended"]]}
+          onChosen={(chosen) => choose({ state: chosen })}
+        />
+        <Choice
+          id="case-cause"
+          label="Cause"
+          value={cause}
+          options={[["", "All"], ...CASE_CAUSES.map((name) => [name, CAUSE_WORDS[name]] as const)]}
+          onChosen={(chosen) => choose({ cause: chosen })}
+        />
         {user !== null && (
-          <div class="field">
-            <label for="case-owner">Owner</label>
-            <select
-              id="case-owner"
-              value={owner}
-              onChange={(event) => choose({ owner: event.currentTarget.value })}
-            >
-              <option value="">Anybody or nobody</option>
-              <option value={user.user_id}>Mine</option>
-            </select>
-          </div>
+          <Choice
+            id="case-owner"
+            label="Owner"
+            value={owner}
+            options={[["", "Anybody or nobody"], [user.user_id, "Mine"]]}
+            onChosen={(chosen) => choose({ owner: chosen })}
+          />
         )}
       </div>
       {operator !== "" && (
         <p>
           Only those of <Reviewer id={operator} />.{" "}
-          <a href={addressOf(PATH, { state, cause, owner })}>Show all</a>
+          <a href={addressOf(PATH, { state, cause, owner, sort })}>Show all</a>
         </p>
       )}
       <Answered asked={asked}>
@@ -77,8 +67,19 @@ export function CasesView() {
             )
             : (
               <>
-                <CaseRows label="Cases" cases={cases} />
-                <Pages path={PATH} query={{ ...filters, ...(cursor === "" ? {} : { cursor }) }} next={next} />
+                <CaseRows
+                  label="Cases"
+                  cases={cases}
+                  ordering={{
+                    ...{ path: PATH, query: filters, sort, first: NEWEST, served: NEWEST },
+                    isWhole: cursor === "" && next === null,
+                  }}
+                />
+                <Pages
+                  path={PATH}
+                  query={{ ...filters, sort, ...(cursor === "" ? {} : { cursor }) }}
+                  next={next}
+                />
               </>
             )}
       </Answered>

@@ -1,6 +1,7 @@
-/** Scores and decisions, newest first, of all operators or of one. */
+/** Scores and decisions, newest first, of all operators or of one, and of a time. */
 import { useLocation } from "preact-iso";
 import { DecisionRows } from "../decision_rows.tsx";
+import { Choice, Days } from "../filters.tsx";
 import { OfOperator } from "../of_operator.tsx";
 import { addressOf, Answered, Empty, Pages, View } from "../parts.tsx";
 import type { Decisions } from "../types.ts";
@@ -8,13 +9,23 @@ import { useAnswer } from "../use_answer.ts";
 
 const PATH = "/console/decisions";
 const PAGE = "50";
+const NEWEST = "-timestamp";
+
+const KINDS = [
+  ["", "Scores and decisions"],
+  ["score", "Scores"],
+  ["decision", "Decision risk scores"],
+] as const;
 
 export function DecisionsView() {
   const { query, route } = useLocation();
-  const { kind = "", operator_id: operator = "", cursor = "" } = query;
+  const { kind = "", operator_id = "", since = "", until = "", sort = "", cursor = "" } = query;
+  const filters = { kind, operator_id, since, until };
   const asked = useAnswer<Decisions>({
-    path: addressOf("/v1/organization/decisions", { kind, operator_id: operator, cursor, limit: PAGE }),
+    path: addressOf("/v1/organization/decisions", { ...filters, cursor, limit: PAGE }),
   });
+  const choose = (change: Readonly<Record<string, string>>) =>
+    route(addressOf(PATH, { ...filters, sort, ...change }));
   const open = (event: SubmitEvent & { readonly currentTarget: HTMLFormElement }) => {
     event.preventDefault();
     const id = String(new FormData(event.currentTarget).get("id") ?? "").trim();
@@ -23,23 +34,15 @@ export function DecisionsView() {
   return (
     <View title="Decisions">
       <div class="filters">
-        <div class="field">
-          <label for="kind">Kind</label>
-          <select
-            id="kind"
-            value={kind}
-            onChange={(event) =>
-              route(addressOf(PATH, { kind: event.currentTarget.value, operator_id: operator }))}
-          >
-            <option value="">Scores and decisions</option>
-            <option value="score">Scores</option>
-            <option value="decision">Decision risk scores</option>
-          </select>
-        </div>
-        <OfOperator
-          operator={operator}
-          onChosen={(id) => route(addressOf(PATH, { kind, operator_id: id }))}
+        <Choice
+          id="kind"
+          label="Kind"
+          value={kind}
+          options={KINDS}
+          onChosen={(chosen) => choose({ kind: chosen })}
         />
+        <OfOperator operator={operator_id} onChosen={(id) => choose({ operator_id: id })} />
+        <Days since={since} until={until} onSent={choose} />
         <form class="filters" onSubmit={open}>
           <div class="field">
             <label for="record">Session or decision id</label>
@@ -53,7 +56,11 @@ export function DecisionsView() {
           decisions.length === 0 && next === null
             ? (
               <Empty>
-                <p>Nothing was scored, or nothing of it is left.</p>
+                <p>
+                  {since === "" && until === ""
+                    ? "Nothing was scored, or nothing of it is left."
+                    : "Nothing was scored in this time, or nothing of it is left."}
+                </p>
                 <p>
                   <a href="/docs#postScore">Send a first interaction</a>, or take the filters away.
                 </p>
@@ -61,10 +68,17 @@ export function DecisionsView() {
             )
             : (
               <>
-                <DecisionRows label="Decisions" decisions={decisions} />
+                <DecisionRows
+                  label="Decisions"
+                  decisions={decisions}
+                  ordering={{
+                    ...{ path: PATH, query: filters, sort, first: NEWEST, served: NEWEST },
+                    isWhole: cursor === "" && next === null,
+                  }}
+                />
                 <Pages
                   path={PATH}
-                  query={{ kind, operator_id: operator, ...(cursor === "" ? {} : { cursor }) }}
+                  query={{ ...filters, sort, ...(cursor === "" ? {} : { cursor }) }}
                   next={next}
                 />
               </>

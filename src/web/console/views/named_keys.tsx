@@ -1,9 +1,11 @@
 /** The organization's named keys: made, listed and removed. */
 import { useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
 import { type Scope, SCOPES } from "../../../domain/access.ts";
-import { Answered, Empty, Failure, Grave, Instant, Rows } from "../parts.tsx";
+import { Answered, Empty, Failure, Grave, Instant } from "../parts.tsx";
 import { useCaller, useSession } from "../session.tsx";
 import { Field } from "../field.tsx";
+import { type Column, Table } from "../table.tsx";
 import type { NamedKeyCreated, NamedKeys as Listed } from "../types.ts";
 import { useAction, useAnswer } from "../use_answer.ts";
 
@@ -25,7 +27,40 @@ export function NamedKeys() {
   );
 }
 
-function List({ keys, onChanged }: { readonly keys: Listed["keys"]; readonly onChanged: () => void }) {
+type Key = Listed["keys"][number];
+
+const COLUMNS: readonly Column<Key>[] = [{
+  head: "Name",
+  order: { name: "name", keyOf: (row) => row.name },
+  cell: (row) => <bdi>{row.name}</bdi>,
+}, {
+  head: "Begins with",
+  cell: (row) => <code>{row.prefix}</code>,
+}, {
+  head: "Scopes",
+  cell: (row) => row.scopes.join(", "),
+}, {
+  head: "Ends",
+  order: { name: "expires_at", keyOf: (row) => row.expires_at },
+  cell: ({ expires_at: at }) => at === null ? <span class="muted">never</span> : <Instant at={at} />,
+}, {
+  head: "Last used",
+  order: { name: "last_used_at", keyOf: (row) => row.last_used_at },
+  cell: ({ last_used_at: at }) => at === null ? <span class="muted">not yet</span> : <Instant at={at} />,
+}];
+
+const CSV = {
+  key_id: (row: Key) => row.key_id,
+  name: (row: Key) => row.name,
+  prefix: (row: Key) => row.prefix,
+  scopes: (row: Key) => row.scopes.join(" "),
+  created_at: (row: Key) => row.created_at,
+  expires_at: (row: Key) => row.expires_at,
+  last_used_at: (row: Key) => row.last_used_at,
+};
+
+function List({ keys, onChanged }: { readonly keys: readonly Key[]; readonly onChanged: () => void }) {
+  const { query: { sort = "" } } = useLocation();
   if (keys.length === 0) {
     return (
       <Empty>
@@ -34,14 +69,19 @@ function List({ keys, onChanged }: { readonly keys: Listed["keys"]; readonly onC
     );
   }
   return (
-    <Rows label="Named keys" columns={["Name", "Begins with", "Scopes", "Ends", "Last used", "Do"]}>
-      {keys.map((key) => <KeyRow key={key.key_id} row={key} onChanged={onChanged} />)}
-    </Rows>
+    <Table
+      label="Named keys"
+      rows={keys}
+      keyOf={(row) => row.key_id}
+      columns={[...COLUMNS, { head: "Do", cell: (row) => <RemoveKey row={row} onChanged={onChanged} /> }]}
+      csv={CSV}
+      ordering={{ path: "/console/key", query: {}, sort, first: "", served: "", isWhole: true }}
+    />
   );
 }
 
-function KeyRow({ row, onChanged }: {
-  readonly row: Listed["keys"][number];
+function RemoveKey({ row, onChanged }: {
+  readonly row: Key;
   readonly onChanged: () => void;
 }) {
   const caller = useCaller();
@@ -53,25 +93,12 @@ function KeyRow({ row, onChanged }: {
     if (done !== null) onChanged();
   };
   return (
-    <tr>
-      <th scope="row">
-        <bdi>{row.name}</bdi>
-      </th>
-      <td>
-        <code>{row.prefix}</code>
-      </td>
-      <td>{row.scopes.join(", ")}</td>
-      <td>{row.expires_at === null ? <span class="muted">never</span> : <Instant at={row.expires_at} />}</td>
-      <td>
-        {row.last_used_at === null ? <span class="muted">not yet</span> : <Instant at={row.last_used_at} />}
-      </td>
-      <td>
-        <div class="actions">
-          <Grave verb="Remove" what={row.name} busy={busy} onSure={remove} />
-        </div>
-        {error !== null && <Failure error={error} />}
-      </td>
-    </tr>
+    <>
+      <div class="actions">
+        <Grave verb="Remove" what={row.name} busy={busy} onSure={remove} />
+      </div>
+      {error !== null && <Failure error={error} />}
+    </>
   );
 }
 

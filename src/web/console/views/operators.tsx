@@ -1,10 +1,12 @@
-/** All operators, page by page, with a choice of the verdict, the band and the order. */
+/** All operators, page by page: searched by a part of a name, by verdict and band, in an order. */
 import { useLocation } from "preact-iso";
 import { BANDS, VERDICT_STATUSES } from "../../../domain/enums.ts";
+import type { OperatorSort } from "../../../domain/operator.ts";
 import { nameInWords } from "../../../pages/wording.ts";
 import { VERDICT_WORDS } from "../../../scoring/verdict_words.ts";
+import { Choice, Search } from "../filters.tsx";
 import { OperatorRows } from "../operator_rows.tsx";
-import { addressOf, Answered, Empty, Pages, View } from "../parts.tsx";
+import { addressOf, Answered, Empty, Figure, Pages, View } from "../parts.tsx";
 import { FindByName } from "../reviewers.tsx";
 import { useSession } from "../session.tsx";
 import type { Operators } from "../types.ts";
@@ -12,89 +14,79 @@ import { useAnswer } from "../use_answer.ts";
 
 const PATH = "/console/operators";
 const PAGE = "50";
+const FIRST = "operator_id";
 
-const SORTS = [
-  ["operator_id", "Name"],
-  ["jis", "Lowest JIS first"],
-  ["-jis", "Highest JIS first"],
-  ["last_interaction_at", "Longest away first"],
-] as const;
+/** The orders that the service has, whatever the number of operators. */
+const SERVED: readonly OperatorSort[] = [
+  ...["operator_id", "-operator_id", "jis", "-jis"] as const,
+  ...["last_interaction_at", "-last_interaction_at"] as const,
+];
 
 export function OperatorsView() {
   const { query, route } = useLocation();
   const isNamed = useSession().signedIn.privacy === "named";
-  const { verdict = "", band = "", sort = "operator_id", cursor = "" } = query;
+  const { verdict = "", band = "", q = "", sort = "", cursor = "" } = query;
+  const filters = { q, verdict, band };
+  const served = SERVED.find((name) => name === sort) ?? FIRST;
   const asked = useAnswer<Operators>({
     path: addressOf("/v1/organization/operators", {
-      verdict,
-      band,
-      sort,
+      ...filters,
+      sort: served,
       cursor,
       limit: PAGE,
       include: "sparkline",
     }),
   });
   const choose = (change: Readonly<Record<string, string>>) =>
-    route(addressOf(PATH, { verdict, band, sort, ...change }));
-  const find = (event: SubmitEvent & { readonly currentTarget: HTMLFormElement }) => {
-    event.preventDefault();
-    const id = String(new FormData(event.currentTarget).get("operator_id") ?? "").trim();
-    if (id !== "") route(`${PATH}/${encodeURIComponent(id)}`);
-  };
+    route(addressOf(PATH, { ...filters, sort, ...change }));
   return (
     <View title="Operators">
       <div class="filters">
-        <div class="field">
-          <label for="verdict">Verdict</label>
-          <select
-            id="verdict"
-            value={verdict}
-            onChange={(event) => choose({ verdict: event.currentTarget.value })}
-          >
-            <option value="">All</option>
-            {VERDICT_STATUSES.map((name) => <option key={name} value={name}>{VERDICT_WORDS[name]}</option>)}
-          </select>
-        </div>
-        <div class="field">
-          <label for="band">Band</label>
-          <select id="band" value={band} onChange={(event) => choose({ band: event.currentTarget.value })}>
-            <option value="">All</option>
-            {BANDS.map((name) => <option key={name} value={name}>{nameInWords(name)}</option>)}
-          </select>
-        </div>
-        <div class="field">
-          <label for="sort">Order</label>
-          <select id="sort" value={sort} onChange={(event) => choose({ sort: event.currentTarget.value })}>
-            {SORTS.map(([value, label]) => (
-              <option key={value} value={value}>
-                {value === "operator_id" && !isNamed ? "Pseudonym" : label}
-              </option>
-            ))}
-          </select>
-        </div>
-        <form class="filters" onSubmit={find}>
-          <div class="field">
-            <label for="operator-id">{isNamed ? "Operator id" : "Pseudonym"}</label>
-            <input id="operator-id" name="operator_id" autocomplete="off" spellcheck={false} />
-          </div>
-          <button type="submit">Open</button>
-        </form>
+        <Search
+          label={isNamed ? "Part of the name" : "Part of the pseudonym"}
+          value={q}
+          onSent={(part) => choose({ q: part })}
+        />
+        <Choice
+          id="verdict"
+          label="Verdict"
+          value={verdict}
+          options={[["", "All"], ...VERDICT_STATUSES.map((name) => [name, VERDICT_WORDS[name]] as const)]}
+          onChosen={(chosen) => choose({ verdict: chosen })}
+        />
+        <Choice
+          id="band"
+          label="Band"
+          value={band}
+          options={[["", "All"], ...BANDS.map((name) => [name, nameInWords(name)] as const)]}
+          onChosen={(chosen) => choose({ band: chosen })}
+        />
       </div>
       <FindByName />
+      <p role="status" class="small">
+        {asked.loaded.state === "ready" && <Found {...asked.loaded.body} isFirst={cursor === ""} />}
+      </p>
       <Answered asked={asked}>
         {({ operators, next_cursor: next }) =>
           operators.length === 0
             ? (
               <Empty>
-                <p>{emptyInWords({ verdict, band })}</p>
+                <p>{emptyInWords({ ...filters, name: isNamed ? "name" : "pseudonym" })}</p>
               </Empty>
             )
             : (
               <>
-                <OperatorRows label="Operators" operators={operators} />
+                <OperatorRows
+                  label="Operators"
+                  operators={operators}
+                  ordering={{
+                    ...{ path: PATH, query: filters, sort, first: FIRST, served, offered: SERVED },
+                    isWhole: cursor === "" && next === null,
+                  }}
+                />
                 <Pages
                   path={PATH}
-                  query={{ verdict, band, sort, ...(cursor === "" ? {} : { cursor }) }}
+                  query={{ ...filters, sort, ...(cursor === "" ? {} : { cursor }) }}
                   next={next}
                 />
               </>
@@ -104,7 +96,29 @@ export function OperatorsView() {
   );
 }
 
-function emptyInWords({ verdict, band }: { readonly verdict: string; readonly band: string }): string {
+/** The number of operators in the answer, and whether they are all. */
+function Found({ count, next_cursor: next, isFirst }: Operators & { readonly isFirst: boolean }) {
+  return (
+    <>
+      <Figure of="count" value={count} /> {count === 1 ? "operator" : "operators"}
+      {isFirst && next === null ? "" : " on this page"}
+      {next === null ? "." : "; more follow."}
+    </>
+  );
+}
+
+function emptyInWords({ q, verdict, band, name }: {
+  readonly q: string;
+  readonly verdict: string;
+  readonly band: string;
+  /** The word for what the search looks in. */
+  readonly name: string;
+}): string {
+  if (q !== "") {
+    return verdict === "" && band === ""
+      ? `No operator has a ${name} with “${q}” in it.`
+      : `No operator with “${q}” in the ${name} passes these filters.`;
+  }
   if (verdict === "") return band === "" ? "Nobody was scored yet." : "No operator is in this band.";
   return band === "" ? "No operator has this verdict." : "No operator has this verdict in this band.";
 }

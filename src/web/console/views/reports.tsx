@@ -3,29 +3,62 @@ import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { lastFullQuarter } from "../../../domain/period.ts";
 import { instantInWords } from "../../../pages/wording.ts";
-import {
-  addressOf,
-  Answered,
-  Empty,
-  Failure,
-  Instant,
-  Pages,
-  Rows,
-  Status,
-  VerdictMark,
-  View,
-} from "../parts.tsx";
 import { Article14Measures } from "../article14.tsx";
+import { VERDICT_PLACES } from "../operator_rows.tsx";
+import { addressOf, Answered, Empty, Failure, Instant, Pages, Status, VerdictMark, View } from "../parts.tsx";
 import { useCaller } from "../session.tsx";
+import { type Column, Table } from "../table.tsx";
 import type { ReportAnswer, Reports } from "../types.ts";
 import { useAction, useAnswer } from "../use_answer.ts";
 
 const PATH = "/console/reports";
 const PAGE = "50";
+const NEWEST = "-issued_at";
+
+type Report = Reports["reports"][number];
+
+const COLUMNS: readonly Column<Report>[] = [{
+  head: "Period",
+  order: { name: "period_start", keyOf: ({ period }) => period.start },
+  // A period has UTC days, as the report itself.
+  cell: ({ report_id, period: { start, end } }) => (
+    <a href={`${PATH}/${report_id}`}>{instantInWords(start)} to {instantInWords(end)}</a>
+  ),
+}, {
+  head: "Verdict",
+  order: { name: "verdict", keyOf: ({ verdict }) => verdict && VERDICT_PLACES[verdict] },
+  cell: ({ verdict }) => <VerdictMark status={verdict} />,
+}, {
+  head: "Status",
+  order: { name: "overall_status", keyOf: ({ overall_status }) => overall_status },
+  cell: ({ overall_status, status_certain }) => (
+    <>
+      <Status status={overall_status} />
+      {!status_certain && <div class="small muted">could turn either way</div>}
+    </>
+  ),
+}, {
+  head: "Issued",
+  order: { name: "issued_at", keyOf: ({ issued_at }) => issued_at },
+  cell: ({ issued_at }) => <Instant at={issued_at} />,
+}, {
+  head: "Report",
+  cell: ({ report_id }) => <code>{report_id}</code>,
+}];
+
+const CSV = {
+  report_id: (row: Report) => row.report_id,
+  period_start: (row: Report) => row.period.start,
+  period_end: (row: Report) => row.period.end,
+  verdict: (row: Report) => row.verdict,
+  overall_status: (row: Report) => row.overall_status,
+  status_certain: (row: Report) => row.status_certain,
+  issued_at: (row: Report) => row.issued_at,
+};
 
 export function ReportsView() {
   const { query } = useLocation();
-  const { cursor = "" } = query;
+  const { sort = "", cursor = "" } = query;
   const asked = useAnswer<Reports>({ path: addressOf("/v1/compliance/reports", { cursor, limit: PAGE }) });
   return (
     <View title="Compliance reports">
@@ -42,31 +75,18 @@ export function ReportsView() {
             )
             : (
               <>
-                <Rows label="Issued reports" columns={["Period", "Verdict", "Status", "Issued", "Report"]}>
-                  {reports.map((report) => (
-                    <tr key={report.report_id}>
-                      <th scope="row">
-                        <a href={`${PATH}/${report.report_id}`}>
-                          {instantInWords(report.period.start)} to {instantInWords(report.period.end)}
-                        </a>
-                      </th>
-                      <td>
-                        <VerdictMark status={report.verdict} />
-                      </td>
-                      <td>
-                        <Status status={report.overall_status} />
-                        {!report.status_certain && <div class="small muted">could turn either way</div>}
-                      </td>
-                      <td>
-                        <Instant at={report.issued_at} />
-                      </td>
-                      <td>
-                        <code>{report.report_id}</code>
-                      </td>
-                    </tr>
-                  ))}
-                </Rows>
-                <Pages path={PATH} query={cursor === "" ? {} : { cursor }} next={next} />
+                <Table
+                  label="Issued reports"
+                  rows={reports}
+                  keyOf={(row) => row.report_id}
+                  columns={COLUMNS}
+                  csv={CSV}
+                  ordering={{
+                    ...{ path: PATH, query: {}, sort, first: NEWEST, served: NEWEST },
+                    isWhole: cursor === "" && next === null,
+                  }}
+                />
+                <Pages path={PATH} query={{ sort, ...(cursor === "" ? {} : { cursor }) }} next={next} />
               </>
             )}
       </Answered>

@@ -1,11 +1,13 @@
 /** The organization's users: invited, given another role, disabled, enabled and erased. */
 import { useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
 import { type Role, ROLES } from "../../../domain/access.ts";
 import { instantInWords } from "../../../pages/wording.ts";
 import { OpenSessions } from "../open_sessions.tsx";
-import { Answered, Empty, Failure, Grave, Instant, Rows, View } from "../parts.tsx";
+import { Answered, Empty, Failure, Grave, Instant, View } from "../parts.tsx";
 import { useCaller, useSession } from "../session.tsx";
 import { Field } from "../field.tsx";
+import { type Column, Table } from "../table.tsx";
 import type { UserInvited, UserLink, Users } from "../types.ts";
 import { useAction, useAnswer } from "../use_answer.ts";
 
@@ -28,7 +30,40 @@ export function UsersView() {
   );
 }
 
+/** The columns of what the service says; the acts stand between and behind them. */
+const NAME: Column<User> = {
+  head: "Name",
+  order: { name: "name", keyOf: ({ name }) => name },
+  cell: ({ name, email }) => (
+    <>
+      <bdi>{name}</bdi>
+      <div class="small">{email}</div>
+    </>
+  ),
+};
+const STATE: Column<User> = {
+  head: "State",
+  order: { name: "state", keyOf: ({ state }) => state },
+  cell: ({ state }) => state,
+};
+const CHANGED: Column<User> = {
+  head: "Changed",
+  order: { name: "changed_at", keyOf: ({ changed_at }) => changed_at },
+  cell: ({ changed_at }) => <Instant at={changed_at} />,
+};
+
+const CSV = {
+  user_id: (row: User) => row.user_id,
+  name: (row: User) => row.name,
+  email: (row: User) => row.email,
+  role: (row: User) => row.role,
+  state: (row: User) => row.state,
+  created_at: (row: User) => row.created_at,
+  changed_at: (row: User) => row.changed_at,
+};
+
 function List({ users, onChanged }: { readonly users: readonly User[]; readonly onChanged: () => void }) {
+  const { query: { sort = "" } } = useLocation();
   if (users.length === 0) {
     return (
       <Empty>
@@ -37,9 +72,24 @@ function List({ users, onChanged }: { readonly users: readonly User[]; readonly 
     );
   }
   return (
-    <Rows label="Users" columns={["Name", "Role", "State", "Changed", "Do"]}>
-      {users.map((user) => <UserRow key={user.user_id} user={user} onChanged={onChanged} />)}
-    </Rows>
+    <Table
+      label="Users"
+      rows={users}
+      keyOf={(user) => user.user_id}
+      columns={[
+        NAME,
+        {
+          head: "Role",
+          order: { name: "role", keyOf: ({ role }) => ROLES.indexOf(role) },
+          cell: (user) => <RoleOf user={user} onChanged={onChanged} />,
+        },
+        STATE,
+        CHANGED,
+        { head: "Do", cell: (user) => <Acts user={user} onChanged={onChanged} /> },
+      ]}
+      csv={CSV}
+      ordering={{ path: "/console/users", query: {}, sort, first: "", served: "", isWhole: true }}
+    />
   );
 }
 
@@ -53,29 +103,72 @@ function linkShown(name: string, { link, expires_at }: Pick<UserInvited, "link" 
   };
 }
 
-function UserRow({ user, onChanged }: { readonly user: User; readonly onChanged: () => void }) {
-  const { user_id: id, name, email, role, state, changed_at } = user;
+interface UserProps {
+  readonly user: User;
+  readonly onChanged: () => void;
+}
+
+/** The calls about a user: each reads the list anew when it is done. */
+function useActs({ user, onChanged }: UserProps) {
+  const { user_id: id, name, role, state } = user;
   const caller = useCaller();
-  const { obtain, signedIn } = useSession();
-  const { busy, error, run } = useAction<true>();
-  const isOwn = signedIn.user?.user_id === id;
+  const { signedIn } = useSession();
+  const action = useAction<true>();
   const act = async (request: Parameters<typeof caller.json>[0]) => {
-    const done = await run(async (patience) => {
+    const done = await action.run(async (patience) => {
       await caller.json(request, { patience });
       return true;
     });
     if (done !== null) onChanged();
   };
-  const put = (change: { readonly role?: string; readonly disabled?: boolean }) => {
-    const body = { name: name ?? id, role, disabled: state === "disabled", ...change };
-    return act({ method: "PUT", path: `/v1/users/${id}`, body });
+  return {
+    ...action,
+    act,
+    put(change: { readonly role?: string; readonly disabled?: boolean }) {
+      const body = { name: name ?? id, role, disabled: state === "disabled", ...change };
+      return act({ method: "PUT", path: `/v1/users/${id}`, body });
+    },
+    isOwn: signedIn.user?.user_id === id,
   };
-  const [isShowing, setShowing] = useState(false);
+}
+
+function RoleOf({ user, onChanged }: UserProps) {
+  const { name, role } = user;
+  const { busy, error, put, isOwn } = useActs({ user, onChanged });
   const [nextRole, setNextRole] = useState<string | null>(null);
   const giveRole = async () => {
     await put({ role: nextRole! });
     setNextRole(null);
   };
+  return (
+    <>
+      <select
+        aria-label={`Role of ${name}`}
+        value={nextRole ?? role}
+        disabled={busy || isOwn}
+        onChange={({ currentTarget: { value } }) => setNextRole(value === role ? null : value)}
+      >
+        {ROLES.map((one) => <option key={one} value={one}>{one}</option>)}
+      </select>
+      {nextRole !== null && (
+        <div class="actions">
+          <button class="grave" type="button" disabled={busy} onClick={giveRole}>
+            Really change to {nextRole}
+          </button>
+          <button type="button" onClick={() => setNextRole(null)}>Keep</button>
+        </div>
+      )}
+      {error !== null && <Failure error={error} />}
+    </>
+  );
+}
+
+function Acts({ user, onChanged }: UserProps) {
+  const { user_id: id, name, state } = user;
+  const caller = useCaller();
+  const { obtain } = useSession();
+  const { busy, error, run, act, put, isOwn } = useActs({ user, onChanged });
+  const [isShowing, setShowing] = useState(false);
   const renew = () =>
     run(async (patience) => {
       await obtain(async () =>
@@ -87,82 +180,54 @@ function UserRow({ user, onChanged }: { readonly user: User; readonly onChanged:
       return true;
     });
   return (
-    <tr>
-      <th scope="row">
-        <bdi>{name}</bdi>
-        <div class="small">{email}</div>
-      </th>
-      <td>
-        <select
-          aria-label={`Role of ${name}`}
-          value={nextRole ?? role}
-          disabled={busy || isOwn}
-          onChange={({ currentTarget: { value } }) => setNextRole(value === role ? null : value)}
-        >
-          {ROLES.map((one) => <option key={one} value={one}>{one}</option>)}
-        </select>
-        {nextRole !== null && (
-          <div class="actions">
-            <button class="grave" type="button" disabled={busy} onClick={giveRole}>
-              Really change to {nextRole}
-            </button>
-            <button type="button" onClick={() => setNextRole(null)}>Keep</button>
-          </div>
+    <>
+      <div class="actions">
+        {state !== "disabled" && (
+          <button type="button" disabled={busy} onClick={renew} aria-label={`New link for ${name}`}>
+            New link
+          </button>
         )}
-      </td>
-      <td>{state}</td>
-      <td>
-        <Instant at={changed_at} />
-      </td>
-      <td>
-        <div class="actions">
-          {state !== "disabled" && (
-            <button type="button" disabled={busy} onClick={renew} aria-label={`New link for ${name}`}>
-              New link
-            </button>
-          )}
-          {!isOwn && state === "active" && (
-            <button
-              type="button"
-              aria-expanded={isShowing}
-              onClick={() => setShowing(!isShowing)}
-              aria-label={`Sessions of ${name}`}
-            >
-              Sessions
-            </button>
-          )}
-          {!isOwn && state === "disabled" && (
-            <button
-              type="button"
-              disabled={busy}
-              onClick={() => put({ disabled: false })}
-              aria-label={`Enable ${name}`}
-            >
-              Enable
-            </button>
-          )}
-          {!isOwn && state !== "disabled" && (
-            <Grave
-              verb="Disable"
-              what={name ?? id}
-              busy={busy}
-              warning="All sessions end at once, and an open link too."
-              onSure={() => put({ disabled: true })}
-            />
-          )}
-          {!isOwn && (
-            <Grave
-              verb="Erase"
-              what={name ?? id}
-              busy={busy}
-              onSure={() => act({ method: "DELETE", path: `/v1/users/${id}` })}
-            />
-          )}
-        </div>
-        {error !== null && <Failure error={error} />}
-        {isShowing && <OpenSessions path={`/v1/users/${id}/sessions`} isOwn={false} />}
-      </td>
-    </tr>
+        {!isOwn && state === "active" && (
+          <button
+            type="button"
+            aria-expanded={isShowing}
+            onClick={() => setShowing(!isShowing)}
+            aria-label={`Sessions of ${name}`}
+          >
+            Sessions
+          </button>
+        )}
+        {!isOwn && state === "disabled" && (
+          <button
+            type="button"
+            disabled={busy}
+            onClick={() => put({ disabled: false })}
+            aria-label={`Enable ${name}`}
+          >
+            Enable
+          </button>
+        )}
+        {!isOwn && state !== "disabled" && (
+          <Grave
+            verb="Disable"
+            what={name ?? id}
+            busy={busy}
+            warning="All sessions end at once, and an open link too."
+            onSure={() => put({ disabled: true })}
+          />
+        )}
+        {!isOwn && (
+          <Grave
+            verb="Erase"
+            what={name ?? id}
+            busy={busy}
+            onSure={() => act({ method: "DELETE", path: `/v1/users/${id}` })}
+          />
+        )}
+      </div>
+      {error !== null && <Failure error={error} />}
+      {isShowing && <OpenSessions path={`/v1/users/${id}/sessions`} isOwn={false} />}
+    </>
   );
 }
 

@@ -2,22 +2,29 @@
 import { useLocation, useRoute } from "preact-iso";
 import { DELIVERY_STATUSES } from "../../../domain/enums.ts";
 import { countInWords, nameInWords } from "../../../pages/wording.ts";
-import { addressOf, Answered, Empty, Failure, Figure, Instant, Rows, Tile, View } from "../parts.tsx";
+import { Choice } from "../filters.tsx";
+import { addressOf, Answered, Empty, Failure, Figure, Instant, Tile, View } from "../parts.tsx";
 import { useCaller } from "../session.tsx";
+import { type Column, Table } from "../table.tsx";
 import type { Deliveries, Redelivered } from "../types.ts";
 import { useAction, useAnswer } from "../use_answer.ts";
 
 type Delivery = Deliveries["deliveries"][number];
 
-const PAGE = "50";
+const PAGE = 50;
+const NEWEST = "-event_at";
 
 export function WebhookView() {
   const { params } = useRoute();
   const { query, route } = useLocation();
   const id = params.id ?? "";
-  const { status = "" } = query;
+  const { status = "", sort = "" } = query;
+  const path = `/console/webhooks/${id}`;
   const asked = useAnswer<Deliveries>({
-    path: addressOf(`/v1/admin/webhook/${encodeURIComponent(id)}/deliveries`, { status, limit: PAGE }),
+    path: addressOf(`/v1/admin/webhook/${encodeURIComponent(id)}/deliveries`, {
+      status,
+      limit: String(PAGE),
+    }),
   });
   return (
     <View title="Deliveries">
@@ -25,18 +32,13 @@ export function WebhookView() {
         <a href="/console/webhooks">All destinations</a>
       </p>
       <div class="filters">
-        <div class="field">
-          <label for="status">Status</label>
-          <select
-            id="status"
-            value={status}
-            onChange={(event) =>
-              route(addressOf(`/console/webhooks/${id}`, { status: event.currentTarget.value }))}
-          >
-            <option value="">All</option>
-            {DELIVERY_STATUSES.map((name) => <option key={name} value={name}>{nameInWords(name)}</option>)}
-          </select>
-        </div>
+        <Choice
+          id="status"
+          label="Status"
+          value={status}
+          options={[["", "All"], ...DELIVERY_STATUSES.map((name) => [name, nameInWords(name)] as const)]}
+          onChosen={(chosen) => route(addressOf(path, { status: chosen, sort }))}
+        />
         <button type="button" onClick={asked.again}>Look again</button>
       </div>
       <Answered asked={asked}>
@@ -62,11 +64,23 @@ export function WebhookView() {
                 </Empty>
               )
               : (
-                <Rows label="Deliveries" columns={["Event", "Of", "Status", "Attempts", "Do"]}>
-                  {deliveries.map((delivery) => (
-                    <Row key={delivery.delivery_id} delivery={delivery} webhookId={id} onSent={asked.again} />
-                  ))}
-                </Rows>
+                <Table
+                  label="Deliveries"
+                  rows={deliveries}
+                  keyOf={(row) => row.delivery_id}
+                  columns={[...COLUMNS, {
+                    head: "Do",
+                    cell: ({ status, delivery_id }) =>
+                      status === "dead" && (
+                        <Redeliver webhookId={id} deliveryId={delivery_id} onSent={asked.again} />
+                      ),
+                  }]}
+                  csv={CSV}
+                  ordering={{
+                    ...{ path, query: { status }, sort, first: NEWEST, served: NEWEST },
+                    isWhole: deliveries.length < PAGE,
+                  }}
+                />
               )}
           </>
         )}
@@ -75,46 +89,60 @@ export function WebhookView() {
   );
 }
 
-function Row({ delivery, webhookId, onSent }: {
-  readonly delivery: Delivery;
-  readonly webhookId: string;
-  readonly onSent: () => void;
-}) {
-  const { delivery_id: id, event, event_at: at, status, attempts, redelivery_of: again } = delivery;
-  return (
-    <tr>
-      <th scope="row">
-        {event}
-        <div class="small muted">
-          {id}
-          {again !== null && ` again for ${again}`}
-        </div>
-      </th>
-      <td>
-        <Instant at={at} />
-      </td>
-      <td>{nameInWords(status)}</td>
-      <td class="small">
-        {attempts.length === 0 ? <span class="muted">none yet</span> : (
-          <details>
-            <summary>{countInWords(attempts.length, "attempt")}</summary>
-            <ol>
-              {attempts.map((attempt) => (
-                <li key={attempt.at}>
-                  <Instant at={attempt.at} />, {attempt.duration_ms} ms:{" "}
-                  {attempt.error === null ? `delivered, ${attempt.response_status}` : attempt.error}
-                  {attempt.error !== null && attempt.response_status !== null &&
-                    ` ${attempt.response_status}`}
-                </li>
-              ))}
-            </ol>
-          </details>
-        )}
-      </td>
-      <td>{status === "dead" && <Redeliver webhookId={webhookId} deliveryId={id} onSent={onSent} />}</td>
-    </tr>
-  );
-}
+const COLUMNS: readonly Column<Delivery>[] = [{
+  head: "Event",
+  order: { name: "event", keyOf: (row) => row.event },
+  cell: ({ event, delivery_id: id, redelivery_of: again }) => (
+    <>
+      {event}
+      <div class="small muted">
+        {id}
+        {again !== null && ` again for ${again}`}
+      </div>
+    </>
+  ),
+}, {
+  head: "Of",
+  order: { name: "event_at", keyOf: (row) => row.event_at },
+  cell: (row) => <Instant at={row.event_at} />,
+}, {
+  head: "Status",
+  order: { name: "status", keyOf: (row) => row.status },
+  cell: (row) => nameInWords(row.status),
+}, {
+  head: "Attempts",
+  class: "small",
+  order: { name: "attempts", keyOf: (row) => row.attempts.length },
+  cell: ({ attempts }) =>
+    attempts.length === 0 ? <span class="muted">none yet</span> : (
+      <details>
+        <summary>{countInWords(attempts.length, "attempt")}</summary>
+        <ol>
+          {attempts.map((attempt) => (
+            <li key={attempt.at}>
+              <Instant at={attempt.at} />, {attempt.duration_ms} ms:{" "}
+              {attempt.error === null ? `delivered, ${attempt.response_status}` : attempt.error}
+              {attempt.error !== null && attempt.response_status !== null && ` ${attempt.response_status}`}
+            </li>
+          ))}
+        </ol>
+      </details>
+    ),
+}];
+
+const CSV = {
+  delivery_id: (row: Delivery) => row.delivery_id,
+  event: (row: Delivery) => row.event,
+  event_request_id: (row: Delivery) => row.event_request_id,
+  event_at: (row: Delivery) => row.event_at,
+  status: (row: Delivery) => row.status,
+  attempts: (row: Delivery) => row.attempts.length,
+  last_attempt_at: (row: Delivery) => row.attempts.at(-1)?.at,
+  last_error: (row: Delivery) => row.attempts.at(-1)?.error,
+  last_response_status: (row: Delivery) => row.attempts.at(-1)?.response_status,
+  next_attempt_at: (row: Delivery) => row.next_attempt_at,
+  redelivery_of: (row: Delivery) => row.redelivery_of,
+};
 
 function Redeliver({ webhookId, deliveryId, onSent }: {
   readonly webhookId: string;

@@ -1,10 +1,12 @@
 /** Webhook destinations: each with its last delivery and a test, and a form for a new one. */
 import { useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
 import { DEFAULT_WEBHOOK_EVENTS, WEBHOOK_EVENTS, type WebhookEvent } from "../../../domain/enums.ts";
 import { WEBHOOK_SECRET_MAX_LENGTH, WEBHOOK_SECRET_MIN_LENGTH } from "../../../domain/limits.ts";
 import type { ApiError } from "../../shared/api.ts";
-import { Answered, Empty, Failure, Instant, Rows, View } from "../parts.tsx";
+import { Answered, Empty, Failure, Instant, View } from "../parts.tsx";
 import { useCaller, useSession } from "../session.tsx";
+import { type Column, Table } from "../table.tsx";
 import type { WebhookRegistered, Webhooks, WebhookTested } from "../types.ts";
 import { useAction, useAnswer } from "../use_answer.ts";
 import { randomHex } from "../../shared/random_hex.ts";
@@ -35,28 +37,60 @@ export function WebhooksView() {
   );
 }
 
+type Destination = Webhooks["webhooks"][number];
+
+const COLUMNS: readonly Column<Destination>[] = [{
+  head: "Destination",
+  order: { name: "url", keyOf: (row) => row.url },
+  cell: (row) => <a href={`/console/webhooks/${row.id}`}>{row.url}</a>,
+}, {
+  head: "Events",
+  class: "small",
+  cell: (row) => row.events.map((event) => <div key={event}>{event}</div>),
+}, {
+  head: "State",
+  order: { name: "active", keyOf: (row) => stateInWords(row) },
+  cell: stateInWords,
+}, {
+  head: "Last delivery",
+  order: { name: "last_delivery_at", keyOf: (row) => row.last_delivery?.at ?? null },
+  cell: (row) => <LastDelivery last={row.last_delivery} />,
+}];
+
+function stateInWords({ active }: Destination): string {
+  return active ? "Active" : "Off";
+}
+
+const CSV = {
+  id: (row: Destination) => row.id,
+  url: (row: Destination) => row.url,
+  events: (row: Destination) => row.events.join(" "),
+  active: (row: Destination) => row.active,
+  created_at: (row: Destination) => row.created_at,
+  last_delivery_event: (row: Destination) => row.last_delivery?.event,
+  last_delivery_at: (row: Destination) => row.last_delivery?.at,
+  last_delivery_status: (row: Destination) => row.last_delivery?.response_status,
+  last_delivery_error: (row: Destination) => row.last_delivery?.error,
+};
+
 function Destinations({ webhooks, onChanged }: {
   readonly webhooks: Webhooks["webhooks"];
   readonly onChanged: () => void;
 }) {
+  const { query: { sort = "" } } = useLocation();
+  const acts: Column<Destination> = {
+    head: "Do",
+    cell: (row) => <Actions id={row.id} url={row.url} isActive={row.active} onChanged={onChanged} />,
+  };
   return (
-    <Rows label="Destinations" columns={["Destination", "Events", "State", "Last delivery", "Do"]}>
-      {webhooks.map((webhook) => (
-        <tr key={webhook.id}>
-          <th scope="row">
-            <a href={`/console/webhooks/${webhook.id}`}>{webhook.url}</a>
-          </th>
-          <td class="small">{webhook.events.map((event) => <div key={event}>{event}</div>)}</td>
-          <td>{webhook.active ? "Active" : "Off"}</td>
-          <td>
-            <LastDelivery last={webhook.last_delivery} />
-          </td>
-          <td>
-            <Actions id={webhook.id} url={webhook.url} isActive={webhook.active} onChanged={onChanged} />
-          </td>
-        </tr>
-      ))}
-    </Rows>
+    <Table
+      label="Destinations"
+      rows={webhooks}
+      keyOf={(row) => row.id}
+      columns={[...COLUMNS, acts]}
+      csv={CSV}
+      ordering={{ path: "/console/webhooks", query: {}, sort, first: "", served: "", isWhole: true }}
+    />
   );
 }
 

@@ -1,0 +1,101 @@
+/** The fields above a list that choose what it shows; the address keeps each choice. */
+import type { Ref } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { OPERATOR_PART_MAX_LENGTH } from "../../domain/limits.ts";
+
+/** A choice of one value; an empty one shows all. */
+export function Choice({ id, label, value, options, onChosen }: {
+  readonly id: string;
+  readonly label: string;
+  readonly value: string;
+  /** Values with their words, in their order. */
+  readonly options: readonly (readonly [value: string, words: string])[];
+  readonly onChosen: (value: string) => void;
+}) {
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <select id={id} value={value} onChange={(event) => onChosen(event.currentTarget.value)}>
+        {options.map(([name, words]) => <option key={name} value={name}>{words}</option>)}
+      </select>
+    </div>
+  );
+}
+
+/**
+ * A field that is typed in freely until it is sent, and follows the address, back and forth. It keeps the focus, which a field that
+ * is drawn anew would lose.
+ */
+export function useFollowing(value: string): Ref<HTMLInputElement> {
+  const input = useRef<HTMLInputElement>(null);
+  useLayoutEffect(() => {
+    input.current!.value = value;
+  }, [value]);
+  return input;
+}
+
+type Sent = SubmitEvent & { readonly currentTarget: HTMLFormElement };
+
+/** A part of a name; Enter sends it, since each letter would be another question. */
+export function Search({ label, value, onSent }: {
+  readonly label: string;
+  readonly value: string;
+  readonly onSent: (part: string) => void;
+}) {
+  const input = useFollowing(value);
+  const send = (event: Sent) => {
+    event.preventDefault();
+    onSent(String(new FormData(event.currentTarget).get("q") ?? "").trim());
+  };
+  return (
+    <form class="filters" role="search" onSubmit={send}>
+      <div class="field">
+        <label for="q">{label}</label>
+        <input
+          id="q"
+          name="q"
+          type="search"
+          ref={input}
+          maxLength={OPERATOR_PART_MAX_LENGTH}
+          pattern="\s*[A-Za-z0-9_\-]*\s*"
+          title="Letters, digits, hyphens and underscores"
+          autocomplete="off"
+          spellcheck={false}
+        />
+      </div>
+      <button type="submit">Search</button>
+      {value !== "" && <button type="button" onClick={() => onSent("")}>Clear the search</button>}
+    </form>
+  );
+}
+
+/** A range of UTC days. A button sends it: a half-typed date is another date. */
+export function Days({ since, until, onSent }: {
+  /** ISO 8601; empty if the range is open. */
+  readonly since: string;
+  readonly until: string;
+  readonly onSent: (days: { readonly since: string; readonly until: string }) => void;
+}) {
+  const send = (event: Sent) => {
+    event.preventDefault();
+    const days = new FormData(event.currentTarget);
+    onSent({ since: String(days.get("since") ?? ""), until: String(days.get("until") ?? "") });
+  };
+  return (
+    <form class="filters" onSubmit={send}>
+      <Day id="since" label="From (UTC)" value={since} />
+      <Day id="until" label="Until, excluded (UTC)" value={until} />
+      <button type="submit">Show</button>
+    </form>
+  );
+}
+
+function Day({ id, label, value }: { readonly id: string; readonly label: string; readonly value: string }) {
+  const input = useFollowing(value.slice(0, 10));
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <input id={id} name={id} type="date" ref={input} />
+    </div>
+  );
+}

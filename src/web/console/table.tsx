@@ -1,0 +1,187 @@
+/** Tables whose rows are one answer's: sorted by their heads, saved as CSV, and cards on a telephone. */
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { save } from "../shared/save.ts";
+import { type CsvColumns, csvName, csvOf } from "./csv.ts";
+import { addressOf } from "./parts.tsx";
+
+/** What an order compares; a row without it comes last. */
+type SortKey = string | number | null;
+
+export interface Column<Row> {
+  readonly head: string;
+  /** What the cell of a row holds; `index`: the row's place in the answer. */
+  readonly cell: (row: Row, index: number) => ComponentChildren;
+  readonly isNumber?: boolean;
+  readonly class?: string;
+  /** The order by this column, if there is one: its name in the address, and what it compares. */
+  readonly order?: { readonly name: string; readonly keyOf: (row: Row) => SortKey };
+}
+
+/** How the rows of a list are ordered, which its address says. */
+export interface Ordering {
+  readonly path: string;
+  /** The parameters of the address, the order excluded, that stay the same. */
+  readonly query: Readonly<Record<string, string>>;
+  /** The order that the address asks for: a column's, or with a leading `-` its reverse; empty for the first one. */
+  readonly sort: string;
+  /** The order if the address asks for none. */
+  readonly first: string;
+  /** The order in which the answer has the rows. */
+  readonly served: string;
+  /** The orders in which the service can give the rows. */
+  readonly offered?: readonly string[];
+  /** Whether the answer has all rows: only then they can be sorted here. */
+  readonly isWhole: boolean;
+}
+
+interface TableProps<Row> {
+  /** The name of the table and of its file. */
+  readonly label: string;
+  readonly rows: readonly Row[];
+  readonly keyOf: (row: Row) => string;
+  /** The first column names the row. */
+  readonly columns: readonly Column<Row>[];
+  readonly csv: CsvColumns<Row>;
+  /** Left out if the rows have one order only. */
+  readonly ordering?: Ordering;
+}
+
+/** The label of the table whose head was pressed: it gets the focus again if the table is drawn anew. */
+let pressed: string | null = null;
+
+export function Table<Row>({ label, rows, keyOf, columns, csv, ordering }: TableProps<Row>) {
+  const table = useRef<HTMLTableElement>(null);
+  const order = ordering === undefined ? null : orderOf(ordering, columns);
+  const shown = sorted(rows, { columns, order: order === ordering?.served ? null : order });
+  useEffect(() => {
+    if (pressed !== label) return;
+    pressed = null;
+    table.current?.querySelector<HTMLElement>("[aria-sort] a")?.focus();
+  }, [order]);
+  const keep = () =>
+    save(csvName(label, new Date()), "text/csv;charset=utf-8", csvOf(csv, shown.map(({ row }) => row)));
+  return (
+    <>
+      <div class="scroll" tabIndex={0} role="region" aria-label={label}>
+        {/* The roles stay if the style draws the rows as cards. */}
+        <table class="rows cards" role="table" aria-label={label} ref={table}>
+          <thead role="rowgroup">
+            <tr role="row">
+              {columns.map((column) => (
+                <Head
+                  key={column.head}
+                  column={column}
+                  order={order}
+                  ordering={ordering}
+                  onPress={() => pressed = label}
+                />
+              ))}
+            </tr>
+          </thead>
+          <tbody role="rowgroup">
+            {shown.map(({ row, index }) => (
+              <tr role="row" key={keyOf(row)}>
+                {columns.map((column, place) => (
+                  <Cell
+                    key={column.head}
+                    {...{ column, row, index, place }}
+                  />
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <p class="table-foot">
+        <button type="button" onClick={keep} aria-label={`CSV: save ${label}`}>CSV</button>
+      </p>
+    </>
+  );
+}
+
+function Cell<Row>({ column, row, index, place }: {
+  readonly column: Column<Row>;
+  readonly row: Row;
+  readonly index: number;
+  readonly place: number;
+}) {
+  const content = column.cell(row, index);
+  if (place === 0) return <th scope="row" role="rowheader" data-label={column.head}>{content}</th>;
+  const names = [column.isNumber ? "number" : "", column.class ?? ""].filter((name) => name !== "");
+  return (
+    <td role="cell" data-label={column.head} class={names.length === 0 ? undefined : names.join(" ")}>
+      {content}
+    </td>
+  );
+}
+
+function Head<Row>({ column: { head, isNumber, order: by }, order, ordering, onPress }: {
+  readonly column: Column<Row>;
+  /** The order of the rows now. */
+  readonly order: string | null;
+  readonly ordering: Ordering | undefined;
+  readonly onPress: () => void;
+}) {
+  const direction = by === undefined || order === null
+    ? undefined
+    : order === by.name
+    ? "ascending"
+    : order === `-${by.name}`
+    ? "descending"
+    : undefined;
+  const next = by === undefined || ordering === undefined
+    ? null
+    : [direction === "ascending" ? `-${by.name}` : by.name, by.name, `-${by.name}`]
+      .find((name) => name !== order && isPossible(ordering, name)) ?? null;
+  return (
+    <th scope="col" role="columnheader" aria-sort={direction} class={isNumber ? "number" : undefined}>
+      {next === null ? head : (
+        <a
+          class="order"
+          href={addressOf(ordering!.path, {
+            ...ordering!.query,
+            sort: next === ordering!.first ? "" : next,
+          })}
+          onClick={onPress}
+        >
+          {head}
+        </a>
+      )}
+      {(direction !== undefined || next !== null) && (
+        <span class="arrow" aria-hidden="true">
+          {direction === "ascending" ? " ▲" : direction === "descending" ? " ▼" : " ↕"}
+        </span>
+      )}
+    </th>
+  );
+}
+
+function isPossible({ isWhole, offered = [] }: Ordering, order: string): boolean {
+  return isWhole || offered.includes(order);
+}
+
+/** The order that is shown: the one that the address asks for, if it is possible. */
+function orderOf<Row>(ordering: Ordering, columns: readonly Column<Row>[]): string {
+  const { sort, served } = ordering;
+  const isKnown = columns.some(({ order }) => order !== undefined && order.name === sort.replace(/^-/, ""));
+  return isKnown && isPossible(ordering, sort) ? sort : served;
+}
+
+const BY_WORDS = new Intl.Collator("en", { numeric: true });
+
+/** The rows in an order, each with its place in the answer; as the answer has them if the order is null. */
+function sorted<Row>(
+  rows: readonly Row[],
+  { columns, order }: { readonly columns: readonly Column<Row>[]; readonly order: string | null },
+): readonly { readonly row: Row; readonly index: number }[] {
+  const placed = rows.map((row, index) => ({ row, index }));
+  const by = columns.find((column) => column.order?.name === order?.replace(/^-/, ""))?.order;
+  if (order === null || by === undefined) return placed;
+  const sign = order.startsWith("-") ? -1 : 1;
+  return placed.toSorted((one, other) => {
+    const [a, b] = [by.keyOf(one.row), by.keyOf(other.row)];
+    if (a === null || b === null) return Number(a === null) - Number(b === null);
+    return sign * (typeof a === "number" && typeof b === "number" ? a - b : BY_WORDS.compare(`${a}`, `${b}`));
+  });
+}
