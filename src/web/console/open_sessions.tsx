@@ -1,8 +1,40 @@
 /** Open sessions, to end one or all of them. */
-import { Answered, Failure, Instant, Rows } from "./parts.tsx";
+import { Answered, Failure, Instant } from "./parts.tsx";
 import { SIGNED_OUT, useCaller, useSession } from "./session.tsx";
+import { type Column, Table } from "./table.tsx";
 import type { Sessions } from "./types.ts";
 import { useAction, useAnswer } from "./use_answer.ts";
+
+type Session = Sessions["sessions"][number];
+
+const COLUMNS: readonly Column<Session>[] = [{
+  head: "Browser",
+  cell: ({ agent, is_current }) => (
+    <>
+      {agent === "" ? "Unknown" : agent}
+      {is_current && <div class="small">this one</div>}
+    </>
+  ),
+}, {
+  head: "Signed in",
+  cell: (row) => <Instant at={row.created_at} />,
+}, {
+  head: "Last used",
+  cell: (row) => <Instant at={row.seen_at} />,
+}, {
+  head: "Ends",
+  cell: (row) => <Instant at={row.expires_at} />,
+}];
+
+// Its id is left out: it names nothing that somebody can look up.
+const CSV = {
+  agent: (row: Session) => row.agent,
+  method: (row: Session) => row.method,
+  created_at: (row: Session) => row.created_at,
+  seen_at: (row: Session) => row.seen_at,
+  expires_at: (row: Session) => row.expires_at,
+  is_current: (row: Session) => row.is_current,
+};
 
 /** The open sessions of a user. `path`: of the calls about them. */
 export function OpenSessions({ path, isOwn }: { readonly path: string; readonly isOwn: boolean }) {
@@ -20,38 +52,26 @@ export function OpenSessions({ path, isOwn }: { readonly path: string; readonly 
     <>
       <Answered asked={asked}>
         {({ sessions }) =>
-          sessions.length === 0
-            ? <p>None is open.</p>
-            : (
-              <Rows label="Sessions" columns={["Browser", "Signed in", "Last used", "Ends", "Do"]}>
-                {sessions.map((session) => (
-                  <tr key={session.session_id}>
-                    <th scope="row">
-                      {session.agent === "" ? "Unknown" : session.agent}
-                      {session.is_current && <div class="small">this one</div>}
-                    </th>
-                    <td>
-                      <Instant at={session.created_at} />
-                    </td>
-                    <td>
-                      <Instant at={session.seen_at} />
-                    </td>
-                    <td>
-                      <Instant at={session.expires_at} />
-                    </td>
-                    <td>
-                      <button
-                        type="button"
-                        disabled={busy}
-                        onClick={() => end(`/${session.session_id}`, session.is_current)}
-                      >
-                        End
-                      </button>
-                    </td>
-                  </tr>
-                ))}
-              </Rows>
-            )}
+          sessions.length === 0 ? <p>None is open.</p> : (
+            <Table
+              label="Sessions"
+              rows={sessions}
+              keyOf={(row) => row.session_id}
+              columns={[...COLUMNS, {
+                head: "Do",
+                cell: (row) => (
+                  <button
+                    type="button"
+                    disabled={busy}
+                    onClick={() => end(`/${row.session_id}`, row.is_current)}
+                  >
+                    End
+                  </button>
+                ),
+              }]}
+              csv={CSV}
+            />
+          )}
       </Answered>
       <p>
         <button type="button" disabled={busy} onClick={() => end("", isOwn)}>

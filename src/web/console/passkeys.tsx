@@ -3,9 +3,10 @@ import { useState } from "preact/hooks";
 import { KEY_NAME_MAX_LENGTH } from "../../domain/limits.ts";
 import { ApiError, type ApiRequest, call } from "../shared/api.ts";
 import { createPasskey, PasskeyError, passkeyObstacle, presentPasskey } from "../shared/passkeys.ts";
-import { Answered, Empty, Failure, Grave, Instant, Rows } from "./parts.tsx";
+import { Answered, Empty, Failure, Grave, Instant } from "./parts.tsx";
 import { type SignedIn, signedInAs, useCaller } from "./session.tsx";
 import { Field } from "./field.tsx";
+import { type Column, Table } from "./table.tsx";
 import type { Me, NewPasskey, PasskeyAdded, PasskeyCreation, PasskeyRequest, Passkeys } from "./types.ts";
 import { useAction, useAnswer } from "./use_answer.ts";
 
@@ -163,16 +164,22 @@ export function OwnPasskeys({ hasPassword }: { readonly hasPassword: boolean }) 
               </Empty>
             )
             : (
-              <Rows label="Passkeys" columns={["Device", "Made", "Last used", "Do"]}>
-                {passkeys.map((row) => (
-                  <Passkey
-                    key={row.passkey_id}
-                    row={row}
-                    isLast={passkeys.length === 1 && !hasPassword}
-                    onChanged={asked.again}
-                  />
-                ))}
-              </Rows>
+              <Table
+                label="Passkeys"
+                rows={passkeys}
+                keyOf={(row) => row.passkey_id}
+                columns={[...COLUMNS, {
+                  head: "Do",
+                  cell: (row) => (
+                    <RemovePasskey
+                      row={row}
+                      isLast={passkeys.length === 1 && !hasPassword}
+                      onChanged={asked.again}
+                    />
+                  ),
+                }]}
+                csv={CSV}
+              />
             )}
       </Answered>
       {obstacle !== null ? <p class="notice fair">{obstacle.message}</p> : (
@@ -189,8 +196,28 @@ export function OwnPasskeys({ hasPassword }: { readonly hasPassword: boolean }) 
   );
 }
 
-function Passkey({ row: { passkey_id, name, created_at, used_at }, isLast, onChanged }: {
-  readonly row: Passkeys["passkeys"][number];
+type Passkey = Passkeys["passkeys"][number];
+
+const COLUMNS: readonly Column<Passkey>[] = [{
+  head: "Device",
+  cell: (row) => <bdi>{row.name}</bdi>,
+}, {
+  head: "Made",
+  cell: (row) => <Instant at={row.created_at} />,
+}, {
+  head: "Last used",
+  cell: ({ used_at: at }) => at === null ? <span class="muted">not yet</span> : <Instant at={at} />,
+}];
+
+const CSV = {
+  passkey_id: (row: Passkey) => row.passkey_id,
+  name: (row: Passkey) => row.name,
+  created_at: (row: Passkey) => row.created_at,
+  used_at: (row: Passkey) => row.used_at,
+};
+
+function RemovePasskey({ row: { passkey_id, name }, isLast, onChanged }: {
+  readonly row: Passkey;
   /** Whether the user has no password and no other passkey. */
   readonly isLast: boolean;
   readonly onChanged: () => void;
@@ -203,28 +230,19 @@ function Passkey({ row: { passkey_id, name, created_at, used_at }, isLast, onCha
     if (done !== null) onChanged();
   };
   return (
-    <tr>
-      <th scope="row">
-        <bdi>{name}</bdi>
-      </th>
-      <td>
-        <Instant at={created_at} />
-      </td>
-      <td>{used_at === null ? <span class="muted">not yet</span> : <Instant at={used_at} />}</td>
-      <td>
-        <div class="actions">
-          <Grave
-            verb="Remove"
-            what={name}
-            busy={busy}
-            warning={isLast
-              ? "You have no password: afterwards you need your organization's account, or a link of an admin."
-              : null}
-            onSure={remove}
-          />
-        </div>
-        {error !== null && <Failure error={error} />}
-      </td>
-    </tr>
+    <>
+      <div class="actions">
+        <Grave
+          verb="Remove"
+          what={name}
+          busy={busy}
+          warning={isLast
+            ? "You have no password: afterwards you need your organization's account, or a link of an admin."
+            : null}
+          onSure={remove}
+        />
+      </div>
+      {error !== null && <Failure error={error} />}
+    </>
   );
 }

@@ -4,7 +4,8 @@ import { nameInWords } from "../../../pages/wording.ts";
 import type { Verdict } from "../../../scoring/verdict.ts";
 import { verdictInWords } from "../../../scoring/verdict_words.ts";
 import { FROM_PRIOR } from "../../../pages/jis_plot.ts";
-import { Answered, Band, Figure, Instant, Rows, Tile, toneOf, View } from "../parts.tsx";
+import { Answered, Band, Figure, Instant, Tile, toneOf, View } from "../parts.tsx";
+import { type Column, Table } from "../table.tsx";
 import { Reviewer } from "../reviewers.tsx";
 import { save } from "../../shared/save.ts";
 import type { Replay } from "../types.ts";
@@ -98,17 +99,29 @@ function Tiles({ kind, recorded, evidence: { entry } }: Pick<Replay, "kind" | "r
   );
 }
 
+type Difference = Replay["differences"][number];
+
+const DIFFERENCE_COLUMNS: readonly Column<Difference>[] = [
+  { head: "Where", cell: (row) => row.path },
+  { head: "Recorded", cell: (row) => JSON.stringify(row.recorded) },
+  { head: "Computed anew", cell: (row) => JSON.stringify(row.replayed) },
+];
+
+const DIFFERENCE_CSV = {
+  path: (row: Difference) => row.path,
+  recorded: (row: Difference) => JSON.stringify(row.recorded),
+  replayed: (row: Difference) => JSON.stringify(row.replayed),
+};
+
 function Differences({ differences }: Pick<Replay, "differences">) {
   return (
-    <Rows label="Differences" columns={["Where", "Recorded", "Computed anew"]}>
-      {differences.map(({ path, recorded, replayed }) => (
-        <tr key={path}>
-          <th scope="row">{path}</th>
-          <td>{JSON.stringify(recorded)}</td>
-          <td>{JSON.stringify(replayed)}</td>
-        </tr>
-      ))}
-    </Rows>
+    <Table
+      label="Differences"
+      rows={differences}
+      keyOf={(row) => row.path}
+      columns={DIFFERENCE_COLUMNS}
+      csv={DIFFERENCE_CSV}
+    />
   );
 }
 
@@ -195,28 +208,51 @@ interface Factor {
   readonly weight: number | null;
 }
 
+const FACTOR_COLUMNS: readonly Column<Factor>[] = [{
+  head: "Factor",
+  cell: (row) => nameInWords(row.name),
+}, {
+  head: "Value",
+  isNumber: true,
+  cell: (row, index) => <Figure of={`recorded.factors.${index}.value`} value={row.value} />,
+}, {
+  head: "Weight",
+  isNumber: true,
+  cell: ({ weight }, index) =>
+    weight === null
+      ? <span class="muted">feeds the likelihood</span>
+      : <Figure of={`recorded.factors.${index}.weight`} value={weight} />,
+}];
+
+const FACTOR_CSV = {
+  name: (row: Factor) => row.name,
+  value: (row: Factor) => row.value,
+  weight: (row: Factor) => row.weight,
+};
+
 function Factors({ recorded }: Pick<Replay, "recorded">) {
   return (
     <>
-      <Rows label="Factors of the risk" columns={["Factor", "#Value", "#Weight"]}>
-        {(recorded.factors as readonly Factor[]).map(({ name, value, weight }, index) => (
-          <tr key={name}>
-            <th scope="row">{nameInWords(name)}</th>
-            <td class="number">
-              <Figure of={`recorded.factors.${index}.value`} value={value} />
-            </td>
-            <td class="number">
-              {weight === null
-                ? <span class="muted">feeds the likelihood</span>
-                : <Figure of={`recorded.factors.${index}.weight`} value={weight} />}
-            </td>
-          </tr>
-        ))}
-      </Rows>
+      <Table
+        label="Factors of the risk"
+        rows={recorded.factors as readonly Factor[]}
+        keyOf={(row) => row.name}
+        columns={FACTOR_COLUMNS}
+        csv={FACTOR_CSV}
+      />
       <p class="note">A decision reads the operator's record and does not change it.</p>
     </>
   );
 }
+
+type Moved = NonNullable<Replay["explanation"]>[number];
+
+const MOVED_CSV = {
+  dimension: (row: Moved) => row.dimension,
+  before: (row: Moved) => row.before,
+  after: (row: Moved) => row.after,
+  rules: (row: Moved) => row.rules.join(" "),
+};
 
 function Explanation({ explanation, of, label, prior = [] }: {
   readonly explanation: Replay["explanation"];
@@ -226,22 +262,32 @@ function Explanation({ explanation, of, label, prior = [] }: {
   readonly prior?: readonly string[];
 }) {
   return (
-    <Rows label={label} columns={["Dimension", "#Before", "#After", "Why"]}>
-      {explanation.map(({ dimension, before, after, rules }, index) => (
-        <tr key={dimension}>
-          <th scope="row">
+    <Table
+      label={label}
+      rows={explanation}
+      keyOf={(row) => row.dimension}
+      columns={[{
+        head: "Dimension",
+        cell: ({ dimension }) => (
+          <>
             {nameInWords(dimension)}
             {prior.includes(dimension) && <div class="small muted">{FROM_PRIOR}</div>}
-          </th>
-          <td class="number">
-            <Figure of={`${of}.${index}.before`} value={before} />
-          </td>
-          <td class="number">
-            <Figure of={`${of}.${index}.after`} value={after} />
-          </td>
-          <td class="small">{rules.map((rule) => <p key={rule}>{rule}</p>)}</td>
-        </tr>
-      ))}
-    </Rows>
+          </>
+        ),
+      }, {
+        head: "Before",
+        isNumber: true,
+        cell: ({ before }, index) => <Figure of={`${of}.${index}.before`} value={before} />,
+      }, {
+        head: "After",
+        isNumber: true,
+        cell: ({ after }, index) => <Figure of={`${of}.${index}.after`} value={after} />,
+      }, {
+        head: "Why",
+        class: "small",
+        cell: ({ rules }) => rules.map((rule) => <p key={rule}>{rule}</p>),
+      }]}
+      csv={MOVED_CSV}
+    />
   );
 }
