@@ -4,6 +4,8 @@ import { percentInWords } from "../../pages/wording.ts";
 import { medianFigure, verdictsFigure, weekInWords } from "../../pages/week_plots.ts";
 import { VERDICT_WORDS } from "../../scoring/verdict_words.ts";
 import { Drawing } from "../shared/drawing.tsx";
+import { save } from "../shared/save.ts";
+import { type CsvColumns, csvName, csvOf } from "./csv.ts";
 import { Empty, Figure, Tile, toneOf } from "./parts.tsx";
 import { Reviewer } from "./reviewers.tsx";
 import { useSession } from "./session.tsx";
@@ -128,12 +130,26 @@ const SIGNS: Readonly<Record<VerdictStatus, string>> = {
   non_compliant: "!",
 };
 
+const MAP_LABEL = "Scores by operator and week";
+
 /** Each operator's score at the end of each week, the lowest latest score first. */
 export function HeatMap({ body: { weeks, operators } }: { readonly body: Weeks }) {
   if (operators.length === 0) return null;
+  const columns: CsvColumns<Weeks["operators"][number]> = {
+    operator_id: (row) => row.operator_id,
+    team: (row) => row.team,
+    ...Object.fromEntries(
+      weeks.flatMap(({ week_start: start }, index) => [
+        [`jis ${start}`, (row: Weeks["operators"][number]) => row.weeks[index]?.jis],
+        [`verdict ${start}`, (row: Weeks["operators"][number]) => row.weeks[index]?.verdict],
+      ]),
+    ),
+  };
+  const keep = () =>
+    save(csvName(MAP_LABEL, new Date()), "text/csv;charset=utf-8", csvOf(columns, operators));
   return (
     <>
-      <div class="scroll" tabIndex={0} role="region" aria-label="Scores by operator and week">
+      <div class="scroll" tabIndex={0} role="region" aria-label={MAP_LABEL}>
         <table class="heat">
           <thead>
             <tr>
@@ -169,6 +185,9 @@ export function HeatMap({ body: { weeks, operators } }: { readonly body: Weeks }
           </tbody>
         </table>
       </div>
+      <p class="table-foot">
+        <button type="button" onClick={keep} aria-label={`CSV: save ${MAP_LABEL}`}>CSV</button>
+      </p>
       <p class="note">
         ✓ meets the threshold, ? undetermined, ! below it; in italics: no interaction in that week; –: none in
         the 90 days before its end.

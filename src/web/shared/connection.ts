@@ -13,7 +13,8 @@ const listeners = new Set<() => void>();
 
 /** The present state. */
 export function connection(): Connection {
-  return { state: !navigator.onLine ? "offline" : isAnswered ? "connected" : "unreachable", answeredAt };
+  const { onLine = true } = navigator as { readonly onLine?: boolean };
+  return { state: !onLine ? "offline" : isAnswered ? "connected" : "unreachable", answeredAt };
 }
 
 /** Reports whether a call got an answer of any kind. */

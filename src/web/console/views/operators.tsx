@@ -25,8 +25,8 @@ const SERVED: readonly OperatorSort[] = [
 export function OperatorsView() {
   const { query, route } = useLocation();
   const isNamed = useSession().signedIn.privacy === "named";
-  const { verdict = "", band = "", q = "", sort = "", cursor = "" } = query;
-  const filters = { q, verdict, band };
+  const { verdict = "", band = "", team = "", q = "", sort = "", cursor = "" } = query;
+  const filters = { q, verdict, band, team };
   const served = SERVED.find((name) => name === sort) ?? FIRST;
   const asked = useAnswer<Operators>({
     path: addressOf("/v1/organization/operators", {
@@ -62,6 +62,12 @@ export function OperatorsView() {
           onChosen={(chosen) => choose({ band: chosen })}
         />
       </div>
+      {team !== "" && (
+        <p>
+          Team <bdi>{team}</bdi> alone.{" "}
+          <a href={addressOf(PATH, { ...filters, team: "", sort })}>Show all teams</a>
+        </p>
+      )}
       <FindByName />
       <p role="status" class="small">
         {asked.loaded.state === "ready" && <Found {...asked.loaded.body} isFirst={cursor === ""} />}
@@ -107,13 +113,19 @@ function Found({ count, next_cursor: next, isFirst }: Operators & { readonly isF
   );
 }
 
-function emptyInWords({ q, verdict, band, name }: {
+function emptyInWords({ q, verdict, band, team, name }: {
   readonly q: string;
   readonly verdict: string;
   readonly band: string;
+  readonly team: string;
   /** The word for what the search looks in. */
   readonly name: string;
 }): string {
+  if (team !== "") {
+    return q + verdict + band === ""
+      ? "No operator is in this team."
+      : "No operator of this team passes these filters.";
+  }
   if (q !== "") {
     return verdict === "" && band === ""
       ? `No operator has a ${name} with “${q}” in it.`
