@@ -329,3 +329,23 @@ lookTest("the measures of Article 14 say whether it is in force", async (visit, 
   assert.match(said, /2 December 2027/);
   assert.ok((await page.getByRole("heading", { name: /^Article 14/ }).textContent())!.endsWith(said));
 });
+
+lookTest("a view is as old as the oldest of what it shows", async (visit, { key }) => {
+  const { page, expectErrors } = await visit();
+  expectErrors(/ERR_INTERNET_DISCONNECTED/);
+  await page.clock.setFixedTime(new Date("2030-01-01T10:00:00Z"));
+  await open(page, key);
+  await go(page, "/console/operators/reviewer-ada");
+  await shown(page);
+  await page.clock.setFixedTime(new Date("2030-01-01T10:30:00Z"));
+  await page.getByRole("button", { name: "Show the latest decisions" }).click();
+  await page.getByRole("region", { name: "Latest decisions of reviewer-ada" }).waitFor();
+  await page.context().setOffline(true);
+  await page.getByText("What is shown is as of 10:00 UTC.").waitFor();
+  await page.context().setOffline(false);
+  await page.locator("[data-connection]").waitFor({ state: "detached" });
+  await choose(page, "Refresh");
+  await shown(page);
+  await page.context().setOffline(true);
+  await page.getByText("What is shown is as of 10:30 UTC.").waitFor();
+});

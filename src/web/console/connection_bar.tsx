@@ -13,7 +13,12 @@ const CAUSES = {
 
 export function ConnectionBar() {
   const [now, setNow] = useState(connection);
-  useEffect(() => onConnection(() => setNow(connection())), []);
+  useEffect(() =>
+    onConnection(() => {
+      const next = connection();
+      // While all is well nothing is drawn anew.
+      setNow((before) => before.state === next.state && next.state === "connected" ? before : next);
+    }), []);
   const isLost = now.state !== "connected";
   useEffect(() => {
     if (!isLost) return;
@@ -32,8 +37,7 @@ export function ConnectionBar() {
     <div class="connection" role="status">
       {now.state !== "connected" && (
         <p data-connection={now.state}>
-          {CAUSES[now.state]}{" "}
-          {now.answeredAt !== null && `What is shown is as of ${timeInWords(now.answeredAt)}. `}
+          {CAUSES[now.state]} {now.asOf !== null && `What is shown is as of ${timeInWords(now.asOf)}. `}
           The page goes on by itself once it is back.
         </p>
       )}

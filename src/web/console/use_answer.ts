@@ -4,7 +4,7 @@
  */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, type ApiRequest } from "../shared/api.ts";
-import { connection, onConnection } from "../shared/connection.ts";
+import { connection, onConnection, reportShown } from "../shared/connection.ts";
 import { useCaller, useSession } from "./session.tsx";
 
 type Loaded<Body> =
@@ -19,6 +19,8 @@ interface Answer<Body> {
   /** Of the attempt that gave it, and how many answers came before it. */
   readonly attempt: number;
   readonly number: number;
+  /** When it came, milliseconds of the browser's clock. */
+  readonly at: number;
 }
 
 export interface Asked<Body> {
@@ -60,7 +62,7 @@ export function useAnswer<Body>(
       setAnswer((before) =>
         isOwed.current && isBody(before, question)
           ? before
-          : { to: question, loaded, attempt, number: (before?.number ?? 0) + 1 }
+          : { to: question, loaded, attempt, number: (before?.number ?? 0) + 1, at: Date.now() }
       );
     };
     const asked = as === "text" ? caller.text(request, { signal }) : caller.json(request, { signal });
@@ -76,6 +78,9 @@ export function useAnswer<Body>(
     onConnection(() => {
       if (isOwed.current && connection().state === "connected") setReturns((count) => count + 1);
     }), []);
+  useEffect(() => {
+    if (answer?.loaded.state === "ready") return reportShown(answer.at);
+  }, [answer]);
   // The answer to another question is never shown, not for one frame.
   const isOwn = answer?.to === question;
   return {

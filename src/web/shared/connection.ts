@@ -1,31 +1,44 @@
-/** Whether the service can be reached, as calls find out and the browser says. */
+/** Whether the service can be reached, as calls find out and the browser says, and how old what is shown is. */
 
 export interface Connection {
   /** `offline`: the browser has no network. `unreachable`: the last call got no answer. */
   readonly state: "connected" | "offline" | "unreachable";
-  /** Instant of the last answer, milliseconds of the browser's clock; null before the first one. */
-  readonly answeredAt: number | null;
+  /** Instant of the oldest answer that is shown, milliseconds of the browser's clock; null if none is. */
+  readonly asOf: number | null;
 }
 
 let isAnswered = true;
-let answeredAt: number | null = null;
+const shown = new Set<{ readonly answeredAt: number }>();
 const listeners = new Set<() => void>();
 
 /** The present state. */
 export function connection(): Connection {
   const { onLine = true } = navigator as { readonly onLine?: boolean };
-  return { state: !onLine ? "offline" : isAnswered ? "connected" : "unreachable", answeredAt };
+  return {
+    state: !onLine ? "offline" : isAnswered ? "connected" : "unreachable",
+    asOf: shown.size === 0 ? null : Math.min(...[...shown].map(({ answeredAt }) => answeredAt)),
+  };
 }
 
 /** Reports whether a call got an answer of any kind. */
 export function reportCall(hasAnswer: boolean): void {
-  if (hasAnswer) answeredAt = Date.now();
   if (isAnswered === hasAnswer) return;
   isAnswered = hasAnswer;
-  for (const listener of [...listeners]) listener();
+  tell();
 }
 
-/** Calls `listener` after each change of the state, until the returned function is called. */
+/** Reports that an answer of an instant is shown, until the returned function is called. */
+export function reportShown(answeredAt: number): () => void {
+  const one = { answeredAt };
+  shown.add(one);
+  tell();
+  return () => {
+    shown.delete(one);
+    tell();
+  };
+}
+
+/** Calls `listener` after each change, until the returned function is called. */
 export function onConnection(listener: () => void): () => void {
   listeners.add(listener);
   addEventListener("online", listener);
@@ -35,4 +48,8 @@ export function onConnection(listener: () => void): () => void {
     removeEventListener("online", listener);
     removeEventListener("offline", listener);
   };
+}
+
+function tell(): void {
+  for (const listener of [...listeners]) listener();
 }
