@@ -60,3 +60,10 @@ export async function raiseUsageAlert(harness: Harness, orgId: string, key: stri
   await runUpkeep(harness);
   return (await alertsOf(harness)).find((alert) => alert.org_id === orgId)!.alert_id;
 }
+
+/** Makes what an organization has scored so far unusual, at the present instant; returns the id of the alert. */
+export async function alertOfUsageSoFar(harness: Harness, orgId: string): Promise<string> {
+  await harness.database.batch(earlierUsage(orgId, harness.clock.now()));
+  await runUpkeep(harness);
+  return (await alertsOf(harness)).find((alert) => alert.org_id === orgId)!.alert_id;
+}

@@ -27,7 +27,7 @@ import {
   OWN_ORIGIN,
   type RequestOptions,
 } from "./harness.ts";
-import { earlierUsage, runUpkeep } from "./alerting.ts";
+import { alertOfUsageSoFar } from "./alerting.ts";
 import { addPasskeyTo, PASSKEY_ORIGIN, registrationRequest, signInRequest } from "./passkeying.ts";
 import { SoftwareAuthenticator } from "./software_authenticator.ts";
 
@@ -88,7 +88,7 @@ async function openWorld(
     ? await fillUsers(ask, useLinkOn(harness))
     : { names: {}, cookie: "" };
   const alertNames: Readonly<Record<string, string>> = operationId === "postOwnAcknowledgement"
-    ? { "01ALERTOFTHEEXAMPLE0000000": await alertNow(harness, ask) }
+    ? { "01ALERTOFTHEEXAMPLE0000000": await alertOfUsageSoFar(harness, "caller") }
     : {};
   if (operationId === "postAcknowledgement") await harness.alert("caller", "alert-of-the-example");
   if (operationId === "postReactivation") {
@@ -113,14 +113,6 @@ async function openWorld(
     names: { ...names, ...users.names, ...made?.names, ...alertNames },
     ...(made?.request === undefined ? {} : { request: made.request }),
   };
-}
-
-/** Makes the use of the organization so far unusual; returns the id of the alert. */
-async function alertNow(harness: Harness, ask: Ask): Promise<string> {
-  await harness.database.batch(earlierUsage("caller", harness.clock.now()));
-  await runUpkeep(harness);
-  const { alerts: [alert] } = await ask("/v1/organization/alerts");
-  return alert.alert_id;
 }
 
 /** Adds a passkey to the user, and makes the request of a route that only an authenticator can make. */

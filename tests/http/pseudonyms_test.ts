@@ -13,6 +13,7 @@ import { OPERATOR_SORTS } from "../../src/domain/operator.ts";
 import type { Route } from "../../src/http/exchange.ts";
 import { ROUTES } from "../../src/http/routes.ts";
 import { complianceReport } from "../../src/operations/reporting/reports.ts";
+import { alertOfUsageSoFar } from "../alerting.ts";
 import { filledBody, fillExamples, targetOf } from "../examples.ts";
 import { type Answer, type Harness, OWN_ORIGIN, type RequestOptions, withHarness } from "../harness.ts";
 import { MASTER_SECRETS, openHarness, scoreRequest } from "../harness.ts";
@@ -135,7 +136,12 @@ pseudonymTest(
     const pseudonyms = Object.fromEntries(
       await Promise.all(ids.map(async (id) => [id, await pseudonymOf(id)] as const)),
     );
-    const masked = { ...names, ...pseudonyms };
+    const alertId = await alertOfUsageSoFar(harness, "acme");
+    const masked: Readonly<Record<string, string>> = {
+      ...names,
+      ...pseudonyms,
+      "01ALERTOFTHEEXAMPLE0000000": alertId,
+    };
     const last = ["deleteOperator", "deleteWebhook", "postKeyRotation", "postKeyRevocation"];
     const rank = ({ operationId }: Route) => last.indexOf(operationId);
     const ended = new Map<string, Set<number>>();
