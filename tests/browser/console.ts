@@ -22,14 +22,18 @@ export async function openMenu(page: Page): Promise<void> {
   await menu.waitFor();
 }
 
-/** Goes to a view as a link does: loading the page anew would forget the key. */
+/**
+ * Goes to a view as a link does: loading the page anew would forget the key. Resolves once the view has begun, so that `shown` does not
+ * look at the one before.
+ */
 export async function go(page: Page, path: string): Promise<void> {
-  await page.evaluate((to) => {
+  await page.evaluate(async (to) => {
     const link = document.createElement("a");
     link.href = to;
     document.body.append(link);
     link.click();
     link.remove();
+    for (let frames = 0; frames < 2; frames += 1) await new Promise((next) => requestAnimationFrame(next));
   }, path);
 }
 

@@ -84,44 +84,48 @@ const DESTINATION = "https://127.0.0.1:9/jiss";
 /** The environment in which `fillDemo` may register it. */
 export const FILLED: Readonly<Record<string, string>> = { JISS_WEBHOOK_ALLOW: "127.0.0.0/8" };
 
+// deno-lint-ignore no-explicit-any -- an answer is whatever the service said
+type Json = any;
+
+async function ask({ service, key }: DemoService, path: string, body?: unknown): Promise<Json> {
+  const answer = await service.send(path, { key, ...(body === undefined ? {} : { method: "POST", body }) });
+  assert.ok(answer.status < 300, `${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+  return answer.body;
+}
+
 /**
- * Adds to the demo what it lacks: a report, a destination, an exercise that is set, and the links of one reviewer. The service needs the
- * environment `FILLED`.
+ * Adds a report and a destination, so that each view of a single thing has one; the operator must have decisions, a case and a
+ * recommendation. The service needs the environment `FILLED`.
  */
-export async function fillDemo({ service, key }: DemoService): Promise<Shown & { readonly links: Links }> {
-  // deno-lint-ignore no-explicit-any -- an answer is whatever the service said
-  const ask = async (path: string, body?: unknown): Promise<any> => {
-    const answer = await service.send(path, {
-      key,
-      ...(body === undefined ? {} : { method: "POST", body }),
-    });
-    assert.ok(answer.status < 300, `${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
-    return answer.body;
-  };
-  const { report } = await ask("/v1/compliance/report");
-  const { id: webhook } = await ask("/v1/admin/webhook/register", {
+export async function fillOrganization(demo: DemoService, operator: string): Promise<Shown> {
+  const { report } = await ask(demo, "/v1/compliance/report");
+  const { id: webhook } = await ask(demo, "/v1/admin/webhook/register", {
     url: DESTINATION,
     secret: "a-secret-of-the-receiver",
   });
-  const { cases: [first] } = await ask("/v1/cases");
-  const operator: string = first.operator_id;
-  const { exercises } = await ask("/v1/maintenance/recommend", { operator_id: operator });
-  const { can_be_set: [held] } = await ask("/v1/exercises");
-  const { decisions: [decided] } = await ask(`/v1/organization/decisions?operator_id=${operator}`);
-  const { link: exercise } = await ask("/v1/exercises", {
+  const { exercises: [exercise] } = await ask(demo, "/v1/maintenance/recommend", { operator_id: operator });
+  const { decisions: [decided] } = await ask(demo, `/v1/organization/decisions?operator_id=${operator}`);
+  const { cases: [followUp] } = await ask(demo, `/v1/cases?operator_id=${operator}`);
+  return {
+    operator,
+    exercise: exercise.id,
+    decision: decided.id,
+    report: report.report_id,
+    case: followUp.case_id,
+    webhook,
+  };
+}
+
+/** Adds to the demo what it lacks, besides an exercise that is set and the links of one reviewer. */
+export async function fillDemo(demo: DemoService): Promise<Shown & { readonly links: Links }> {
+  const { cases: [{ operator_id: operator }] } = await ask(demo, "/v1/cases");
+  const { can_be_set: [held] } = await ask(demo, "/v1/exercises");
+  const { link: exercise } = await ask(demo, "/v1/exercises", {
     operator_id: operator,
     exercise_id: held.exercise_id,
     difficulty: held.difficulties[0],
     language: "en",
   });
-  const { link: me } = await ask(`/v1/operator/${operator}/page-link`, {});
-  return {
-    operator,
-    exercise: exercises[0].id,
-    decision: decided.id,
-    report: report.report_id,
-    case: first.case_id,
-    webhook,
-    links: { me, exercise },
-  };
+  const { link: me } = await ask(demo, `/v1/operator/${operator}/page-link`, {});
+  return { ...await fillOrganization(demo, operator), links: { me, exercise } };
 }

@@ -1,6 +1,7 @@
 /** The whole program on a machine whose clock jumps. Source: evidence design, section 4, clock. */
 import assert from "node:assert/strict";
 import { signerFromPem } from "../../src/evidence/node_crypto.ts";
+import { clockLibrary } from "../clock_library.ts";
 import { scoreRequest } from "../harness.ts";
 import { verifyDatabase } from "../oracle.ts";
 import {
@@ -17,34 +18,8 @@ import {
 import { eventually } from "../webhook_program.ts";
 
 const DAY_MS = 86_400_000;
-const LIBRARY = findLibrary();
+const LIBRARY = clockLibrary();
 const METRICS = { JISS_METRICS_ADDR: "127.0.0.1:0" };
-
-/** The library that sets a process's clock from a file; it leaves the monotonic clock alone. */
-function findLibrary(): string | null {
-  for (const folder of ["/usr/lib", "/usr/lib64", "/usr/local/lib"]) {
-    const near = [folder, ...foldersIn(folder)].map((path) => `${path}/faketime/libfaketimeMT.so.1`);
-    const found = near.find((path) => {
-      try {
-        return Deno.statSync(path).isFile;
-      } catch {
-        return false;
-      }
-    });
-    if (found !== undefined) return found;
-  }
-  return null;
-}
-
-function foldersIn(path: string): readonly string[] {
-  try {
-    return [...Deno.readDirSync(path)].filter(({ isDirectory }) => isDirectory).map(({ name }) =>
-      `${path}/${name}`
-    );
-  } catch {
-    return [];
-  }
-}
 
 interface Site extends Deployment {
   readonly data: string;
