@@ -5,22 +5,8 @@
 import { closeBrowser, withBrowser } from "./browser.ts";
 import { go, shown, signInByLink } from "./console.ts";
 import { withDemo } from "./demo_service.ts";
+import { CONSOLE_VIEWS, fillDemo, FILLED } from "./views.ts";
 
-const VIEWS = [
-  "",
-  "/operators",
-  "/operators/reviewer-ada",
-  "/decisions",
-  "/decisions/demo-01-0003",
-  "/reports",
-  "/contests",
-  "/audit-log",
-  "/webhooks",
-  "/users",
-  "/key",
-  "/account",
-  "/verify",
-];
 const VIEW_MS = 1_000;
 /** 55 requests a minute, of the 60 that an address may make. */
 const INTEGRATION_MS = 60_000 / 55;
@@ -29,6 +15,7 @@ const until = performance.now() + Number(Deno.args[0]) * 60_000;
 const figures = { views: 0, requests: 0, limited: 0, integration: { requests: 0, limited: 0 } };
 
 await withDemo(async (demo) => {
+  const single = await fillDemo(demo);
   const integrate = async () => {
     for (let number = 0; performance.now() < until; number += 1) {
       const next = new Promise((wait) => setTimeout(wait, INTEGRATION_MS));
@@ -52,7 +39,7 @@ await withDemo(async (demo) => {
     const integration = integrate();
     while (performance.now() < until) {
       const next = new Promise((wait) => setTimeout(wait, VIEW_MS));
-      await go(page, `/console${VIEWS[figures.views % VIEWS.length]}`);
+      await go(page, `/console${CONSOLE_VIEWS[figures.views % CONSOLE_VIEWS.length]!.at(single)}`);
       await shown(page);
       figures.views += 1;
       await next;
@@ -62,6 +49,6 @@ await withDemo(async (demo) => {
     figures.requests = calls.length;
     figures.limited = calls.filter(({ status }) => status !== 200).length;
   });
-}, { JISS_RATE_LIMIT_IP: "60" });
+}, { ...FILLED, JISS_RATE_LIMIT_IP: "60" });
 await closeBrowser();
 console.log(JSON.stringify(figures));

@@ -90,8 +90,10 @@ export function sharedService(
 }
 
 /** One service for tests that each have an organization of their own there, without records. */
-export function sharedWithEmpty(): (use: (demo: DemoService) => Promise<void>) => Promise<void> {
-  const withService = sharedService();
+export function sharedWithEmpty(
+  env: Environment = {},
+): (use: (demo: DemoService) => Promise<void>) => Promise<void> {
+  const withService = sharedService(env);
   let organizations = 0;
   return (use) =>
     withService(async ({ service, env }) => {

@@ -3,9 +3,11 @@
  */
 import { createOrganization, freshDeployment, startService } from "../program.ts";
 import { closeBrowser } from "./browser.ts";
+import { FILLED } from "./views.ts";
 import { lookAtManyOperators } from "./many_operators.ts";
 
-const { env, directory, remove } = await freshDeployment();
+const { env: own, directory, remove } = await freshDeployment();
+const env = { ...own, ...FILLED };
 const service = await startService(["serve"], { env, cwd: directory });
 try {
   const key = await createOrganization(service, env);

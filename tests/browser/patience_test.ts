@@ -7,9 +7,10 @@ import { chromiumIsMissing, NEEDS_CHROMIUM, withBrowser } from "./browser.ts";
 import { go, shown, signIn } from "./console.ts";
 import { sharedWithEmpty, withDemo } from "./demo_service.ts";
 import { lookAtManyOperators } from "./many_operators.ts";
+import { FILLED } from "./views.ts";
 
 const ignore = chromiumIsMissing();
-const withEmpty = sharedWithEmpty();
+const withEmpty = sharedWithEmpty(FILLED);
 
 Deno.test({
   name:
