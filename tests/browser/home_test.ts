@@ -58,7 +58,7 @@ homeTest(
     await openHome(page, demo);
     for (const team of [null, "Clinic"]) {
       if (team !== null) {
-        await page.getByLabel("Team").selectOption(team);
+        await page.getByLabel("Team", { exact: true }).selectOption(team);
         await page.waitForURL(`**/console?team=${team}`);
         await shown(page);
       }
@@ -108,7 +108,7 @@ homeTest(
     }
     await page.goBack();
     await shown(page);
-    assert.equal(await page.getByLabel("Team").inputValue(), "");
+    assert.equal(await page.getByLabel("Team", { exact: true }).inputValue(), "");
   },
 );
 
@@ -118,10 +118,12 @@ homeTest("two teams stand side by side, with what can be said of their differenc
   await page.getByRole("link", { name: "Compare two periods or two teams" }).click();
   await page.getByRole("heading", { level: 1, name: "Trends" }).waitFor();
   await shown(page);
-  await page.getByLabel("Weeks and team of the first").getByLabel("Team").selectOption("Clinic");
+  await page.getByLabel("Weeks and team of the first").getByLabel("Team", { exact: true }).selectOption(
+    "Clinic",
+  );
   await shown(page);
   const second = page.getByLabel("Weeks and team of the second");
-  await second.getByLabel("Team").selectOption("Hiring");
+  await second.getByLabel("Team", { exact: true }).selectOption("Hiring");
   await shown(page);
   await idle();
   const before = requests.length;

@@ -30,6 +30,7 @@ function alone(name: string, route: string): ConsoleView {
 export const CONSOLE_VIEWS: readonly ConsoleView[] = [
   alone("home", ""),
   alone("operators", "/operators"),
+  alone("trends", "/trends"),
   { name: "operator", route: "/operators/:id", at: ({ operator }) => `/operators/${operator}` },
   {
     name: "exercise-sheet",
@@ -43,6 +44,7 @@ export const CONSOLE_VIEWS: readonly ConsoleView[] = [
   { name: "report", route: "/reports/:id", at: ({ report }) => `/reports/${report}` },
   alone("cases", "/cases"),
   { name: "case", route: "/cases/:id", at: (shown) => `/cases/${shown.case}` },
+  alone("alerts", "/alerts"),
   alone("contests", "/contests"),
   alone("audit-log", "/audit-log"),
   alone("webhooks", "/webhooks"),

@@ -14,7 +14,14 @@ export interface ConsoleFigures {
 
 export async function consoleWithOperators(operators: number): Promise<ConsoleFigures> {
   const { code, said } = await run("many_operators_program.ts", operators);
-  const none = { views: 0, most_bytes: NaN, most_requests: NaN, most_rows: NaN, slowest_view: "", slowest_ms: NaN };
+  const none = {
+    views: 0,
+    most_bytes: NaN,
+    most_requests: NaN,
+    most_rows: NaN,
+    slowest_view: "",
+    slowest_ms: NaN,
+  };
   return { operators, ...none, ...said, exit_code: code };
 }
 
