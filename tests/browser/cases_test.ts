@@ -39,15 +39,15 @@ casesTest(
     const [first] = await freeCases(demo);
     const { page } = await visit();
     await signInAsOfficer(page, demo);
-    const attention = page.getByRole("region", { name: "Cases that need somebody" });
+    const attention = page.getByRole("region", { name: "What needs attention" });
     await attention.waitFor();
-    const row = attention.getByRole("row").filter({ hasText: first.statement }).filter({
+    const row = attention.getByRole("listitem").filter({ hasText: first.statement }).filter({
       hasText: first.operator_id,
     });
     assert.ok(await row.first().isVisible(), "the cause stands on the first view, in a sentence");
 
     const clicks = clicksOn(page);
-    await page.locator(`a[href="/console/cases/${first.case_id}"]`).click();
+    await page.locator(`a[href="/console/cases/${first.case_id}"]`).first().click();
     await page.getByRole("heading", { level: 1, name: "Case" }).waitFor();
     await shown(page);
     await clicks.on("button", "Take it");

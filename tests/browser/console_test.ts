@@ -376,7 +376,7 @@ Deno.test({
         await go(page, "/console/operators");
         await shown(page);
         const { operators } = await ask(service, key, "/v1/organization/operators?sort=operator_id&limit=50");
-        const cells = () => page.locator("tbody tr td:nth-child(2)").allInnerTexts();
+        const cells = () => page.locator("tbody td[data-label=Verdict]").allInnerTexts();
         assert.deepEqual(
           await cells(),
           operators.map(({ verdict }: Json) =>

@@ -128,7 +128,7 @@ homeTest("two teams stand side by side, with what can be said of their differenc
   await idle();
   const before = requests.length;
   await second.getByLabel("to that of").fill("2020-01-06");
-  await page.getByRole("alert").waitFor();
+  await page.getByText("Nobody was scored in these weeks.").waitFor();
   await idle();
   assert.equal(requests.length, before + 1);
   await page.goBack();
