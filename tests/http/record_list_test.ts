@@ -218,8 +218,6 @@ Deno.test(
         "operator_id=a%20b",
         "since=yesterday",
         "until=2026-13-01",
-        "since=2026-11-20&unlabelled=true",
-        "until=2026-11-20&unlabelled=true",
       ]
     ) {
       const { status, body } = await send(`/v1/organization/decisions?${query}`, { key });

@@ -92,6 +92,39 @@ async function asUser(harness: Harness, user: { role: Role; email?: string; name
 }
 
 Deno.test(
+  "cases to label can be limited to a time, page by page",
+  withHarness(async (harness) => {
+    const key = await harness.organization("acme");
+    const times: string[] = [];
+    for (let index = 0; index < 6; index += 1) {
+      times.push(new Date(harness.clock.now()).toISOString());
+      const stakes = index === 2 ? "critical" : "standard";
+      await score(harness, key, { session: `s-${index}`, operator: index % 2 === 0 ? "ada" : "ben", stakes });
+      harness.clock.advance(1000);
+    }
+    const read = async (query: string) => {
+      const found: string[] = [];
+      let cursor: string | null = "";
+      while (cursor !== null) {
+        const page: Awaited<ReturnType<typeof list>> = await list(
+          harness,
+          key,
+          `&limit=1${query}${cursor === "" ? "" : `&cursor=${cursor}`}`,
+        );
+        found.push(...ids(page));
+        cursor = page.next_cursor;
+      }
+      return found;
+    };
+    assert.deepEqual(await read(`&since=${times[1]}&until=${times[4]}`), ["s-2", "s-3", "s-1"]);
+    assert.deepEqual(await read(`&since=${times[1]}&until=${times[5]}&operator_id=ada`), ["s-2", "s-4"]);
+    assert.deepEqual(await read(`&until=${times[1]}`), ["s-0"]);
+    assert.deepEqual(await read(`&since=${times[5]}`), ["s-5"]);
+    assert.deepEqual(await read(`&until=${times[0]}`), []);
+  }),
+);
+
+Deno.test(
   "a case to label has what a labeller needs, and nothing of the reviewer's score",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");

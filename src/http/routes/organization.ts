@@ -162,10 +162,10 @@ const decisionsParametersSchema = z.object({
       "`true`: only scores whose truth nobody knows and a label may still give, those first from which a label teaches most. Default: `false`.",
   }),
   since: instantSchema.optional().meta({
-    description: "Start of the range, included. Not together with `unlabelled`.",
+    description: "Start of the range, included.",
   }),
   until: instantSchema.optional().meta({
-    description: "End of the range, excluded. Not together with `unlabelled`.",
+    description: "End of the range, excluded.",
   }),
   limit: recordPage.limit,
   cursor: z.string().regex(
@@ -216,18 +216,13 @@ const getDecisions: Route = {
   async handler({ dependencies }, { exchange, request }) {
     const { kind = null, operator_id: operatorId = null, unlabelled, since, until, limit, cursor = null } =
       parseParameters(request, decisionsParametersSchema);
+    const bounds = { since: isoOrNull(since ?? null), until: isoOrNull(until ?? null) };
     if (unlabelled === "true") {
-      const bounds = Object.entries({ since, until }).filter(([, bound]) => bound !== undefined);
-      if (bounds.length > 0) {
-        throw validationFailed(
-          bounds.map(([path]) => ({ path, message: "cannot be given together with unlabelled" })),
-        );
-      }
       const start = cursor === null ? null : readUnlabelledCursor(cursor);
       // A decision risk score takes no label.
       const { decisions, next } = kind === "decision"
         ? { decisions: [], next: null }
-        : await listUnlabelled(dependencies, exchange.caller!, { operatorId, limit, start });
+        : await listUnlabelled(dependencies, exchange.caller!, { operatorId, ...bounds, limit, start });
       const next_cursor = next === null ? null : writeUnlabelledCursor(next);
       return { status: 200, body: { decisions, count: decisions.length, next_cursor } };
     }
@@ -235,8 +230,7 @@ const getDecisions: Route = {
     const { decisions, next } = await listDecisions(dependencies, exchange.caller!, {
       kind,
       operatorId,
-      since: isoOrNull(since ?? null),
-      until: isoOrNull(until ?? null),
+      ...bounds,
       limit,
       below,
     });

@@ -12,7 +12,7 @@ import { evidenceChain } from "../../evidence/chain_name.ts";
 import type { ScoreInput } from "../../evidence/record.ts";
 import type { StoredChain } from "../../store/chains.ts";
 import type { ProvenRecord } from "../../store/proven_pages.ts";
-import { scoredEntriesQuery, unlabelledQuery } from "../../store/record_list.ts";
+import { type EntryPage, scoredEntriesQuery, unlabelledQuery } from "../../store/record_list.ts";
 import { type InteractionRow, interactions, outcomeLabels } from "../../store/records.ts";
 import { AlteredRows } from "../../store/seals.ts";
 import type { OrganizationCaller } from "../shared/call.ts";
@@ -47,8 +47,11 @@ interface Candidate extends RowPlace {
 export async function listUnlabelled(
   dependencies: Needs,
   { orgId }: OrganizationCaller,
-  { operatorId, limit, start }: {
+  { operatorId, since = null, until = null, limit, start }: {
     readonly operatorId: string | null;
+    /** Bounds as in {@link RecordQuery}. */
+    readonly since?: string | null;
+    readonly until?: string | null;
     readonly limit: number;
     /** null to begin at the newest. */
     readonly start: UnlabelledStart | null;
@@ -59,12 +62,18 @@ export async function listUnlabelled(
   const recordQuery: RecordQuery = {
     eventTypes: [EVENT_TYPES.score],
     operator: operatorId === null || pseudonym === null ? null : { id: operatorId, pseudonym },
+    since,
+    until,
   };
   const epochs = await ownEpochs(dependencies, evidenceChain(orgId));
   const candidates: Candidate[] = [];
   let next = start;
   for (let looked = 0; looked < LABEL_STRETCHES_OF_PAGE && candidates.length < limit; looked += 1) {
-    const stretch = await readStretch(dependencies, epochs, { orgId, pseudonym, below: next?.top ?? null });
+    const stretch = await readStretch(dependencies, epochs, {
+      orgId,
+      page: { pseudonym, since, until },
+      below: next?.top ?? null,
+    });
     const after = next?.after ?? null;
     const left = stretch.candidates.filter((row) => after === null || comparePlaces(after, row) < 0)
       .toSorted(comparePlaces);
@@ -98,9 +107,9 @@ interface Stretch {
 async function readStretch(
   dependencies: Needs,
   epochs: readonly StoredChain[],
-  { orgId, pseudonym, below }: {
+  { orgId, page, below }: {
     readonly orgId: string;
-    readonly pseudonym: string | null;
+    readonly page: Pick<EntryPage, "pseudonym" | "since" | "until">;
     readonly below: number | null;
   },
 ): Promise<Stretch> {
@@ -112,7 +121,7 @@ async function readStretch(
     const limit = LABEL_STRETCH - positions.length;
     if (before <= 0 || limit === 0) continue;
     const places = await database.read(
-      scoredEntriesQuery({ chain, eventTypes: [EVENT_TYPES.score], pseudonym, below: before, limit }),
+      scoredEntriesQuery({ ...page, chain, eventTypes: [EVENT_TYPES.score], below: before, limit }),
     );
     const seqs = places.map(({ seq }) => seq);
     positions.push(...seqs.map((seq) => firstPosition + seq));
