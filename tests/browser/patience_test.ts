@@ -116,8 +116,8 @@ Deno.test({
         await page.keyboard.press("Enter");
         await isAt("Operators");
         await shown(page);
-        await tabTo(page, /^sort$/);
-        await page.keyboard.press("ArrowDown");
+        await tabTo(page, /^JIS$/);
+        await page.keyboard.press("Enter");
         await page.waitForURL("**/console/operators?sort=jis");
         await shown(page);
         await tabTo(page, /^reviewer-goran$/);
