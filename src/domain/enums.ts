@@ -132,3 +132,14 @@ export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
 
 /** The states of a delivery. */
 export const DELIVERY_STATUSES = ["queued", "delivered", "dead", "cancelled"] as const;
+
+/** The orders of the list of operators; a leading `-` reverses one. */
+export const OPERATOR_SORTS = [
+  "operator_id",
+  "-operator_id",
+  "jis",
+  "-jis",
+  "last_interaction_at",
+  "-last_interaction_at",
+] as const;
+export type OperatorSort = (typeof OPERATOR_SORTS)[number];

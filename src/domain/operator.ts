@@ -153,16 +153,6 @@ export const profileResponseSchema = z.object({
   ...envelopeFields,
 }).meta({ id: "Profile" });
 
-export const OPERATOR_SORTS = [
-  "operator_id",
-  "-operator_id",
-  "jis",
-  "-jis",
-  "last_interaction_at",
-  "-last_interaction_at",
-] as const;
-export type OperatorSort = (typeof OPERATOR_SORTS)[number];
-
 export const operatorsResponseSchema = z.object({
   operators: z.array(z.object({
     operator_id: operatorIdSchema,

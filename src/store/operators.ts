@@ -2,8 +2,7 @@
  * Rows of operators: one with its state, a page of them, and the figures of all for the organization rule.
  */
 import { type CompiledQuery, type Selectable, sql } from "kysely";
-import type { VerdictStatus } from "../domain/enums.ts";
-import type { OperatorSort } from "../domain/operator.ts";
+import type { OperatorSort, VerdictStatus } from "../domain/enums.ts";
 import { query, type Statement } from "./database.ts";
 import type { OperatorNames } from "./interactions.ts";
 import { listed } from "./value_list.ts";

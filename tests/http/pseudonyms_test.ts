@@ -9,7 +9,7 @@ import { partCommitment } from "../../src/evidence/hashes.ts";
 import { canonicalJson } from "../../src/evidence/canonical.ts";
 import { fromHex, hex } from "../../src/evidence/crypto.ts";
 import { nodeCrypto } from "../../src/evidence/node_crypto.ts";
-import { OPERATOR_SORTS } from "../../src/domain/operator.ts";
+import { OPERATOR_SORTS } from "../../src/domain/enums.ts";
 import type { Route } from "../../src/http/exchange.ts";
 import { ROUTES } from "../../src/http/routes.ts";
 import { complianceReport } from "../../src/operations/reporting/reports.ts";

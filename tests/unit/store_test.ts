@@ -8,7 +8,7 @@ import { DatabaseSync } from "node:sqlite";
 import { MIGRATIONS } from "../../migrations/mod.ts";
 import { ServiceError, unavailable } from "../../src/domain/errors.ts";
 import { WRITE_QUEUE_LIMIT } from "../../src/domain/limits.ts";
-import { OPERATOR_SORTS } from "../../src/domain/operator.ts";
+import { OPERATOR_SORTS } from "../../src/domain/enums.ts";
 import { canonicalJson } from "../../src/evidence/canonical.ts";
 import { fromHex, type Signer, utf8 } from "../../src/evidence/crypto.ts";
 import type { AppendedEntry, EntryDraft } from "../../src/evidence/entry.ts";

@@ -1,6 +1,6 @@
 /** The caller's organization: its operators, its decisions, its dashboard, and a candidate model in shadow. */
 import * as z from "zod";
-import { BANDS, VERDICT_STATUSES } from "../../domain/enums.ts";
+import { BANDS, OPERATOR_SORTS, VERDICT_STATUSES } from "../../domain/enums.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import { instantSchema, isoOrNull, isoTimestamp } from "../../domain/instant.ts";
 import { operatorIdSchema } from "../../domain/interaction.ts";
@@ -11,7 +11,7 @@ import {
   OPERATORS_PAGE_MAX,
   SHADOW_REPORTED_OPERATORS,
 } from "../../domain/limits.ts";
-import { dashboardResponseSchema, OPERATOR_SORTS, operatorsResponseSchema } from "../../domain/operator.ts";
+import { dashboardResponseSchema, operatorsResponseSchema } from "../../domain/operator.ts";
 import { decisionsResponseSchema, RECORD_KINDS } from "../../domain/record_list.ts";
 import type { Period } from "../../domain/period.ts";
 import { dashboardOfGroups, requireGroup, SMALLEST_GROUP, weekOfGroup } from "../../domain/small_groups.ts";

@@ -4,10 +4,10 @@
  * Source: specification, Operator profile and Maintenance recommendation; contract, section 4; scoring model, 8.
  */
 import type { Reading, Scoring } from "../shared/capabilities.ts";
-import type { Band, Dimension, Domain, VerdictStatus } from "../../domain/enums.ts";
+import type { Band, Dimension, Domain, OperatorSort, VerdictStatus } from "../../domain/enums.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import { HISTORY_POINTS, LIST_SPARKLINE_DAYS } from "../../domain/limits.ts";
-import { type OperatorSort, PROFILE_BANDS } from "../../domain/operator.ts";
+import { PROFILE_BANDS } from "../../domain/operator.ts";
 import { complianceOf } from "../../scoring/compliance.ts";
 import { currentTrend, projectDecay, readProjection } from "../../scoring/decay.ts";
 import { bandOf, type FullDimensions } from "../../scoring/dimensions.ts";

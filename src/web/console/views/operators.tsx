@@ -1,7 +1,6 @@
 /** All operators, page by page: searched by a part of a name, by verdict and band, in an order. */
 import { useLocation } from "preact-iso";
-import { BANDS, VERDICT_STATUSES } from "../../../domain/enums.ts";
-import type { OperatorSort } from "../../../domain/operator.ts";
+import { BANDS, OPERATOR_SORTS, VERDICT_STATUSES } from "../../../domain/enums.ts";
 import { nameInWords } from "../../../pages/wording.ts";
 import { VERDICT_WORDS } from "../../../scoring/verdict_words.ts";
 import { Choice, Search } from "../filters.tsx";
@@ -16,18 +15,12 @@ const PATH = "/console/operators";
 const PAGE = "50";
 const FIRST = "operator_id";
 
-/** The orders that the service has, whatever the number of operators. */
-const SERVED: readonly OperatorSort[] = [
-  ...["operator_id", "-operator_id", "jis", "-jis"] as const,
-  ...["last_interaction_at", "-last_interaction_at"] as const,
-];
-
 export function OperatorsView() {
   const { query, route } = useLocation();
   const isNamed = useSession().signedIn.privacy === "named";
   const { verdict = "", band = "", team = "", q = "", sort = "", cursor = "" } = query;
   const filters = { q, verdict, band, team };
-  const served = SERVED.find((name) => name === sort) ?? FIRST;
+  const served = OPERATOR_SORTS.find((name) => name === sort) ?? FIRST;
   const asked = useAnswer<Operators>({
     path: addressOf("/v1/organization/operators", {
       ...filters,
@@ -86,7 +79,7 @@ export function OperatorsView() {
                   label="Operators"
                   operators={operators}
                   ordering={{
-                    ...{ path: PATH, query: filters, sort, first: FIRST, served, offered: SERVED },
+                    ...{ path: PATH, query: filters, sort, first: FIRST, served, offered: OPERATOR_SORTS },
                     isWhole: cursor === "" && next === null,
                   }}
                 />
