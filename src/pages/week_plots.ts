@@ -13,12 +13,9 @@ import { figure, px } from "./chart.ts";
 import { dotsOf, jisGrid, jisScale, levelLines, levelsInWords, strokeOf } from "./jis_plot.ts";
 import { type Markup, markup } from "./markup.ts";
 import { dataTable } from "./tables.ts";
-import { countInWords, NO_DATA } from "./wording.ts";
+import { countInWords, NO_DATA, scoreInWords } from "./wording.ts";
 
 const PLOT = { left: 44, right: 405, top: 14, bottom: 172, height: 210 };
-
-/** A score with one decimal. */
-const score = (points: number) => points.toFixed(1);
 
 /** A week's day and month, such as `7 Sep`, from its Monday in ISO 8601. */
 export function weekInWords(start: string): string {
@@ -80,7 +77,9 @@ export function medianFigure(
     (week) => px(y(week.median_interval.high)),
   );
   const said = ({ week_start, median_jis, median_interval: { low, high } }: MedianWeek) =>
-    `${score(median_jis)} (${score(low)} to ${score(high)}) in the week of ${weekInWords(week_start)}`;
+    `${scoreInWords(median_jis)} (${scoreInWords(low)} to ${scoreInWords(high)}) in the week of ${
+      weekInWords(week_start)
+    }`;
   return figure({
     id,
     numbers: "folded",
@@ -105,8 +104,8 @@ ${weekAxis(weeks, placeOf)}
         hasMedian(week)
           ? [
             week.week_start,
-            score(week.median_jis),
-            `${score(week.median_interval.low)} to ${score(week.median_interval.high)}`,
+            scoreInWords(week.median_jis),
+            `${scoreInWords(week.median_interval.low)} to ${scoreInWords(week.median_interval.high)}`,
             week.operators,
           ]
           : [week.week_start, NO_DATA, NO_DATA, week.operators]

@@ -24,9 +24,14 @@ export function pointsInWords(points: number | null): string {
   return points === null ? NO_DATA : String(roundTo(points, 2));
 }
 
-/** A score, or the end of its interval, with the one decimal that the console shows; 0 to 100 points. */
+/**
+ * A score, the end of its interval, or the difference of two scores, with the one decimal that the console shows.
+ *
+ * Decision: rounded towards zero, so that a score just under the threshold never reads as if it had met it.
+ */
 export function scoreInWords(points: number): string {
-  return roundTo(points, 1).toFixed(1);
+  // 1e-9: a product such as 64.1 × 10 may fall just short of the whole number that it stands for.
+  return (Math.trunc(points * 10 + Math.sign(points) * 1e-9) / 10).toFixed(1);
 }
 
 /**

@@ -3,6 +3,7 @@
  * ended with its effect, each within three clicks.
  */
 import assert from "node:assert/strict";
+import { scoreInWords } from "../../src/pages/wording.ts";
 import type { Page } from "playwright-core";
 import { assertAccessible, assertFits, browserTests, THEMES } from "./browser.ts";
 import { go, shown, signInAsOfficer } from "./console.ts";
@@ -77,7 +78,7 @@ casesTest(
     for (const [of, { jis }] of Object.entries({ figures: ended.figures, effect: ended.effect }) as Json) {
       const figure = page.locator(`[data-figure='${of}.jis']`);
       assert.equal(await figure.getAttribute("data-exact"), String(jis));
-      assert.equal(await figure.textContent(), jis.toFixed(1));
+      assert.equal(await figure.textContent(), scoreInWords(jis));
     }
 
     await go(page, "/console/cases?state=all");

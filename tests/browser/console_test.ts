@@ -70,7 +70,7 @@ async function assertFigures(page: Page, answers: readonly Json[], least: number
 
 /** Rounded as on paper: half goes up. A product with 10 may fall just short of the half that it stands for. */
 function oneDecimal(score: number): string {
-  return (Math.round(score * 10 + Math.sign(score) * 1e-9) / 10).toFixed(1);
+  return (Math.trunc(score * 10 + Math.sign(score) * 1e-9) / 10).toFixed(1);
 }
 
 let prepared: Promise<string> | null = null;

@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { NEXT_WORDS } from "../../src/web/console/case_words.ts";
 import { weekInWords } from "../../src/pages/week_plots.ts";
+import { scoreInWords } from "../../src/pages/wording.ts";
 import { assertAccessible, assertFits, browserTests, THEMES } from "./browser.ts";
 import { go, shown, signIn, signInByLink } from "./console.ts";
 import { type DemoService, sharedDemo } from "./demo_service.ts";
@@ -70,8 +71,8 @@ homeTest(
         rows,
         body.weeks.map(({ week_start, median_jis, median_interval: { low, high }, operators }: Json) => [
           week_start,
-          median_jis.toFixed(1),
-          `${low.toFixed(1)} to ${high.toFixed(1)}`,
+          scoreInWords(median_jis),
+          `${scoreInWords(low)} to ${scoreInWords(high)}`,
           String(operators),
         ]),
       );
@@ -99,7 +100,7 @@ homeTest(
           const said = cells[row]![index + 1]!;
           if (cell === null) assert.equal(said, "–");
           else {
-            assert.ok(said.startsWith(cell.jis.toFixed(1)), `${said}: ${cell.jis}`);
+            assert.ok(said.startsWith(scoreInWords(cell.jis)), `${said}: ${cell.jis}`);
             assert.ok(said.includes(signs[cell.verdict]!), said);
             assert.equal(said.includes("no interaction in the week"), !cell.interacted);
           }
@@ -141,7 +142,7 @@ homeTest("two teams stand side by side, with what can be said of their differenc
     other.median_interval.low > one.median_interval.high;
   const heading = apart ? "The medians differ clearly" : "The medians do not differ clearly";
   const said = await page.locator(".notice").filter({ hasText: heading }).innerText();
-  for (const text of ["Clinic", "Hiring", one.median_jis.toFixed(1), other.median_jis.toFixed(1)]) {
+  for (const text of ["Clinic", "Hiring", scoreInWords(one.median_jis), scoreInWords(other.median_jis)]) {
     assert.ok(said.includes(text), `${text} in ${said}`);
   }
 });

@@ -324,6 +324,7 @@ lookTest("a chart stands alone, and its numbers come when they are asked for", a
 lookTest("the measures of Article 14 say whether it is in force", async (visit, { service, key }) => {
   const { page } = await visit();
   await open(page, key);
+  await go(page, "/console/reports");
   const { body } = await service.send("/v1/compliance/article14", { key });
   const said = forceInWords(body.measures[0], body.timestamp.slice(0, "YYYY-MM-DD".length)).phrase;
   assert.match(said, /2 December 2027/);

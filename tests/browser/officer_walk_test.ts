@@ -129,7 +129,7 @@ walkTest(
     const { body: ended }: Json = await demo.service.send(`/v1/cases/${first.case_id}`, { key: demo.key });
     assert.equal(ended.state, "done");
     assert.equal(
-      await page.locator("[data-figure='effect.jis']").textContent(),
+      await page.locator("[data-figure='effect.jis']").getAttribute("data-exact"),
       String(ended.effect.jis),
     );
   },

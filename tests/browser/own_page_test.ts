@@ -1,5 +1,6 @@
 /** A reviewer's own page: an officer issues the link in the console, the reviewer reads, takes the copy and contests. */
 import assert from "node:assert/strict";
+import { scoreInWords } from "../../src/pages/wording.ts";
 import { assertAccessible, assertFits, browserTests, THEMES } from "./browser.ts";
 import { go, shown, signInByLink } from "./console.ts";
 import { type DemoService, withDemo } from "./demo_service.ts";
@@ -24,7 +25,7 @@ ownPageTest(
     await page.goto(link!);
     await page.getByRole("heading", { name: "Your score" }).waitFor();
     const { body } = await demo.service.send("/v1/operator/reviewer-ada/profile", { key: demo.key });
-    await page.getByText(`Your score is ${body.profile.jis.toFixed(1)} of 100`).waitFor();
+    await page.getByText(`Your score is ${scoreInWords(body.profile.jis)} of 100`).waitFor();
     for (const theme of THEMES) {
       await page.emulateMedia({ colorScheme: theme });
       await assertAccessible(page, `the page, ${theme}`);

@@ -72,7 +72,7 @@ export interface OpenPage {
 }
 
 export const OPEN_PAGES: readonly OpenPage[] = [
-  { name: "sign-in", at: () => "/console", drawn: "#key" },
+  { name: "sign-in", at: () => "/console", drawn: "h1" },
   { name: "verify-without-sign-in", at: () => "/console/verify", drawn: "#bundle" },
   { name: "demo", at: () => "/demo", drawn: "h1" },
   { name: "docs", at: () => "/docs", drawn: "h1" },
