@@ -45,7 +45,8 @@ casesTest(
     const row = attention.getByRole("listitem").filter({ hasText: first.statement }).filter({
       hasText: first.operator_id,
     });
-    assert.ok(await row.first().isVisible(), "the cause stands on the first view, in a sentence");
+    // The cause stands on the first view, in a sentence.
+    await row.first().waitFor();
 
     const clicks = clicksOn(page);
     await page.locator(`a[href="/console/cases/${first.case_id}"]`).first().click();

@@ -145,8 +145,8 @@ Deno.test("with any scores a history and a sparkline stay inside their pictures"
 
 Deno.test("a sparkline states in words what it shows; without a day it draws nothing", () => {
   assert.equal(sparkInWords([]), "No interaction in the last 30 days");
-  assert.equal(sparkInWords([61.25]), "One day in the last 30: 61.3");
-  assert.equal(sparkInWords([61.25, 50, 40]), "3 days in the last 30: from 61.3 to 40.0");
+  assert.equal(sparkInWords([61.25]), "One day in the last 30: 61.2");
+  assert.equal(sparkInWords([61.25, 50, 40]), "3 days in the last 30: from 61.2 to 40.0");
   assert.doesNotMatch(String(sparkPath([], { label: "none", minimum: 60 })), /<path|<circle/);
   assert.doesNotMatch(String(sparkPath([50], { label: "one", minimum: 60 })), /<path/);
 });
