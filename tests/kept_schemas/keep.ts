@@ -72,6 +72,7 @@ function callsOf(): readonly (readonly [
       decision: "accepted",
     }, true],
     ["POST", "/v1/audit/append", { event_type: "TRAINING_DONE", payload: { operator: "a note" } }],
+    ["POST", "/v1/organization/teams", { assignments: [{ operator_id: "anna", team: "North" }] }],
     ["GET", "/v1/decision/replay/s-2"],
     ["GET", "/v1/decision/replay/d-1"],
     ["GET", "/v1/operator/anna/profile"],
