@@ -44,7 +44,7 @@ import {
   PERIOD_EDGES,
 } from "../../src/store/interactions.ts";
 import { openLock } from "../../src/store/lock.ts";
-import { operatorFiguresQuery, operatorsPageQuery } from "../../src/store/operators.ts";
+import { movedOperatorsQuery, operatorFiguresQuery, operatorsPageQuery } from "../../src/store/operators.ts";
 import { migrate, SchemaRefused } from "../../src/store/migrate.ts";
 import {
   decisions,
@@ -826,6 +826,22 @@ Deno.test(
     assert.deepEqual(await planOf(database, sql, parameters), [
       "SEARCH operator USING COVERING INDEX operator_jis (org_id=?)",
     ]);
+  }),
+);
+
+Deno.test(
+  "the operators whom a label moved take one index look-up each",
+  withStore(async ({ database }) => {
+    for (const unjudged of [false, true]) {
+      const { sql, parameters } = movedOperatorsQuery("acme", { unjudged });
+      const plan = await planOf(database, sql, parameters);
+      assert.ok(
+        plan.some((step) =>
+          step.endsWith("interaction_operator (org_id=? AND operator_id=? AND t1=? AND position=?)")
+        ),
+        plan.join("\n"),
+      );
+    }
   }),
 );
 

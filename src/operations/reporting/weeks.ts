@@ -38,6 +38,8 @@ type Needs = Reading & Scoring;
 /** What one operator was at the end of a week. */
 interface Standing extends Measured {
   readonly row: OperatorRow;
+  /** The position of the operator's last interaction then. */
+  readonly position: number;
 }
 
 export interface OrganizationWeeks {
@@ -97,25 +99,34 @@ export async function organizationWeeks(
   });
 
   const standings: ReadonlyMap<string, Standing>[] = [];
-  for (const { end } of weeks) {
-    // The "last row before" an instant that lies ahead is the latest one.
+  let latest: ReadonlyMap<string, Standing> = new Map();
+  for (const [index, { start, end }] of weeks.entries()) {
+    // After the first week, whoever had no interaction in a week stands as in the week before.
     const last = await database.read(
-      edgeQuery("interaction", { orgId, period: { start: end, end }, edge: "before" }),
+      index === 0
+        ? edgeQuery("interaction", { orgId, period: { start: end, end }, edge: "before" })
+        : edgeQuery("interaction", { orgId, period: { start, end }, edge: "last" }),
     );
     requireSealed(dependencies, interactions, last);
-    const isPresent = end > now;
-    const at = Math.min(end, now);
-    standings.push(
-      new Map(last.flatMap((row) => {
+    latest = new Map([
+      ...latest,
+      ...last.flatMap((row) => {
         const member = members.get(row.operator_id);
-        if (member === undefined) return [];
         // A row that was put back after an erasure has another first interaction.
-        if (row.t0 !== member.t0) return [];
-        const label = movedByName.get(row.operator_id);
-        const standing = isPresent && label?.position === row.position
-          ? presentStanding(member, currentFigures(document, label).uncertainty)
-          : standingOf(row);
-        return isActive(document, standing.row, at) ? [[row.operator_id, standing]] : [];
+        return member === undefined || row.t0 !== member.t0
+          ? []
+          : [[row.operator_id, standingOf(row)] as const];
+      }),
+    ]);
+    const at = Math.min(end, now);
+    const isPresent = end > now;
+    standings.push(
+      new Map([...latest].flatMap(([id, recorded]) => {
+        const label = isPresent ? movedByName.get(id) : undefined;
+        const standing = label !== undefined && label.position === recorded.position
+          ? presentStanding(members.get(id)!, currentFigures(document, label).uncertainty)
+          : recorded;
+        return isActive(document, standing.row, at) ? [[id, standing] as const] : [];
       })),
     );
     // Requests do not wait until all weeks are read.
@@ -155,11 +166,12 @@ export async function organizationWeeks(
 }
 
 function standingOf(row: InteractionRow): Standing {
-  const { jis, low, high, n, t0, t1, tcrit, crit_count, share_hs, share_crit } = row;
+  const { jis, low, high, n, t0, t1, tcrit, crit_count, share_hs, share_crit, position } = row;
   return {
     jis,
     low,
     high,
+    position,
     row: {
       ...{ jis, n, t0, t1, tcrit },
       domain: row.domain as Domain,
@@ -175,7 +187,7 @@ function presentStanding(
   member: OperatorFigures,
   { low, high }: { readonly low: number; readonly high: number },
 ): Standing {
-  return { jis: member.jis, low, high, row: ruleRow(member) };
+  return { jis: member.jis, low, high, position: member.position, row: ruleRow(member) };
 }
 
 function cellOf(standing: Standing | undefined, { start }: Period): OperatorWeek | null {
