@@ -114,8 +114,11 @@ export function testEngine(engine: Engine): void {
       await visitor.choose("Verdict", "Undetermined");
       await visitor.until("the address", () => location.search.includes("verdict=undetermined"));
       await visitor.shown();
-      await visitor.type("Operator id", "reviewer-ada");
+      await visitor.type("Part of the name", "R-ADA");
       await visitor.press(KEYS.enter);
+      await visitor.until("the address", () => location.search.includes("q=R-ADA"));
+      await visitor.shown();
+      await visitor.click("link", "reviewer-ada");
       await visitor.finds("heading", "reviewer-ada");
       await visitor.finds("heading", "Verdict and cause");
       await visitor.shown();
@@ -177,6 +180,7 @@ export function testEngine(engine: Engine): void {
       await visitor.click("button", "I have kept it");
       await visitor.finds("link", "https://127.0.0.1:9/hook");
 
+      await visitor.clickSelector("button[aria-controls=menu]");
       await visitor.click("button", "Sign out");
       await visitor.finds("heading", "Sign in");
       await visitor.type("API key", demo.key);
