@@ -19,8 +19,14 @@ export const CASE_STEPS_MAX = 200;
 export const CASES_PAGE_MAX = 100;
 export const CASES_PAGE_DEFAULT = 25;
 
+/** Control characters but tab and line breaks, and those that turn the direction of a text. */
+// deno-lint-ignore no-control-regex -- they are what is refused
+const REFUSED_IN_NOTES = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069]/;
+
 const noteSchema = z.string().min(1).max(NOTE_MAX_LENGTH).regex(/\S/, "must say something")
-  .refine((text) => text.isWellFormed(), "must be well-formed Unicode").meta({
+  .refine((text) => text.isWellFormed(), "must be well-formed Unicode")
+  .refine((text) => !REFUSED_IN_NOTES.test(text), "must hold no control characters but tabs and line breaks")
+  .meta({
     description:
       `1 to ${NOTE_MAX_LENGTH} characters, not only white space. It is part of the evidence, and erased with it.`,
     examples: ["Talked to the reviewer: the queue was doubled that week."],

@@ -5,7 +5,12 @@ import { TEAM_NAME_MAX_LENGTH, TEAMS_SET_MAX } from "./limits.ts";
 import { lineSchema } from "./organization.ts";
 import { envelopeFields } from "./score.ts";
 
-export const teamNameSchema = lineSchema(TEAM_NAME_MAX_LENGTH, { mayTurn: false });
+/** Characters that show nothing: two names that look alike would be two teams. */
+const SHOWS_NOTHING = /[\p{Cf}\u115F\u1160\u2800\u3164\uFFA0]/u;
+
+export const teamNameSchema = lineSchema(TEAM_NAME_MAX_LENGTH, { mayTurn: false })
+  .refine((name) => !SHOWS_NOTHING.test(name), "must hold no characters that show nothing")
+  .transform((name) => name.normalize("NFC"));
 
 const assignmentSchema = z.object({
   operator_id: operatorIdSchema,

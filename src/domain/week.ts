@@ -78,7 +78,7 @@ export const weeksResponseSchema = z.object({
   team: z.string().nullable().meta({ description: "The team that was asked for; null for all operators." }),
   teams: z.array(z.object({ team: z.string().nullable(), operators: count })).meta({
     description:
-      "The teams of today by name, with their operators who were active in the last 90 days; `null` for those without a team.",
+      "The teams of today by name, with their operators who were active in the last 90 days; `null` for those without a team. Empty where reviewers are pseudonyms.",
   }),
   weeks: z.array(weekSchema).meta({ description: "Oldest first." }),
   probes: probeFiguresSchema.nullable().meta({ description: "The probes of all these weeks." }),
@@ -90,10 +90,7 @@ export const weeksResponseSchema = z.object({
     weeks: z.array(cellSchema.nullable()).meta({
       description: "One for each of `weeks`; null if there was no interaction in the 90 days before its end.",
     }),
-  })).meta({
-    description:
-      "The lowest latest score first. Empty if a team was asked for where reviewers are pseudonyms.",
-  }),
+  })).meta({ description: "The lowest latest score first." }),
   next_cursor: z.string().nullable(),
   ...envelopeFields,
 }).meta({ id: "Weeks" });

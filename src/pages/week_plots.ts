@@ -131,6 +131,29 @@ const SHARES: readonly (readonly [VerdictStatus, string, Markup])[] = [
   ["compliant", "good", markup` fill="none" stroke="currentColor" stroke-width="1.5"`],
 ];
 
+const KEY_WORDS: Readonly<Record<VerdictStatus, string>> = {
+  non_compliant: "below",
+  undetermined: "undetermined",
+  compliant: "meet it",
+};
+
+/** The names of the shares beside the last bar, with their counts. */
+function keyOf({ verdicts, operators }: Week, y: (share: number) => number): Markup {
+  let floor = 0;
+  return markup`<g>${
+    SHARES.map(([status, tone]) => {
+      const share = verdicts![status] / operators;
+      const middle = px(y(floor + share / 2));
+      floor += share;
+      return share === 0
+        ? null
+        : markup`<text class="tone-${tone}" x="${PLOT.right + 6}" y="${middle}" dy="0.35em">${
+          verdicts![status]
+        } ${KEY_WORDS[status]}</text>`;
+    })
+  }</g>`;
+}
+
 /** The operators by verdict at the end of each week, as shares of a bar; null if no week has any. */
 export function verdictsFigure(
   weeks: readonly Week[],
@@ -169,7 +192,7 @@ export function verdictsFigure(
       [0, 0.5, 1].map((share) =>
         markup`<text x="${PLOT.left - 6}" y="${px(y(share))}" dy="0.35em">${share * 100}%</text>`
       )
-    }</g>${bars}${weekAxis(weeks, placesOf(weeks))}`,
+    }</g>${bars}${keyOf(last, y)}${weekAxis(weeks, placesOf(weeks))}`,
     table: dataTable({
       columns: ["Week of", ...SHARES.toReversed().map(([status]) => VERDICT_WORDS[status])],
       rows: weeks.map(({ week_start, verdicts }) => [

@@ -3,6 +3,7 @@
  * ended with its effect, each within three clicks.
  */
 import assert from "node:assert/strict";
+import { reasonInWords } from "../../src/web/console/case_words.ts";
 import { scoreInWords } from "../../src/pages/wording.ts";
 import type { Page } from "playwright-core";
 import { assertAccessible, assertFits, browserTests, THEMES } from "./browser.ts";
@@ -42,7 +43,7 @@ casesTest(
     await signInAsOfficer(page, demo);
     const attention = page.getByRole("region", { name: "What needs attention" });
     await attention.waitFor();
-    const row = attention.getByRole("listitem").filter({ hasText: first.statement }).filter({
+    const row = attention.getByRole("listitem").filter({ hasText: reasonInWords(first) }).filter({
       hasText: first.operator_id,
     });
     // The cause stands on the first view, in a sentence.
@@ -107,10 +108,12 @@ casesTest(
       body: { step: "note", note: "Mine was first." },
     });
     expectErrors(/409/);
+    await page.getByLabel("Note").fill("A long note of mine.");
     await page.getByRole("button", { name: "Take it" }).click();
-    await page.getByText("you have seen 0").waitFor();
+    await page.getByText("The case has 1 step, and you have seen 0").waitFor();
     await page.getByRole("button", { name: "Try again" }).click();
     await page.getByText("Mine was first.").waitFor();
+    assert.equal(await page.getByLabel("Note").inputValue(), "A long note of mine.");
     await page.getByRole("button", { name: "Take it" }).click();
     await page.getByText("In work").waitFor();
   },

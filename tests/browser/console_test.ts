@@ -157,7 +157,7 @@ Deno.test({
         readonly (readonly [view: string, heading: string, least: number, asked: readonly string[]])[] = [
           ["", "Demo organization", 100, [
             "/v1/organization/dashboard",
-            "/v1/cases?include=present&limit=8",
+            "/v1/cases?include=present&limit=50",
             "/v1/organization/weeks?limit=15",
           ]],
           ["/trends?team=Clinic", "Trends", 30, ["/v1/organization/weeks?team=Clinic&limit=10"]],
@@ -748,7 +748,7 @@ Deno.test({
         await signIn(page, key);
         await shown(page);
         const tile = page.getByRole("listitem").filter({ hasText: "Article 14" });
-        assert.equal(await tile.textContent(), "Article 14Opentoo few interactions for a verdict");
+        assert.equal(await tile.textContent(), "Measure for Article 14Opentoo few interactions for it");
         await page.getByText("Too few interactions, over too few days, for the organization rule").waitFor();
         await page.getByText("A recommendation needs at least 50 interactions").waitFor();
         await assertAccessible(page, "an operator with one interaction");

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { forceInWords } from "../../src/pages/force_words.ts";
 import { assertAccessible, assertFits, browserTests, focused, THEMES } from "./browser.ts";
-import { choose, go, openMenu, shown, signIn } from "./console.ts";
+import { choose, go, openMenu, shown, signIn, signInByLink } from "./console.ts";
 import { sharedDemo } from "./demo_service.ts";
 
 const lookTest = browserTests(sharedDemo(), ({ service }) => service.url);
@@ -302,6 +302,20 @@ lookTest(
     }
   },
 );
+
+lookTest("after a reload there is still one bar, without a finding", async (visit, demo) => {
+  const { page } = await visit();
+  await signInByLink(page, demo);
+  for (const width of [1280, 390]) {
+    await page.setViewportSize({ width, height: 800 });
+    await page.reload();
+    await page.getByRole("heading", { name: "What needs attention" }).waitFor();
+    await shown(page);
+    assert.equal(await page.getByRole("banner").filter({ visible: true }).count(), 1);
+    await assertAccessible(page, `home after a reload at ${width}`);
+    await assertFits(page, `home after a reload at ${width}`);
+  }
+});
 
 lookTest("a chart stands alone, and its numbers come when they are asked for", async (visit, { key }) => {
   const { page } = await visit();

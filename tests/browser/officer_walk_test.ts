@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import type { Locator, Page } from "playwright-core";
 import type { CaseCause } from "../../src/domain/case_states.ts";
-import { CAUSE_WORDS } from "../../src/web/console/case_words.ts";
+import { CAUSE_WORDS, reasonInWords } from "../../src/web/console/case_words.ts";
 import { browserTests, focused } from "./browser.ts";
 import { shown, signInAsOfficer } from "./console.ts";
 import { type DemoService, withDemo } from "./demo_service.ts";
@@ -82,7 +82,10 @@ walkTest(
       await page.getByText(first.operator_id).first().isVisible(),
       "the name stands on the first view",
     );
-    assert.ok(await page.getByText(first.statement).first().isVisible(), "so does the cause, in a sentence");
+    assert.ok(
+      await page.getByText(reasonInWords(first)).first().isVisible(),
+      "so does the cause, in a sentence",
+    );
     assert.ok(await link(CAUSE_WORDS.at_risk).first().isVisible());
     await officer.took(TASKS.attention);
 

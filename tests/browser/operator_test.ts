@@ -493,7 +493,7 @@ pseudonymousTest(
     };
     const clicks = await fromHome(page, /^Reviewer [0-9a-f]{8}$/);
     const name = (await page.locator("main h1").innerText()).trim();
-    const address = page.url();
+    const address = new URL(page.url()).pathname;
     await page.getByText("A copy names its reviewer").waitFor();
     assert.equal(await button(page, "Copy for the reviewer").count(), 0);
     const unmask = await asking(page, clicks, "Who is this?");

@@ -98,7 +98,7 @@ export async function drawPictures(
         await take(outside.page, form);
         for (const { name, at, drawn } of OPEN_PAGES.filter(isWanted)) {
           await outside.page.goto(at(single.links));
-          await outside.page.locator(drawn).first().waitFor();
+          await outside.page.locator(drawn).first().waitFor({ state: "attached" });
           await outside.idle();
           await draw(outside.page, name, form);
         }

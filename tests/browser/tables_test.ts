@@ -3,6 +3,7 @@
  * in local time, and with one decimal for a score.
  */
 import assert from "node:assert/strict";
+import { scoreInWords } from "../../src/pages/wording.ts";
 import type { Page } from "playwright-core";
 import { scoreRequest } from "../harness.ts";
 import type { RunningService } from "../program.ts";
@@ -368,7 +369,7 @@ demoTest("a score has one decimal in every view, and its exact value on hover", 
     assert.ok(scores.length > 0, view);
     for (const [text, exact, title] of scores) {
       assert.match(text!, /^-?\d+\.\d$/, view);
-      assert.ok(Math.abs(Number(text) - Number(exact)) <= 0.0501, `${view}: ${text} for ${exact}`);
+      assert.equal(text, scoreInWords(Number(exact)), view);
       assert.equal(title, exact);
     }
     const bare = await page.locator("[data-figure]").evaluateAll((figures) =>

@@ -19,7 +19,9 @@ Deno.test("commas, quotes and ends of lines are quoted", () => {
   assert.equal(one("a,b"), '"a,b"');
   assert.equal(one('say "no"'), '"say ""no"""');
   assert.equal(csvOf<Row>({ a: (row) => row.a }, [{ a: "x\ny" }]), '\uFEFFa\r\n"x\ny"\r\n');
-  assert.equal(one("a;b 'c'"), "a;b 'c'");
+  assert.equal(one("a:b 'c'"), "a:b 'c'");
+  // A spreadsheet of some languages would part the cell, and run its second half.
+  assert.equal(one("a;=1+1"), '"a;=1+1"');
 });
 
 Deno.test("a text that a spreadsheet would run begins with an apostrophe, and a plain number does not", () => {

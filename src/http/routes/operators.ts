@@ -20,7 +20,7 @@ import type { Route } from "../exchange.ts";
 import { parseParameters, parseWith } from "../parse.ts";
 import { copyParametersSchema, copyReply } from "./own_page.ts";
 import { integerParameter, operatorPathSchema } from "./parameters.ts";
-import { KEYED_DELETE, KEYED_POST, KEYED_READ, keyFor } from "./shared.ts";
+import { KEYED_DELETE, KEYED_POST, KEYED_READ, keyFor, teamsWithheld } from "./shared.ts";
 
 const profileParametersSchema = z.object({ include: z.enum(["projection"]).optional() });
 
@@ -258,7 +258,8 @@ const postTeams: Route = {
   }],
   async handler({ dependencies }, { exchange, json }) {
     const { assignments } = parseWith(teamsRequestSchema, json);
-    const { call } = exchange;
+    const { call, pseudonyms } = exchange;
+    if (pseudonyms !== null) throw teamsWithheld();
     const changed = await setTeams(dependencies, exchange.caller!, { assignments, call });
     return { status: 200, body: { assignments, changed } };
   },

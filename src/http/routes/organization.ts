@@ -1,7 +1,6 @@
 /** The caller's organization: its operators, its decisions, its dashboard, and a candidate model in shadow. */
 import * as z from "zod";
 import { BANDS, OPERATOR_SORTS, VERDICT_STATUSES } from "../../domain/enums.ts";
-import { ServiceError } from "../../domain/errors.ts";
 import { instantSchema, isoOrNull, isoTimestamp } from "../../domain/instant.ts";
 import { operatorIdSchema } from "../../domain/interaction.ts";
 import {
@@ -37,7 +36,7 @@ import { shadowReport } from "../../operations/scoring/shadow.ts";
 import type { Route } from "../exchange.ts";
 import { parseParameters, validationFailed } from "../parse.ts";
 import { CURSOR_MESSAGE, integerParameter, recordPage } from "./parameters.ts";
-import { KEYED_READ } from "./shared.ts";
+import { KEYED_READ, teamsWithheld } from "./shared.ts";
 
 const operatorsParametersSchema = z.object({
   band: z.enum(BANDS).optional(),
@@ -91,12 +90,7 @@ const getOperators: Route = {
       request,
       operatorsParametersSchema,
     );
-    if (team !== undefined && exchange.pseudonyms !== null) {
-      throw new ServiceError(
-        "FORBIDDEN",
-        "Reviewers are pseudonyms here, and the members of a team would tell who they are: GET /v1/organization/weeks has the figures of a team.",
-      );
-    }
+    if (team !== undefined && exchange.pseudonyms !== null) throw teamsWithheld();
     const { operators, next } = await listOperators(dependencies, exchange.caller!, {
       band: band ?? null,
       verdict: verdict ?? null,
@@ -294,21 +288,19 @@ const getWeeks: Route = {
     const { caller, call: { now }, pseudonyms } = exchange;
     const parameters = parseParameters(request, weeksParametersSchema);
     const { team = null, limit, cursor: first = 0 } = parameters;
+    if (team !== null && pseudonyms !== null) throw teamsWithheld();
     const weeks = weeksAsked(parameters, now);
     const found = await organizationWeeks(dependencies, caller!, { weeks, team, now });
     const { probed, ...all } = found;
     const end = first + limit;
-    // Who is in which team would tell who a pseudonym is.
     const operators = pseudonyms === null
       ? all.operators
-      : team === null
-      ? all.operators.map((operator) => ({ ...operator, team: null }))
-      : [];
+      : all.operators.map((operator) => ({ ...operator, team: null }));
     return {
       status: 200,
       body: {
         team,
-        teams: all.teams,
+        teams: pseudonyms === null ? all.teams : [],
         weeks: all.weeks.map((week) => {
           const { probed: _probed, ...shown } = week;
           return pseudonyms === null ? shown : weekOfGroup(week);

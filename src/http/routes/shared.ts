@@ -1,6 +1,7 @@
 /** The fields that routes of one kind share; each route sets those that differ. */
 import * as z from "zod";
 import { IDEMPOTENCY_KEY_MAX_LENGTH } from "../../domain/limits.ts";
+import { ServiceError } from "../../domain/errors.ts";
 import type { Access } from "../../domain/access.ts";
 import { type OrganizationCaller, selfServing } from "../../operations/shared/call.ts";
 import type { Exchange } from "../exchange.ts";
@@ -72,4 +73,12 @@ export const idempotencyKeySchema = z.string().min(1).max(IDEMPOTENCY_KEY_MAX_LE
 /** The caller, with the actor that the audit log names on the routes of an organization for itself. */
 export function selfServe({ caller }: Exchange): OrganizationCaller {
   return selfServing(caller!);
+}
+
+/** The refusal of what tells about teams to a user who sees pseudonyms: who is in which team would tell who a pseudonym is. */
+export function teamsWithheld(): ServiceError {
+  return new ServiceError(
+    "FORBIDDEN",
+    "Reviewers are pseudonyms here, and figures of a team could tell who is in it: ask with a key.",
+  );
 }

@@ -4,6 +4,7 @@ import { CASE_STEPS_MAX, type CaseStepRequest, type RecordedCase } from "../../d
 import { isOpenCase } from "../../domain/case_states.ts";
 import { refusedAt, ServiceError } from "../../domain/errors.ts";
 import { caseChangedSchema } from "../../evidence/cases.ts";
+import { formatQuantity } from "../../scoring/wording.ts";
 import { evidenceChain } from "../../evidence/chain_name.ts";
 import { userAccounts } from "../../store/users.ts";
 import type { UnitOfWork } from "../../store/unit_of_work.ts";
@@ -47,7 +48,9 @@ function requireChangeable({ state, steps }: RecordedCase, seen: number | null):
   if (seen !== null && seen !== steps.length) {
     throw new ServiceError(
       "CONFLICT",
-      `The case has ${steps.length} steps, and you have seen ${seen}: read it again, then repeat the step if it is still right.`,
+      `The case has ${
+        formatQuantity(String(steps.length), "step")
+      }, and you have seen ${seen}: read it again, then repeat the step if it is still right.`,
     );
   }
   if (steps.length >= CASE_STEPS_MAX) {

@@ -98,15 +98,24 @@ async function openIn(dependencies: Needs, orgId: string, now: number): Promise<
   }
 }
 
-/** The operators of the organization rule's period, some at a time. */
+/**
+ * The operators of the organization rule's period, some at a time, in the order of their pseudonyms: the cases that are opened in one
+ * run would else be in the order of the names, which users of pseudonyms could read off.
+ */
 async function activeOperators(
-  { database, model: { document } }: Needs,
+  dependencies: Needs,
   orgId: string,
   now: number,
 ): Promise<readonly (readonly string[])[]> {
+  const { database, model: { document } } = dependencies;
   const since = now - document.organization.active_days * DAY_MS;
   const names = await database.read(activeOperatorsQuery(orgId, since));
-  return chunksOf(names.map(({ operator_id }) => operator_id), OPERATORS_AT_ONCE);
+  const ids = names.map(({ operator_id }) => operator_id);
+  const pseudonyms = await pseudonymsOf(dependencies, orgId, ids);
+  // Who was erased meanwhile has none, and gets no case.
+  const known = ids.filter((id) => pseudonyms.has(id))
+    .sort((one, other) => pseudonyms.get(one)! < pseudonyms.get(other)! ? -1 : 1);
+  return chunksOf(known, OPERATORS_AT_ONCE);
 }
 
 /** The reasons that an operator's state gives. */
@@ -119,15 +128,15 @@ function stateReasons(
   if (verdict?.status === "non_compliant") {
     reasons.push({ cause: "at_risk", statement: verdictInWords(verdict), about: null });
   }
-  const away = Math.floor((now - lastAt) / DAY_MS);
+  const projected = projectDecay(document, state, { jis, domain });
+  const {
+    days_since_last_interaction: away,
+    days_to_non_compliance: days,
+    non_compliant_on: on,
+  } = readProjection(document, projected, { lastAt, now, verdict });
   if (away >= AWAY_DAYS) {
     reasons.push({ cause: "away", statement: `No interaction for ${away} days.`, about: null });
   }
-  const { days_to_non_compliance: days, non_compliant_on: on } = readProjection(
-    document,
-    projectDecay(document, state, { jis, domain }),
-    { lastAt, now, verdict },
-  );
   const { min_jis } = document.thresholds;
   if (jis >= min_jis && days !== null && days <= PROJECTED_DAYS && verdict?.status !== "non_compliant") {
     reasons.push({

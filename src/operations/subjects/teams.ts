@@ -38,7 +38,7 @@ export async function setTeams(
     }),
     chains: [chain],
     plan(unit) {
-      let changed = 0;
+      const changes: { readonly pseudonym: string; readonly write: (pseudonym: string) => void }[] = [];
       for (const { operator_id, team, draft } of drawn) {
         const key = [orgId, operator_id] as const;
         const row = currentOperator(unit, key);
@@ -49,11 +49,18 @@ export async function setTeams(
           );
         }
         if ((row.team ?? null) === team) continue;
-        unit.append(chain, draft(knownPseudonym(unit, key)));
-        unit.put(operators, { ...row, team });
-        changed += 1;
+        changes.push({
+          pseudonym: knownPseudonym(unit, key),
+          write(pseudonym) {
+            unit.append(chain, draft(pseudonym));
+            unit.put(operators, { ...row, team });
+          },
+        });
       }
-      return () => changed;
+      // In the order of the pseudonyms: the sender's order may be that of the names.
+      changes.sort((one, other) => one.pseudonym < other.pseudonym ? -1 : 1);
+      for (const { pseudonym, write } of changes) write(pseudonym);
+      return () => changes.length;
     },
   });
 }

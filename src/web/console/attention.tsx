@@ -1,19 +1,20 @@
-/** Who needs attention, and why: the open cases, the last opened first, each with its cause, its trend and one next step. */
-import { CAUSE_WORDS, NEXT_WORDS } from "./case_words.ts";
+/** Who needs attention, and why: the open cases by need, each with its cause, its trend and one next step. */
+import { CAUSE_WORDS, NEXT_WORDS, reasonInWords } from "./case_words.ts";
 import { Answered, Empty, Figure, VerdictMark } from "./parts.tsx";
 import { Reviewer, reviewerInWords } from "./reviewers.tsx";
 import { useSession } from "./session.tsx";
 import type { Cases } from "./types.ts";
 import { useAnswer } from "./use_answer.ts";
 
-/** Cases that the first view shows; the queue has them all. */
+/** Cases that the first view shows, of those that it looks at; the queue has them all. */
 const SHOWN_CASES = 8;
+const LOOKED_AT = 50;
 
 /** Points below which a score neither rises nor falls. */
 const STEADY = 1;
 
 export function NeedsAttention() {
-  const asked = useAnswer<Cases>({ path: `/v1/cases?include=present&limit=${SHOWN_CASES}` });
+  const asked = useAnswer<Cases>({ path: `/v1/cases?include=present&limit=${LOOKED_AT}` });
   return (
     <section aria-labelledby="attention">
       <h2 id="attention">What needs attention</h2>
@@ -31,16 +32,27 @@ export function NeedsAttention() {
             : (
               <>
                 <ul class="attention">
-                  {cases.map((one, index) => <Item key={one.case_id} one={one} index={index} />)}
+                  {byNeed(cases).map(({ one, index }) => <Item key={one.case_id} one={one} index={index} />)}
                 </ul>
                 <p>
-                  <a href="/console/cases">{next === null ? "All cases" : "More cases"}</a>
+                  <a href="/console/cases">
+                    {next === null && cases.length <= SHOWN_CASES ? "All cases" : "More cases"}
+                  </a>
                 </p>
               </>
             )}
       </Answered>
     </section>
   );
+}
+
+/** Cases with their places in the answer: those who are below the threshold first, the lowest score first; then the last opened. */
+function byNeed(cases: Cases["cases"]) {
+  const need = ({ present }: Cases["cases"][number]) =>
+    present?.verdict === "non_compliant" ? present.jis : Infinity;
+  return cases.map((one, index) => ({ one, index }))
+    .toSorted((one, other) => need(one.one) - need(other.one) || one.index - other.index)
+    .slice(0, SHOWN_CASES);
 }
 
 function Item({ one, index }: { readonly one: Cases["cases"][number]; readonly index: number }) {
@@ -66,7 +78,7 @@ function Item({ one, index }: { readonly one: Cases["cases"][number]; readonly i
       <div class="why">
         <a href={`/console/cases/${id}`}>{CAUSE_WORDS[cause]}</a>
         <p>
-          <bdi>{statement}</bdi>
+          <bdi>{reasonInWords({ cause, statement })}</bdi>
         </p>
       </div>
       <div class="then">
@@ -85,7 +97,7 @@ function Item({ one, index }: { readonly one: Cases["cases"][number]; readonly i
           )}
         </p>
         <a class="button" href={`/console/cases/${id}`}>
-          {state === "open" ? "Begin" : "Go on"}
+          Open case
           <span class="hidden">: the case of {reviewerInWords(signedIn, operator)}</span>
         </a>
       </div>

@@ -20,7 +20,7 @@ const COLUMNS: readonly Column<Case>[] = [{
     <>
       <a href={`/console/cases/${case_id}`}>{CAUSE_WORDS[cause]}</a>
       <div class="small">
-        <bdi>{statement}</bdi>
+        <bdi>{reasonInWords({ cause, statement })}</bdi>
       </div>
     </>
   ),

@@ -38,3 +38,13 @@ export const STEP_WORDS: Readonly<Record<CaseStep, string>> = {
   done: "ended it as done",
   dismiss: "dismissed it",
 };
+
+/** The statement of a case that stands below its cause: without the cause, with which some begin. */
+export function reasonInWords(
+  { cause, statement }: { readonly cause: CaseCause; readonly statement: string },
+): string {
+  const said = `${CAUSE_WORDS[cause]}: `;
+  if (!statement.startsWith(said)) return statement;
+  const rest = statement.slice(said.length);
+  return rest.charAt(0).toUpperCase() + rest.slice(1);
+}

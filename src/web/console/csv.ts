@@ -10,7 +10,7 @@ export type CsvColumns<Row> = Readonly<Record<string, (row: Row) => CsvValue>>;
 const BYTE_ORDER_MARK = "\uFEFF";
 
 /** A cell that begins so is a formula to a spreadsheet. */
-const FORMULA = /^[=+\-@\t\r]/;
+const FORMULA = /^[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/;
 const PLAIN_NUMBER = /^[+-]?\d+(?:\.\d+)?$/;
 
 /** Rows as a file with a line of names. A value that is not there is an empty cell. */
@@ -27,7 +27,8 @@ function cellOf(value: CsvValue): string {
   const text = String(value);
   const isFormula = typeof value === "string" && FORMULA.test(text) && !PLAIN_NUMBER.test(text);
   const safe = isFormula ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  // A spreadsheet of some languages parts cells at semicolons.
+  return /[",;\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
 /** The name of a table's file: the table, and the instant in UTC at which it is saved. */

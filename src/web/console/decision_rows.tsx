@@ -50,7 +50,7 @@ function columnsOf({ withOperator }: { readonly withOperator: boolean }): readon
         row.kind === "score"
           ? (
             <>
-              JIS <Figure of={`decisions.${index}.jis`} value={row.jis} />
+              <Figure of={`decisions.${index}.jis`} value={row.jis} />
             </>
           )
           : (

@@ -3,7 +3,7 @@
  * wide windows and above narrow ones, where a button opens the list of views.
  */
 import type { ComponentChildren, Ref } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { chooseTheme, chosenTheme, THEME_CHOICES, THEME_WORDS } from "../shared/theme.ts";
 import type { SignedIn } from "./session.tsx";
 
@@ -98,11 +98,19 @@ export function EmptyFrame({ children }: { readonly children: ComponentChildren 
   );
 }
 
+/** How many frames are there: one takes the place of another. */
+let frames = 0;
+
 /** The page's own header makes room. */
 function Framed({ children }: { readonly children: ComponentChildren }) {
-  useEffect(() => {
+  useLayoutEffect(() => {
+    frames += 1;
     document.body.classList.add("framed");
-    return () => document.body.classList.remove("framed");
+    return () => {
+      frames -= 1;
+      // The next frame may be there already.
+      if (frames === 0) document.body.classList.remove("framed");
+    };
   }, []);
   return <div class="frame">{children}</div>;
 }

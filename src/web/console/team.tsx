@@ -15,8 +15,7 @@ export function Team({ id, team, onSet }: {
   readonly onSet: () => void;
 }) {
   const { signedIn } = useSession();
-  const isNamed = signedIn.privacy === "named";
-  const maySet = may(signedIn, "team");
+  const maySet = may(signedIn, "team") && signedIn.privacy === "named";
   const [name, setName] = useState(team ?? "");
   const caller = useCaller();
   const { busy, error, run } = useAction<TeamsSet>();
@@ -31,7 +30,7 @@ export function Team({ id, team, onSet }: {
   return (
     <section aria-labelledby="team">
       <h2 id="team">Team</h2>
-      {isNamed && <p>{team === null ? "In no team." : <Figure of="profile.team" value={team} />}</p>}
+      <p>{team === null ? "In no team." : <Figure of="profile.team" value={team} />}</p>
       {maySet && (
         <Confirmed
           button="Set the team"

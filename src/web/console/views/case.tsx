@@ -14,6 +14,8 @@ export function CaseView() {
   const { params: { id = "" } } = useRoute();
   const asked = useAnswer<Case>({ path: `/v1/cases/${encodeURIComponent(id)}` });
   const [later, setLater] = useState<Case | null>(null);
+  // What somebody writes outlives the reading of the case anew.
+  const [note, setNote] = useState("");
   return (
     <View title="Case">
       <Answered asked={asked}>
@@ -23,7 +25,15 @@ export function CaseView() {
             later !== null && later.case_id === body.case_id && later.steps.length > body.steps.length
               ? later
               : body;
-          return <Shown shown={shown} onChanged={setLater} again={asked.again} />;
+          return (
+            <Shown
+              shown={shown}
+              onChanged={setLater}
+              again={asked.again}
+              note={note}
+              onNote={setNote}
+            />
+          );
         }}
       </Answered>
     </View>
@@ -34,9 +44,12 @@ interface ShownProperties {
   readonly shown: Case;
   readonly onChanged: (shown: Case) => void;
   readonly again: () => void;
+  /** What is written and not sent. */
+  readonly note: string;
+  readonly onNote: (note: string) => void;
 }
 
-function Shown({ shown, onChanged, again }: ShownProperties) {
+function Shown({ shown, ...acts }: ShownProperties) {
   const { signedIn } = useSession();
   const isOpen = isOpenCase(shown.state);
   return (
@@ -65,7 +78,7 @@ function Shown({ shown, onChanged, again }: ShownProperties) {
         <Tile name="Due">{shown.due_on ?? "no day"}</Tile>
         <Effect shown={shown} />
       </ul>
-      {isOpen && may(signedIn, "act") && <Acts shown={shown} onChanged={onChanged} again={again} />}
+      {isOpen && may(signedIn, "act") && <Acts shown={shown} {...acts} />}
       <h2>What was done</h2>
       <ol class="steps">
         <li>
@@ -146,11 +159,10 @@ function Effect({ shown: { figures, effect, steps, state } }: { readonly shown: 
   );
 }
 
-function Acts({ shown, onChanged, again }: ShownProperties) {
+function Acts({ shown, onChanged, again, note, onNote }: ShownProperties) {
   const { signedIn: { user } } = useSession();
   const [owner, setOwner] = useState(shown.owner ?? "");
   const [day, setDay] = useState(shown.due_on ?? "");
-  const [note, setNote] = useState("");
   const caller = useCaller();
   const { busy, error, run } = useAction<Case>();
   const step = async (request: DistributedOmit<CaseStepRequest, "seen">) => {
@@ -158,7 +170,7 @@ function Acts({ shown, onChanged, again }: ShownProperties) {
     const path = `/v1/cases/${shown.case_id}/events`;
     const changed = await run((patience) => caller.json<Case>({ method: "POST", path, body }, { patience }));
     if (changed === null) return;
-    setNote("");
+    onNote("");
     onChanged(changed);
   };
   const said = note.trim() === "" ? null : note;
@@ -166,7 +178,7 @@ function Acts({ shown, onChanged, again }: ShownProperties) {
   const isMine = user !== null && shown.owner === user.user_id;
   return (
     <>
-      <h2>What to do</h2>
+      <h2 class="acts">What to do</h2>
       <div class="actions">
         {user !== null && !isMine && (
           <button
@@ -221,7 +233,7 @@ function Acts({ shown, onChanged, again }: ShownProperties) {
           rows={3}
           maxLength={4000}
           value={note}
-          onInput={(event) => setNote(event.currentTarget.value)}
+          onInput={(event) => onNote(event.currentTarget.value)}
         />
         <p class="small muted">
           It is signed, cannot be changed, and the reviewer's own copy shows it. To end the case, say what

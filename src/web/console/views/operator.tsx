@@ -199,14 +199,11 @@ function OperatorSummary(
         </Tile>
         {profile.minimum_data_met
           ? (
-            <Tile
-              name="Article 14"
-              more={compliance!.action_required ? "action required" : "no action required"}
-            >
+            <Tile name="Measure for Article 14" more={<a href="/console/reports">Is the law in force?</a>}>
               {articleInWords(compliance!)}
             </Tile>
           )
-          : <Tile name="Article 14" more="too few interactions for a verdict">Open</Tile>}
+          : <Tile name="Measure for Article 14" more="too few interactions for it">Open</Tile>}
       </ul>
       {!profile.minimum_data_met && (
         <p class="notice fair">
@@ -250,7 +247,7 @@ function OperatorSummary(
   );
 }
 
-/** The status under Article 14: with a verdict in three kinds, what is not known is not called "not met". */
+/** Whether the threshold is met that stands for Article 14: with a verdict in three kinds, what is not known is not called "not met". */
 function articleInWords({ article14_met: isMet, status }: NonNullable<Profile["compliance"]>): string {
   if (isMet) return "Met";
   return status === "undetermined" ? "Undetermined" : "Not met";

@@ -64,9 +64,11 @@ function Both({ first, choices, onChoose }: {
       <p>
         <a class="button" href={addressOf(PATH, { ...choices[0] })}>Show the first alone</a>
       </p>
-      {first.loaded.state === "ready" && second.loaded.state === "ready" && (
-        <Difference first={first.loaded.body} second={second.loaded.body} />
-      )}
+      {addressOf("", { ...choices[0] }) === addressOf("", { ...choices[1] })
+        ? <p>Choose other weeks or another team for one of them.</p>
+        : first.loaded.state === "ready" && second.loaded.state === "ready" && (
+          <Difference first={first.loaded.body} second={second.loaded.body} />
+        )}
       <div class="panels">
         {sides.map(([id, name, asked], index) => (
           <section key={id} aria-labelledby={`${id}-head`}>
