@@ -1,6 +1,6 @@
 /** Cases as rows: who, why, how far, and until when. */
 import { CASE_STATES } from "../../domain/case_states.ts";
-import { CAUSE_WORDS, STATE_WORDS } from "./case_words.ts";
+import { CAUSE_WORDS, reasonInWords, STATE_WORDS } from "./case_words.ts";
 import { Instant } from "./parts.tsx";
 import { Reviewer } from "./reviewers.tsx";
 import { type Column, type Ordering, Table } from "./table.tsx";
