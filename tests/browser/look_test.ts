@@ -359,7 +359,9 @@ lookTest("a view is as old as the oldest of what it shows", async (visit, { key 
   await page.getByText("What is shown is as of 10:00 UTC.").waitFor();
   await page.context().setOffline(false);
   await page.locator("[data-connection]").waitFor({ state: "detached" });
+  const answered = page.waitForResponse((answer) => answer.url().includes("/profile"));
   await choose(page, "Refresh");
+  await answered;
   await shown(page);
   await page.context().setOffline(true);
   await page.getByText("What is shown is as of 10:30 UTC.").waitFor();
