@@ -15,7 +15,7 @@ import { type Markup, markup } from "./markup.ts";
 import { dataTable } from "./tables.ts";
 import { countInWords, NO_DATA, scoreInWords } from "./wording.ts";
 
-const PLOT = { left: 44, right: 405, top: 14, bottom: 172, height: 210 };
+const PLOT = { left: 50, right: 385, top: 14, bottom: 172, height: 210 };
 
 /** A week's day and month, such as `7 Sep`, from its Monday in ISO 8601. */
 export function weekInWords(start: string): string {

@@ -169,6 +169,8 @@ export function testEngine(engine: Engine): void {
       await visitor.seesElement("[data-verdict='TAMPERED']");
 
       await visitor.click("link", "Webhooks");
+      await visitor.finds("heading", "Webhooks");
+      await visitor.shown();
       await visitor.click("button", "Register a destination");
       await visitor.type("URL", "https://192.168.0.1/hook");
       await visitor.click("button", "Draw one");

@@ -203,7 +203,7 @@ export function Empty({ children }: { readonly children: ComponentChildren }) {
 
 /** The members of answers that hold points of a score, which the console shows with one decimal. */
 const SCORES: ReadonlySet<string> = new Set([
-  ...["jis", "low", "high", "mean_jis", "median_jis", "projected_today"],
+  ...["jis", "low", "high", "mean_jis", "median_jis", "projected_today", "current_trend"],
   ...["before", "after"],
 ]);
 

@@ -133,7 +133,7 @@ const SIGNS: Readonly<Record<VerdictStatus, string>> = {
 const MAP_LABEL = "Scores by operator and week";
 
 /** Each operator's score at the end of each week, the lowest latest score first. */
-export function HeatMap({ body: { weeks, operators } }: { readonly body: Weeks }) {
+export function HeatMap({ body: { weeks, operators, next_cursor: next } }: { readonly body: Weeks }) {
   if (operators.length === 0) return null;
   const columns: CsvColumns<Weeks["operators"][number]> = {
     operator_id: (row) => row.operator_id,
@@ -188,6 +188,12 @@ export function HeatMap({ body: { weeks, operators } }: { readonly body: Weeks }
       <p class="table-foot">
         <button type="button" onClick={keep} aria-label={`CSV: save ${MAP_LABEL}`}>CSV</button>
       </p>
+      {next !== null && (
+        <p class="note">
+          The {operators.length} with the lowest latest scores.{" "}
+          <a href="/console/operators?sort=jis">All operators, the lowest first</a>
+        </p>
+      )}
       <p class="note">
         ✓ meets the threshold, ? undetermined, ! below it; in italics: no interaction in that week; –: none in
         the 90 days before its end.

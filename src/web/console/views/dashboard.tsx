@@ -55,7 +55,6 @@ function LastWeeks() {
         )}
       </Answered>
       <p class="actions">
-        <a href="/console/operators?sort=jis">All operators</a>
         <a href={addressOf("/console/trends", { ...choice, compare: "1" })}>
           Compare two periods or two teams
         </a>
