@@ -279,7 +279,6 @@ const getWeeks: Route = {
     "Returns for each week, from Monday to Monday (UTC), what the dashboard would have said at its end: the median score with its interval, the operators by verdict, and what the probes of the week found; and a page of operators with the score that each had then. The present week counts late labels, earlier weeks are as they were recorded. It is no evidence: a report is. `next_cursor` gets more operators.",
   parameters: weeksParametersSchema,
   success: { status: 200, description: "The weeks.", schema: weeksResponseSchema },
-  errors: ["INSUFFICIENT_DATA"],
   examples: [
     { summary: "The last 13 weeks" },
     { summary: "Two weeks, without operators", query: { from: "2026-09-07", to: "2026-09-14", limit: "0" } },
