@@ -47,11 +47,11 @@ clicksTest(
     await page.getByRole("navigation", { name: "Console" }).waitFor();
     assert.equal(page.url(), `${base}/console`);
     await page.getByRole("heading", { name: "What needs attention" }).waitFor({ timeout: 5_000 });
-    await page.getByRole("link", { name: "Ada Ruiz" }).waitFor();
+    await page.getByRole("button", { name: "Ada Ruiz" }).waitFor();
     const [session] = (await page.context().cookies(base)).filter(({ name }) => name === "jiss_session");
     assert.deepEqual([session!.httpOnly, session!.sameSite, session!.secure], [true, "Strict", false]);
     await page.reload();
-    await page.getByRole("link", { name: "Ada Ruiz" }).waitFor();
+    await page.getByRole("button", { name: "Ada Ruiz" }).waitFor();
 
     // A page of another site can send the browser here, but the session's cookie does not come along.
     const other = await page.context().newPage();

@@ -177,10 +177,17 @@ const NEEDED: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
 const DATES = ["2025-01-01", "2026-01-01", "2026-06-30T12:00:00Z", "2026-10-01T00:00:00+02:00"];
 const LATER_DATES = ["2027-01-01", "2028-02-29", "2030-12-31T23:59:59.999Z"];
 
+function dayAgo(days: number): string {
+  return new Date(Date.now() - days * 86_400_000).toISOString().slice(0, "YYYY-MM-DD".length);
+}
+
 /** Parameters that are instants; the second of two is the later. */
 function datesOf({ name }: Parameter): fc.Arbitrary<string> | null {
   if (/^(?:period_start|since)$/.test(name)) return fc.constantFrom(...DATES);
   if (/^(?:period_end|until)$/.test(name)) return fc.constantFrom(...LATER_DATES);
+  // Days of weeks: one answer has half a year, up to today.
+  if (name === "from") return fc.constantFrom(dayAgo(60), dayAgo(30));
+  if (name === "to") return fc.constantFrom(dayAgo(29), dayAgo(0));
   return null;
 }
 
