@@ -204,6 +204,8 @@ ownPageTest("a link takes twenty contests, and a new one takes more", async (har
 
 ownPageTest("a link for a reviewer of whom nothing is stored is 404, and no entry", async (harness, key) => {
   const before = await harness.rowCounts();
+  const nothing = await harness.send("/v1/operator/ada/page-link", { key, body: null });
+  assert.equal(nothing.status, 422, "a body may be left out, and is not null");
   const { status, body } = await harness.send("/v1/operator/nobody/page-link", { key, body: {} });
   assert.equal(status, 404);
   assert.match(body.error.message, /Nothing is stored about operator_id nobody/);

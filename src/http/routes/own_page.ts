@@ -69,7 +69,10 @@ const postPageLink: Route = {
   }],
   async handler({ dependencies, description }, { exchange, json, path }) {
     const { operator_id: operatorId } = parseWith(operatorPathSchema, path);
-    const { reason, expires_hours: expiresHours } = parseWith(pageLinkRequestSchema, json ?? {});
+    const { reason, expires_hours: expiresHours } = parseWith(
+      pageLinkRequestSchema,
+      json === undefined ? {} : json,
+    );
     if (reason === null && exchange.pseudonyms !== null) {
       throw validationFailed([{
         path: "reason",
