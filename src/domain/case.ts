@@ -174,7 +174,7 @@ export const caseResponseSchema = z.object({
   ...envelopeFields,
 }).meta({ id: "CaseResponse" });
 
-/** What a webhook is told of a case that was opened. */
+/** The content of the event about a case that was opened. */
 export const openedCaseSchema = z.object({
   case_id: caseFields.case_id,
   operator_id: caseFields.operator_id,

@@ -8,7 +8,7 @@ import {
   usageAnomalySchema,
 } from "../domain/alert.ts";
 
-/** What the `detail` of every entry about an alert has. */
+/** The members that the `detail` of every entry about an alert has. */
 export const alertNamingSchema = z.object({ alert_id: z.string() });
 
 /** The `detail` of ALERT_RAISED. The lost probes of a day have one alert, and an entry for each. */

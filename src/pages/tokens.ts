@@ -149,7 +149,7 @@ export const DARK = declared(PAGE_COLOURS.dark);
 export const PRINT = declared(PAGE_COLOURS.print);
 
 /**
- * What the sheet declares besides the printable pages' style. The theme is the system's, or the one that `data-theme` of the root
+ * The declarations of the sheet besides the printable pages' style. The theme is the system's, or the one that `data-theme` of the root
  * names; paper is always black on white.
  */
 export const SHEET_TOKENS = `

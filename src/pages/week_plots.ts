@@ -38,7 +38,7 @@ function hasMedian(week: Week): week is MedianWeek {
   return week.median_jis !== null && week.median_interval !== null;
 }
 
-/** Where the weeks stand along a picture. */
+/** The places of the weeks along a picture. */
 function placesOf(weeks: readonly Week[]): (week: Week) => number {
   const scale = scaleBand(weeks.map(({ week_start }) => week_start), [PLOT.left, PLOT.right]);
   return ({ week_start }) => px(scale(week_start)! + scale.bandwidth() / 2);

@@ -52,7 +52,7 @@ const getProfile: Route = {
       now: exchange.call.now,
     });
     if (exchange.pseudonyms === null) return { status: 200, body };
-    // Who is in which team would tell who a pseudonym is.
+    // The team would tell who a pseudonym is.
     return { status: 200, body: { ...body, profile: { ...body.profile, team: null } } };
   },
 };

@@ -161,7 +161,7 @@ function detailOf({ entry: { chain, seq }, parts }: ProvenRecord): unknown {
   return JSON.parse(text);
 }
 
-/** What an alert is about: the lost probes of a day are one alert. */
+/** The content of an alert: the lost probes of a day are one. */
 function contentOf(raised: readonly AlertRaised[]): AlertContent {
   const first = raised[0]!;
   switch (first.kind) {

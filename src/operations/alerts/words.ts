@@ -10,7 +10,7 @@ import { ANOMALY_DAYS, ANOMALY_FACTOR } from "../../domain/limits.ts";
 import type { OrganizationAlertKind } from "../../domain/organization_alert.ts";
 import { formatQuantity } from "../../scoring/wording.ts";
 
-/** What an alert is about. */
+/** The content of an alert. */
 export type AlertContent =
   | { readonly kind: typeof USAGE_ANOMALY; readonly usage: UsageAnomaly }
   | { readonly kind: typeof PROBE_LOST_ALERT; readonly probeIds: readonly string[] }
@@ -19,7 +19,7 @@ export type AlertContent =
     readonly fault: ChainTampered;
   };
 
-/** What happened. */
+/** A sentence that says what happened. */
 export function alertStatement(content: AlertContent): string {
   switch (content.kind) {
     case USAGE_ANOMALY: {
@@ -41,7 +41,7 @@ export function alertStatement(content: AlertContent): string {
   }
 }
 
-/** What a finding says is a sentence or the middle of one. */
+/** A sentence from the words of a finding, which are one or the middle of one. */
 function asSentence(what: string): string {
   return `${what.charAt(0).toUpperCase()}${what.slice(1).replace(/\.$/, "")}.`;
 }
@@ -58,7 +58,7 @@ const NEXT_STEPS: Readonly<Record<OrganizationAlertKind, string>> = {
   [CHAIN_TAMPERED_KINDS.admin]: TAMPERED_NEXT,
 };
 
-/** What to do next about an alert. */
+/** A sentence that says what to do next about an alert. */
 export function alertNextStep(kind: OrganizationAlertKind): string {
   return NEXT_STEPS[kind];
 }

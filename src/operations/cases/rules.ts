@@ -112,7 +112,7 @@ async function activeOperators(
   const names = await database.read(activeOperatorsQuery(orgId, since));
   const ids = names.map(({ operator_id }) => operator_id);
   const pseudonyms = await pseudonymsOf(dependencies, orgId, ids);
-  // Who was erased meanwhile has none, and gets no case.
+  // An operator who was erased meanwhile has none, and gets no case.
   const known = ids.filter((id) => pseudonyms.has(id))
     .sort((one, other) => pseudonyms.get(one)! < pseudonyms.get(other)! ? -1 : 1);
   return chunksOf(known, OPERATORS_AT_ONCE);

@@ -35,7 +35,7 @@ import { currentFigures, ruleRow } from "./operators.ts";
 
 type Needs = Reading & Scoring;
 
-/** What one operator was at the end of a week. */
+/** The standing of one operator at the end of a week. */
 interface Standing extends Measured {
   readonly row: OperatorRow;
   /** The position of the operator's last interaction then. */

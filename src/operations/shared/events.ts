@@ -106,7 +106,7 @@ async function storedAnswer(
 }
 
 /**
- * What is sent of a case that was opened, as JSON; null if it is no longer held. The statement may be what a person wrote about a
+ * The part of an opened case that is sent, as JSON; null if it is no longer held. The statement may be what a person wrote about a
  * person, and no erasure reaches the receiver: it is not sent.
  */
 async function openedCase(

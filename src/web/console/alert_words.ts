@@ -9,7 +9,7 @@ export const ALERT_WORDS: Readonly<Record<OrganizationAlertKind, string>> = {
   ADMIN_CHAIN_TAMPERED: "Altered audit log",
 };
 
-/** Who acknowledged an alert. */
+/** The person or program that acknowledged an alert. */
 export function acknowledgerInWords(
   { actor, user_id, user_name }: NonNullable<Alerts["alerts"][number]["acknowledged_by"]>,
 ): string {

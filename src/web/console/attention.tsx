@@ -1,4 +1,4 @@
-/** Who needs attention, and why: the open cases by need, each with its cause, its trend and one next step. */
+/** The people who need attention: the open cases by need, each with its cause, its trend and one next step. */
 import { CAUSE_WORDS, NEXT_WORDS, reasonInWords } from "./case_words.ts";
 import { Answered, Empty, Figure, VerdictMark } from "./parts.tsx";
 import { Reviewer, reviewerInWords } from "./reviewers.tsx";
@@ -105,7 +105,7 @@ function Item({ one, index }: { readonly one: Cases["cases"][number]; readonly i
   );
 }
 
-/** Where a score goes: an arrow with the points, and the same in words. */
+/** The course of a score: an arrow with the points, and the same in words. */
 function Trend({ points }: { readonly points: number }) {
   const size = Math.abs(points).toFixed(1);
   const [arrow, words] = Math.abs(points) < STEADY

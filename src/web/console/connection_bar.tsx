@@ -23,7 +23,7 @@ export function ConnectionBar() {
   useEffect(() => {
     if (!isLost) return;
     const ask = () => {
-      // What it finds out is reported by the call itself.
+      // The call itself reports what it finds out.
       if (navigator.onLine) call({ method: "GET", path: "/" }).catch(() => {});
     };
     const timer = setInterval(ask, ASK_EACH);

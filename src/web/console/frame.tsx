@@ -198,11 +198,11 @@ interface Disclosure<Place extends HTMLElement> {
   readonly isOpen: boolean;
   readonly toggle: () => void;
   readonly close: () => void;
-  /** Of the element that has the button and what it opens. */
+  /** The element that has the button and what it opens. */
   readonly place: Ref<Place>;
 }
 
-/** What a button opens, until Escape, a click or the focus elsewhere, or another view. */
+/** The part that a button opens, until Escape, a click or the focus elsewhere, or another view. */
 function useDisclosure<Place extends HTMLElement>(path: string): Disclosure<Place> {
   const [isOpen, setOpen] = useState(false);
   const place = useRef<Place>(null);

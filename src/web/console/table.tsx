@@ -5,12 +5,12 @@ import { save } from "../shared/save.ts";
 import { type CsvColumns, csvName, csvOf } from "./csv.ts";
 import { addressOf } from "./parts.tsx";
 
-/** What an order compares; a row without it comes last. */
+/** The value that an order compares; a row without it comes last. */
 type SortKey = string | number | null;
 
 export interface Column<Row> {
   readonly head: string;
-  /** What the cell of a row holds; `index`: the row's place in the answer. */
+  /** The content of a row's cell; `index`: the row's place in the answer. */
   readonly cell: (row: Row, index: number) => ComponentChildren;
   readonly isNumber?: boolean;
   readonly class?: string;

@@ -16,7 +16,7 @@ interface Answer<Body> {
   /** The question that it answers. */
   readonly to: string;
   readonly loaded: Loaded<Body>;
-  /** Of the attempt that gave it, and how many answers came before it. */
+  /** The attempt that gave it, and how many answers came before it. */
   readonly attempt: number;
   readonly number: number;
   /** When it came, milliseconds of the browser's clock. */

@@ -23,7 +23,7 @@ export function ChooseWeeks({ id, label, choice, shown, onChoose }: {
   readonly id: string;
   readonly label: string;
   readonly choice: WeekChoice;
-  /** What is shown now; null while it is not known. */
+  /** The weeks that are shown now; null while they are not known. */
   readonly shown: Weeks | null;
   readonly onChoose: (choice: WeekChoice) => void;
 }) {

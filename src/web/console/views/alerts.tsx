@@ -151,7 +151,7 @@ function Content({ alert: { usage, probes, probe_count }, of }: {
   );
 }
 
-/** Where the next step can be done. */
+/** The place at which the next step can be done. */
 function NextLinks({ kind }: Pick<Alert, "kind">) {
   const { signedIn } = useSession();
   switch (kind) {

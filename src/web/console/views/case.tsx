@@ -14,7 +14,7 @@ export function CaseView() {
   const { params: { id = "" } } = useRoute();
   const asked = useAnswer<Case>({ path: `/v1/cases/${encodeURIComponent(id)}` });
   const [later, setLater] = useState<Case | null>(null);
-  // What somebody writes outlives the reading of the case anew.
+  // The note outlives the reading of the case anew.
   const [note, setNote] = useState("");
   return (
     <View title="Case">
@@ -44,7 +44,7 @@ interface ShownProperties {
   readonly shown: Case;
   readonly onChanged: (shown: Case) => void;
   readonly again: () => void;
-  /** What is written and not sent. */
+  /** The note that is written and not sent. */
   readonly note: string;
   readonly onNote: (note: string) => void;
 }

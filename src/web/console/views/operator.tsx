@@ -108,7 +108,7 @@ function Next({ id, body, maintenance, exercises }: {
       defaults={defaultsOf(maintenance, set.body)}
       isAsked={isAsked}
       onSet={() => {
-        // What is done is not asked again, nor when the page is loaded anew.
+        // An act that is done is not asked again, nor when the page is loaded anew.
         if (isAsked) route(path, true);
         again();
       }}

@@ -129,7 +129,7 @@ function shownBy({ loaded }: Asked<Weeks>): Weeks | null {
   return loaded.state === "ready" ? loaded.body : null;
 }
 
-/** What the address chooses for one side. */
+/** The choice that the address has for one side. */
 function chosen(query: Readonly<Record<string, string>>, side: "" | "2"): WeekChoice {
   const { [`from${side}`]: from = "", [`to${side}`]: to = "", [`team${side}`]: team = "" } = query;
   return { from, to, team };
