@@ -4,6 +4,7 @@
  * lanes run beside it.
  */
 import { gunzipSync } from "node:zlib";
+import { orNull } from "../../src/evidence/or_null.ts";
 import { CASE_SET_EXAMPLE } from "../../src/exercises/example.ts";
 import { cookieIn } from "../examples.ts";
 import { lookAt } from "./api_answers.ts";
@@ -386,7 +387,8 @@ export class Lane {
       path: parametersIn(operation!.path, pathnameOf(target)),
       body: JSON.parse(text),
       cookie: cookieIn(headers),
-      sent: body === null || body.length === 0 ? null : JSON.parse(new TextDecoder().decode(body)),
+      // A call that takes no body ignores one, even if it is no JSON.
+      sent: body === null ? null : orNull(() => JSON.parse(new TextDecoder().decode(body))),
     });
   }
 }
