@@ -6,7 +6,7 @@ import type { VerdictStatus } from "./enums.ts";
 import { ServiceError } from "./errors.ts";
 import { groupSizeIn } from "./group_sentence.ts";
 import type { ProbeFigures, ProbeSummary } from "./probe.ts";
-import type { Week } from "./week.ts";
+import type { OrganizationWeeks, ProbedFigures } from "./week.ts";
 import type { Article14, Finding, ReportContent } from "./report.ts";
 
 /** The fewest people of whom a group's figures are shown. */
@@ -98,12 +98,22 @@ export function dashboardOfGroups<Shown extends Dashboard>(dashboard: Shown, pro
   };
 }
 
-/** A week without the figures of a small group. @param week.probed the number of people behind its probes. */
-export function weekOfGroup({ probed, ...week }: Week & { readonly probed: number }): Week {
-  const shown = isSmallGroup(week.operators)
-    ? { ...week, median_jis: null, median_interval: null, verdicts: null }
-    : week;
-  return probed < SMALLEST_GROUP ? { ...shown, probes: null } : shown;
+/** Weeks without the figures of small groups, and without what tells who is in a team. */
+export function weeksOfGroups(found: OrganizationWeeks): OrganizationWeeks {
+  const probesOfGroup = <Shown extends ProbedFigures>(shown: Shown): Shown =>
+    shown.probed < SMALLEST_GROUP ? { ...shown, probes: null } : shown;
+  return {
+    teams: [],
+    weeks: found.weeks.map((week) =>
+      probesOfGroup(
+        isSmallGroup(week.operators)
+          ? { ...week, median_jis: null, median_interval: null, verdicts: null }
+          : week,
+      )
+    ),
+    total: probesOfGroup(found.total),
+    operators: found.operators.map((operator) => ({ ...operator, team: null })),
+  };
 }
 
 /** The measures of Article 14 without the figures of small groups. As {@link dashboardOfGroups}. */

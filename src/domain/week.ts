@@ -74,6 +74,28 @@ const cellSchema = z.object({
 }).meta({ id: "OperatorWeek" });
 export type OperatorWeek = z.output<typeof cellSchema>;
 
+/** The figures of probes, with the number of people behind them, which no answer shows. */
+export interface ProbedFigures {
+  readonly probes: Week["probes"];
+  readonly probed: number;
+}
+
+/** The weeks of all operators, or of a team. */
+export interface OrganizationWeeks {
+  /** The teams of today by name, the operators without one last. */
+  readonly teams: readonly { readonly team: string | null; readonly operators: number }[];
+  /** Oldest first. */
+  readonly weeks: readonly (Week & ProbedFigures)[];
+  /** The probes of all these weeks. */
+  readonly total: ProbedFigures;
+  /** The lowest latest score first; only those who were active in one of the weeks. */
+  readonly operators: readonly {
+    readonly operator_id: string;
+    readonly team: string | null;
+    readonly weeks: readonly (OperatorWeek | null)[];
+  }[];
+}
+
 export const weeksResponseSchema = z.object({
   team: z.string().nullable().meta({ description: "The team that was asked for; null for all operators." }),
   teams: z.array(z.object({ team: z.string().nullable(), operators: count })).meta({

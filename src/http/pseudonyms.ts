@@ -64,19 +64,10 @@ export class Pseudonyms {
     return { url: url.href, headers: request.headers };
   }
 
-  /** A body with ids, also in the objects of its lists. */
   async #inBody(json: unknown): Promise<unknown> {
-    if (typeof json !== "object" || json === null || Array.isArray(json)) return json;
-    const members: [string, unknown][] = [];
-    for (const [name, given] of Object.entries(json)) {
-      if (name === MEMBER && typeof given === "string") members.push([name, await this.#required(given)]);
-      else if (Array.isArray(given)) {
-        const list: unknown[] = [];
-        for (const one of given) list.push(await this.#inBody(one));
-        members.push([name, list]);
-      } else members.push([name, given]);
-    }
-    return Object.fromEntries(members);
+    if (typeof json !== "object" || json === null || !Object.hasOwn(json, MEMBER)) return json;
+    const { [MEMBER]: given } = json as Record<string, unknown>;
+    return typeof given === "string" ? { ...json, [MEMBER]: await this.#required(given) } : json;
   }
 
   async #required(pseudonym: string): Promise<string> {

@@ -27,6 +27,7 @@ import { SERVICE_ROUTES } from "./routes/service.ts";
 import { SIGN_IN_ROUTES } from "./routes/sign_in.ts";
 import { USER_ROUTES } from "./routes/users.ts";
 import { WEBHOOK_ROUTES } from "./routes/webhooks.ts";
+import { WEEK_ROUTES } from "./routes/weeks.ts";
 import type { Route } from "./exchange.ts";
 
 /** Operations that belong together: one tag of the OpenAPI document. */
@@ -63,7 +64,7 @@ export const ROUTE_GROUPS: readonly RouteGroup[] = [
   {
     name: "Operators",
     description: "The reviewers who are scored, and their organization.",
-    routes: [...OPERATOR_ROUTES, ...ORGANIZATION_ROUTES, ...MAINTENANCE_ROUTES],
+    routes: [...OPERATOR_ROUTES, ...ORGANIZATION_ROUTES, ...WEEK_ROUTES, ...MAINTENANCE_ROUTES],
   },
   {
     name: "Cases",

@@ -4,19 +4,16 @@
  */
 import type { Reading } from "../shared/capabilities.ts";
 import { evidenceChain } from "../../evidence/chain_name.ts";
-import { frozenOperatorsQuery } from "../../store/interactions.ts";
-import { operatorFiguresQuery } from "../../store/operators.ts";
 import { chunksOf } from "../../store/paging.ts";
 import {
   type ProbeDrawRow,
   probeDraws,
   probeDrawsQuery,
-  probeProgrammeQuery,
   type ProbeRow,
   probesQuery,
 } from "../../store/probes.ts";
 import { AlteredRows } from "../../store/seals.ts";
-import { requireHeldRows, requireSealed, snapshotWithHead } from "../shared/sealed_reads.ts";
+import { readHeldRows, requireSealed } from "../shared/sealed_reads.ts";
 
 /** Draws that are read together. */
 const DRAWS_TOGETHER = 500;
@@ -27,17 +24,7 @@ const DRAWS_TOGETHER = 500;
  *   a probe that waits for its decision has no draw.
  */
 export async function readHeldProbes(dependencies: Reading, orgId: string): Promise<readonly ProbeRow[]> {
-  const { head, found: [operators, frozen, programmes, probes] } = await snapshotWithHead(
-    dependencies,
-    evidenceChain(orgId),
-    [
-      operatorFiguresQuery(orgId),
-      frozenOperatorsQuery(orgId),
-      probeProgrammeQuery(orgId),
-      probesQuery(orgId),
-    ] as const,
-  );
-  requireHeldRows(dependencies, head, { operators, frozen, programmes, probes });
+  const { held: { probes } } = await readHeldRows(dependencies, orgId, []);
   const open = probes.filter(({ state }) => state === "drawn");
   const draws = await drawsOf(dependencies, orgId, open);
   // It is decided, recalled or lost in the commit that removes its draw. One that was just decided has its draw, too.

@@ -14,21 +14,9 @@ import type { PeriodData, PeriodRecord } from "../../scoring/period.ts";
 import { readState } from "../../scoring/reading.ts";
 import { type OperatorState, truthOf } from "../../scoring/state.ts";
 import { type EpochSpan, epochSpansQuery } from "../../store/chains.ts";
-import {
-  edgeQuery,
-  frozenOperatorsQuery,
-  type Histories,
-  PERIOD_EDGES,
-  type PeriodEdge,
-} from "../../store/interactions.ts";
-import { movedOperatorsQuery, operatorFiguresQuery, type StoredOperator } from "../../store/operators.ts";
+import { edgeQuery, type Histories, PERIOD_EDGES, type PeriodEdge } from "../../store/interactions.ts";
+import { movedOperatorsQuery, type StoredOperator } from "../../store/operators.ts";
 import { organizationQuery, type StoredOrganization } from "../../store/organizations.ts";
-import {
-  probeProgrammeQuery,
-  type ProbeProgrammeRow,
-  type ProbeRow,
-  probesQuery,
-} from "../../store/probes.ts";
 import {
   type FrozenOperatorRow,
   type InteractionRow,
@@ -42,7 +30,7 @@ import {
 import { AlteredRows } from "../../store/seals.ts";
 import { evidenceChain } from "../../evidence/chain_name.ts";
 import { probeFigures } from "../probes/figures.ts";
-import { requireHeldRows, requireSealed, snapshotWithHead } from "../shared/sealed_reads.ts";
+import { readHeldRows, requireSealed } from "../shared/sealed_reads.ts";
 
 export interface VerifiedPeriod {
   readonly organization: StoredOrganization;
@@ -67,29 +55,20 @@ export async function readPeriod(
 ): Promise<VerifiedPeriod> {
   const { model: { document } } = dependencies;
   const family = evidenceChain(orgId);
-  const { head, found } = await snapshotWithHead(dependencies, family, [
+  const { held: { operators: figures, frozen, probes }, found } = await readHeldRows(dependencies, orgId, [
     organizationQuery(orgId),
-    operatorFiguresQuery(orgId),
     movedOperatorsQuery(orgId, { unjudged: document.discrimination !== undefined }),
-    frozenOperatorsQuery(orgId),
-    probeProgrammeQuery(orgId),
-    probesQuery(orgId),
     epochSpansQuery(family),
     ...PERIOD_EDGES.map((edge) => edgeQuery("interaction", { orgId, period, edge })),
     ...PERIOD_EDGES.map((edge) => edgeQuery("skipped_interaction", { orgId, period, edge })),
   ]);
-  const [[organization], figures, moved, frozen, programmes, probes, epochs, ...edges] = found as unknown as [
+  const [[organization], moved, epochs, ...edges] = found as unknown as [
     readonly StoredOrganization[],
-    readonly OperatorFigures[],
     readonly StoredOperator[],
-    readonly FrozenOperatorRow[],
-    readonly ProbeProgrammeRow[],
-    readonly ProbeRow[],
     readonly EpochSpan[],
     ...(readonly Histories[keyof Histories][])[],
   ];
   requireSealed(dependencies, organizations, [organization!]);
-  requireHeldRows(dependencies, head, { operators: figures, frozen, programmes, probes });
   const scores = edges.slice(0, PERIOD_EDGES.length) as (readonly InteractionRow[])[];
   const freezes = edges.slice(PERIOD_EDGES.length) as (readonly SkippedInteractionRow[])[];
   for (const rows of scores) requireSealed(dependencies, interactions, rows);

@@ -7,30 +7,22 @@ import type { Reading, Scoring } from "../shared/capabilities.ts";
 import type { Domain, VerdictStatus } from "../../domain/enums.ts";
 import { type Measured, medianInterval } from "../../domain/group_median.ts";
 import type { Period } from "../../domain/period.ts";
-import type { OperatorWeek, Week } from "../../domain/week.ts";
-import { evidenceChain } from "../../evidence/chain_name.ts";
+import type { OperatorWeek, OrganizationWeeks } from "../../domain/week.ts";
 import {
   isActive,
   type OperatorRow,
   organizationFigures,
   verdictCounts,
 } from "../../scoring/organization.ts";
-import { edgeQuery, frozenOperatorsQuery } from "../../store/interactions.ts";
-import { movedOperatorsQuery, operatorFiguresQuery } from "../../store/operators.ts";
-import { organizationQuery } from "../../store/organizations.ts";
-import { probeProgrammeQuery, type ProbeRow, probesQuery } from "../../store/probes.ts";
-import {
-  type InteractionRow,
-  interactions,
-  type OperatorFigures,
-  operators,
-  organizations,
-} from "../../store/records.ts";
+import { edgeQuery } from "../../store/interactions.ts";
+import { movedOperatorsQuery } from "../../store/operators.ts";
+import type { ProbeRow } from "../../store/probes.ts";
+import { type InteractionRow, interactions, type OperatorFigures, operators } from "../../store/records.ts";
 import { nextTurn } from "../../store/turn.ts";
 import { closedIn, probeFigures } from "../probes/figures.ts";
 import { drawsOf } from "../probes/held.ts";
 import type { OrganizationCaller } from "../shared/call.ts";
-import { requireHeldRows, requireSealed, snapshotWithHead } from "../shared/sealed_reads.ts";
+import { readHeldRows, requireSealed } from "../shared/sealed_reads.ts";
 import { currentFigures, ruleRow } from "./operators.ts";
 
 type Needs = Reading & Scoring;
@@ -42,30 +34,12 @@ interface Standing extends Measured {
   readonly position: number;
 }
 
-export interface OrganizationWeeks {
-  /** The teams of today by name, the operators without one last. */
-  readonly teams: readonly { readonly team: string | null; readonly operators: number }[];
-  readonly weeks: readonly (Week & {
-    /** How many operators are behind the figures of its probes. */
-    readonly probed: number;
-  })[];
-  readonly probes: Week["probes"];
-  /** How many operators are behind the figures of all probes. */
-  readonly probed: number;
-  /** The lowest latest score first; only those who were active in one of the weeks. */
-  readonly operators: readonly {
-    readonly operator_id: string;
-    readonly team: string | null;
-    readonly weeks: readonly (OperatorWeek | null)[];
-  }[];
-}
-
 /** @throws {AlteredRows} if a row was altered; {ServiceError} SERVICE_UNAVAILABLE if the database is behind what was issued. */
 export async function organizationWeeks(
   dependencies: Needs,
   { orgId }: OrganizationCaller,
   { weeks, team, now }: {
-    /** Oldest first. */
+    /** Oldest first; at least one. */
     readonly weeks: readonly Period[];
     /** Null for all operators. */
     readonly team: string | null;
@@ -73,20 +47,9 @@ export async function organizationWeeks(
   },
 ): Promise<OrganizationWeeks> {
   const { database, model: { document } } = dependencies;
-  const { head, found: [[organization], rows, frozen, programmes, probes, moved] } = await snapshotWithHead(
-    dependencies,
-    evidenceChain(orgId),
-    [
-      organizationQuery(orgId),
-      operatorFiguresQuery(orgId),
-      frozenOperatorsQuery(orgId),
-      probeProgrammeQuery(orgId),
-      probesQuery(orgId),
-      movedOperatorsQuery(orgId, { unjudged: document.discrimination !== undefined }),
-    ] as const,
-  );
-  requireSealed(dependencies, organizations, [organization!]);
-  requireHeldRows(dependencies, head, { operators: rows, frozen, programmes, probes });
+  const { held: { operators: rows, probes }, found: [moved] } = await readHeldRows(dependencies, orgId, [
+    movedOperatorsQuery(orgId, { unjudged: document.discrimination !== undefined }),
+  ]);
   requireSealed(dependencies, operators, moved);
   const members = new Map(
     rows.filter((row) => team === null || row.team === team).map((row) => [row.operator_id, row]),
@@ -148,7 +111,7 @@ export async function organizationWeeks(
         ...opened.figuresIn(week),
       };
     }),
-    ...opened.figuresIn({ start: weeks[0]?.start ?? 0, end: weeks.at(-1)?.end ?? 0 }),
+    total: opened.figuresIn({ start: weeks[0]!.start, end: weeks.at(-1)!.end }),
     operators: [...members.values()].flatMap((member) => {
       const own = weeks.map((week, index) => cellOf(standings[index]!.get(member.operator_id), week));
       return own.every((cell) => cell === null) ? [] : [{
@@ -217,7 +180,7 @@ async function openedProbes(
     readonly members: ReadonlyMap<string, unknown> | null;
   },
 ) {
-  const all = closedIn(probes, { start: weeks[0]?.start ?? 0, end: weeks.at(-1)?.end ?? 0 });
+  const all = closedIn(probes, { start: weeks[0]!.start, end: weeks.at(-1)!.end });
   const draws = await drawsOf(dependencies, orgId, all);
   const operatorOf = ({ probe_id }: ProbeRow) => draws.get(probe_id)?.operator_id ?? null;
   const counted = members === null ? all : all.filter((probe) => members.has(operatorOf(probe) ?? ""));

@@ -5,7 +5,17 @@
 import { equalBytes } from "../../evidence/crypto.ts";
 import { headOf, type HeadRow, headsQuery, placeOfHead } from "../../store/chains.ts";
 import type { CompiledQuery } from "../../store/database.ts";
-import { type ProbeProgrammeRow, probeProgrammes, type ProbeRow, probes } from "../../store/probes.ts";
+import { evidenceChain } from "../../evidence/chain_name.ts";
+import { frozenOperatorsQuery } from "../../store/interactions.ts";
+import { operatorFiguresQuery } from "../../store/operators.ts";
+import {
+  probeProgrammeQuery,
+  type ProbeProgrammeRow,
+  probeProgrammes,
+  type ProbeRow,
+  probes,
+  probesQuery,
+} from "../../store/probes.ts";
 import {
   type FrozenOperatorRow,
   frozenOperators,
@@ -97,18 +107,43 @@ export interface HeldByEvidence {
 }
 
 /**
- * Requires that rows beside an organization's evidence are all that there are, and as they were written.
- * @throws {AlteredRows} as {@link requireSealed} and {@link requireWholeSet}.
+ * Reads the rows beside an organization's evidence, which must be all that there are, and as they were written; in the same snapshot
+ * `queries`.
+ * @throws as {@link requireSealed}, {@link requireWholeSet} and {@link snapshotWithHead}.
  */
-export function requireHeldRows(
-  dependencies: Pick<Reading, "seals">,
-  head: HeadRow,
-  { operators, frozen, programmes, probes: probeRows }: HeldByEvidence,
-): void {
+export async function readHeldRows<Rows extends readonly unknown[]>(
+  dependencies: Pick<Reading, "database" | "lock" | "seals">,
+  orgId: string,
+  queries: { readonly [Index in keyof Rows]: CompiledQuery<Rows[Index]> },
+): Promise<
+  {
+    readonly held: HeldByEvidence;
+    readonly found: { readonly [Index in keyof Rows]: readonly Rows[Index][] };
+  }
+> {
+  const { head, found: results } = await snapshotWithHead<readonly unknown[]>(
+    dependencies,
+    evidenceChain(orgId),
+    [
+      operatorFiguresQuery(orgId),
+      frozenOperatorsQuery(orgId),
+      probeProgrammeQuery(orgId),
+      probesQuery(orgId),
+      ...queries,
+    ],
+  );
+  const [operators, frozen, programmes, probeRows, ...found] = results as unknown as readonly [
+    readonly OperatorFigures[],
+    readonly FrozenOperatorRow[],
+    readonly ProbeProgrammeRow[],
+    readonly ProbeRow[],
+    ...Rows[],
+  ];
   requireWholeSet(dependencies, head, [
     ...requireSealed(dependencies, operatorFigures, operators),
     ...requireSealed(dependencies, frozenOperators, frozen),
     ...requireSealed(dependencies, probeProgrammes, programmes),
     ...requireSealed(dependencies, probes, probeRows),
   ]);
+  return { held: { operators, frozen, programmes, probes: probeRows }, found: found as never };
 }

@@ -38,8 +38,7 @@ export async function setTeams(
     }),
     chains: [chain],
     plan(unit) {
-      const changes: { readonly pseudonym: string; readonly write: (pseudonym: string) => void }[] = [];
-      for (const { operator_id, team, draft } of drawn) {
+      const changes = drawn.flatMap(({ operator_id, team, draft }) => {
         const key = [orgId, operator_id] as const;
         const row = currentOperator(unit, key);
         if (row === null) {
@@ -48,18 +47,15 @@ export async function setTeams(
             `operator_id ${operator_id} has no interactions: score an interaction first. No team was changed.`,
           );
         }
-        if ((row.team ?? null) === team) continue;
-        changes.push({
-          pseudonym: knownPseudonym(unit, key),
-          write(pseudonym) {
-            unit.append(chain, draft(pseudonym));
-            unit.put(operators, { ...row, team });
-          },
-        });
-      }
+        if ((row.team ?? null) === team) return [];
+        return [{ pseudonym: knownPseudonym(unit, key), draft, row: { ...row, team } }];
+      });
       // In the order of the pseudonyms: the sender's order may be that of the names.
       changes.sort((one, other) => one.pseudonym < other.pseudonym ? -1 : 1);
-      for (const { pseudonym, write } of changes) write(pseudonym);
+      for (const { pseudonym, draft, row } of changes) {
+        unit.append(chain, draft(pseudonym));
+        unit.put(operators, row);
+      }
       return () => changes.length;
     },
   });
