@@ -1,6 +1,6 @@
 /**
- * The plots of an organization's weeks, with the numbers in a fold: the median score with its interval, and the operators by verdict. Every number in text is
- * the API's, scores with one decimal; words and shapes say what colour repeats.
+ * The plots of an organization's weeks: the median score with its interval, and the operators by verdict. The numbers stand in a
+ * fold; each is the API's, scores with one decimal. Words and shapes say what colour repeats.
  */
 // @ts-types="@types/d3-scale"
 import { scaleBand, scaleLinear } from "d3-scale";
@@ -13,20 +13,15 @@ import { figure, px } from "./chart.ts";
 import { dotsOf, jisGrid, jisScale, levelLines, levelsInWords, strokeOf } from "./jis_plot.ts";
 import { type Markup, markup } from "./markup.ts";
 import { dataTable } from "./tables.ts";
-import { countInWords, NO_DATA, scoreInWords } from "./wording.ts";
+import { countInWords, dayInWords, NO_DATA, scoreInWords } from "./wording.ts";
 
 const PLOT = { left: 50, right: 385, top: 14, bottom: 172, height: 210 };
 
 /** A week's day and month, such as `7 Sep`, from its Monday in ISO 8601. */
 export function weekInWords(start: string): string {
-  const day = new Date(start);
-  return `${day.getUTCDate()} ${SHORT_MONTHS[day.getUTCMonth()]!}`;
+  const [day, month] = dayInWords(start).split(" ");
+  return `${day} ${month!.slice(0, 3)}`;
 }
-
-const SHORT_MONTHS = [
-  ...["Jan", "Feb", "Mar", "Apr", "May", "Jun"],
-  ...["Jul", "Aug", "Sep", "Oct", "Nov", "Dec"],
-];
 
 /** A week with a median. */
 type MedianWeek = Week & {
@@ -131,28 +126,27 @@ const SHARES: readonly (readonly [VerdictStatus, string, Markup])[] = [
   ["compliant", "good", markup` fill="none" stroke="currentColor" stroke-width="1.5"`],
 ];
 
+/** The looks of the bars' parts, at the right of the bars in their order, with the counts of a week. */
+function keyOf({ verdicts }: Week): Markup {
+  return markup`<g>${
+    SHARES.toReversed().map(([status, tone, look], index) => {
+      const top = PLOT.top + 8 + index * KEY_ROW;
+      return markup`<rect class="tone-${tone}" x="${
+        PLOT.right + 8
+      }" y="${top}" width="11" height="11"${look}/><text x="${PLOT.right + 25}" y="${top + 10}">${
+        verdicts![status]
+      } ${KEY_WORDS[status]}</text>`;
+    })
+  }</g>`;
+}
+
+const KEY_ROW = 20;
+
 const KEY_WORDS: Readonly<Record<VerdictStatus, string>> = {
   non_compliant: "below",
   undetermined: "undetermined",
   compliant: "meet it",
 };
-
-/** The names of the shares beside the last bar, with their counts. */
-function keyOf({ verdicts, operators }: Week, y: (share: number) => number): Markup {
-  let floor = 0;
-  return markup`<g>${
-    SHARES.map(([status, tone]) => {
-      const share = verdicts![status] / operators;
-      const middle = px(y(floor + share / 2));
-      floor += share;
-      return share === 0
-        ? null
-        : markup`<text class="tone-${tone}" x="${PLOT.right + 6}" y="${middle}" dy="0.35em">${
-          verdicts![status]
-        } ${KEY_WORDS[status]}</text>`;
-    })
-  }</g>`;
-}
 
 /** The operators by verdict at the end of each week, as shares of a bar; null if no week has any. */
 export function verdictsFigure(
@@ -192,7 +186,7 @@ export function verdictsFigure(
       [0, 0.5, 1].map((share) =>
         markup`<text x="${PLOT.left - 6}" y="${px(y(share))}" dy="0.35em">${share * 100}%</text>`
       )
-    }</g>${bars}${keyOf(last, y)}${weekAxis(weeks, placesOf(weeks))}`,
+    }</g>${bars}${keyOf(last)}${weekAxis(weeks, placesOf(weeks))}`,
     table: dataTable({
       columns: ["Week of", ...SHARES.toReversed().map(([status]) => VERDICT_WORDS[status])],
       rows: weeks.map(({ week_start, verdicts }) => [

@@ -135,7 +135,12 @@ homeTest("two teams stand side by side, with what can be said of their differenc
   await shown(page);
   await idle();
   const before = requests.length;
-  await second.getByLabel("to that of").fill("2020-01-06");
+  for (const label of ["From the week of (UTC)", "To that of (UTC)"]) {
+    await second.getByLabel(label).fill("2020-01-06");
+  }
+  await idle();
+  assert.equal(requests.length, before, "a date that is being typed asks for nothing");
+  await second.getByRole("button", { name: "Show" }).click();
   await page.getByText("Nobody was scored in these weeks.").waitFor();
   await idle();
   assert.equal(requests.length, before + 1);

@@ -69,8 +69,14 @@ export function Search({ label, value, onSent }: {
   );
 }
 
+/** The words of a range of days. */
+const BOUNDS = { since: "From (UTC)", until: "Until, excluded (UTC)" };
+
 /** A range of UTC days. A button sends it: a half-typed date is another date. */
-export function Days({ since, until, onSent }: {
+export function Days({ id = "", words = BOUNDS, since, until, onSent }: {
+  /** The beginning of the fields' ids, if the page has more than one range. */
+  readonly id?: string;
+  readonly words?: typeof BOUNDS;
   /** ISO 8601; empty if the range is open. */
   readonly since: string;
   readonly until: string;
@@ -83,19 +89,24 @@ export function Days({ since, until, onSent }: {
   };
   return (
     <form class="filters" onSubmit={send}>
-      <Day id="since" label="From (UTC)" value={since} />
-      <Day id="until" label="Until, excluded (UTC)" value={until} />
+      <Day id={id} name="since" label={words.since} value={since} />
+      <Day id={id} name="until" label={words.until} value={until} />
       <button type="submit">Show</button>
     </form>
   );
 }
 
-function Day({ id, label, value }: { readonly id: string; readonly label: string; readonly value: string }) {
+function Day({ id, name, label, value }: {
+  readonly id: string;
+  readonly name: string;
+  readonly label: string;
+  readonly value: string;
+}) {
   const input = useFollowing(value.slice(0, 10));
   return (
     <div class="field">
-      <label for={id}>{label}</label>
-      <input id={id} name={id} type="date" ref={input} />
+      <label for={id + name}>{label}</label>
+      <input id={id + name} name={name} type="date" ref={input} />
     </div>
   );
 }

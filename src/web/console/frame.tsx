@@ -3,7 +3,7 @@
  * wide windows and above narrow ones, where a button opens the list of views.
  */
 import type { ComponentChildren, Ref } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { chooseTheme, chosenTheme, THEME_CHOICES, THEME_WORDS } from "../shared/theme.ts";
 import type { SignedIn } from "./session.tsx";
 
@@ -43,7 +43,7 @@ export function Frame({ path, root, entries, signedIn, children, ...acts }: Fram
   const current = (to: string) => isOpen(to) ? "page" as const : undefined;
   const list = useDisclosure(path);
   return (
-    <Framed>
+    <div class="frame">
       <header class="rail">
         <a class="brand" href={root}>JISS</a>
         <nav aria-label="Console" ref={list.place}>
@@ -84,35 +84,18 @@ export function Frame({ path, root, entries, signedIn, children, ...acts }: Fram
         <PersonMenu path={path} account={`${root}/account`} signedIn={signedIn} {...acts} />
       </header>
       <div class="stage">{children}</div>
-    </Framed>
+    </div>
   );
 }
 
 /** The frame while it is not known who is signed in: an empty bar, so that nothing jumps. */
 export function EmptyFrame({ children }: { readonly children: ComponentChildren }) {
   return (
-    <Framed>
+    <div class="frame">
       <div class="rail" />
       <div class="stage">{children}</div>
-    </Framed>
+    </div>
   );
-}
-
-/** How many frames are there: one takes the place of another. */
-let frames = 0;
-
-/** The page's own header makes room. */
-function Framed({ children }: { readonly children: ComponentChildren }) {
-  useLayoutEffect(() => {
-    frames += 1;
-    document.body.classList.add("framed");
-    return () => {
-      frames -= 1;
-      // The next frame may be there already.
-      if (frames === 0) document.body.classList.remove("framed");
-    };
-  }, []);
-  return <div class="frame">{children}</div>;
 }
 
 function Group({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {

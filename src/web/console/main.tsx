@@ -31,9 +31,9 @@ import { AuditLogView } from "./views/audit_log.tsx";
 import { CaseView } from "./views/case.tsx";
 import { CasesView } from "./views/cases.tsx";
 import { ContestsView } from "./views/contests.tsx";
-import { DashboardView } from "./views/dashboard.tsx";
 import { DecisionsView } from "./views/decisions.tsx";
 import { ExerciseSheetView } from "./views/exercise_sheet.tsx";
+import { HomeView } from "./views/home.tsx";
 import { KeyView } from "./views/key.tsx";
 import { LabelsView } from "./views/labels.tsx";
 import { OperatorView } from "./views/operator.tsx";
@@ -215,7 +215,7 @@ function isReadable(path: string): boolean {
 function Places() {
   return (
     <Router>
-      <Route path={ROOT} component={DashboardView} />
+      <Route path={ROOT} component={HomeView} />
       <Route path={`${ROOT}/operators`} component={OperatorsView} />
       <Route path={`${ROOT}/trends`} component={TrendsView} />
       <Route path={`${ROOT}/operators/:id`} component={OperatorView} />

@@ -150,7 +150,7 @@ export function Failure({ error, again }: { readonly error: ApiError; readonly a
 }
 
 function wordsFor(
-  { status, code, message, more }: ApiError,
+  { status, code, more }: ApiError,
 ): { readonly title: string; readonly advice: string | null } {
   switch (status) {
     case 0:
@@ -181,12 +181,7 @@ function wordsFor(
     case 501:
       return { title: "Switched off here", advice: "Whoever runs the service can switch it on." };
     case 503:
-      return message.startsWith("The database was altered")
-        ? {
-          title: "What is stored was altered",
-          advice: "Nothing is shown that its seal does not hold. Tell whoever runs the service.",
-        }
-        : { title: "Not at the moment", advice: "Nothing was lost; reads may still work." };
+      return { title: "Not at the moment", advice: null };
     default:
       return {
         title: code === "UNREADABLE" ? "This was not the service" : "This did not work",

@@ -6,6 +6,7 @@ import { VERDICT_WORDS } from "../../scoring/verdict_words.ts";
 import { Drawing } from "../shared/drawing.tsx";
 import { save } from "../shared/save.ts";
 import { type CsvColumns, csvName, csvOf } from "./csv.ts";
+import { Choice, Days } from "./filters.tsx";
 import { Empty, Figure, Tile, toneOf } from "./parts.tsx";
 import { Reviewer } from "./reviewers.tsx";
 import { useSession } from "./session.tsx";
@@ -29,37 +30,31 @@ export function ChooseWeeks({ id, label, choice, shown, onChoose }: {
 }) {
   const named = (shown?.teams ?? []).flatMap(({ team }) => team === null ? [] : [team]);
   // Weeks that nobody chose are those that are shown.
-  const days = { from: shown?.weeks[0]?.week_start, to: shown?.weeks.at(-1)?.week_start };
+  const days = { from: shown?.weeks[0]?.week_start ?? "", to: shown?.weeks.at(-1)?.week_start ?? "" };
   const offered = choice.team === "" || named.includes(choice.team) ? named : [...named, choice.team];
   return (
     <div class="filters" role="group" aria-label={label}>
-      {(["from", "to"] as const).map((name) => (
-        <div class="field" key={name}>
-          <label for={`${id}-${name}`}>{name === "from" ? "From the week of" : "to that of"}</label>
-          <input
-            id={`${id}-${name}`}
-            type="date"
-            value={choice[name] || (days[name] ?? "")}
-            onChange={(event) => onChoose({ ...choice, [name]: event.currentTarget.value })}
-          />
-        </div>
-      ))}
-      {(offered.length > 0 || shown === null) && (
-        <div class="field">
-          <label for={`${id}-team`}>Team</label>
-          <select
-            id={`${id}-team`}
-            value={choice.team}
-            onChange={(event) => onChoose({ ...choice, team: event.currentTarget.value })}
-          >
-            <option value="">All operators</option>
-            {offered.map((team) => <option key={team} value={team}>{team}</option>)}
-          </select>
-        </div>
+      <Days
+        id={`${id}-`}
+        words={SPAN}
+        since={choice.from || days.from}
+        until={choice.to || days.to}
+        onSent={({ since, until }) => onChoose({ ...choice, from: since, to: until })}
+      />
+      {offered.length > 0 && (
+        <Choice
+          id={`${id}-team`}
+          label="Team"
+          value={choice.team}
+          options={[["", "All operators"], ...offered.map((team) => [team, team] as const)]}
+          onChosen={(team) => onChoose({ ...choice, team })}
+        />
       )}
     </div>
   );
 }
+
+const SPAN = { since: "From the week of (UTC)", until: "To that of (UTC)" };
 
 /** The charts of the weeks. `id` is unique in the page. */
 export function WeekCharts({ id, body: { weeks, probes } }: { readonly id: string; readonly body: Weeks }) {

@@ -1,4 +1,4 @@
-/** The organization's verdict with its reasons, its figures, and the operators to look at first. */
+/** The first view: who needs attention, the verdict on the organization with its reasons, and the weeks. */
 import { useLocation } from "preact-iso";
 import { VERDICT_STATUSES } from "../../../domain/enums.ts";
 import { bandsFigure } from "../../../pages/operator_plots.ts";
@@ -12,7 +12,7 @@ import type { Dashboard, Weeks } from "../types.ts";
 import { useAnswer } from "../use_answer.ts";
 import { ChooseWeeks, HeatMap, WeekCharts } from "../weeks.tsx";
 
-export function DashboardView() {
+export function HomeView() {
   const { signedIn } = useSession();
   const dashboard = useAnswer<Dashboard>({ path: "/v1/organization/dashboard" });
   return (
