@@ -297,11 +297,4 @@ export function testEngine(engine: Engine): void {
       }
     });
   });
-
-  Deno.test({
-    name:
-      `${engine.name}: a user makes a passkey and signs in with it [needs a virtual authenticator, which this driver has not]`,
-    ignore: true,
-    fn() {},
-  });
 }
