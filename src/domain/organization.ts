@@ -14,6 +14,13 @@ export const orgIdSchema = z.string()
 const CONTROLS = "\\u0000-\\u001f\\u007f-\\u009f";
 /** Characters that break a line, or turn the direction of what follows them. */
 const TURNS = "\\u2028-\\u202e\\u2066-\\u2069";
+/**
+ * Characters that show nothing: with and without them, two lines look alike. The list is of ranges, since few languages'
+ * patterns know Unicode's properties. Source: Unicode, Default_Ignorable_Code_Point, and the empty Braille cell.
+ */
+const INVISIBLE =
+  "\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u202a-\\u202e" +
+  "\\u2060-\\u206f\\u2800\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff0-\\ufff8\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}";
 /** A text without control characters. */
 export const NO_CONTROLS: RegExp = new RegExp(`^[^${CONTROLS}]*$`);
 const MISLEADING = new RegExp(`[${CONTROLS}${TURNS}]`, "u");
@@ -26,13 +33,20 @@ export function isMisleading(text: string): boolean {
 /**
  * A line of text for people, at most so many characters after trimming.
  * @param options.mayTurn whether it may hold characters that turn its direction. Default: true.
+ * @param options.mayHide whether it may hold characters that show nothing. Default: true.
  */
-export function lineSchema(maximum: number, { mayTurn = true }: { readonly mayTurn?: boolean } = {}) {
-  const refused = mayTurn ? CONTROLS : CONTROLS + TURNS;
+export function lineSchema(
+  maximum: number,
+  { mayTurn = true, mayHide = true }: { readonly mayTurn?: boolean; readonly mayHide?: boolean } = {},
+) {
+  const controls = mayTurn ? CONTROLS : CONTROLS + TURNS;
+  const refused = mayHide ? controls : controls + INVISIBLE;
+  const holdsControls = new RegExp(`[${controls}]`, "u");
   const holdsRefused = new RegExp(`[${refused}]`, "u");
   return z.string()
     .refine((line) => line.isWellFormed(), "must be well-formed Unicode")
-    .refine((line) => !holdsRefused.test(line), "must hold no control characters")
+    .refine((line) => !holdsControls.test(line), "must hold no control characters")
+    .refine((line) => !holdsRefused.test(line), "must hold no characters that show nothing")
     .transform((line) => line.trim())
     .refine(
       (line) => line.length > 0 && Array.from(line).length <= maximum,

@@ -5,11 +5,8 @@ import { TEAM_NAME_MAX_LENGTH, TEAMS_SET_MAX } from "./limits.ts";
 import { lineSchema } from "./organization.ts";
 import { envelopeFields } from "./score.ts";
 
-/** Characters that show nothing: two names that look alike would be two teams. */
-const SHOWS_NOTHING = /[\p{Cf}\u115F\u1160\u2800\u3164\uFFA0]/u;
-
-export const teamNameSchema = lineSchema(TEAM_NAME_MAX_LENGTH, { mayTurn: false })
-  .refine((name) => !SHOWS_NOTHING.test(name), "must hold no characters that show nothing")
+/** One spelling for names that look alike. */
+export const teamNameSchema = lineSchema(TEAM_NAME_MAX_LENGTH, { mayTurn: false, mayHide: false })
   .transform((name) => name.normalize("NFC"));
 
 const assignmentSchema = z.object({

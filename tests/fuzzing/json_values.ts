@@ -152,7 +152,7 @@ function plainTextsOf({ pattern, format, minLength = 0, maxLength = 300 }: Schem
   if (pattern !== undefined) {
     // A pattern of any length beside bounds of the length.
     const length = `{${minLength},${Math.min(maxLength, minLength + 60)}}$`;
-    return fc.stringMatching(new RegExp(minLength === 0 ? pattern : pattern.replace(/\*\$$/, length)));
+    return fc.stringMatching(new RegExp(minLength === 0 ? pattern : pattern.replace(/\*\$$/, length), "u"));
   }
   const free = fc.string({ unit: "grapheme", minLength, maxLength: Math.min(maxLength, minLength + 60) });
   const longest = fc.constant("x".repeat(maxLength));

@@ -52,14 +52,20 @@ function isWellFormed(value: unknown): boolean {
   return JSON.stringify(value)?.isWellFormed() !== false && !/\\ud[89a-f]/i.test(JSON.stringify(value) ?? "");
 }
 
+const ASSIGNMENTS = resolve(operationOf("postTeams").body!.schema).properties.assignments;
+
 /**
  * A pattern cannot say which hosts exist, nor that the whole numbers of a payload stay within 2^53, nor which
  * `ai_correct` contradicts the decision and its outcome, nor what cannot be said beside a probe's ticket, nor that the
  * cases of a set are balanced and each of them can be decided, nor that a reason has a letter or a digit of any script, nor
- * how many different characters a new password has.
+ * how many different characters a new password has, nor that the assignments of teams name each operator once.
  */
 const MEMBERS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   ai_correct: fc.constant(null),
+  assignments: fc.uniqueArray(valuesOf(ASSIGNMENTS.items, { resolve }), {
+    minLength: 1,
+    selector: (assignment) => (assignment as { operator_id: string }).operator_id,
+  }),
   cases: fc.constant(CASE_SET_EXAMPLE.cases),
   probe_ticket: fc.constant(undefined),
   password: fc.stringMatching(/^[ -~]{6,60}abcde1$/),
