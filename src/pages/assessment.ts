@@ -17,14 +17,7 @@ import { type Markup, markup } from "./markup.ts";
 import { policyFor } from "./policy.ts";
 import { LINK_STYLE, PAGE_STYLE, SITE_STYLE } from "./style.ts";
 import { dataTable, definitionList } from "./tables.ts";
-import {
-  alignedPoints,
-  countInWords,
-  instantInWords,
-  nameInWords,
-  percentsInWords,
-  pointsInWords,
-} from "./wording.ts";
+import { countInWords, instantInWords, nameInWords, percentsInWords, scoreInWords } from "./wording.ts";
 
 export interface AssessmentPage {
   readonly sessionId: string;
@@ -70,7 +63,7 @@ const NOT_INDEXED = markup`<meta name="robots" content="noindex">
 export function assessmentPage(page: AssessmentPage): string {
   const { sessionId, createdAt, records, summary, shareUrl, retentionDays } = page;
   const { verdict } = summary;
-  const score = `JIS ${pointsInWords(summary.jis)}, ${nameInWords(summary.band)}`;
+  const score = `JIS ${scoreInWords(summary.jis)}, ${nameInWords(summary.band)}`;
   const document = markup`${
     headOf({
       title: `Demo run: ${verdict === undefined ? "" : `${VERDICT_WORDS[verdict.status]}, `}${score}`,
@@ -88,7 +81,7 @@ ${
       ? null
       : verdictOf(verdict, records.length)
   }<div class="verdict"><p>Judgment Independence Score: <strong class="status">${
-    pointsInWords(summary.jis)
+    scoreInWords(summary.jis)
   }, ${nameInWords(summary.band)}</strong></p></div>
 <p class="statement">Of so few cases a score says little: it starts from what is usual and moves with each case. It shows how the measure works, and is evidence of nothing.</p>
 <p><a href="/demo">Judge four short cases yourself</a></p>
@@ -166,7 +159,7 @@ function casesOf({ records, results }: AssessmentPage): Markup {
       record.hover_events ?? "not measured",
       record.scroll_depth === null ? "not measured" : scrolled[index]!,
       record.alternative_views_checked ?? "not measured",
-      alignedPoints(results[index]!.jis),
+      scoreInWords(results[index]!.jis),
     ]),
   });
 }
@@ -187,8 +180,8 @@ ${
       markup`<details>
 <summary>Case ${index + 1}: JIS ${
         before[index] === null
-          ? pointsInWords(jis)
-          : `from ${pointsInWords(before[index]!)} to ${pointsInWords(jis)}`
+          ? scoreInWords(jis)
+          : `from ${scoreInWords(before[index]!)} to ${scoreInWords(jis)}`
       }</summary>
 ${movedContent(explanation)}
 </details>

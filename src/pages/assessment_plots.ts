@@ -5,7 +5,7 @@ import { figure, px } from "./chart.ts";
 import { dotsOf, jisGrid, jisScale, levelLines, levelsInWords, strokeOf } from "./jis_plot.ts";
 import { type Markup, markup } from "./markup.ts";
 import { dataTable } from "./tables.ts";
-import { alignedPoints, nameInWords, pointsInWords } from "./wording.ts";
+import { nameInWords, scoreInWords } from "./wording.ts";
 
 export interface ScoreAndBand {
   /** 0 to 100. */
@@ -33,10 +33,10 @@ export function coursePlot(
   return figure({
     id: "course",
     caption: "JIS after each case",
-    description: `After the first case ${pointsInWords(first.jis)}, after the last ${
-      pointsInWords(last.jis)
-    }; lowest ${pointsInWords(Math.min(...results.map(({ jis }) => jis)))}, highest ${
-      pointsInWords(Math.max(...results.map(({ jis }) => jis)))
+    description: `After the first case ${scoreInWords(first.jis)}, after the last ${
+      scoreInWords(last.jis)
+    }; lowest ${scoreInWords(Math.min(...results.map(({ jis }) => jis)))}, highest ${
+      scoreInWords(Math.max(...results.map(({ jis }) => jis)))
     }.${levelsInWords(levels)}`,
     height,
     drawing: markup`${jisGrid(y, PLOT)}
@@ -48,10 +48,10 @@ ${levelLines(levels, y, PLOT)}
       rows: results.length > SAMPLED_ROWS
         ? [first, last].map(({ jis, band }, index) => [
           index === 0 ? "the first" : "the last",
-          alignedPoints(jis),
+          scoreInWords(jis),
           nameInWords(band),
         ])
-        : results.map(({ jis, band }, index) => [`case ${index + 1}`, alignedPoints(jis), nameInWords(band)]),
+        : results.map(({ jis, band }, index) => [`case ${index + 1}`, scoreInWords(jis), nameInWords(band)]),
       ...(results.length > SAMPLED_ROWS ? { note: "Every case stands in the table of cases." } : {}),
     }),
   });

@@ -1,6 +1,6 @@
 /** Exercises of the catalogue in words: for the operator's page, and for the sheet by which somebody holds one by hand. */
 import { formatFigure, joinWithAnd } from "../scoring/wording.ts";
-import { countInWords, dayInWords, nameInWords, percentInWords, pointsInWords } from "./wording.ts";
+import { countInWords, dayInWords, nameInWords, percentInWords, scoreInWords } from "./wording.ts";
 
 /** An exercise as the recommendation has it. */
 export interface RecommendedExercise {
@@ -290,10 +290,10 @@ export function effectInWords(effect: RunEffect): string {
       } have come since.`;
     case "measured": {
       const score = ({ jis, low, high }: LiveScore) =>
-        `${pointsInWords(jis)} (${pointsInWords(low)} to ${pointsInWords(high)})`;
+        `${scoreInWords(jis)} (${scoreInWords(low)} to ${scoreInWords(high)})`;
       const change = difference! === 0
         ? "no change"
-        : `${difference! > 0 ? "up" : "down"} by ${pointsInWords(Math.abs(difference!))}`;
+        : `${difference! > 0 ? "up" : "down"} by ${scoreInWords(Math.abs(difference!))}`;
       return `The score of live work was ${score(before!)} before it and ${
         score(after!)
       } after ${needed} more cases: ${change}. ${

@@ -14,7 +14,7 @@ import { axisOf, bar, figure, px, type Row, rowPlot, ROWS } from "./chart.ts";
 import { dotsOf, jisGrid, jisScale, type Level, levelLines, levelsInWords, strokeOf } from "./jis_plot.ts";
 import { type Markup, markup } from "./markup.ts";
 import { dataTable } from "./tables.ts";
-import { countInWords, dayInWords, dayOf, nameInWords, scoreInWords, shareInWords } from "./wording.ts";
+import { countInWords, dayInWords, nameInWords, scoreInWords, shareInWords } from "./wording.ts";
 
 export interface Thresholds {
   readonly min_jis: number;
@@ -70,17 +70,17 @@ export function historyFigure(
     numbers: "folded",
     caption: `JIS after the latest ${countInWords(history.length, "interaction")}`,
     description: `${
-      told.map(([name, { timestamp, jis }]) => `${name} ${scoreInWords(jis)} on ${dayOf(timestamp)}`)
+      told.map(([name, { timestamp, jis }]) => `${name} ${scoreInWords(jis)} on ${dayInWords(timestamp)}`)
         .join(", ")
     }.${levelsInWords(levels)}`,
     height: PLOT.height,
     drawing: markup`${jisGrid(y, PLOT)}${levelLines(levels, y, PLOT)}
-<text x="${PLOT.left}" y="${PLOT.bottom + 22}">${dayOf(first.timestamp)}</text>
-<text x="${PLOT.right}" y="${PLOT.bottom + 22}" text-anchor="end">${dayOf(last.timestamp)}</text>
+<text x="${PLOT.left}" y="${PLOT.bottom + 22}">${dayInWords(first.timestamp)}</text>
+<text x="${PLOT.right}" y="${PLOT.bottom + 22}" text-anchor="end">${dayInWords(last.timestamp)}</text>
 <g class="jis">${strokeOf(places)}${dotsOf(places)}</g>`,
     table: dataTable({
       columns: ["Score", "Day", "JIS"],
-      rows: told.map(([name, { timestamp, jis }]) => [name, dayOf(timestamp), scoreInWords(jis)]),
+      rows: told.map(([name, { timestamp, jis }]) => [name, dayInWords(timestamp), scoreInWords(jis)]),
     }),
   });
 }

@@ -17,13 +17,8 @@ import {
   probesSection,
   type ReportPage,
 } from "./report_sections.ts";
-import {
-  type JudgedReport,
-  lastDayOfReport,
-  periodInWords,
-  summaryFacts,
-  summarySections,
-} from "./report_summary.ts";
+import { type JudgedReport, lastDayOfReport, summaryFacts, summarySections } from "./report_summary.ts";
+import { periodInWords } from "./period_words.ts";
 import { dayInWords } from "./wording.ts";
 
 export interface ReportDocument {
@@ -40,7 +35,7 @@ export interface ReportDocument {
 export function reportDocument(page: ReportPage, report: JudgedReport): ReportDocument {
   const { signed } = page;
   return {
-    title: `Compliance report: ${report.organization.name}, ${periodInWords(report)}`,
+    title: `Compliance report: ${report.organization.name}, ${periodInWords(report.period)}`,
     heading: ["Compliance report: ", name(report.organization.name)],
     summary: { header: [summaryFacts(signed)], sections: summarySections(report) },
     sections: [

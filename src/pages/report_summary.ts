@@ -4,7 +4,6 @@
  */
 import type { VerdictStatus } from "../domain/enums.ts";
 import type { Finding, Report } from "../domain/report.ts";
-import { DAY_MS } from "../domain/time.ts";
 import { lastDayOf } from "../scoring/period.ts";
 import { joinWithAnd } from "../scoring/wording.ts";
 import {
@@ -23,11 +22,11 @@ import {
 import { textMarkup } from "./document_markup.ts";
 import { forceInWords } from "./force_words.ts";
 import { type Markup, markup } from "./markup.ts";
+import { periodInWords } from "./period_words.ts";
 import { nobodyInWords, type SignedReport } from "./report_sections.ts";
 import {
   countInWords,
   dayInWords,
-  dayOf,
   instantInWords,
   nameInWords,
   pointsInWords,
@@ -50,15 +49,6 @@ export function lastDayOfReport({ period }: Report): string {
   return lastDayOf({ start: Date.parse(period.start), end: Date.parse(period.end) });
 }
 
-/** A report's period in words: whole days by their first and last one, else by its bounds. */
-export function periodInWords(report: Report): string {
-  const { start, end } = report.period;
-  const isWholeDays = [start, end].every((bound) => Date.parse(bound) % DAY_MS === 0);
-  if (!isWholeDays) return `${instantInWords(start)} (included) to ${instantInWords(end)} (not included)`;
-  const [first, last] = [dayOf(start), lastDayOfReport(report)];
-  return first === last ? dayInWords(first) : `${dayInWords(first)} to ${dayInWords(last)}`;
-}
-
 /** The facts below the title. */
 export function summaryFacts({ report, evidence: { entry: { timestamp: issuedAt } } }: SignedReport): Block {
   const { organization, period } = report;
@@ -68,7 +58,7 @@ export function summaryFacts({ report, evidence: { entry: { timestamp: issuedAt 
       code(organization.org_id),
       `, domain ${nameInWords(organization.domain).toLowerCase()}`,
     ]],
-    ["Period", `${periodInWords(report)}; days begin at midnight UTC`],
+    ["Period", `${periodInWords(report.period)}; days begin at midnight UTC`],
     ["Issued", [`${instantInWords(issuedAt)}${early}; report `, code(report.report_id)]],
   );
 }

@@ -3,6 +3,8 @@ import type { FindingStatus } from "../domain/report.ts";
 import { roundTo } from "../scoring/arithmetic.ts";
 import { formatQuantity } from "../scoring/wording.ts";
 
+export { scoreInWords } from "../scoring/wording.ts";
+
 export const NO_DATA = "no data";
 
 export const STATUS_WORDS: Readonly<Record<FindingStatus, string>> = {
@@ -22,16 +24,6 @@ export function nameInWords(wireName: string): string {
 /** Points, 0 to 100, with at most the two decimals that a JIS has; null becomes words too. */
 export function pointsInWords(points: number | null): string {
   return points === null ? NO_DATA : String(roundTo(points, 2));
-}
-
-/**
- * A score, the end of its interval, or the difference of two scores, with the one decimal that the console shows.
- *
- * Decision: rounded towards zero, so that a score just under the threshold never reads as if it had met it.
- */
-export function scoreInWords(points: number): string {
-  // 1e-9: a product such as 64.1 × 10 may fall just short of the whole number that it stands for.
-  return (Math.trunc(points * 10 + Math.sign(points) * 1e-9) / 10).toFixed(1);
 }
 
 /**
@@ -55,11 +47,6 @@ export function percentsInWords(shares: readonly number[]): readonly string[] {
   const percents = shares.map((share) => Math.floor(share * 1000 + 1e-9) / 10);
   const digits = percents.every(Number.isInteger) ? 0 : 1;
   return percents.map((percent) => `${percent.toFixed(digits)} %`);
-}
-
-/** Points of a column, all with two decimals, the most that a JIS has, so that the digits align. */
-export function alignedPoints(points: number): string {
-  return points.toFixed(2);
 }
 
 /** `1 operator`, `0 operators`. */

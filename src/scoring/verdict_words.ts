@@ -1,7 +1,7 @@
 /** Verdicts of three kinds in words: pages, console and command line say them with the same sentences. */
 import type { VerdictStatus } from "../domain/enums.ts";
 import type { Verdict } from "./verdict.ts";
-import { formatFigure, formatQuantity } from "./wording.ts";
+import { formatQuantity, scoreInWords } from "./wording.ts";
 
 /** A status in words. It speaks of the threshold: no score declares anybody compliant with a law. */
 export const VERDICT_WORDS: Readonly<Record<VerdictStatus, string>> = {
@@ -105,5 +105,5 @@ function neededFirst(
 }
 
 function rangeInWords({ low, high }: Verdict): string {
-  return `${formatFigure(low, 1)} and ${formatFigure(high, 1)}`;
+  return `${scoreInWords(low)} and ${scoreInWords(high)}`;
 }

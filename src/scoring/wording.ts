@@ -8,6 +8,17 @@ export function formatFigure(value: number, decimals: number): string {
   return rounded > 0 && rounded < 1e-6 ? "almost 0" : String(rounded);
 }
 
+/**
+ * A score, the end of its interval, or the difference of two scores, with one decimal.
+ *
+ * Decision: rounded towards zero, so that a score just under the threshold never reads as if it had met it.
+ */
+export function scoreInWords(points: number): string {
+  // 1e-9: a product such as 64.1 × 10 may fall just short of the whole number that it stands for.
+  const shown = String(Math.trunc(points * 10 + Math.sign(points) * 1e-9) / 10);
+  return shown.includes(".") ? shown : `${shown}.0`;
+}
+
 /** Two numbers with enough decimals to tell them apart: at least `decimals`, at most 9. */
 export function distinctFigures(
   first: number,

@@ -68,7 +68,7 @@ async function assertFigures(page: Page, answers: readonly Json[], least: number
   for (const [path, text] of rates) assertShown(path, text, (value) => `${Math.round(100 * value)} %`);
 }
 
-/** Rounded as on paper: half goes up. A product with 10 may fall just short of the half that it stands for. */
+/** Rounded towards zero. A product with 10 may fall just short of the number that it stands for. */
 function oneDecimal(score: number): string {
   return (Math.trunc(score * 10 + Math.sign(score) * 1e-9) / 10).toFixed(1);
 }
@@ -293,7 +293,7 @@ Deno.test({
             new Date(instant).toISOString().slice(0, 10),
           );
         }
-        await page.getByRole("link", { name: "2026-01-01 to 2027-01-01" }).click();
+        await page.getByRole("link", { name: "1 January 2026 to 31 December 2026" }).click();
         const frame = page.frameLocator("iframe");
         await frame.getByRole("heading", { level: 1 }).waitFor();
         const asked = await service.send(`/v1/compliance/report/${report}`, { key });

@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { recordedInteractionSchema } from "../../src/domain/interaction.ts";
+import { scoreInWords } from "../../src/scoring/wording.ts";
 import type { JissMeasurement } from "../../src/web/collector/main.ts";
 import { CASES, FIRST_CASES, outcomeOf } from "../../src/web/demo/cases.ts";
 import type { Assessment } from "../../src/web/demo/run.ts";
@@ -136,7 +137,7 @@ async function assertShows(page: Page, { summary, results }: Assessment): Promis
   const cells = (rows: readonly string[]) => rows.map((row) => row.split(/\s*\t\s*/));
   assert.deepEqual(
     cells(await tableOf("course")),
-    results.map(({ jis, band }, index) => [`case ${index + 1}`, jis.toFixed(2), inWords(band)]),
+    results.map(({ jis, band }, index) => [`case ${index + 1}`, scoreInWords(jis), inWords(band)]),
   );
   assert.deepEqual(
     cells(await tableOf("dimensions")),
@@ -279,7 +280,7 @@ async function assertPosted(
 
 /** The page of a result shows the run: its verdict, score, figures, cases and address. */
 async function assertResult(page: Page, run: Assessment): Promise<void> {
-  assert.equal(await page.locator("[data-jis]").innerText(), String(run.summary.jis));
+  assert.equal(await page.locator("[data-jis]").innerText(), scoreInWords(run.summary.jis));
   assert.equal(await page.locator(".score .band").innerText(), inWords(run.summary.band));
   await assertShows(page, run);
   await assertJudgments(page, run);
@@ -288,7 +289,12 @@ async function assertResult(page: Page, run: Assessment): Promise<void> {
   const verdict = await page.locator("[data-verdict]").innerText();
   assert.match(verdict, /^Verdict: Undetermined\s+That is usual after \d+ cases, and no fault of yours: /);
   assert.ok(verdict.includes(`after ${run.records.length} cases`), verdict);
-  assert.ok(verdict.includes(`On all cases the score lies between ${low} and ${high}, with`), verdict);
+  assert.ok(
+    verdict.includes(
+      `On all cases the score lies between ${scoreInWords(low)} and ${scoreInWords(high)}, with`,
+    ),
+    verdict,
+  );
   assert.deepEqual(run.thresholds, { min_jis: 60, target_jis: 75 });
   const course = await page.locator("#course svg").textContent();
   assert.match(course!, /minimum 60/);
@@ -324,14 +330,14 @@ async function assertJudgments(page: Page, { results, records, initial_jis }: As
     const text = judgments[index]!;
     const demoCase = CASES[index]!;
     const outcome = records[index]!.outcome_correct;
-    const before = `JIS from ${index === 0 ? initial_jis : results[index - 1]!.jis} to`;
+    const before = `JIS from ${scoreInWords(index === 0 ? initial_jis! : results[index - 1]!.jis)} to`;
     const moved = explanation!.filter(({ before, after }) => before !== after);
     for (
       const said of [
         demoCase.title,
         demoCase.truth,
         outcome === null ? "Not known" : outcome ? "You were right" : "You were wrong",
-        `${before} ${jis}`,
+        `${before} ${scoreInWords(jis)}`,
         `${records[index]!.time_to_decision_ms / 1000} second`,
         ...moved.flatMap(({ rules }) => rules),
       ]
@@ -529,7 +535,7 @@ browserTest(
     const run = await shownRun(service, address.split("/").at(-1)!);
     assert.equal(
       (await other.locator(".verdict strong").allInnerTexts()).join(": "),
-      `Undetermined: ${run.summary.jis}, ${inWords(run.summary.band)}`,
+      `Undetermined: ${scoreInWords(run.summary.jis)}, ${inWords(run.summary.band)}`,
     );
     await assertShows(other, run);
     await other.getByText("Case 2: JIS from").click();

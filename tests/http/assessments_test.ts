@@ -7,6 +7,7 @@ import { embeddedTest } from "../database.ts";
 import { ConfigError, readConfig } from "../../src/config/config.ts";
 import { Upkeep } from "../../src/operations/installation/upkeep.ts";
 import { readAssessment } from "../../src/operations/scoring/assessments.ts";
+import { scoreInWords } from "../../src/scoring/wording.ts";
 import { deleteAssessments } from "../../src/store/assessments.ts";
 import { withDirectory } from "../auditing.ts";
 import {
@@ -135,8 +136,12 @@ Deno.test(
     const { wrong_cases_needed: needed } = summary.verdict;
     assert.ok(text.includes(`That is usual after 3 cases, and no fault of yours: ${needed} more known case`));
     const { low, high } = summary.verdict;
-    assert.ok(text.includes(`On all cases the score lies between ${low} and ${high}, with `));
-    assert.ok(text.includes(`Case 1: JIS from ${initial_jis} to `));
+    assert.ok(
+      text.includes(
+        `On all cases the score lies between ${scoreInWords(low)} and ${scoreInWords(high)}, with `,
+      ),
+    );
+    assert.ok(text.includes(`Case 1: JIS from ${scoreInWords(initial_jis)} to `));
     assert.ok(text.includes("unknown: nothing was decided without the AI"));
     assert.ok(text.includes("from the prior: too few known cases"));
   }, { model: JIS_2_0_0 }),
@@ -415,9 +420,9 @@ Deno.test(
       const { summary, results, shareUrl } = json.body;
       for (
         const figure of [
-          `${summary.jis}, Adequate`,
+          `${scoreInWords(summary.jis)}, Adequate`,
           shareUrl,
-          ...results.map(({ jis }: { jis: number }) => `>${jis.toFixed(2)}<`),
+          ...results.map(({ jis }: { jis: number }) => `>${scoreInWords(jis)}<`),
           ...Object.values(summary.dimensions).map((points) => `<td>${points}</td>`),
         ]
       ) assert.ok(text.includes(figure), figure);

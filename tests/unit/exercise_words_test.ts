@@ -134,7 +134,7 @@ Deno.test("an effect is a change with both intervals, and a cause of nothing", (
   const [before, after] = [{ jis: 61.2, low: 52.1, high: 70.3 }, { jis: 66, low: 58, high: 73 }];
   assert.equal(
     said({ status: "measured", live_interactions: 30, before, after, difference: 4.8, clear: false }),
-    "The score of live work was 61.2 (52.1 to 70.3) before it and 66 (58 to 73) after 30 more cases: up by 4.8. The intervals overlap, so that chance may be the reason. It shows a change, not its cause.",
+    "The score of live work was 61.2 (52.1 to 70.3) before it and 66.0 (58.0 to 73.0) after 30 more cases: up by 4.8. The intervals overlap, so that chance may be the reason. It shows a change, not its cause.",
   );
   assert.match(
     said({ status: "measured", before: after, after: before, difference: -4.8, clear: true }),

@@ -167,10 +167,10 @@ Deno.test("a run and its refusal have the header of the site, except on paper; a
 Deno.test("the first case of a run's page says from which score it began, unless nobody can tell", () => {
   const first = (page: ReturnType<typeof sampleAssessment>) =>
     /Case 1: JIS ((?:from )?[\d.]+)/.exec(readable(assessmentPage(page)))![1]!;
-  assert.equal(first(sampleAssessment(6, JIS_1_1_0)), "from 65");
+  assert.equal(first(sampleAssessment(6, JIS_1_1_0)), "from 65.0");
   const run = sampleAssessment(6, JIS_2_0_0);
   assert.ok(run.initialJis !== null && run.initialJis > 0);
-  assert.equal(first(run), `from ${run.initialJis}`);
+  assert.equal(first(run), `from ${run.initialJis!.toFixed(1)}`);
   assert.match(first({ ...run, initialJis: null }), /^\d/);
 });
 

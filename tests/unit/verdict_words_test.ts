@@ -49,7 +49,7 @@ Deno.test("a settled verdict names its part, its interval and its cases", () => 
       high: 51.3,
       wrong_cases: 1,
     }),
-    "Below the threshold: the score on the cases with high stakes lies between 8 and 51.3. It rests on 1 known case of wrong advice and 80 of right advice.",
+    "Below the threshold: the score on the cases with high stakes lies between 8.0 and 51.3. It rests on 1 known case of wrong advice and 80 of right advice.",
   );
 });
 
@@ -57,7 +57,7 @@ Deno.test("an undetermined verdict says what would settle it", () => {
   const said = (change: Partial<Verdict>) => verdictInWords(doubted(change));
   assert.equal(
     said({}),
-    "Undetermined: about 12 more known cases of wrong advice could settle it. On all cases the score lies between 48 and 81.9, with 14 known cases of wrong advice and 80 of right advice.",
+    "Undetermined: about 12 more known cases of wrong advice could settle it. On all cases the score lies between 48.0 and 81.9, with 14 known cases of wrong advice and 80 of right advice.",
   );
   assert.match(
     said({ wrong_cases_needed: 1 }),

@@ -1,6 +1,6 @@
 /** Issues the link to a reviewer's own page, which is shown once. */
 import { useState } from "preact/hooks";
-import { instantInWords } from "../../pages/wording.ts";
+import { localInWords } from "../shared/local_time.ts";
 import { Confirmed } from "./confirmed.tsx";
 import { Field } from "./field.tsx";
 import { reviewerInWords } from "./reviewers.tsx";
@@ -26,7 +26,7 @@ export function IssuePageLink({ id }: { readonly id: string }) {
         return {
           title: `A link for ${name}`,
           note: `Pass it on to ${name} alone: it shows everything that is kept. It works until ${
-            instantInWords(expires_at)
+            localInWords(expires_at)
           }, or until there is a newer one.`,
           label: "The link: this is the only time that it is shown.",
           value: link,

@@ -6,11 +6,11 @@ import { type ComponentChildren, Fragment } from "preact";
 import { useContext, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { VerdictStatus } from "../../domain/enums.ts";
 import type { FindingStatus } from "../../domain/report.ts";
-import { instantInWords, nameInWords, NO_DATA, scoreInWords, STATUS_WORDS } from "../../pages/wording.ts";
+import { nameInWords, NO_DATA, scoreInWords, STATUS_WORDS } from "../../pages/wording.ts";
 import { VERDICT_WORDS } from "../../scoring/verdict_words.ts";
 import type { ApiError } from "../shared/api.ts";
 import { SessionContext } from "./session.tsx";
-import { localInWords } from "./local_time.ts";
+import { localInWords } from "../shared/local_time.ts";
 import type { Asked } from "./use_answer.ts";
 
 /** One view: a keyboard and a screen reader begin at its heading. */
@@ -46,7 +46,7 @@ function Printed({ title }: { readonly title: string }) {
     return () => removeEventListener("beforeprint", print);
   }, []);
   const parts = ["JISS", organization, title === organization ? "Home" : title];
-  const line = [...parts, instantInWords(new Date(at).toISOString())].filter((part) => part !== undefined);
+  const line = [...parts, localInWords(new Date(at).toISOString())].filter((part) => part !== undefined);
   return <p class="printed" data-line={line.join(" · ")} />;
 }
 

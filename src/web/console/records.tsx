@@ -1,6 +1,6 @@
 /** Everything that can be done with a reviewer's records, each after it was said what will happen. */
 import { useState } from "preact/hooks";
-import { instantInWords } from "../../pages/wording.ts";
+import { localInWords } from "../shared/local_time.ts";
 import { save } from "../shared/save.ts";
 import { Confirmed } from "./confirmed.tsx";
 import { Field } from "./field.tsx";
@@ -177,7 +177,7 @@ export function ErasedNotice({ name, erased }: { readonly name: string; readonly
   return (
     <div class="notice good" role="status">
       <p>
-        The records of {name} were erased on {instantInWords(erased.erased_at)}. {PHYSICAL[erased.physical]}
+        The records of {name} were erased on {localInWords(erased.erased_at)}. {PHYSICAL[erased.physical]}
         {" "}
         The empty entries stay on the chain, which still verifies.
       </p>

@@ -3,7 +3,8 @@ import type { ComponentChildren } from "preact";
 import { useId, useRef, useState } from "preact/hooks";
 import { DOMAINS } from "../../domain/enums.ts";
 import { EXERCISE_LINK_HOURS_DEFAULT } from "../../domain/limits.ts";
-import { instantInWords, nameInWords } from "../../pages/wording.ts";
+import { nameInWords } from "../../pages/wording.ts";
+import { localInWords } from "../shared/local_time.ts";
 import { randomHex } from "../shared/random_hex.ts";
 import { Confirmed } from "./confirmed.tsx";
 import { reviewerInWords } from "./reviewers.tsx";
@@ -81,7 +82,7 @@ export function SetExercise({ id, button, isMain = false, isOpenAtFirst = false,
           title: `A link to an exercise for ${name}`,
           note:
             `Pass it on to ${name} alone: whoever has it can decide the ${case_count} cases, each once. It works until ${
-              instantInWords(input.expires_at)
+              localInWords(input.expires_at)
             }.`,
           label: "The link: this is the only time that it is shown.",
           value: link,

@@ -4,7 +4,7 @@ import { coursePlot } from "../../pages/assessment_plots.ts";
 import { runRemarks, runVerdictInWords } from "../../pages/run_remarks.ts";
 import { dimensionsFigure } from "../../pages/jis_plot.ts";
 import { movedContent } from "../../pages/explanation.ts";
-import { nameInWords, percentInWords, pointsInWords } from "../../pages/wording.ts";
+import { nameInWords, percentInWords, scoreInWords } from "../../pages/wording.ts";
 import type { Verdict } from "../../scoring/verdict.ts";
 import { VERDICT_WORDS } from "../../scoring/verdict_words.ts";
 import { formatFigure, formatQuantity } from "../../scoring/wording.ts";
@@ -31,7 +31,7 @@ export function ResultView({ run, judgments, keptDays, onGoOn, onRestart }: Resu
       {summary.verdict !== undefined && <RunVerdict verdict={summary.verdict} cases={count} />}
       <div class="score">
         <p class="figure">
-          <strong data-jis>{pointsInWords(summary.jis)}</strong>
+          <strong data-jis>{scoreInWords(summary.jis)}</strong>
           <span>of 100</span>
         </p>
         <div>
@@ -262,9 +262,8 @@ function JudgedCase({ demoCase, index, judgment, record, result, before }: Judge
       <p class="note">{measuredInWords(record)}</p>
       <details>
         <summary>
-          JIS {before === null ? "" : `from ${pointsInWords(before)} to `}
-          <strong>{pointsInWords(result.jis)}</strong>,{" "}
-          {nameInWords(result.band).toLowerCase()}: what moved it
+          JIS {before === null ? "" : `from ${scoreInWords(before)} to `}
+          <strong>{scoreInWords(result.jis)}</strong>, {nameInWords(result.band).toLowerCase()}: what moved it
         </summary>
         <Drawing of={movedContent(result.explanation)} />
       </details>

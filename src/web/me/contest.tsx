@@ -1,7 +1,7 @@
 /** The form by which a reviewer contests a record, and the contests so far. */
 import { useState } from "preact/hooks";
 import type { OwnContest, OwnPage } from "../../domain/own_page.ts";
-import { instantInWords } from "../../pages/wording.ts";
+import { localInWords } from "../shared/local_time.ts";
 import { ApiError, call } from "../shared/api.ts";
 import { announceWait } from "../shared/waiting.tsx";
 
@@ -84,7 +84,7 @@ export function Contests({ contests }: { readonly contests: OwnPage["contests"] 
       <ul>
         {contests.map(({ contest_id, contested_at, record_id, statement, seq }) => (
           <li key={contest_id}>
-            {instantInWords(contested_at)}, {record_id === null ? "your record" : <code>{record_id}</code>}:
+            {localInWords(contested_at)}, {record_id === null ? "your record" : <code>{record_id}</code>}:
             {" "}
             <bdi>{statement}</bdi> <span class="muted">(entry {seq})</span>
           </li>

@@ -3,7 +3,8 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { OwnPage } from "../../domain/own_page.ts";
 import { historyFigure } from "../../pages/operator_plots.ts";
-import { instantInWords, nameInWords, scoreInWords, shareInWords } from "../../pages/wording.ts";
+import { nameInWords, scoreInWords, shareInWords } from "../../pages/wording.ts";
+import { localInWords } from "../shared/local_time.ts";
 import { VERDICT_WORDS, verdictInWords } from "../../scoring/verdict_words.ts";
 import { ApiError, call } from "../shared/api.ts";
 import { Drawing } from "../shared/drawing.tsx";
@@ -79,7 +80,7 @@ function Shown({ page, token, onContested }: {
       <p>
         <bdi>{organization.name}</bdi> reviews with the help of an AI, and calls you{" "}
         <code>{operator_id}</code>. This page shows what is kept about how you judge. Only who has its link
-        sees it; the link works until {instantInWords(expires_at)}.
+        sees it; the link works until {localInWords(expires_at)}.
       </p>
       <h2>Your score</h2>
       <Score page={page} />
@@ -135,7 +136,7 @@ function Score(
         <strong>{scoreInWords(low)} and {scoreInWords(high)}</strong>, with a probability of{" "}
         {shareInWords(level)} by the service's own reckoning. It rests on{" "}
         {cases === 1 ? "one case" : `${cases} cases`}, the last of{" "}
-        {instantInWords(profile.last_interaction_at)}. From {thresholds.min_jis} on it counts as enough.
+        {localInWords(profile.last_interaction_at)}. From {thresholds.min_jis} on it counts as enough.
       </p>
       {history.length > 0 && <Drawing of={historyFigure({ history, thresholds })} />}
     </>
@@ -149,7 +150,7 @@ function Records({ records }: { readonly records: OwnPage["records"] }) {
       {records.map(({ id, kind, timestamp, decision, jis, verdict, explanation }) => (
         <details key={`${kind} ${id}`}>
           <summary>
-            {instantInWords(timestamp)}: {kind === "score" ? "case" : "decision"} <code>{id}</code>,{" "}
+            {localInWords(timestamp)}: {kind === "score" ? "case" : "decision"} <code>{id}</code>,{" "}
             {nameInWords(decision).toLowerCase()}
             {jis !== null && `, score ${scoreInWords(jis)}`}
             {verdict !== null && `, ${VERDICT_WORDS[verdict].toLowerCase()}`}
@@ -182,7 +183,7 @@ function Exercises({ exercises }: { readonly exercises: OwnPage["exercises"] }) 
     <ul>
       {exercises.map(({ title, state, set_at, case_count, decided }) => (
         <li key={set_at + title}>
-          {title}, set {instantInWords(set_at)}: {STATES[state]}, {decided} of {case_count} cases decided.
+          {title}, set {localInWords(set_at)}: {STATES[state]}, {decided} of {case_count} cases decided.
         </li>
       ))}
     </ul>

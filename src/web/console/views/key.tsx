@@ -1,6 +1,6 @@
 /** The organization's keys: named ones, and its own, which is rotated after a warning; new ones are shown once. */
 import { useState } from "preact/hooks";
-import { instantInWords } from "../../../pages/wording.ts";
+import { localInWords } from "../../shared/local_time.ts";
 import { Failure, View } from "../parts.tsx";
 import { useCaller, useSession } from "../session.tsx";
 import { NamedKeys } from "./named_keys.tsx";
@@ -21,7 +21,7 @@ export function KeyView() {
         if (key !== null) takeKey(rotated.new_api_key, key);
         return {
           title: "The key was rotated",
-          note: `${instantInWords(rotated.rotated_at)}. ${rotated.warning}${
+          note: `${localInWords(rotated.rotated_at)}. ${rotated.warning}${
             key === null ? "" : " A page that is signed in with the old one goes on with it."
           }`,
           label: "The new key: this is the only time that it is shown.",

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { type Role, ROLES } from "../../../domain/access.ts";
-import { instantInWords } from "../../../pages/wording.ts";
+import { localInWords } from "../../shared/local_time.ts";
 import { OpenSessions } from "../open_sessions.tsx";
 import { Answered, Empty, Failure, Grave, Instant, View } from "../parts.tsx";
 import { useCaller, useSession } from "../session.tsx";
@@ -97,7 +97,7 @@ function List({ users, onChanged }: { readonly users: readonly User[]; readonly 
 function linkShown(name: string, { link, expires_at }: Pick<UserInvited, "link" | "expires_at">) {
   return {
     title: `A link for ${name}`,
-    note: `Pass it on: nothing is sent. It works once, until ${instantInWords(expires_at)}.`,
+    note: `Pass it on: nothing is sent. It works once, until ${localInWords(expires_at)}.`,
     label: "The link: this is the only time that it is shown.",
     value: link,
   };

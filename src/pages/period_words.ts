@@ -1,0 +1,13 @@
+/** The period of a report in words. */
+import type { Report } from "../domain/report.ts";
+import { DAY_MS } from "../domain/time.ts";
+import { dayInWords, instantInWords } from "./wording.ts";
+
+/** A period in words: whole days by their first and last one, else by its bounds. */
+export function periodInWords({ start, end }: Report["period"]): string {
+  const [from, until] = [Date.parse(start), Date.parse(end)];
+  const isWholeDays = [from, until].every((bound) => bound % DAY_MS === 0);
+  if (!isWholeDays) return `${instantInWords(start)} (included) to ${instantInWords(end)} (not included)`;
+  const [first, last] = [start, new Date(until - 1).toISOString()].map(dayInWords);
+  return first === last ? first! : `${first} to ${last}`;
+}
