@@ -138,7 +138,7 @@ function Erase({ id, onErased }: About & { readonly onErased: (erased: Erased) =
       button="Erase this reviewer"
       title={`Erase ${name} for ever`}
       happens={[
-        "The content of all records of the reviewer is destroyed: what was sent, what was computed, the score, the history, the exercises, and the tie between the name and the entries.",
+        "The content of all records of the reviewer is destroyed: what was sent, what was computed, the score, the history, the exercises, the cases with their notes, what the reviewer contested, the team, and the tie between the name and the entries.",
         "This cannot be undone by anybody.",
         "The reviewer's links, to the own page and to exercises, end.",
         "The evidence chain records that somebody was erased (SUBJECT_ERASED), and the audit log who did it and when (OPERATOR_ERASED); neither names the reviewer.",
