@@ -153,12 +153,31 @@ const caseFields = {
   ...placeFields,
 };
 
-const presentFiguresSchema = caseFiguresSchema.extend({
+const presentSchema = caseFiguresSchema.extend({
   trend: z.number().meta({
     description: "Recent JIS minus long-term JIS, in points; negative if the JIS declines.",
   }),
-}).meta({ id: "PresentFigures" });
-export type PresentFigures = z.output<typeof presentFiguresSchema>;
+  exercise: z.object({
+    run_id: z.string(),
+    exercise_id: z.string(),
+    title: z.string(),
+    state: z.enum(["open", "started"]).meta({ description: "`started` once a case is decided." }),
+    decided: z.int().min(0),
+    case_count: z.int().min(1),
+    expires_at: isoTimestamp.meta({ description: "The end of its link." }),
+  }).nullable().meta({
+    description:
+      "The newest exercise that the operator is set and that is neither done nor over; null if there is none. GET /v1/exercises/{run_id} has it whole.",
+  }),
+}).meta({ id: "PresentState" });
+export type PresentState = z.output<typeof presentSchema>;
+
+const presentField = {
+  present: presentSchema.nullable().optional().meta({
+    description:
+      "With include=present: the operator's figures and the exercise that is open now; null if there are no figures.",
+  }),
+};
 
 const shownCaseSchema = z.object(caseFields).meta({ id: "Case" });
 export type ShownCase = z.output<typeof shownCaseSchema>;
@@ -171,6 +190,7 @@ export const caseResponseSchema = z.object({
   owners: z.array(z.object({ user_id: z.string(), name: z.string().nullable() })).meta({
     description: "The users to whom the case can be given now: active officers and admins.",
   }),
+  ...presentField,
   ...envelopeFields,
 }).meta({ id: "CaseResponse" });
 
@@ -185,13 +205,9 @@ export const openedCaseSchema = z.object({
 export type OpenedCase = z.output<typeof openedCaseSchema>;
 
 export const casesResponseSchema = z.object({
-  cases: z.array(
-    shownCaseSchema.extend({
-      present: presentFiguresSchema.nullable().optional().meta({
-        description: "With include=present: the operator's figures now; null if there are none.",
-      }),
-    }),
-  ).meta({ description: "The last opened first, without those of erased operators." }),
+  cases: z.array(shownCaseSchema.extend(presentField)).meta({
+    description: "The last opened first, without those of erased operators.",
+  }),
   count: z.int().min(0),
   next_cursor: z.string().nullable(),
   ...envelopeFields,

@@ -6,6 +6,8 @@ import assert from "node:assert/strict";
 import { type Answer, type Harness, OWN_ORIGIN, scoreRequest, withHarness } from "../harness.ts";
 import { verdictInWords } from "../../src/scoring/verdict_words.ts";
 import { Upkeep } from "../../src/operations/installation/upkeep.ts";
+import { builtInCaseSet } from "../../src/exercises/built_in.ts";
+import { choiceOf, decideAll, decideNext, setRun } from "../exercising.ts";
 import { JIS_2_0_0 } from "../models.ts";
 import { auditReports, decide, drawDue, sealStock, setPolicy } from "../probing.ts";
 import { refuses, storedText } from "../scenario.ts";
@@ -248,6 +250,85 @@ caseTest("cases are listed by state, owner, cause and operator, page by page", a
   }
   assert.deepEqual(seen, [third, second, first]);
 });
+
+/** The reads that a request makes of the database. */
+const reads = { count: 0 };
+
+caseTest(
+  "the present state of a case has the newest exercise that is set and not over, read at once for all operators",
+  async (world) => {
+    const { harness, key } = world;
+    const { send } = harness;
+    const ids = { ada: await open(world), bruno: await open(world, "bruno") };
+    const exercisesOf = async () => {
+      const { body, text, status } = await send("/v1/cases?include=present", { key });
+      assert.equal(status, 200, text);
+      const found: Record<string, unknown> = {};
+      for (const [operator, id] of Object.entries(ids)) {
+        const { present } = body.cases.find(({ case_id }: { case_id: string }) => case_id === id);
+        const one = await send(`/v1/cases/${id}?include=present`, { key });
+        assert.deepEqual(one.body.present, present, "one case says the same as the list");
+        found[operator] = present.exercise;
+      }
+      return found;
+    };
+    const openOf = async (operator: string) => {
+      const { body } = await send(`/v1/exercises?operator_id=${operator}`, { key });
+      const { run_id, exercise_id, title, state, decided, case_count, expires_at } = body.exercises.find(
+        ({ state }: { state: string }) => state === "open" || state === "started",
+      );
+      return { run_id, exercise_id, title, state, decided, case_count, expires_at };
+    };
+    assert.deepEqual(await exercisesOf(), { ada: null, bruno: null });
+    assert.ok(!("present" in (await send(`/v1/cases/${ids.ada}`, { key })).body), "unless it is asked for");
+
+    const set = { send, key };
+    await setRun(set, { operator_id: "ada", exercise_id: "ex_deferral_resistance_1" });
+    harness.clock.advance(MINUTE);
+    const second = await setRun(set, { operator_id: "ada", expires_hours: 48 });
+    assert.deepEqual(await exercisesOf(), { ada: await openOf("ada"), bruno: null });
+    assert.equal((await openOf("ada")).run_id, second.run.run_id);
+    const counted = async () => {
+      reads.count = 0;
+      await send("/v1/cases?include=present", { key });
+      return reads.count;
+    };
+    const one = await counted();
+    const third = await setRun(set, { operator_id: "bruno" });
+    assert.equal(await counted(), one, "the exercise of one more operator takes no read more");
+
+    const { next: { id, advice } } = (await send(`${third.path}/state`)).body;
+    const choice = choiceOf(await builtInCaseSet("financial", "en"), id, true);
+    const decided = await decideNext(set, third.path, { number: 1, choice, advised: advice !== null });
+    assert.equal(decided.status, 200, decided.text);
+    const started = await exercisesOf();
+    assert.deepEqual(started, { ada: await openOf("ada"), bruno: await openOf("bruno") });
+    const { state, decided: cases } = started.bruno as { state: string; decided: number };
+    assert.deepEqual([state, cases], ["started", 1]);
+
+    // One that is done, or over, is none; the one before it is still open.
+    await decideAll(set, third.path, () => true);
+    harness.clock.advance(2 * DAY + MINUTE);
+    assert.deepEqual(await exercisesOf(), { ada: await openOf("ada"), bruno: null });
+    assert.notEqual((await openOf("ada")).run_id, second.run.run_id);
+    harness.clock.advance(6 * DAY);
+    assert.deepEqual(await exercisesOf(), { ada: null, bruno: null });
+  },
+  {
+    model: JIS_2_0_0,
+    wrap: (database) => ({
+      ...database,
+      read(compiled) {
+        reads.count += 1;
+        return database.read(compiled);
+      },
+      snapshot(queries) {
+        reads.count += 1;
+        return database.snapshot(queries);
+      },
+    }),
+  },
+);
 
 caseTest("a contest opens a case, once while it is open", async (world) => {
   const { harness, key } = world;

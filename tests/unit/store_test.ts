@@ -36,6 +36,7 @@ import {
   WriteConflict,
 } from "../../src/store/database.ts";
 import { openEmbedded } from "../../src/store/embedded.ts";
+import { recentRunsQuery } from "../../src/store/exercises.ts";
 import {
   daysQuery,
   edgeQuery,
@@ -842,6 +843,21 @@ Deno.test(
         plan.join("\n"),
       );
     }
+  }),
+);
+
+Deno.test(
+  "the exercises that many operators were set lately are found by their kind and time, not among all entries of each",
+  withStore(async ({ database }) => {
+    const pseudonyms = Array.from({ length: 100 }, (_, index) => String(index).padStart(32, "0"));
+    const since = "2026-10-01T00:00:00.000Z";
+    const { sql, parameters } = recentRunsQuery({ family: "org/acme", pseudonyms, since, limit: 20 });
+    const plan = await planOf(database, sql, parameters);
+    assert.ok(
+      plan.includes("SEARCH e USING INDEX audit_entry_event (chain=? AND event_type=? AND ts>?)"),
+      plan.join("\n"),
+    );
+    assert.deepEqual(scansOf(plan).filter((step) => !step.startsWith("SCAN (subquery")), []);
   }),
 );
 

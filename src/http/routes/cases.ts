@@ -14,7 +14,7 @@ import { operatorIdSchema } from "../../domain/interaction.ts";
 import { BODY_LIMIT_BYTES } from "../../domain/limits.ts";
 import { userIdSchema } from "../../domain/user.ts";
 import { changeCase } from "../../operations/cases/change.ts";
-import { presentFiguresOf } from "../../operations/cases/figures.ts";
+import { presentOf } from "../../operations/cases/figures.ts";
 import { listCases, readCase } from "../../operations/cases/list.ts";
 import { namesOf } from "../../operations/cases/names.ts";
 import { openCase } from "../../operations/cases/open.ts";
@@ -65,6 +65,12 @@ const postCase: Route = {
   },
 };
 
+const includeField = {
+  include: z.enum(["present"]).optional().meta({
+    description: "`present`: besides, the operator's figures and the exercise that is open now.",
+  }),
+};
+
 const listParametersSchema = z.object({
   ...recordPage,
   limit: integerParameter({ min: 1, max: CASES_PAGE_MAX, fallback: CASES_PAGE_DEFAULT }),
@@ -74,7 +80,7 @@ const listParametersSchema = z.object({
   }),
   owner: userIdSchema.optional().meta({ description: "A user_id: the cases that this user has." }),
   cause: z.enum(CASE_CAUSES).optional(),
-  include: z.enum(["present"]).optional(),
+  ...includeField,
 });
 
 const getCases: Route = {
@@ -89,7 +95,7 @@ const getCases: Route = {
   success: { status: 200, description: "A page of cases.", schema: casesResponseSchema },
   examples: [
     { summary: "Those that need somebody" },
-    { summary: "The same, with the reviewers' figures now", query: { include: "present" } },
+    { summary: "The same, with the reviewers' figures and exercises now", query: { include: "present" } },
     { summary: "All of a reviewer", query: { operator_id: "reviewer-ada", state: "all" } },
   ],
   async handler({ dependencies }, { exchange, request }) {
@@ -105,9 +111,10 @@ const getCases: Route = {
     });
     const { orgId } = exchange.caller!;
     const { shown } = await namesOf(dependencies, orgId);
-    const present = include === undefined
-      ? null
-      : await presentFiguresOf(dependencies, orgId, cases.map((one) => one.operator_id));
+    const present = include === undefined ? null : await presentOf(dependencies, orgId, {
+      operatorIds: cases.map((one) => one.operator_id),
+      now: exchange.call.now,
+    });
     return {
       status: 200,
       body: {
@@ -121,6 +128,8 @@ const getCases: Route = {
   },
 };
 
+const getParametersSchema = z.object(includeField);
+
 const getCase: Route = {
   ...KEYED_READ,
   ...keyFor("followUp"),
@@ -129,14 +138,30 @@ const getCase: Route = {
   summary: "One case",
   description: "Returns a case with its steps, each with its place on the chain.",
   pathParameters: casePathSchema,
+  parameters: getParametersSchema,
   success: { status: 200, description: "The case.", schema: caseResponseSchema },
   errors: ["NOT_FOUND", "GONE"],
-  examples: [{ summary: "One", path: { case_id: CASE_OF_THE_EXAMPLE } }],
-  async handler({ dependencies }, { exchange, path }) {
+  examples: [
+    { summary: "One", path: { case_id: CASE_OF_THE_EXAMPLE } },
+    {
+      summary: "The same, with the reviewer's figures and exercise now",
+      path: { case_id: CASE_OF_THE_EXAMPLE },
+      query: { include: "present" },
+    },
+  ],
+  async handler({ dependencies }, { exchange, path, request }) {
     const { case_id } = parseWith(casePathSchema, path);
+    const { include } = parseParameters(request, getParametersSchema);
     const { orgId } = exchange.caller!;
     const { recorded } = await readCase(dependencies, orgId, case_id);
-    return { status: 200, body: await bodyOf(dependencies, orgId, recorded) };
+    const body = await bodyOf(dependencies, orgId, recorded);
+    if (include === undefined) return { status: 200, body };
+    const { operator_id: operatorId } = recorded;
+    const present = await presentOf(dependencies, orgId, {
+      operatorIds: [operatorId],
+      now: exchange.call.now,
+    });
+    return { status: 200, body: { ...body, present: present.get(operatorId) ?? null } };
   },
 };
 

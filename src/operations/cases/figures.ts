@@ -1,9 +1,11 @@
 /** An operator's figures as a case records them. */
-import type { Reading, Scoring } from "../shared/capabilities.ts";
-import type { CaseFigures, PresentFigures } from "../../domain/case.ts";
+import type { Proving, Reading, Scoring, Writing } from "../shared/capabilities.ts";
+import type { CaseFigures, PresentState } from "../../domain/case.ts";
+import type { ExerciseRun } from "../../exercises/answers.ts";
 import { currentTrend } from "../../scoring/decay.ts";
 import { newestQuery, operatorNamed } from "../../store/interactions.ts";
 import { operatorQuery } from "../../store/operators.ts";
+import { openRunsOf } from "../exercises/list.ts";
 import { currentFigures } from "../reporting/operators.ts";
 import { requireCurrentOperators } from "../scoring/current_operator.ts";
 
@@ -23,21 +25,37 @@ export async function readCurrent(dependencies: Reading & Scoring, orgId: string
   return { ...current, figures, lastAt: row.t1 };
 }
 
-/** The figures of some operators now with their trends, by operator; without those who were never scored. @throws {AlteredRows}. */
-export async function presentFiguresOf(
-  dependencies: Reading & Scoring,
+/**
+ * The figures of some operators now with their trends, and the exercise that each is set and that is not over, by operator; without
+ * those who were never scored.
+ * @throws {AlteredError}; {AlteredRows}.
+ */
+export async function presentOf(
+  dependencies: Reading & Proving & Scoring & Writing,
   orgId: string,
-  operatorIds: Iterable<string>,
-): Promise<ReadonlyMap<string, PresentFigures>> {
+  { operatorIds, now }: { readonly operatorIds: Iterable<string>; readonly now: number },
+): Promise<ReadonlyMap<string, PresentState>> {
   const { model: { document } } = dependencies;
+  const ids = [...new Set(operatorIds)];
   const found = await Promise.all(
-    [...new Set(operatorIds)].map(async (id) => [id, await readCurrent(dependencies, orgId, id)] as const),
+    ids.map(async (id) => [id, await readCurrent(dependencies, orgId, id)] as const),
   );
+  const runs = await openRunsOf(dependencies, { orgId, operatorIds: ids, now });
   return new Map(
     found.flatMap(([id, current]) =>
-      current === null ? [] : [[id, { ...current.figures, trend: currentTrend(document, current.state) }]]
+      current === null ? [] : [[id, {
+        ...current.figures,
+        trend: currentTrend(document, current.state),
+        exercise: openExercise(runs.get(id)),
+      }]]
     ),
   );
+}
+
+function openExercise(run: ExerciseRun | undefined): PresentState["exercise"] {
+  if (run === undefined || (run.state !== "open" && run.state !== "started")) return null;
+  const { run_id, exercise_id, title, state, decided, case_count, expires_at } = run;
+  return { run_id, exercise_id, title, state, decided, case_count, expires_at };
 }
 
 /** The figures that a case records; null if the operator was never scored. @throws {AlteredRows}. */

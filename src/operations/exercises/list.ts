@@ -6,13 +6,18 @@ import {
   type ExerciseRun,
 } from "../../exercises/answers.ts";
 import { ServiceError } from "../../domain/errors.ts";
+import { EXERCISE_LINK_HOURS_MAX, EXERCISES_PAGE_DEFAULT } from "../../domain/limits.ts";
+import { MINUTE_MS } from "../../domain/time.ts";
 import { evidenceChain } from "../../evidence/chain_name.ts";
 import { metricValue } from "../../exercises/measures.ts";
-import { scoresBesideQuery } from "../../store/exercises.ts";
+import { recentRunsQuery, scoresBesideQuery } from "../../store/exercises.ts";
+import type { ProvenRecord } from "../../store/proven_pages.ts";
 import { type InteractionRow, interactions, subjects } from "../../store/records.ts";
 import { AlteredRows } from "../../store/seals.ts";
 import type { OrganizationCaller } from "../shared/call.ts";
 import { newestRecords } from "../shared/newest_records.ts";
+import { ownEpochs, readAtPositions } from "../shared/proven_records.ts";
+import { pseudonymsOf } from "../shared/pseudonyms.ts";
 import { readSealed, requireSealed } from "../shared/sealed_reads.ts";
 import { decidedRows, listedRun, type Needs, readRun, resultsOf, type Run, runOfRecord } from "./runs.ts";
 
@@ -53,12 +58,55 @@ async function newestRuns(
     { family: evidenceChain(orgId), eventType: "EXERCISE_SET" },
     { subject, below, limit },
   );
+  return { runs: await runsOfRecords(dependencies, orgId, records), next };
+}
+
+/** The runs of proven entries, without those of erased operators. @throws {AlteredError} */
+async function runsOfRecords(
+  dependencies: Needs,
+  orgId: string,
+  records: readonly ProvenRecord[],
+): Promise<readonly Run[]> {
   const runs: Run[] = [];
   for (const record of records) {
     const run = await runOfRecord(dependencies, orgId, record);
     if (run !== null) runs.push(run);
   }
-  return { runs, next };
+  return runs;
+}
+
+/**
+ * By operator, the newest run that is set and not over, among as many as the first page of a list has; without operators who have
+ * none. It asks as often for many operators as for one.
+ * @throws {AlteredError}; {AlteredRows}.
+ */
+export async function openRunsOf(
+  dependencies: Needs,
+  { orgId, operatorIds, now }: {
+    readonly orgId: string;
+    readonly operatorIds: readonly string[];
+    readonly now: number;
+  },
+): Promise<ReadonlyMap<string, ExerciseRun>> {
+  const family = evidenceChain(orgId);
+  const pseudonyms = [...(await pseudonymsOf(dependencies, orgId, operatorIds)).values()];
+  // No link lives longer, so no earlier run is open.
+  const since = new Date(now - EXERCISE_LINK_HOURS_MAX * 60 * MINUTE_MS).toISOString();
+  const places = await dependencies.database.read(
+    recentRunsQuery({ family, pseudonyms, since, limit: EXERCISES_PAGE_DEFAULT }),
+  );
+  if (places.length === 0) return new Map();
+  const positions = places.map(({ position }) => position);
+  const records = await readAtPositions(dependencies, await ownEpochs(dependencies, family), positions);
+  // Retention may have removed one during the look-up.
+  const found = positions.flatMap((position) => records.get(position) ?? []);
+  const runs = (await runsOfRecords(dependencies, orgId, found))
+    .filter(({ input: { expires_at } }) => now <= Date.parse(expires_at));
+  const results = await resultsOf(dependencies, orgId, runs);
+  const open = runs.map((run) => listedRun(run, results.get(run.runId)!, now))
+    .filter(({ state }) => state === "open" || state === "started");
+  // The first of an operator is the newest: a map keeps the last.
+  return new Map(open.toReversed().map((run) => [run.operator_id, run]));
 }
 
 /**
