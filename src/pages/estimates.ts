@@ -47,9 +47,9 @@ export type WorkKind = (typeof WORK)[number];
 
 const WORK_NAMES: Readonly<Record<WorkKind, string>> = {
   live: "All live work",
-  high_stakes: "Of it, high stakes",
-  critical: "Of it, critical",
-  probes: "Of it, sealed probes",
+  high_stakes: "High stakes",
+  critical: "Critical decisions",
+  probes: "Sealed probes",
   announced: "Announced tests",
 };
 

@@ -171,7 +171,7 @@ homeTest("an admin sets an operator's team from the operator's page", async (vis
   assert.equal((await ask(demo, "/v1/operator/reviewer-chen/profile")).profile.team, "Second line");
   await page.getByRole("button", { name: "Set the team" }).click();
   await page.getByRole("button", { name: "Take the team away" }).click();
-  await page.getByText("In no team.").waitFor();
+  await page.getByText("No team · ").waitFor();
   await assertAccessible(page, "the operator without a team");
 });
 

@@ -4,7 +4,9 @@
  */
 import assert from "node:assert/strict";
 import type { Locator, Page } from "playwright-core";
-import { verdictInWords } from "../../src/scoring/verdict_words.ts";
+import type { VerdictStatus } from "../../src/domain/enums.ts";
+import { nameInWords } from "../../src/pages/wording.ts";
+import { VERDICT_WORDS, verdictInWords } from "../../src/scoring/verdict_words.ts";
 import { decideAll, type Setting } from "../exercising.ts";
 import { assertAccessible, assertFits, browserTests, tabTo, THEMES, type Visit } from "./browser.ts";
 import { choose, go, shown, signIn, signInByLink } from "./console.ts";
@@ -116,6 +118,9 @@ sharedTest(
       const text = await page.locator("main").innerText();
       const places = [
         operator,
+        VERDICT_WORDS[profile.verdict.status as VerdictStatus],
+        nameInWords(profile.domain),
+        "Verdict and cause",
         verdictInWords(profile.verdict),
         "the reviewer departs from wrong advice in",
         "Next step",
@@ -130,6 +135,27 @@ sharedTest(
       assert.deepEqual(places, places.toSorted((a, b) => a - b), text);
       const acts = page.locator("section.next").locator("button, a.button");
       assert.deepEqual(await acts.allInnerTexts(), [act]);
+      // Beside the name, with its sign: colour alone says nothing.
+      const mark = page.locator(".title .status");
+      assert.equal(await mark.innerText(), VERDICT_WORDS[profile.verdict.status as VerdictStatus]);
+      assert.notEqual(
+        await mark.evaluate((element) => getComputedStyle(element, "::before").content),
+        "none",
+      );
+      const kinds = page.getByRole("region", { name: "Rates by kind of work" });
+      assert.deepEqual(await kinds.getByRole("rowheader").allInnerTexts(), [
+        "All live work",
+        "High stakes",
+        "Critical decisions",
+        "Sealed probes",
+        "Announced tests",
+      ]);
+      const { announced } = profile.estimates;
+      assert.equal(announced, null);
+      assert.deepEqual(
+        await kinds.getByRole("row").filter({ hasText: "Announced tests" }).getByRole("cell").allInnerTexts(),
+        ["No known case", "No known case"],
+      );
     }
     // The latest decisions come on demand.
     const before = requests.length;
@@ -255,6 +281,10 @@ sharedTest(
     const operator = await operatorWith(demo, "non_compliant");
     const { exercises } = await ask(demo, "/v1/maintenance/recommend", { operator_id: operator });
     const clicks = await fromHome(page, operator);
+    const fold = page.locator(".recommended > summary");
+    assert.equal(await fold.innerText(), `${exercises.length} exercises are recommended`);
+    assert.equal(await page.locator(".exercise-card:visible").count(), 0, "what is not set is folded");
+    await fold.click();
     for (const steps of await page.locator(".exercise-card summary").all()) await steps.click();
     assert.ok(await page.locator(".exercise-card ol li").count() >= 3 * exercises.length);
     const cards = (await page.locator(".exercise-card").allInnerTexts()).join("\n");
@@ -471,7 +501,9 @@ sharedTest(
       await page.getByText("Set an exercise that trains").waitFor();
       const mayAct = role === "officer" || role === "admin";
       assert.equal(await button(page, "Set an exercise").count(), mayAct ? 1 : 0, role);
+      await page.locator(".recommended > summary").click();
       assert.equal(await page.getByRole("button", { name: /^Set “/ }).count() > 0, mayAct, role);
+      assert.equal(await button(page, "Set the team").count(), role === "admin" ? 1 : 0, role);
       if (role === "viewer") await page.getByText("Your role may read.").waitFor();
       assert.ok(requests.every(({ status }) => status < 400), role);
       await assertAccessible(page, role);

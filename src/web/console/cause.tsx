@@ -3,6 +3,7 @@ import { conductInWords, nextStep } from "../../pages/operator_cause.ts";
 import { nameInWords } from "../../pages/wording.ts";
 import { verdictInWords } from "../../scoring/verdict_words.ts";
 import { addressOf, Figure, toneOf } from "./parts.tsx";
+import { isRunOpen } from "./practice.tsx";
 import { may, useSession } from "./session.tsx";
 import { type ExerciseDefaults, SetExercise } from "./set_exercise.tsx";
 import type { Exercises, Maintenance, Profile } from "./types.ts";
@@ -56,7 +57,7 @@ export function NextStep({ id, body, recommended, set, defaults, isAsked, onSet 
   const days = projection!.days_to_non_compliance;
   const { act, sentence } = nextStep({
     verdict,
-    open: set.exercises.find(({ state }) => state === "open" || state === "started") ?? null,
+    open: set.exercises.find(isRunOpen) ?? null,
     isNotHeardOf: projection!.not_heard_of,
     daysAway: projection!.days_since_last_interaction,
     aim: recommended === null || recommended.intervention_type === "none"

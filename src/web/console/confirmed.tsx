@@ -18,6 +18,7 @@ export function Confirmed(
   {
     button,
     isMain = false,
+    isQuiet = false,
     isOpenAtFirst = false,
     title,
     choices,
@@ -33,6 +34,8 @@ export function Confirmed(
     readonly button: string;
     /** Whether it is the view's first button. */
     readonly isMain?: boolean;
+    /** Whether the button looks like a link. */
+    readonly isQuiet?: boolean;
     /** Whether the question stands open, with the focus, as soon as it is there. */
     readonly isOpenAtFirst?: boolean;
     /** The question's heading. */
@@ -59,6 +62,8 @@ export function Confirmed(
   useEffect(() => {
     if (isOpen) head.current?.focus();
   }, [isOpen]);
+  const isGrave = ways.some((way) => way.isGrave);
+  const look = isMain ? "main" : isGrave ? "grave" : isQuiet ? "link" : undefined;
   const close = () => {
     setOpen(false);
     opener.current?.focus();
@@ -71,7 +76,7 @@ export function Confirmed(
       <button
         ref={opener}
         type="button"
-        class={isMain ? "main" : undefined}
+        class={look}
         aria-expanded={isOpen}
         onClick={() => setOpen(!isOpen)}
       >

@@ -14,8 +14,12 @@ import { localInWords } from "../shared/local_time.ts";
 import type { Asked } from "./use_answer.ts";
 
 /** One view: a keyboard and a screen reader begin at its heading. */
-export function View({ title, isNarrow = false, children }: {
+export function View({ title, mark, line, isNarrow = false, children }: {
   readonly title: string;
+  /** Stands beside the heading. */
+  readonly mark?: ComponentChildren;
+  /** A quiet line below the heading. */
+  readonly line?: ComponentChildren;
   /** Whether it is a short form and nothing else. */
   readonly isNarrow?: boolean;
   readonly children: ComponentChildren;
@@ -28,9 +32,13 @@ export function View({ title, isNarrow = false, children }: {
   return (
     <main id="main" class={isNarrow ? "narrow" : undefined}>
       <Printed title={title} />
-      <h1 ref={heading} tabIndex={-1}>
-        <bdi>{title}</bdi>
-      </h1>
+      <div class="title">
+        <h1 ref={heading} tabIndex={-1}>
+          <bdi>{title}</bdi>
+        </h1>
+        {mark}
+      </div>
+      {line !== undefined && <div class="title-line">{line}</div>}
       {children}
     </main>
   );

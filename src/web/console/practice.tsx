@@ -1,4 +1,5 @@
-/** The exercises of an operator: what is recommended, as numbered steps, and what was set, with result and effect. */
+/** The exercises of an operator: the one that is set, what is recommended, folded as numbered steps, and what was set before. */
+import { Fragment } from "preact";
 import { useState } from "preact/hooks";
 import { rateInWords } from "../../pages/estimates.ts";
 import {
@@ -54,6 +55,7 @@ function Recommended({ recommendation, exercises, id, set, defaults, onSet }: Ma
   const { intervention_type, target_dimension, difficulty, frequency_ratio } = recommendation;
   const isHeld = (one: string) => set.can_be_set.some(({ exercise_id }) => exercise_id === one);
   const heldHere = exercises.filter((one) => isHeld(one.id));
+  const isOne = exercises.length === 1;
   return (
     <>
       <p>
@@ -65,88 +67,119 @@ function Recommended({ recommendation, exercises, id, set, defaults, onSet }: Ma
         {nameInWords(target_dimension).toLowerCase()}, at the difficulty “{nameInWords(difficulty)
           .toLowerCase()}”.
       </p>
-      <ol class="steps">
-        <li>
-          Choose one of these {countInWords(exercises.length, "exercise")}. The service can hold{" "}
-          {heldHere.length > 0
-            ? joinWithAnd(heldHere.map(({ title }) => `“${title}”`))
-            : "none of them by itself, but others"}; any of them can be held by hand with its printed sheet.
-        </li>
-        <li>Tell the reviewer beforehand that exercises happen, and pass on the link or the sheet.</li>
-        <li>Look at the result here, and go through the questions for afterwards together.</li>
-        <li>After 30 more live cases look at the effect; then set the next one, or stop.</li>
-      </ol>
-      {exercises.map((exercise) => {
-        const sheet = exerciseSheet(exercise);
-        return (
-          <article class="exercise-card" key={exercise.id} aria-label={exercise.title}>
-            <h3>{exercise.title}</h3>
-            <p>{sheet.purpose}</p>
-            <p class="small">
-              {countInWords(sheet.cases, "case")}, about {countInWords(sheet.minutes, "minute")}.{" "}
-              {sheet.passed}
-            </p>
-            <details>
-              <summary>The steps of “{exercise.title}”</summary>
-              <h4>Prepare it</h4>
-              <ol>{[...sheet.setup, ...sheet.conditions].map((step) => <li key={step}>{step}</li>)}</ol>
-              <h4>What the reviewer does</h4>
-              <ol>{sheet.instructions.map((step) => <li key={step}>{step}</li>)}</ol>
-              <h4>Afterwards</h4>
-              <ol>{sheet.debrief.map((step) => <li key={step}>{step}</li>)}</ol>
-            </details>
-            <div class="actions">
-              <a
-                class="button"
-                aria-label={`Sheet to print: ${exercise.title}`}
-                href={`/console/operators/${encodeURIComponent(id)}/sheets/${
-                  encodeURIComponent(exercise.id)
-                }`}
-              >
-                Sheet to print
-              </a>
-            </div>
-            {mayAct && isHeld(exercise.id) && (
-              <SetExercise
-                id={id}
-                button={`Set “${exercise.title}”`}
-                held={set.can_be_set}
-                defaults={{ ...defaults, exerciseId: exercise.id }}
-                onSet={onSet}
-              />
-            )}
-          </article>
-        );
-      })}
-      {mayAct && heldHere.length === 0 && (
-        <SetExercise
-          id={id}
-          button="Set another exercise"
-          held={set.can_be_set}
-          defaults={defaults}
-          onSet={onSet}
-        />
-      )}
+      <p>
+        To hold one by hand, print its sheet: {exercises.map((exercise, index) => (
+          <Fragment key={exercise.id}>
+            {index > 0 && (index === exercises.length - 1 ? " or " : ", ")}
+            <a
+              aria-label={`Sheet to print: ${exercise.title}`}
+              href={`/console/operators/${encodeURIComponent(id)}/sheets/${encodeURIComponent(exercise.id)}`}
+            >
+              {exercise.title}
+            </a>
+          </Fragment>
+        ))}.
+      </p>
+      <details class="recommended">
+        <summary>{countInWords(exercises.length, "exercise")} {isOne ? "is" : "are"} recommended</summary>
+        <ol class="steps">
+          <li>
+            Choose one of these {countInWords(exercises.length, "exercise")}. The service can hold{" "}
+            {heldHere.length > 0
+              ? joinWithAnd(heldHere.map(({ title }) => `“${title}”`))
+              : "none of them by itself, but others"}; any of them can be held by hand with its printed sheet.
+          </li>
+          <li>Tell the reviewer beforehand that exercises happen, and pass on the link or the sheet.</li>
+          <li>Look at the result here, and go through the questions for afterwards together.</li>
+          <li>After 30 more live cases look at the effect; then set the next one, or stop.</li>
+        </ol>
+        {exercises.map((exercise) => {
+          const sheet = exerciseSheet(exercise);
+          return (
+            <article class="exercise-card" key={exercise.id} aria-label={exercise.title}>
+              <h3>{exercise.title}</h3>
+              <p>{sheet.purpose}</p>
+              <p class="small">
+                {countInWords(sheet.cases, "case")}, about {countInWords(sheet.minutes, "minute")}.{" "}
+                {sheet.passed}
+              </p>
+              <details>
+                <summary>The steps of “{exercise.title}”</summary>
+                <h4>Prepare it</h4>
+                <ol>{[...sheet.setup, ...sheet.conditions].map((step) => <li key={step}>{step}</li>)}</ol>
+                <h4>What the reviewer does</h4>
+                <ol>{sheet.instructions.map((step) => <li key={step}>{step}</li>)}</ol>
+                <h4>Afterwards</h4>
+                <ol>{sheet.debrief.map((step) => <li key={step}>{step}</li>)}</ol>
+              </details>
+              {mayAct && isHeld(exercise.id) && (
+                <SetExercise
+                  id={id}
+                  button={`Set “${exercise.title}”`}
+                  held={set.can_be_set}
+                  defaults={{ ...defaults, exerciseId: exercise.id }}
+                  onSet={onSet}
+                />
+              )}
+            </article>
+          );
+        })}
+        {mayAct && heldHere.length === 0 && (
+          <SetExercise
+            id={id}
+            button="Set another exercise"
+            held={set.can_be_set}
+            defaults={defaults}
+            onSet={onSet}
+          />
+        )}
+      </details>
     </>
   );
 }
 
-/** The exercises that were set, the last one first; earlier ones on demand. */
-export function SetBefore({ id, set }: { readonly id: string; readonly set: Exercises }) {
-  const [isAsked, setAsked] = useState(false);
-  const { exercises, next_cursor: next } = set;
-  if (exercises.length === 0 && next === null) {
-    return (
-      <Empty>
-        <p>None was set yet.</p>
-      </Empty>
-    );
-  }
+type RunOfList = Exercises["exercises"][number];
+
+/** Whether an exercise is set, and neither done nor over. */
+export function isRunOpen({ state }: RunOfList): boolean {
+  return state === "open" || state === "started";
+}
+
+/** The exercises that are set, and neither done nor over. */
+export function SetNow({ set }: { readonly set: Exercises }) {
+  if (!set.exercises.some(isRunOpen)) return null;
   return (
     <>
-      <ul class="runs">
-        {exercises.map((run, index) => <Run key={run.run_id} run={run} place={`exercises.${index}`} />)}
-      </ul>
+      <h3>Set now</h3>
+      <Runs set={set} isShown={isRunOpen} />
+    </>
+  );
+}
+
+/** The exercises that are done or over, the last one first; earlier ones on demand. */
+export function SetBefore({ id, set }: { readonly id: string; readonly set: Exercises }) {
+  const { exercises, next_cursor: next } = set;
+  if (exercises.length === 0 && next === null) return <p class="muted">No exercise was set yet.</p>;
+  if (exercises.every(isRunOpen) && next === null) return null;
+  return (
+    <>
+      <h3>Set before</h3>
+      <PageOfRuns id={id} set={set} isShown={(run) => !isRunOpen(run)} />
+    </>
+  );
+}
+
+interface SomeRuns {
+  readonly set: Exercises;
+  readonly isShown: (run: RunOfList) => boolean;
+}
+
+function PageOfRuns({ id, ...runs }: SomeRuns & { readonly id: string }) {
+  const [isAsked, setAsked] = useState(false);
+  const { next_cursor: next } = runs.set;
+  return (
+    <>
+      <Runs {...runs} />
       {next !== null && (isAsked ? <Earlier id={id} cursor={next} /> : (
         <p>
           <button type="button" onClick={() => setAsked(true)}>Earlier exercises</button>
@@ -158,11 +191,21 @@ export function SetBefore({ id, set }: { readonly id: string; readonly set: Exer
 
 function Earlier({ id, cursor }: { readonly id: string; readonly cursor: string }) {
   const asked = useAnswer<Exercises>({ path: addressOf("/v1/exercises", { operator_id: id, cursor }) });
-  return <Answered asked={asked}>{(set) => <SetBefore id={id} set={set} />}</Answered>;
+  return <Answered asked={asked}>{(set) => <PageOfRuns id={id} set={set} isShown={() => true} />}</Answered>;
+}
+
+function Runs({ set, isShown }: SomeRuns) {
+  return (
+    <ul class="runs">
+      {set.exercises.map((run, index) =>
+        isShown(run) && <Run key={run.run_id} run={run} place={`exercises.${index}`} />
+      )}
+    </ul>
+  );
 }
 
 function Run({ run, place }: {
-  readonly run: Exercises["exercises"][number];
+  readonly run: RunOfList;
   /** Its place in the answer. */
   readonly place: string;
 }) {

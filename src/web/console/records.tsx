@@ -29,11 +29,15 @@ export function Records({ id, onErased }: About & { readonly onErased: (erased: 
             copy; an admin erases.
           </p>
         )}
-      <WhoIs key={`name ${id}`} pseudonym={id} />
-      <IssuePageLink key={`link ${id}`} id={id} />
-      <Copy key={`copy ${id}`} id={id} />
-      <Export />
-      <Erase key={`erase ${id}`} id={id} onErased={onErased} />
+      <div class="row">
+        <WhoIs pseudonym={id} />
+        <IssuePageLink id={id} />
+        <Copy id={id} />
+        <Export />
+        <div class="apart">
+          <Erase id={id} onErased={onErased} />
+        </div>
+      </div>
     </section>
   );
 }

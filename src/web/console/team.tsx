@@ -1,13 +1,12 @@
-/** The team of an operator, which an admin sets. */
+/** Sets the team of an operator, which an admin may. */
 import { useState } from "preact/hooks";
 import { Confirmed } from "./confirmed.tsx";
 import { Field } from "./field.tsx";
-import { Figure } from "./parts.tsx";
 import { may, useCaller, useSession } from "./session.tsx";
 import type { TeamsSet } from "./types.ts";
 import { useAction } from "./use_answer.ts";
 
-export function Team({ id, team, onSet }: {
+export function SetTeam({ id, team, onSet }: {
   /** The operator. */
   readonly id: string;
   /** Null without one, and where reviewers are pseudonyms. */
@@ -15,11 +14,10 @@ export function Team({ id, team, onSet }: {
   readonly onSet: () => void;
 }) {
   const { signedIn } = useSession();
-  const maySet = may(signedIn, "team") && signedIn.privacy === "named";
   const [name, setName] = useState(team ?? "");
   const caller = useCaller();
   const { busy, error, run } = useAction<TeamsSet>();
-  if (team === null && !maySet) return null;
+  if (!may(signedIn, "team") || signedIn.privacy !== "named") return null;
   const set = async (next: string | null) => {
     const body = { assignments: [{ operator_id: id, team: next }] };
     const request = { method: "POST", path: "/v1/organization/teams", body } as const;
@@ -28,37 +26,32 @@ export function Team({ id, team, onSet }: {
     return done;
   };
   return (
-    <section aria-labelledby="team">
-      <h2 id="team">Team</h2>
-      <p>{team === null ? "In no team." : <Figure of="profile.team" value={team} />}</p>
-      {maySet && (
-        <Confirmed
-          button="Set the team"
-          title="Set the team"
-          choices={
-            <Field
-              id="team-name"
-              label="Name of the team"
-              type="text"
-              autocomplete="off"
-              value={name}
-              onInput={setName}
-            />
-          }
-          happens={[
-            "The operator is listed and compared with this team, in earlier weeks, too.",
-            "The chain records the team and who set it (TEAM_SET); it is erased with the operator's data.",
-          ]}
-          stays={["No score and no verdict changes."]}
-          ways={[
-            { label: "Set it", act: () => set(name) },
-            ...(team === null ? [] : [{ label: "Take the team away", act: () => set(null) }]),
-          ]}
-          ready={name.trim() !== ""}
-          busy={busy}
-          error={error}
+    <Confirmed
+      button="Set the team"
+      isQuiet
+      title="Set the team"
+      choices={
+        <Field
+          id="team-name"
+          label="Name of the team"
+          type="text"
+          autocomplete="off"
+          value={name}
+          onInput={setName}
         />
-      )}
-    </section>
+      }
+      happens={[
+        "The operator is listed and compared with this team, in earlier weeks, too.",
+        "The chain records the team and who set it (TEAM_SET); it is erased with the operator's data.",
+      ]}
+      stays={["No score and no verdict changes."]}
+      ways={[
+        { label: "Set it", act: () => set(name) },
+        ...(team === null ? [] : [{ label: "Take the team away", act: () => set(null) }]),
+      ]}
+      ready={name.trim() !== ""}
+      busy={busy}
+      error={error}
+    />
   );
 }

@@ -1,4 +1,4 @@
-/** How an operator judges: live work, by stakes, sealed probes and announced tests side by side, with their intervals. */
+/** How an operator judges: live work, by stakes, sealed probes and announced tests as rows, both rates with their intervals. */
 import { estimateRows, rateInWords, ratesByWork } from "../../pages/estimates.ts";
 import { rateBar } from "../../pages/rate_bar.ts";
 import { percentInWords } from "../../pages/wording.ts";
@@ -14,30 +14,40 @@ const RATES = [["departs_when_wrong", "Departs from wrong advice"], [
   "Departs from right advice",
 ]] as const;
 
-export function HowJudged({ estimates }: { readonly estimates: Estimates | null }) {
-  if (estimates === null) return null;
+/** Both rates of each kind of work. */
+export function WorkRates({ estimates }: { readonly estimates: Estimates }) {
   return (
     <>
-      <h2>How the reviewer judges</h2>
       <p>
         To depart from wrong advice is to find an error; to depart from right advice is a false alarm. Each
         range holds its rate with {percentInWords(ESTIMATE_LEVEL)}.
       </p>
-      <ul class="tiles work" aria-label="Rates by kind of work">
+      <Rows label="Rates by kind of work" columns={["Work", ...RATES.map(([, label]) => label)]}>
         {ratesByWork(estimates).map(({ kind, name, rates }) => {
           const place = kind === "live" ? "profile.estimates" : `profile.estimates.${kind}`;
           return (
-            <li class="tile" key={kind}>
-              <h3>{name}</h3>
-              {rates === null ? <p class="small muted">No such case is known.</p> : (
-                RATES.map(([of, label]) => (
-                  <Rate key={of} label={label} of={`${place}.${of}`} rate={rates[of]} />
-                ))
-              )}
-            </li>
+            <tr key={kind}>
+              <th scope="row">{name}</th>
+              {RATES.map(([of]) => (
+                <td key={of}>
+                  {rates === null
+                    ? <span class="muted">No known case</span>
+                    : <Rate of={`${place}.${of}`} rate={rates[of]} />}
+                </td>
+              ))}
+            </tr>
           );
         })}
-      </ul>
+      </Rows>
+    </>
+  );
+}
+
+/** What the known cases say of the reviewer besides. */
+export function KnownEstimates({ estimates }: { readonly estimates: Estimates }) {
+  return (
+    <div class="estimates">
+      <h3>Estimates from the known cases</h3>
       <Rows
         label="Estimates from the known cases"
         columns={["Quantity", "#Estimate", `#${percentInWords(ESTIMATE_LEVEL)} interval`, "What it says"]}
@@ -51,30 +61,30 @@ export function HowJudged({ estimates }: { readonly estimates: Estimates | null 
           </tr>
         ))}
       </Rows>
-    </>
+    </div>
   );
 }
 
-function Rate({ label, of, rate }: {
-  readonly label: string;
+function Rate({ of, rate }: {
   /** Its place in the answer. */
   readonly of: string;
   readonly rate: RateEstimate;
 }) {
   return (
     <div class="rate-line">
-      <span class="name">{label}</span>
-      <strong data-rate={`${of}.mean`}>{rateInWords(rate.mean)}</strong>{" "}
-      <span class="small">
-        <span data-rate={`${of}.low`}>{rateInWords(rate.low)}</span> to{" "}
-        <span data-rate={`${of}.high`}>{rateInWords(rate.high)}</span>,{" "}
+      <strong data-rate={`${of}.mean`}>{rateInWords(rate.mean)}</strong>
+      <Drawing of={rateBar(rate)} />
+      <span class="small muted">
+        <span class="whole">
+          <span data-rate={`${of}.low`}>{rateInWords(rate.low)}</span> to{" "}
+          <span data-rate={`${of}.high`}>{rateInWords(rate.high)}</span>,
+        </span>{" "}
         {rate.cases === 0 ? <>without a known case: what is usual</> : (
-          <>
+          <span class="whole">
             <Figure of={`${of}.cases`} value={rate.cases} /> known {rate.cases === 1 ? "case" : "cases"}
-          </>
+          </span>
         )}
       </span>
-      <Drawing of={rateBar(rate)} />
     </div>
   );
 }

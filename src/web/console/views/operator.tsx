@@ -7,16 +7,16 @@ import { nameInWords, shareInWords } from "../../../pages/wording.ts";
 import { Drawing } from "../../shared/drawing.tsx";
 import { Cause, NextStep } from "../cause.tsx";
 import { DecisionRows } from "../decision_rows.tsx";
-import { addressOf, Answered, Band, Empty, Figure, Instant, Tile, View } from "../parts.tsx";
-import { Recommendation, SetBefore } from "../practice.tsx";
+import { addressOf, Answered, Band, Empty, Figure, Instant, Tile, VerdictMark, View } from "../parts.tsx";
+import { Recommendation, SetBefore, SetNow } from "../practice.tsx";
 import { ErasedNotice, Records } from "../records.tsx";
 import { reviewerInWords } from "../reviewers.tsx";
 import { may, useSession } from "../session.tsx";
-import { Team } from "../team.tsx";
 import type { ExerciseDefaults } from "../set_exercise.tsx";
+import { SetTeam } from "../team.tsx";
 import type { Decisions, Erased, Exercises, Maintenance, Profile } from "../types.ts";
 import { type Asked, useAnswer } from "../use_answer.ts";
-import { HowJudged } from "../work_rates.tsx";
+import { KnownEstimates, WorkRates } from "../work_rates.tsx";
 
 export function OperatorView() {
   const { params } = useRoute();
@@ -24,13 +24,13 @@ export function OperatorView() {
   const { signedIn } = useSession();
   const name = reviewerInWords(signedIn, id);
   const [erased, setErased] = useState<{ readonly id: string; readonly answer: Erased } | null>(null);
-  return (
-    <View title={name}>
-      {erased?.id === id
-        ? <ErasedNotice name={name} erased={erased.answer} />
-        : <Kept key={id} id={id} name={name} onErased={(answer) => setErased({ id, answer })} />}
-    </View>
-  );
+  return erased?.id === id
+    ? (
+      <View title={name}>
+        <ErasedNotice name={name} erased={erased.answer} />
+      </View>
+    )
+    : <Kept key={id} id={id} name={name} onErased={(answer) => setErased({ id, answer })} />;
 }
 
 /** A reviewer whose records are kept. */
@@ -39,7 +39,6 @@ function Kept({ id, name, onErased }: {
   readonly name: string;
   readonly onErased: (erased: Erased) => void;
 }) {
-  const { signedIn } = useSession();
   const profile = useAnswer<Profile>({
     path: `/v1/operator/${encodeURIComponent(id)}/profile?include=projection`,
   });
@@ -49,8 +48,15 @@ function Kept({ id, name, onErased }: {
     body: { operator_id: id },
   });
   const exercises = useAnswer<Exercises>({ path: addressOf("/v1/exercises", { operator_id: id }) });
+  const known = profile.loaded.state === "ready" ? profile.loaded.body.profile : null;
   return (
-    <>
+    <View
+      title={name}
+      mark={known !== null && <VerdictMark status={known.verdict?.status ?? null} />}
+      line={known === null
+        ? undefined
+        : <Place id={id} team={known.team} domain={known.domain} onTeam={profile.again} />}
+    >
       <Answered asked={profile}>
         {(body) => (
           <>
@@ -63,25 +69,50 @@ function Kept({ id, name, onErased }: {
                 const setting = { id, set, defaults: defaultsOf(maintenance, set), onSet: exercises.again };
                 return (
                   <>
+                    <SetNow set={set} />
                     <Recommendation asked={maintenance} {...setting} />
-                    <h3>Set so far</h3>
                     <SetBefore id={id} set={set} />
                   </>
                 );
               }}
             </Answered>
-            <Team key={body.profile.team} id={id} team={body.profile.team} onSet={profile.again} />
           </>
         )}
       </Answered>
-      <h2>Latest decisions</h2>
       <LatestDecisions id={id} name={name} />
-      {may(signedIn, "followUp") && (
-        <p>
-          <a href={addressOf("/console/contests", { operator_id: id })}>What {name} contests</a>
-        </p>
-      )}
       <Records id={id} onErased={onErased} />
+    </View>
+  );
+}
+
+/** The team of the operator, which an admin may set, and the domain of the work. */
+function Place({ id, team, domain, onTeam }: {
+  /** The operator. */
+  readonly id: string;
+  readonly team: string | null;
+  readonly domain: string;
+  readonly onTeam: () => void;
+}) {
+  const { signedIn: { privacy } } = useSession();
+  return (
+    <>
+      <span>
+        {team !== null
+          ? (
+            <>
+              Team{" "}
+              <a href={addressOf("/console/operators", { team })}>
+                <bdi>
+                  <Figure of="profile.team" value={team} />
+                </bdi>
+              </a>
+              {" · "}
+            </>
+          )
+          : privacy === "named" && "No team · "}
+        {nameInWords(domain)}
+      </span>
+      <SetTeam key={team} id={id} team={team} onSet={onTeam} />
     </>
   );
 }
@@ -129,18 +160,20 @@ function defaultsOf({ loaded }: Asked<Maintenance>, { exercises: [latest] }: Exe
 
 /** The latest decisions, on demand: the view asks for three answers when it opens. */
 function LatestDecisions({ id, name }: { readonly id: string; readonly name: string }) {
+  const { signedIn } = useSession();
   const [isAsked, setAsked] = useState(false);
-  const all = addressOf("/console/decisions", { operator_id: id });
+  const ofOperator = { operator_id: id };
   return (
     <>
-      {isAsked ? <Decided id={id} name={name} /> : (
-        <p>
-          <button type="button" onClick={() => setAsked(true)}>Show the latest decisions</button>
-        </p>
-      )}
-      <p>
-        <a href={all}>All of {name}</a>
-      </p>
+      <h2>Latest decisions</h2>
+      {isAsked && <Decided id={id} name={name} />}
+      <div class="actions">
+        {!isAsked && <button type="button" onClick={() => setAsked(true)}>Show the latest decisions</button>}
+        <a href={addressOf("/console/decisions", ofOperator)}>All decisions of {name}</a>
+        {may(signedIn, "followUp") && (
+          <a href={addressOf("/console/contests", ofOperator)}>Contests of {name}</a>
+        )}
+      </div>
     </>
   );
 }
@@ -211,7 +244,18 @@ function OperatorSummary(
           nothing there yet.
         </p>
       )}
-      <HowJudged estimates={profile.estimates} />
+      <h2>How the reviewer judges</h2>
+      {profile.estimates !== null && <WorkRates estimates={profile.estimates} />}
+      <div class="panels">
+        {profile.estimates !== null && <KnownEstimates estimates={profile.estimates} />}
+        <Drawing
+          of={dimensionsFigure(profile.dimensions, {
+            caption: "Dimensions",
+            numbers: "folded",
+            remarks: priorRemarks(profile.prior_dimensions),
+          })}
+        />
+      </div>
       <h2>From today</h2>
       {projection!.remarks.map((remark, index) =>
         // The last one, that nobody has heard of the operator, stands at the top of the page.
@@ -226,22 +270,15 @@ function OperatorSummary(
       <p>
         {crossingInWords(projection!, thresholds)} Today the projection stands at{" "}
         <Figure of="decay_projection.projected_today" value={projection!.projected_today} />, if nothing
-        renews the score. {nameInWords(profile.domain)}, trend{" "}
+        renews the score. The trend is{" "}
         <Figure of="decay_projection.current_trend" value={projection!.current_trend} />{" "}
-        points (recent against longer-run score).
+        points: the recent score less the longer-run one.
         {uncertainty.low < thresholds.min_jis && profile.jis >= thresholds.min_jis &&
           ` The lower end of its interval is below ${thresholds.min_jis} already.`}
       </p>
       <div class="panels">
         <Drawing of={projectionFigure({ projection: projection!, uncertainty, thresholds })} />
         <Drawing of={historyFigure({ history, thresholds })} />
-        <Drawing
-          of={dimensionsFigure(profile.dimensions, {
-            caption: "Dimensions",
-            numbers: "folded",
-            remarks: priorRemarks(profile.prior_dimensions),
-          })}
-        />
       </div>
     </>
   );
