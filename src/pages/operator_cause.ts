@@ -31,6 +31,13 @@ export interface OpenExercise {
   readonly expires_at: string;
 }
 
+/** The next step while an exercise is set and not over: the same on an operator's page and in the cases. */
+export function waitInWords({ title, decided, case_count, expires_at }: OpenExercise): string {
+  return `Wait for “${title}”, which is set: ${decided} of ${
+    countInWords(case_count, "case")
+  } decided, the link works until ${dayInWords(expires_at)}.`;
+}
+
 export interface NextStep {
   /**
    * What the button does: `wait` leads to the exercise that is set, `label` to decisions whose outcome may be known by now,
@@ -54,14 +61,7 @@ export function nextStep({ verdict, open, isNotHeardOf, daysAway, aim, fallsOn }
   /** The day of ISO 8601 on which the projection falls below the minimum, if that is still to come; else null. */
   readonly fallsOn: string | null;
 }): NextStep {
-  if (open !== null) {
-    return {
-      act: "wait",
-      sentence: `Wait for “${open.title}”, which is set: ${open.decided} of ${
-        countInWords(open.case_count, "case")
-      } decided, the link works until ${dayInWords(open.expires_at)}.`,
-    };
-  }
+  if (open !== null) return { act: "wait", sentence: waitInWords(open) };
   if (verdict?.status === "undetermined") {
     return {
       act: "label",

@@ -3,7 +3,8 @@
  * ended with its effect, each within three clicks.
  */
 import assert from "node:assert/strict";
-import { reasonInWords } from "../../src/web/console/case_words.ts";
+import { nextInWords, reasonInWords } from "../../src/web/console/case_words.ts";
+import { waitInWords } from "../../src/pages/operator_cause.ts";
 import { scoreInWords } from "../../src/pages/wording.ts";
 import type { Page } from "playwright-core";
 import { assertAccessible, assertFits, browserTests, THEMES } from "./browser.ts";
@@ -90,6 +91,61 @@ casesTest(
     await shown(page);
     assert.equal(new URL(page.url()).searchParams.get("owner"), ended.owner, "the address keeps the filter");
     assert.equal(await page.locator("tbody tr").count(), 1);
+  },
+);
+
+casesTest(
+  "an exercise that is set is the next step on home, in the cases, in the case and on the reviewer's page",
+  async (visit, demo) => {
+    const one = (await freeCases(demo)).find(({ cause }) => cause === "at_risk");
+    const path = `/v1/exercises?operator_id=${encodeURIComponent(one.operator_id)}`;
+    const { body: { can_be_set: [held] } }: Json = await demo.service.send(path, { key: demo.key });
+    const { exercise_id, difficulties: [difficulty] } = held;
+    const body = { operator_id: one.operator_id, exercise_id, difficulty };
+    const usual = nextInWords({ cause: one.cause, present: null });
+    const { page, requests, idle } = await visit();
+    await signInAsOfficer(page, demo);
+    const views = [
+      ["", page.getByRole("listitem").filter({ hasText: one.operator_id })],
+      ["/cases", page.getByRole("row").filter({ hasText: one.operator_id })],
+      [`/cases/${one.case_id}`, page.locator(".notice")],
+    ] as const;
+    const look = async (view: string) => {
+      await idle();
+      const before = requests.length;
+      await go(page, `/console${view}`);
+      await shown(page);
+      await idle();
+      assert.ok(requests.length - before <= 3, `${view}: ${requests.length - before} requests`);
+    };
+    for (const [view, place] of views) {
+      await look(view);
+      await place.getByText(usual, { exact: true }).waitFor();
+    }
+    const set = await demo.service.send("/v1/exercises", { key: demo.key, body });
+    assert.equal(set.status, 201, JSON.stringify(set.body));
+    const { body: { exercises: [run] } }: Json = await demo.service.send(path, { key: demo.key });
+    const wait = waitInWords(run);
+    assert.match(
+      wait,
+      /^Wait for “.+”, which is set: 0 of \d+ cases decided, the link works until \d+ \w+ \d+\.$/,
+    );
+    for (const [view, place] of views) {
+      await look(view);
+      await place.getByText(wait, { exact: true }).waitFor();
+      assert.equal(await place.getByText(usual, { exact: true }).count(), 0, view);
+    }
+    // A step changes the case, and not what is set.
+    await page.getByRole("button", { name: "Take it" }).click();
+    await page.getByText("In work").waitFor();
+    await page.getByText(wait, { exact: true }).waitFor();
+    await look(`/operators/${encodeURIComponent(one.operator_id)}`);
+    await page.locator("section.next").getByText(wait, { exact: true }).waitFor();
+    const runs = page.locator(".run");
+    assert.equal(await runs.count(), 1);
+    await runs.getByRole("heading", { name: run.title }).waitFor();
+    await page.getByRole("heading", { name: "Set now" }).waitFor();
+    assert.equal(await page.getByRole("heading", { name: "Set before" }).count(), 0);
   },
 );
 

@@ -161,7 +161,7 @@ Deno.test({
             "/v1/organization/weeks?limit=15",
           ]],
           ["/trends?team=Clinic", "Trends", 30, ["/v1/organization/weeks?team=Clinic&limit=10"]],
-          ["/cases", "Cases", 0, ["/v1/cases?limit=50", "/v1/organization/alerts?limit=100"]],
+          ["/cases", "Cases", 0, ["/v1/cases?include=present&limit=50", "/v1/organization/alerts?limit=100"]],
           ["/alerts", "Alerts", 0, ["/v1/organization/alerts?limit=25"]],
           ["/operators", "Operators", 40, ["/v1/organization/operators?limit=50&include=sparkline"]],
           ["/operators?band=at_risk&sort=jis", "Operators", 20, [

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
-import { NEXT_WORDS, reasonInWords } from "../../src/web/console/case_words.ts";
+import { CAUSE_WORDS, nextInWords, reasonInWords } from "../../src/web/console/case_words.ts";
 import { weekInWords } from "../../src/pages/week_plots.ts";
 import { scoreInWords } from "../../src/pages/wording.ts";
 import { assertAccessible, assertFits, browserTests, THEMES } from "./browser.ts";
@@ -44,11 +44,13 @@ homeTest(
     assert.equal(await items.count(), cases.length);
     for (const [index, one] of cases.entries()) {
       const said = await items.nth(index).innerText();
-      for (
-        const text of [one.operator_id, reasonInWords(one), NEXT_WORDS[one.cause as keyof typeof NEXT_WORDS]]
-      ) {
+      for (const text of [one.operator_id, reasonInWords(one), nextInWords(one)]) {
         assert.ok(said.includes(text), `${text} in ${said}`);
       }
+      // The mark of the verdict says some causes already: nothing stands twice.
+      const cause = CAUSE_WORDS[one.cause as keyof typeof CAUSE_WORDS];
+      assert.equal(said.split(cause).length - 1, 1, `${cause} once in ${said}`);
+      assert.equal(await items.nth(index).locator(`a[href="/console/cases/${one.case_id}"]`).count(), 1);
       const { trend } = one.present;
       const arrow = Math.abs(trend) < 1 ? "→" : trend > 0 ? "↗" : "↘";
       assert.ok(said.includes(arrow), `${trend}: ${said}`);

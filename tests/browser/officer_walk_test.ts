@@ -88,10 +88,11 @@ walkTest(
       await page.getByText(reasonInWords(first)).first().isVisible(),
       "so does the cause, in a sentence",
     );
-    assert.ok(await link(CAUSE_WORDS.at_risk).first().isVisible());
+    assert.ok(await page.getByText(CAUSE_WORDS.at_risk).first().isVisible());
     await officer.took(TASKS.attention);
 
-    await officer.click(link(CAUSE_WORDS.at_risk));
+    const toCase = link(`Open case of ${first.operator_id}`);
+    await officer.click(toCase);
     await page.getByRole("heading", { level: 1, name: "Case" }).waitFor();
     await page.getByText(first.statement).waitFor();
     await officer.took(TASKS.case);
@@ -123,7 +124,7 @@ walkTest(
     await officer.took(TASKS.labels);
 
     await officer.goHome();
-    await officer.click(link(CAUSE_WORDS.at_risk));
+    await officer.click(toCase);
     await page.getByRole("heading", { level: 1, name: "Case" }).waitFor();
     await officer.click(page.getByLabel("Note"));
     await page.keyboard.type("We talked, and an exercise is set.");

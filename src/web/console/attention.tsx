@@ -1,5 +1,6 @@
 /** The people who need attention: the open cases by need, each with its cause, its trend and one next step. */
-import { CAUSE_WORDS, NEXT_WORDS, reasonInWords } from "./case_words.ts";
+import { VERDICT_WORDS } from "../../scoring/verdict_words.ts";
+import { CAUSE_WORDS, nextInWords, reasonInWords } from "./case_words.ts";
 import { Answered, Empty, Figure, VerdictMark } from "./parts.tsx";
 import { Reviewer, reviewerInWords } from "./reviewers.tsx";
 import { useSession } from "./session.tsx";
@@ -59,6 +60,9 @@ function Item({ one, index }: { readonly one: Cases["cases"][number]; readonly i
   const { signedIn } = useSession();
   const { case_id: id, operator_id: operator, cause, statement, state, owner_name: owner, due_on: due } = one;
   const present = one.present ?? null;
+  const verdict = present?.verdict ?? null;
+  // The mark beside it says the same.
+  const isSaid = verdict !== null && VERDICT_WORDS[verdict] === CAUSE_WORDS[cause];
   return (
     <li>
       <div class="person">
@@ -67,7 +71,7 @@ function Item({ one, index }: { readonly one: Cases["cases"][number]; readonly i
         </strong>
         {present !== null && (
           <>
-            <VerdictMark status={present.verdict} />
+            <VerdictMark status={verdict} />
             <span>
               JIS <Figure of={`cases.${index}.present.jis`} value={present.jis} />
             </span>
@@ -76,14 +80,14 @@ function Item({ one, index }: { readonly one: Cases["cases"][number]; readonly i
         )}
       </div>
       <div class="why">
-        <a href={`/console/cases/${id}`}>{CAUSE_WORDS[cause]}</a>
+        {!isSaid && <strong>{CAUSE_WORDS[cause]}</strong>}
         <p>
           <bdi>{reasonInWords({ cause, statement })}</bdi>
         </p>
       </div>
       <div class="then">
         <p>
-          {state === "open" ? NEXT_WORDS[cause] : (
+          {state === "open" ? nextInWords(one) : (
             <>
               {state === "waiting" ? "Waits" : "In work"}
               {owner !== null && (
@@ -96,9 +100,12 @@ function Item({ one, index }: { readonly one: Cases["cases"][number]; readonly i
             </>
           )}
         </p>
-        <a class="button" href={`/console/cases/${id}`}>
+        <a
+          class="button"
+          href={`/console/cases/${id}`}
+          aria-label={`Open case of ${reviewerInWords(signedIn, operator)}`}
+        >
           Open case
-          <span class="hidden">: the case of {reviewerInWords(signedIn, operator)}</span>
         </a>
       </div>
     </li>

@@ -1,6 +1,6 @@
 /** Cases as rows: who, why, how far, and until when. */
-import { CASE_STATES } from "../../domain/case_states.ts";
-import { CAUSE_WORDS, reasonInWords, STATE_WORDS } from "./case_words.ts";
+import { CASE_STATES, isOpenCase } from "../../domain/case_states.ts";
+import { CAUSE_WORDS, nextInWords, reasonInWords, STATE_WORDS } from "./case_words.ts";
 import { Instant } from "./parts.tsx";
 import { Reviewer } from "./reviewers.tsx";
 import { type Column, type Ordering, Table } from "./table.tsx";
@@ -14,7 +14,6 @@ const COLUMNS: readonly Column<Case>[] = [{
   cell: (row) => <Reviewer id={row.operator_id} />,
 }, {
   head: "Cause",
-  class: "cause-cell",
   order: { name: "cause", keyOf: ({ cause }) => CAUSE_WORDS[cause] },
   cell: ({ case_id, cause, statement }) => (
     <>
@@ -24,6 +23,10 @@ const COLUMNS: readonly Column<Case>[] = [{
       </div>
     </>
   ),
+}, {
+  head: "Next step",
+  class: "small",
+  cell: (row) => isOpenCase(row.state) && nextInWords(row),
 }, {
   head: "State",
   order: { name: "state", keyOf: ({ state }) => CASE_STATES.indexOf(state) },
@@ -36,9 +39,10 @@ const COLUMNS: readonly Column<Case>[] = [{
 }, {
   head: "Due",
   order: { name: "due_on", keyOf: ({ due_on }) => due_on },
-  cell: ({ due_on }) => due_on ?? <span class="muted">no day</span>,
+  cell: ({ due_on }) => due_on ?? <span class="muted whole">no day</span>,
 }, {
   head: "Opened",
+  class: "wraps",
   order: { name: "opened_at", keyOf: ({ opened_at }) => opened_at },
   cell: ({ opened_at }) => <Instant at={opened_at} />,
 }];

@@ -1,5 +1,7 @@
 /** Cases in words. */
 import type { CaseCause, CaseState, CaseStep } from "../../domain/case_states.ts";
+import { waitInWords } from "../../pages/operator_cause.ts";
+import type { Cases } from "./types.ts";
 
 export const CAUSE_WORDS: Readonly<Record<CaseCause, string>> = {
   at_risk: "Below the threshold",
@@ -11,8 +13,8 @@ export const CAUSE_WORDS: Readonly<Record<CaseCause, string>> = {
   by_hand: "Opened by hand",
 };
 
-/** The usual next step, while nobody has begun. */
-export const NEXT_WORDS: Readonly<Record<CaseCause, string>> = {
+/** The usual next step. */
+const NEXT_WORDS: Readonly<Record<CaseCause, string>> = {
   at_risk: "Talk to the reviewer, and set an exercise.",
   probe_missed: "Look at the decisions together, and set an exercise on finding errors.",
   projected_below: "Set an exercise before the score fades.",
@@ -21,6 +23,20 @@ export const NEXT_WORDS: Readonly<Record<CaseCause, string>> = {
   contest: "Look at the record, answer the reviewer, and note what came of it.",
   by_hand: "Do what the statement asks for.",
 };
+
+/** The causes whose usual next step is an exercise. */
+const ASKS_FOR_EXERCISE: ReadonlySet<CaseCause> = new Set([
+  "at_risk",
+  "probe_missed",
+  "projected_below",
+  "away",
+]);
+
+/** The next step of a case that is open: the usual one, or the wait for the exercise that was set. */
+export function nextInWords({ cause, present }: Pick<Cases["cases"][number], "cause" | "present">): string {
+  const exercise = present?.exercise ?? null;
+  return exercise !== null && ASKS_FOR_EXERCISE.has(cause) ? waitInWords(exercise) : NEXT_WORDS[cause];
+}
 
 export const STATE_WORDS: Readonly<Record<CaseState, string>> = {
   open: "Open",

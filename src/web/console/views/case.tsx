@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { useRoute } from "preact-iso";
 import type { CaseStepRequest } from "../../../domain/case.ts";
 import { isOpenCase } from "../../../domain/case_states.ts";
-import { CAUSE_WORDS, NEXT_WORDS, STATE_WORDS, STEP_WORDS } from "../case_words.ts";
+import { CAUSE_WORDS, nextInWords, STATE_WORDS, STEP_WORDS } from "../case_words.ts";
 import { addressOf, Answered, Failure, Figure, Instant, Tile, View } from "../parts.tsx";
 import { Reviewer } from "../reviewers.tsx";
 import { may, useCaller, useSession } from "../session.tsx";
@@ -12,7 +12,7 @@ import { useAction, useAnswer } from "../use_answer.ts";
 
 export function CaseView() {
   const { params: { id = "" } } = useRoute();
-  const asked = useAnswer<Case>({ path: `/v1/cases/${encodeURIComponent(id)}` });
+  const asked = useAnswer<Case>({ path: `/v1/cases/${encodeURIComponent(id)}?include=present` });
   const [later, setLater] = useState<Case | null>(null);
   // The note outlives the reading of the case anew.
   const [note, setNote] = useState("");
@@ -20,10 +20,10 @@ export function CaseView() {
     <View title="Case">
       <Answered asked={asked}>
         {(body) => {
-          // The answer to a step is the case after it.
+          // The answer to a step is the case after it, without the operator's present state.
           const shown =
             later !== null && later.case_id === body.case_id && later.steps.length > body.steps.length
-              ? later
+              ? { ...later, present: body.present }
               : body;
           return (
             <Shown
@@ -61,7 +61,12 @@ function Shown({ shown, ...acts }: ShownProperties) {
         <p>
           <bdi>{shown.statement}</bdi>
         </p>
-        {isOpen && <p>{NEXT_WORDS[shown.cause]}</p>}
+        {isOpen && (
+          <>
+            <h3>Next step</h3>
+            <p>{nextInWords(shown)}</p>
+          </>
+        )}
         {shown.cause === "contest" && (
           <p>
             <a href={addressOf("/console/contests", { operator_id: shown.operator_id })}>

@@ -20,7 +20,9 @@ export function CasesView() {
   const { signedIn: { user } } = useSession();
   const { state = "", cause = "", owner = "", operator_id: operator = "", sort = "", cursor = "" } = query;
   const filters = { state, cause, owner, operator_id: operator };
-  const asked = useAnswer<Cases>({ path: addressOf("/v1/cases", { ...filters, cursor, limit: PAGE }) });
+  const asked = useAnswer<Cases>({
+    path: addressOf("/v1/cases", { include: "present", ...filters, cursor, limit: PAGE }),
+  });
   const choose = (change: Readonly<Record<string, string>>) =>
     route(addressOf(PATH, { ...filters, sort, ...change }));
   return (
