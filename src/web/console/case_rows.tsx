@@ -25,8 +25,7 @@ const COLUMNS: readonly Column<Case>[] = [{
   ),
 }, {
   head: "Next step",
-  class: "small",
-  cell: (row) => isOpenCase(row.state) && nextInWords(row),
+  cell: (row) => isOpenCase(row.state) && <div class="small">{nextInWords(row)}</div>,
 }, {
   head: "State",
   order: { name: "state", keyOf: ({ state }) => CASE_STATES.indexOf(state) },
