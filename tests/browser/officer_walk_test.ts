@@ -94,7 +94,7 @@ walkTest(
     const toCase = link(`Open case of ${first.operator_id}`);
     await officer.click(toCase);
     await page.getByRole("heading", { level: 1, name: "Case" }).waitFor();
-    await page.getByText(first.statement).waitFor();
+    await page.getByText(reasonInWords(first)).waitFor();
     await officer.took(TASKS.case);
 
     await officer.click(link("Open the reviewer, set an exercise"));

@@ -1,4 +1,5 @@
 /** The people who need attention: the open cases by need, each with its cause, its trend and one next step. */
+import { dayInWords } from "../../pages/wording.ts";
 import { VERDICT_WORDS } from "../../scoring/verdict_words.ts";
 import { CAUSE_WORDS, nextInWords, reasonInWords } from "./case_words.ts";
 import { Answered, Empty, Figure, VerdictMark } from "./parts.tsx";
@@ -96,7 +97,7 @@ function Item({ one, index }: { readonly one: Cases["cases"][number]; readonly i
                   with <bdi>{owner}</bdi>
                 </>
               )}
-              {due !== null && `, due ${due}`}.
+              {due !== null && `, due ${dayInWords(due)}`}.
             </>
           )}
         </p>

@@ -1,5 +1,6 @@
 /** Cases as rows: who, why, how far, and until when. */
 import { CASE_STATES, isOpenCase } from "../../domain/case_states.ts";
+import { dayInWords } from "../../pages/wording.ts";
 import { CAUSE_WORDS, nextInWords, reasonInWords, STATE_WORDS } from "./case_words.ts";
 import { Instant } from "./parts.tsx";
 import { Reviewer } from "./reviewers.tsx";
@@ -38,7 +39,7 @@ const COLUMNS: readonly Column<Case>[] = [{
 }, {
   head: "Due",
   order: { name: "due_on", keyOf: ({ due_on }) => due_on },
-  cell: ({ due_on }) => due_on ?? <span class="muted whole">no day</span>,
+  cell: ({ due_on }) => due_on === null ? <span class="muted whole">no day</span> : dayInWords(due_on),
 }, {
   head: "Opened",
   class: "wraps",

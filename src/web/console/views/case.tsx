@@ -3,7 +3,8 @@ import { useState } from "preact/hooks";
 import { useRoute } from "preact-iso";
 import type { CaseStepRequest } from "../../../domain/case.ts";
 import { isOpenCase } from "../../../domain/case_states.ts";
-import { CAUSE_WORDS, nextInWords, STATE_WORDS, STEP_WORDS } from "../case_words.ts";
+import { dayInWords } from "../../../pages/wording.ts";
+import { CAUSE_WORDS, nextInWords, reasonInWords, STATE_WORDS, STEP_WORDS } from "../case_words.ts";
 import { addressOf, Answered, Failure, Figure, Instant, Tile, View } from "../parts.tsx";
 import { Reviewer } from "../reviewers.tsx";
 import { may, useCaller, useSession } from "../session.tsx";
@@ -59,7 +60,7 @@ function Shown({ shown, ...acts }: ShownProperties) {
           <Reviewer id={shown.operator_id} />: {CAUSE_WORDS[shown.cause]}
         </h2>
         <p>
-          <bdi>{shown.statement}</bdi>
+          <bdi>{reasonInWords(shown)}</bdi>
         </p>
         {isOpen && (
           <>
@@ -80,7 +81,7 @@ function Shown({ shown, ...acts }: ShownProperties) {
         <Tile name="Owner">
           {shown.owner === null ? "nobody" : <bdi>{shown.owner_name ?? "an erased user"}</bdi>}
         </Tile>
-        <Tile name="Due">{shown.due_on ?? "no day"}</Tile>
+        <Tile name="Due">{shown.due_on === null ? "no day" : dayInWords(shown.due_on)}</Tile>
         <Effect shown={shown} />
       </ul>
       {isOpen && may(signedIn, "act") && <Acts shown={shown} {...acts} />}
@@ -98,7 +99,7 @@ function Shown({ shown, ...acts }: ShownProperties) {
                   : <bdi>{step.owner_name ?? "an erased user"}</bdi>
                 </>
               ))}
-            {step.due_on !== null && `, until ${step.due_on}`}
+            {step.due_on !== null && `, until ${dayInWords(step.due_on)}`}
             {step.run_id !== null && (
               <>
                 : <code>{step.run_id}</code>
