@@ -30,11 +30,11 @@ export function weekStart(at: number): number {
 
 /**
  * The weeks from that of `from` to that of `to`, from Monday to Monday (UTC), oldest first; instants are epoch milliseconds. Weeks
- * that have not begun at `now` are left out. Empty if `to` is before `from`.
+ * that have not begun at `now` are left out, and so are weeks before 1970. Empty if `to` is before `from`.
  */
 export function weeksBetween(from: number, to: number, now: number): readonly Period[] {
   const weeks: Period[] = [];
-  for (let start = weekStart(from); start <= Math.min(to, now); start += WEEK_MS) {
+  for (let start = Math.max(weekStart(from), FIRST_MONDAY_MS); start <= Math.min(to, now); start += WEEK_MS) {
     weeks.push({ start, end: start + WEEK_MS });
   }
   return weeks;

@@ -206,6 +206,8 @@ weeksTest(
       "?from=2026-09-07&to=2026-08-01",
       "?from=2026-02-30",
       "?to=x",
+      "?to=0000-01-01",
+      "?to=1970-01-04",
     ];
     for (const query of wrong) {
       const answer = await send(`/v1/organization/weeks${query}`, { key: scene.key });
@@ -227,6 +229,12 @@ weeksTest(
       probes: null,
     });
     assert.equal((await weeksOf(scene)).weeks.length, 13);
+    assert.deepEqual(
+      (await weeksOf(scene, "?to=1970-01-14")).weeks.map(({ week_start }: { week_start: string }) =>
+        week_start
+      ),
+      ["1970-01-05", "1970-01-12"],
+    );
   },
 );
 

@@ -83,7 +83,10 @@ function weeksAsked(
   const last = to === undefined ? now : Date.parse(to);
   const weeks = weeksBetween(from === undefined ? defaultFirstWeek(last) : Date.parse(from), last, now);
   if (weeks.length === 0) {
-    throw validationFailed([{ path: "from", message: "must be before to, and not in the future" }]);
+    throw validationFailed([{
+      path: "from",
+      message: "must be before to, not in the future, and no earlier than 1970",
+    }]);
   }
   if (weeks.length > WEEKS_MAX) {
     throw validationFailed([{ path: "from", message: `must be at most ${WEEKS_MAX} weeks before to` }]);
