@@ -141,5 +141,7 @@ export const OPERATOR_SORTS = [
   "-jis",
   "last_interaction_at",
   "-last_interaction_at",
+  "verdict",
+  "-verdict",
 ] as const;
 export type OperatorSort = (typeof OPERATOR_SORTS)[number];

@@ -112,7 +112,26 @@ const ORDERS = {
   "-jis": ["jis", "desc"],
   "last_interaction_at": ["t1", "asc"],
   "-last_interaction_at": ["t1", "desc"],
-} as const satisfies Record<OperatorSort, readonly ["operator_id" | "jis" | "t1", "asc" | "desc"]>;
+  "verdict": ["verdict", "asc"],
+  "-verdict": ["verdict", "desc"],
+} as const satisfies Record<
+  OperatorSort,
+  readonly ["operator_id" | "jis" | "t1" | "verdict", "asc" | "desc"]
+>;
+
+/** More than the JIS of two operators can differ: it keeps the verdicts apart in one number. */
+const VERDICT_STEP = 1_000;
+const VERDICT_STEPS: Readonly<Record<VerdictStatus, number>> = {
+  non_compliant: 0,
+  undetermined: VERDICT_STEP,
+  compliant: 2 * VERDICT_STEP,
+};
+
+/** What the order by verdict compares: the verdict, from the worst on, then the JIS. A row without a verdict counts as undetermined. */
+const byVerdict = sql<number>`operator.jis + case operator.verdict
+  when 'non_compliant' then ${sql.lit(VERDICT_STEPS.non_compliant)}
+  when 'compliant' then ${sql.lit(VERDICT_STEPS.compliant)}
+  else ${sql.lit(VERDICT_STEPS.undetermined)} end`;
 
 /** An operator on a page. */
 type OperatorOnPage = StoredOperator & {
@@ -123,13 +142,20 @@ type OperatorOnPage = StoredOperator & {
 /** The start of the page that begins after a row, which has a name. */
 export function startAfter(row: OperatorOnPage, { sort }: Pick<PageOptions, "sort">): PageStart {
   const [column, name] = [ORDERS[sort][0], row.name!];
-  return { value: column === "operator_id" ? name : row[column], name };
+  switch (column) {
+    case "operator_id":
+      return { value: name, name };
+    case "verdict":
+      return { value: row.jis + VERDICT_STEPS[(row.verdict ?? "undetermined") as VerdictStatus], name };
+    default:
+      return { value: row[column], name };
+  }
 }
 
 /**
  * The query for a page of an organization's operators. Equal values are sorted by id in the same direction,
- * so that one index serves the order. The order of pseudonyms has no index. A part of a name is looked for along
- * the order: a part that few have takes a pass over all operators.
+ * so that one index serves the order. The orders of pseudonyms and of verdicts have no index. A part of a name is looked
+ * for along the order: a part that few have takes a pass over all operators.
  */
 export function operatorsPageQuery(orgId: string, options: PageOptions): CompiledQuery<OperatorOnPage> {
   return operatorsPage(orgId, options).compile();
@@ -146,16 +172,20 @@ function operatorsPage(
 ) {
   const [sorted, direction] = ORDERS[sort];
   const name = sql.ref<string | null>(byPseudonym ? "subject.pseudonym" : "operator.operator_id");
-  const column = sorted === "operator_id" ? name : sql.ref<number>(`operator.${sorted}`);
-  let page = query.selectFrom("operator").selectAll("operator").select(name.as("name"))
-    .where("operator.org_id", "=", orgId)
+  const column = sorted === "operator_id"
+    ? name
+    : sorted === "verdict"
+    ? byVerdict
+    : sql.ref<number>(`operator.${sorted}`);
+  const all = query.selectFrom("operator").where("operator.org_id", "=", orgId)
     .$if(
       byPseudonym,
-      (all) =>
-        all.leftJoin("subject", (join) =>
+      (operators) =>
+        operators.leftJoin("subject", (join) =>
           join.onRef("subject.org_id", "=", "operator.org_id")
             .onRef("subject.operator_id", "=", "operator.operator_id")),
     );
+  let page = all;
   if (from !== null) page = page.where("jis", ">=", from);
   if (below !== null) page = page.where("jis", "<", below);
   if (verdict === "undetermined") {
@@ -168,5 +198,9 @@ function operatorsPage(
     const comparison = sql.raw(direction === "asc" ? ">" : "<");
     page = page.where(sql<boolean>`(${column}, ${name}) ${comparison} (${after.value}, ${after.name})`);
   }
-  return page.orderBy(column, direction).orderBy(name, direction).limit(limit);
+  const first = page.orderBy(column, direction).orderBy(name, direction).limit(limit);
+  if (sorted !== "verdict") return first.selectAll("operator").select(name.as("name"));
+  // No index has this order: an index alone is passed over, and the states are read of this page only.
+  return all.where("operator.operator_id", "in", first.select("operator.operator_id"))
+    .orderBy(column, direction).orderBy(name, direction).selectAll("operator").select(name.as("name"));
 }

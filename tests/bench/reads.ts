@@ -76,6 +76,11 @@ const READS: readonly Read[] = [
     name: "operators with sparklines",
     question: own("/v1/organization/operators?limit=200&sort=-jis&include=sparkline"),
   },
+  {
+    operation: "getOperators",
+    name: "operators by verdict",
+    question: own("/v1/organization/operators?limit=50&sort=verdict&include=sparkline"),
+  },
   { operation: "getDashboard", name: "dashboard", question: own("/v1/organization/dashboard") },
   { operation: "getWeeks", name: "weeks", question: own("/v1/organization/weeks") },
   { operation: "getProbes", name: "probes", question: own("/v1/probes") },

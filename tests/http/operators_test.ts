@@ -744,6 +744,9 @@ const ORDERS = {
   "-jis": ["d", "_x", "B", "0", "c", "a"],
   "last_interaction_at": ["B", "a", "d", "_x", "c", "0"],
   "-last_interaction_at": ["0", "c", "_x", "d", "a", "B"],
+  // Nobody has a verdict yet: those of one verdict are in the order of their JIS.
+  "verdict": ["a", "c", "0", "B", "_x", "d"],
+  "-verdict": ["d", "_x", "B", "0", "c", "a"],
 } as const;
 
 Deno.test(

@@ -483,7 +483,7 @@ Deno.test(
       await review(harness, key, { operator: `o-${index}`, cases });
       expected.set(kind, [...expected.get(kind) ?? [], `o-${index}`]);
     }
-    for (const sort of ["operator_id", "jis", "-jis", "last_interaction_at"]) {
+    for (const sort of ["operator_id", "jis", "-jis", "last_interaction_at", "verdict", "-verdict"]) {
       for (const [verdict, names] of expected) {
         for (const limit of [1, 2, 3, 200]) {
           const found: Json[] = [];
@@ -501,6 +501,24 @@ Deno.test(
           assert.deepEqual(found.map(({ operator_id }) => operator_id).sort(), names, `${sort} ${limit}`);
           for (const row of found) assert.equal(row.verdict.status, verdict);
         }
+      }
+    }
+    const places = ["non_compliant", "undetermined", "compliant"];
+    const { operators: all } = await ask(harness, key, OPERATORS);
+    const byNeed = all.toSorted((one: Json, other: Json) =>
+      places.indexOf(one.verdict.status) - places.indexOf(other.verdict.status) || one.jis - other.jis ||
+      (one.operator_id < other.operator_id ? -1 : 1)
+    ).map(({ operator_id }: Json) => operator_id);
+    for (const [sort, expectedIds] of [["verdict", byNeed], ["-verdict", byNeed.toReversed()]] as const) {
+      for (const limit of [1, 2, 4, 200]) {
+        const ids: string[] = [];
+        let cursor = "";
+        do {
+          const page = await ask(harness, key, `${OPERATORS}?sort=${sort}&limit=${limit}${cursor}`);
+          ids.push(...page.operators.map(({ operator_id }: Json) => operator_id));
+          cursor = page.next_cursor === null ? "" : `&cursor=${encodeURIComponent(page.next_cursor)}`;
+        } while (cursor !== "");
+        assert.deepEqual(ids, expectedIds, `${sort} ${limit}`);
       }
     }
     const { operators } = await ask(harness, key, `${OPERATORS}?verdict=non_compliant&band=at_risk`);

@@ -846,6 +846,34 @@ Deno.test(
   }),
 );
 
+/** The orders of operators that an index has. */
+const INDEXED_SORTS = OPERATOR_SORTS.filter((sort) => !sort.endsWith("verdict"));
+
+Deno.test(
+  "a page of operators by verdict passes over an index alone, and reads the states of its own rows only",
+  withStore(async ({ database }) => {
+    for (const sort of ["verdict", "-verdict"] as const) {
+      for (const after of [null, { value: 1_042, name: "anna" }]) {
+        const { sql, parameters } = operatorsPageQuery("acme", {
+          jis: [null, null],
+          verdict: null,
+          team: null,
+          part: null,
+          after,
+          limit: 10,
+          byPseudonym: false,
+          sort,
+        });
+        const plan = await planOf(database, sql, parameters);
+        assert.deepEqual(plan.filter((step) => step.startsWith("SEARCH") || step.startsWith("SCAN")), [
+          "SEARCH operator USING INDEX sqlite_autoindex_operator_1 (org_id=? AND operator_id=?)",
+          "SEARCH operator USING COVERING INDEX operator_jis (org_id=?)",
+        ]);
+      }
+    }
+  }),
+);
+
 Deno.test(
   "the exercises that many operators were set lately are found by their kind and time, not among all entries of each",
   withStore(async ({ database }) => {
@@ -874,9 +902,9 @@ Deno.test(
     } as const;
     const days = { first: 20_000, end: 20_030 };
     const queries = [
-      ...OPERATOR_SORTS.map((sort) => operatorsPageQuery("acme", { ...page, byPseudonym: false, sort })),
+      ...INDEXED_SORTS.map((sort) => operatorsPageQuery("acme", { ...page, byPseudonym: false, sort })),
       // A part of a name is looked for along the order, not in a sorted copy.
-      ...OPERATOR_SORTS.map((sort) =>
+      ...INDEXED_SORTS.map((sort) =>
         operatorsPageQuery("acme", { ...page, byPseudonym: false, sort, part: "nn" })
       ),
       historyQuery("acme", { operatorId: "anna", limit: 10 }),

@@ -43,7 +43,8 @@ const operatorsParametersSchema = z.object({
     examples: ["ada"],
   }),
   sort: z.enum(OPERATOR_SORTS).default("operator_id").meta({
-    description: "A leading `-` sorts in descending order.",
+    description:
+      "A leading `-` sorts in descending order. `verdict`: those who are certainly below the threshold first, then the undetermined, then those who meet it, each from the lowest JIS on.",
   }),
   limit: integerParameter({ min: 1, max: OPERATORS_PAGE_MAX, fallback: OPERATORS_PAGE_DEFAULT }),
   cursor: z.string().max(1024).optional().meta({
