@@ -23,6 +23,13 @@ export function partInWords(part: Verdict["part"]): string {
   return PART_WORDS[part] ?? `the cases in ${part.replaceAll("_", " ")}`;
 }
 
+/** A part of the work as the end of a sentence about cases: `in public sector`, `among the critical cases`. */
+function placeInWords(part: Verdict["part"]): string {
+  const words = partInWords(part);
+  const beginning = "the cases ";
+  return words.startsWith(beginning) ? words.slice(beginning.length) : `among ${words}`;
+}
+
 /** The cases of a part that came up by themselves. */
 function naturalInWords(part: Verdict["part"]): string {
   return part === "natural" ? partInWords(part) : `${partInWords(part)} that nobody planted`;
@@ -58,6 +65,37 @@ export function verdictReason(verdict: Verdict): string {
       return `most of the errors found among ${
         partInWords(part)
       } are modifications or referrals of which nobody has said whether the AI was wrong, and of a modification whether its outcome is right; saying it of new cases would settle it`;
+  }
+}
+
+/**
+ * What an undetermined verdict waits for, in a few words for a row of a list; {@link verdictReason} says it whole. Null for the
+ * others.
+ */
+export function verdictWait(verdict: Verdict): string | null {
+  const { part, doubt, wrong_cases_needed: wrong, right_cases_needed: right } = verdict;
+  const count = wrong ?? right;
+  const more = (kind: string) =>
+    count === null ? `more ${kind} cases` : formatQuantity(String(count), `more ${kind} case`);
+  switch (doubt) {
+    case null:
+      return null;
+    case "too_few_wrong_cases":
+      return `needs ${more("known")} of wrong advice`;
+    case "too_few_right_cases":
+      return `needs ${more("known")} of right advice`;
+    case "too_few_natural_wrong_cases":
+      return `needs ${more("unplanted")} of wrong advice`;
+    case "natural_cases_below_minimum":
+      return "unplanted cases are below the threshold";
+    case "part_not_measured":
+      return `needs ${more("known")} ${placeInWords(part)}`;
+    case "interval_spans_minimum":
+      return count === null
+        ? "very near the threshold"
+        : `needs about ${more("known")} of ${wrong === null ? "right" : "wrong"} advice`;
+    case "modifications_unclear":
+      return "modifications wait for a label";
   }
 }
 

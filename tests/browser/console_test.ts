@@ -9,7 +9,7 @@ import { VERDICT_STATUSES, type VerdictStatus } from "../../src/domain/enums.ts"
 import { estimateRows } from "../../src/pages/estimates.ts";
 import { dayInWords, NO_DATA } from "../../src/pages/wording.ts";
 import type { Estimates } from "../../src/scoring/estimates.ts";
-import { VERDICT_WORDS, verdictInWords, verdictReason } from "../../src/scoring/verdict_words.ts";
+import { VERDICT_WORDS, verdictInWords, verdictWait } from "../../src/scoring/verdict_words.ts";
 import type { RunningService } from "../program.ts";
 import { assertAccessible, assertFits, chromiumIsMissing, NEEDS_CHROMIUM, withBrowser } from "./browser.ts";
 import { sharedDemo, sharedWithEmpty } from "./demo_service.ts";
@@ -163,12 +163,14 @@ Deno.test({
           ["/trends?team=Clinic", "Trends", 30, ["/v1/organization/weeks?team=Clinic&limit=10"]],
           ["/cases", "Cases", 0, ["/v1/cases?include=present&limit=50", "/v1/organization/alerts?limit=100"]],
           ["/alerts", "Alerts", 0, ["/v1/organization/alerts?limit=25"]],
-          ["/operators", "Operators", 40, ["/v1/organization/operators?limit=50&include=sparkline"]],
+          ["/operators", "Operators", 40, [
+            "/v1/organization/operators?sort=verdict&limit=50&include=sparkline",
+          ]],
           ["/operators?band=at_risk&sort=jis", "Operators", 20, [
             "/v1/organization/operators?band=at_risk&sort=jis&limit=50&include=sparkline",
           ]],
           ["/operators?verdict=undetermined", "Operators", 10, [
-            "/v1/organization/operators?verdict=undetermined&sort=operator_id&limit=50&include=sparkline",
+            "/v1/organization/operators?verdict=undetermined&sort=verdict&limit=50&include=sparkline",
           ]],
           ["/operators/reviewer-ada", "reviewer-ada", 8, [
             operator,
@@ -375,13 +377,13 @@ Deno.test({
         // The filter by keyboard alone.
         await go(page, "/console/operators");
         await shown(page);
-        const { operators } = await ask(service, key, "/v1/organization/operators?sort=operator_id&limit=50");
-        const cells = () => page.locator("tbody td[data-label=Verdict]").allInnerTexts();
+        const { operators } = await ask(service, key, "/v1/organization/operators?sort=verdict&limit=50");
+        const cells = () => page.locator("tbody td[data-label=Verdict]").allTextContents();
         assert.deepEqual(
           await cells(),
           operators.map(({ verdict }: Json) =>
             verdict.status === "undetermined"
-              ? `${VERDICT_WORDS.undetermined}\n${verdictReason(verdict)}`
+              ? `${VERDICT_WORDS.undetermined}${verdictWait(verdict)}`
               : VERDICT_WORDS[verdict.status as VerdictStatus]
           ),
         );
@@ -390,7 +392,7 @@ Deno.test({
         await page.waitForURL("**/operators?verdict=non_compliant");
         await shown(page);
         assert.deepEqual(
-          await page.locator("tbody th").allInnerTexts(),
+          await page.locator("tbody th > a").allInnerTexts(),
           operators.filter(({ verdict }: Json) => verdict.status === "non_compliant")
             .map(({ operator_id }: Json) => operator_id),
         );

@@ -35,7 +35,8 @@ async function signInAsAdmin(page: Page, { service, key }: DemoService): Promise
   await page.getByRole("navigation", { name: "Console" }).waitFor();
 }
 
-const names = (page: Page) => page.locator("main tbody > tr > th").allInnerTexts();
+/** The names of the rows, without what stands in a second line. */
+const names = (page: Page) => page.locator("main tbody > tr > th > a").allInnerTexts();
 
 /** The texts of one column, by its head. */
 const column = (page: Page, head: string) =>
@@ -106,10 +107,21 @@ demoTest(
       (await ask(demo, `/v1/organization/operators?sort=${sort}&limit=50`)).operators.map((row: Json) =>
         row.operator_id
       );
-    assert.equal(await head(page, "Operator").getAttribute("aria-sort"), "ascending");
+    // Those who need somebody come first.
+    assert.equal(await head(page, "Verdict").getAttribute("aria-sort"), "ascending");
+    assert.deepEqual(await names(page), await idsIn("verdict"));
+    const { operators: all } = await ask(demo, "/v1/organization/operators?limit=50");
+    const below = all.filter(({ verdict }: Json) => verdict.status === "non_compliant");
+    assert.ok(below.length > 1);
+    assert.equal(
+      (await names(page))[0],
+      below.toSorted((one: Json, other: Json) => one.jis - other.jis)[0].operator_id,
+    );
+    await head(page, "Operator").getByRole("link", { name: "Operator" }).click();
+    assert.deepEqual(await parameters(page), { sort: "operator_id" });
     assert.deepEqual(await names(page), await idsIn("operator_id"));
 
-    await head(page, "JIS").getByRole("link").click();
+    await head(page, "JIS").getByRole("link", { name: "JIS" }).click();
     assert.deepEqual(await parameters(page), { sort: "jis" });
     assert.equal(await head(page, "JIS").getAttribute("aria-sort"), "ascending");
     assert.equal(await head(page, "Operator").getAttribute("aria-sort"), null);
@@ -133,18 +145,25 @@ demoTest(
     const before = requests.length;
     await go(page, "/console/operators?verdict=undetermined");
     await shown(page);
-    await head(page, "Domain").getByRole("link").click();
+    assert.ok((await page.locator("main tbody .trend").allInnerTexts()).includes("steady"));
+    for (const text of await column(page, "Verdict")) assert.match(text, /^Undetermined\n\S/);
+    const domains = async () =>
+      (await column(page, "Operator")).map((text) => text.split("\n")[1]!.split(",")[0]!);
+    await head(page, "Domain").getByRole("link", { name: "Domain" }).click();
     assert.deepEqual(await parameters(page), { verdict: "undetermined", sort: "domain" });
-    const ascending = (await column(page, "Domain")).map((text) => text.split("\n")[0]!);
+    const ascending = await domains();
     assert.deepEqual(ascending, ascending.toSorted());
     assert.ok(new Set(ascending).size > 1);
-    await head(page, "Domain").getByRole("link").click();
-    const descending = (await column(page, "Domain")).map((text) => text.split("\n")[0]!);
+    await head(page, "Domain").getByRole("link", { name: "Domain" }).click();
+    const descending = await domains();
     assert.deepEqual(descending, ascending.toSorted().toReversed());
     await idle();
     assert.equal(requests.length, before + 1, "sorting here asks nothing of the service");
     // The figures are still those of their own row.
-    const { operators } = await ask(demo, "/v1/organization/operators?verdict=undetermined&limit=50");
+    const { operators } = await ask(
+      demo,
+      "/v1/organization/operators?verdict=undetermined&sort=verdict&limit=50",
+    );
     for (const [at, id] of (await names(page)).entries()) {
       const index = operators.findIndex((row: Json) => row.operator_id === id);
       const figure = page.locator("main tbody > tr").nth(at).locator(
@@ -207,12 +226,16 @@ emptyTest(
     await shown(page);
     assert.equal(await page.locator("p[role=status]").innerText(), "50 operators on this page; more follow.");
     // The service has no order by domain, and this page is not the list.
-    assert.equal(await head(page, "Domain").getByRole("link").count(), 0);
-    for (const name of ["Operator", "JIS", "Latest"]) {
-      assert.equal(await head(page, name).getByRole("link").count(), 1, name);
+    for (const name of ["Domain", "Interval"]) {
+      assert.equal(await head(page, name).getByRole("link", { name }).count(), 0, name);
     }
-    await head(page, "Operator").getByRole("link").click();
-    assert.deepEqual(await parameters(page), { sort: "-operator_id" });
+    for (const name of ["Operator", "Verdict", "JIS", "Latest"]) {
+      assert.equal(await head(page, name).getByRole("link", { name }).count(), 1, name);
+    }
+    for (const sort of ["operator_id", "-operator_id"]) {
+      await head(page, "Operator").getByRole("link").click();
+      assert.deepEqual(await parameters(page), { sort });
+    }
     assert.equal((await names(page))[0], "reviewer-59");
     await page.getByRole("link", { name: "Next page" }).click();
     await page.getByRole("link", { name: "Anna_Lee" }).waitFor();
@@ -313,7 +336,10 @@ demoTest(
 demoTest(
   "instants are in the time of the browser, with UTC on hover and for machines",
   async (visit, demo) => {
-    const { operators: [{ last_interaction_at: at }] } = await ask(demo, "/v1/organization/operators");
+    const { operators: [{ last_interaction_at: at }] } = await ask(
+      demo,
+      "/v1/organization/operators?sort=verdict",
+    );
     for (
       const [timezone, minutes, zone] of [
         ["Asia/Kolkata", 330, "GMT+5:30"],
@@ -382,7 +408,12 @@ demoTest("a score has one decimal in every view, and its exact value on hover", 
   }
 });
 
-for (const width of [390, 1200]) {
+/** Tables whose columns all fit beside each other in a window of 1,024 pixels. */
+const FITTING: readonly (string | null)[] = ["Operators", "Decisions"];
+/** The most pixels that a row of them takes on a wide window, three lines, and a card on a telephone. */
+const MOST_HIGH = { row: 80, card: 122 };
+
+for (const width of [390, 1024, 1200]) {
   demoTest(`every table is accessible and fits a window of ${width} pixels`, async (visit, demo) => {
     await demo.service.send("/v1/keys", {
       key: demo.key,
@@ -420,16 +451,26 @@ for (const width of [390, 1200]) {
           return {
             label: getComputedStyle(cell, "::before").content,
             display: getComputedStyle(cell.parentElement!).display,
+            isShort: region.querySelector("table")!.classList.contains("short"),
+            mostHigh: Math.max(
+              ...[...region.querySelectorAll("tbody > tr")].map((row) => row.getBoundingClientRect().height),
+            ),
             isNamed: heads[1]!.textContent!.startsWith(cell.getAttribute("data-label")!),
             isWide: region.scrollWidth > region.clientWidth,
           };
         })
       );
       const isCard = width === 390;
-      assert.equal(layout!.display, isCard ? "block" : "table-row", view);
-      assert.equal(layout!.label.startsWith('"'), isCard, `${view}: ${layout!.label}`);
+      assert.equal(layout!.display, isCard ? layout!.isShort ? "flex" : "block" : "table-row", view);
+      // Most cells of a short card say themselves what they are.
+      assert.equal(layout!.label.startsWith('"'), isCard && !layout!.isShort, `${view}: ${layout!.label}`);
       assert.ok(layout!.isNamed, `${view}: the label is the head`);
       if (isCard) assert.equal(layout!.isWide, false, `${view} scrolls sideways`);
+      if (FITTING.includes(table)) {
+        assert.equal(layout!.isWide, false, `${view} at ${width} scrolls sideways`);
+        const most = isCard ? MOST_HIGH.card : MOST_HIGH.row;
+        assert.ok(layout!.mostHigh <= most, `${view} at ${width}: ${layout!.mostHigh}`);
+      }
     }
   });
 }
@@ -440,7 +481,7 @@ demoTest("on a telephone the heads that sort stand above the cards", async (visi
   await signIn(page, demo.key);
   await go(page, "/console/operators");
   await shown(page);
-  const link = head(page, "JIS").getByRole("link");
+  const link = head(page, "JIS").getByRole("link", { name: "JIS" });
   const box = (await link.boundingBox())!;
   assert.ok(box.height >= 24 && box.width >= 24, JSON.stringify(box));
   await link.click();

@@ -7,6 +7,7 @@ import {
   VERDICT_WORDS,
   verdictInWords,
   verdictReason,
+  verdictWait,
 } from "../../src/scoring/verdict_words.ts";
 
 const PARTS = [...WORK_PARTS, ...DOMAINS];
@@ -137,4 +138,38 @@ Deno.test("each status, part and doubt has sentences of its own, in words and no
   }
   const counted = DOUBTS.length - UNCOUNTED.length;
   assert.equal(new Set(said).size, PARTS.length * (2 + counted * 3 + UNCOUNTED.length) - 3);
+});
+
+Deno.test("a row of a list says in a few words what an undetermined verdict waits for, with the numbers of the whole reason", () => {
+  assert.equal(verdictWait(SETTLED), null);
+  const said = (change: Partial<Verdict>) => verdictWait(doubted(change));
+  assert.equal(said({}), "needs about 12 more known cases of wrong advice");
+  assert.equal(said({ wrong_cases_needed: null }), "very near the threshold");
+  assert.equal(
+    said({ doubt: "too_few_natural_wrong_cases", wrong_cases_needed: 1 }),
+    "needs 1 more unplanted case of wrong advice",
+  );
+  assert.equal(
+    said({ doubt: "too_few_right_cases", wrong_cases_needed: null, right_cases_needed: 4 }),
+    "needs 4 more known cases of right advice",
+  );
+  assert.equal(
+    said({ doubt: "part_not_measured", part: "public_sector", wrong_cases_needed: 2 }),
+    "needs 2 more known cases in public sector",
+  );
+  assert.equal(
+    said({ doubt: "part_not_measured", part: "critical", wrong_cases_needed: 1 }),
+    "needs 1 more known case among the critical cases",
+  );
+  for (const doubt of DOUBTS) {
+    for (const part of PARTS) {
+      for (const wrong_cases_needed of UNCOUNTED.includes(doubt) ? [null] : [1, 30, null]) {
+        const verdict = doubted({ doubt, part, wrong_cases_needed });
+        const [few, whole] = [verdictWait(verdict)!, verdictReason(verdict)];
+        assert.deepEqual(few.match(/\d+/g), whole.match(/\d+/g), `${few}: ${whole}`);
+        assert.ok(few.length <= 56, few);
+        assert.doesNotMatch(few, /undefined|null|_| {2}/);
+      }
+    }
+  }
 });

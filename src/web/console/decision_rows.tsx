@@ -1,7 +1,7 @@
 /** Scores and decisions as rows, each a link to its replay. */
 import { nameInWords } from "../../pages/wording.ts";
 import { VERDICT_PLACES } from "./operator_rows.tsx";
-import { Band, Figure, Instant, VerdictMark } from "./parts.tsx";
+import { bandInWords, Figure, Instant, VerdictMark } from "./parts.tsx";
 import { Reviewer } from "./reviewers.tsx";
 import { type Column, type Ordering, Table } from "./table.tsx";
 import type { Decisions } from "./types.ts";
@@ -10,6 +10,7 @@ type Decision = Decisions["decisions"][number];
 
 const OPERATOR: Column<Decision> = {
   head: "Operator",
+  onCard: "line",
   order: { name: "operator_id", keyOf: (row) => row.operator_id },
   cell: (row) => <Reviewer id={row.operator_id} />,
 };
@@ -24,44 +25,50 @@ function columnsOf({ withOperator }: { readonly withOperator: boolean }): readon
     ...(withOperator ? [OPERATOR] : []),
     {
       head: "When",
+      onCard: "line",
       order: { name: "timestamp", keyOf: (row) => row.timestamp },
       cell: (row) => <Instant at={row.timestamp} />,
     },
     {
       head: "Decision",
+      onCard: "line",
       order: { name: "decision", keyOf: (row) => row.decision },
-      cell: (row) => nameInWords(row.decision),
-    },
-    {
-      head: "Domain",
-      order: { name: "domain", keyOf: (row) => row.domain },
-      cell: (row) => nameInWords(row.domain),
-    },
-    {
-      head: "Verdict",
-      order: { name: "verdict", keyOf: ({ verdict }) => verdict && VERDICT_PLACES[verdict] },
-      cell: (row) => row.kind === "score" && <VerdictMark status={row.verdict} />,
+      also: [{ head: "Domain", name: "domain", keyOf: (row) => row.domain }],
+      cell: (row) => (
+        <>
+          {nameInWords(row.decision)}
+          <span class="second">{nameInWords(row.domain)}</span>
+        </>
+      ),
     },
     {
       head: "Score",
       isNumber: true,
+      onCard: "line",
       order: { name: "jis", keyOf: (row) => row.jis },
       cell: (row, index) =>
         row.kind === "score"
           ? (
             <>
               <Figure of={`decisions.${index}.jis`} value={row.jis} />
+              {row.band !== null && <span class="second less">{bandInWords(row.band)}</span>}
             </>
           )
           : (
             <>
-              risk <Figure of={`decisions.${index}.decision_risk_score`} value={row.decision_risk_score} />
+              <Figure of={`decisions.${index}.decision_risk_score`} value={row.decision_risk_score} />
+              <span class="second">Risk</span>
             </>
           ),
     },
     {
-      head: "Status",
-      cell: (row) => row.band === null ? nameInWords(row.routing_decision ?? "") : <Band band={row.band} />,
+      head: "Verdict",
+      onCard: "corner",
+      order: { name: "verdict", keyOf: ({ verdict }) => verdict && VERDICT_PLACES[verdict] },
+      cell: (row) =>
+        row.kind === "score"
+          ? <VerdictMark status={row.verdict} />
+          : <span class="muted">{nameInWords(row.routing_decision ?? "")}</span>,
     },
   ];
 }

@@ -2,12 +2,13 @@
 import type { VerdictStatus } from "../../domain/enums.ts";
 import { sparkInWords, sparkPath } from "../../pages/operator_plots.ts";
 import { nameInWords } from "../../pages/wording.ts";
-import { verdictReason } from "../../scoring/verdict_words.ts";
+import { verdictWait } from "../../scoring/verdict_words.ts";
 import { Drawing } from "../shared/drawing.tsx";
-import { addressOf, Band, Figure, Instant, VerdictMark } from "./parts.tsx";
+import { addressOf, bandInWords, Figure, Instant, VerdictMark } from "./parts.tsx";
 import { Reviewer } from "./reviewers.tsx";
 import { useSession } from "./session.tsx";
 import { type Column, type Ordering, Table } from "./table.tsx";
+import { changeInWords } from "./trend.ts";
 import type { Operators } from "./types.ts";
 
 type Operator = Operators["operators"][number];
@@ -37,6 +38,7 @@ const CSV = {
 
 const TEAM: Column<Operator> = {
   head: "Team",
+  onCard: "line",
   order: { name: "team", keyOf: (row) => row.team },
   cell: ({ team }) =>
     team !== null && (
@@ -45,6 +47,12 @@ const TEAM: Column<Operator> = {
       </a>
     ),
 };
+
+/** The domain and the stakes of an operator's work. */
+function workInWords({ domain, critical_decision: isCritical, high_risk: isHighRisk }: Operator): string {
+  const stakes = isCritical ? ", critical decisions" : isHighRisk ? ", high risk" : "";
+  return nameInWords(domain) + stakes;
+}
 
 export function OperatorRows({ label, operators, ordering }: {
   readonly label: string;
@@ -57,75 +65,74 @@ export function OperatorRows({ label, operators, ordering }: {
     {
       head: "Operator",
       order: { name: "operator_id", keyOf: (row) => row.operator_id },
-      cell: (row) => <Reviewer id={row.operator_id} />,
+      also: [{ head: "Domain", name: "domain", keyOf: (row) => row.domain }],
+      cell: (row) => (
+        <>
+          <Reviewer id={row.operator_id} />
+          <span class="second">{workInWords(row)}</span>
+        </>
+      ),
     },
     ...(hasTeams ? [TEAM] : []),
     {
       head: "Verdict",
       class: "verdict-cell",
+      onCard: "corner",
       order: { name: "verdict", keyOf: ({ verdict }) => verdict && VERDICT_PLACES[verdict.status] },
-      cell: ({ verdict }) => (
-        <>
-          <VerdictMark status={verdict?.status ?? null} />
-          {verdict?.status === "undetermined" && <div class="small muted">{verdictReason(verdict)}</div>}
-        </>
-      ),
+      cell: ({ verdict }) => {
+        const wait = verdict === null ? null : verdictWait(verdict);
+        return (
+          <>
+            <VerdictMark status={verdict?.status ?? null} />
+            {wait !== null && <span class="second two-lines">{wait}</span>}
+          </>
+        );
+      },
     },
     {
       head: "JIS",
       isNumber: true,
+      onCard: "line",
       order: { name: "jis", keyOf: (row) => row.jis },
-      cell: (row, index) => <Figure of={`operators.${index}.jis`} value={row.jis} />,
-    },
-    {
-      head: "Interval",
-      isNumber: true,
-      order: { name: "low", keyOf: (row) => row.uncertainty.low },
-      cell: ({ uncertainty: { low, high } }, index) => (
+      also: [{ head: "Interval", name: "low", keyOf: (row) => row.uncertainty.low }],
+      cell: ({ jis, band, minimum_data_met: isLong, uncertainty: { low, high } }, index) => (
         <>
-          <Figure of={`operators.${index}.uncertainty.low`} value={low} /> to{" "}
-          <Figure of={`operators.${index}.uncertainty.high`} value={high} />
-        </>
-      ),
-    },
-    {
-      head: "Band",
-      cell: (row) => (
-        <>
-          <Band band={row.band} />
-          {!row.minimum_data_met && <div class="small muted">short record</div>}
+          <span class="small muted">{bandInWords(band)}</span>{" "}
+          <Figure of={`operators.${index}.jis`} value={jis} />
+          <span class="second">
+            <Figure of={`operators.${index}.uncertainty.low`} value={low} /> to{" "}
+            <Figure of={`operators.${index}.uncertainty.high`} value={high} />
+          </span>
+          {!isLong && <span class="second">short record</span>}
         </>
       ),
     },
     {
       head: "Last 30 days",
-      class: "drawn",
-      cell: ({ sparkline = [] }) => (
-        <Drawing of={sparkPath(sparkline, { label: sparkInWords(sparkline), minimum })} />
-      ),
-    },
-    {
-      head: "Domain",
-      order: { name: "domain", keyOf: (row) => row.domain },
-      cell: (row) => (
-        <>
-          {nameInWords(row.domain)}
-          {row.critical_decision
-            ? <div class="small muted">critical decisions</div>
-            : row.high_risk && <div class="small muted">high risk</div>}
-        </>
-      ),
+      onCard: "line",
+      cell: ({ sparkline = [] }) => {
+        const [first, last] = [sparkline[0], sparkline.at(-1)];
+        return (
+          <div class="course">
+            <Drawing of={sparkPath(sparkline, { label: sparkInWords(sparkline), minimum })} />
+            {first !== undefined && last !== undefined && (
+              <span class="trend">{changeInWords(last - first)}</span>
+            )}
+          </div>
+        );
+      },
     },
     {
       head: "Latest",
+      onCard: "line",
       order: { name: "last_interaction_at", keyOf: (row) => row.last_interaction_at },
       cell: ({ last_interaction_at: at, total_interactions: total }, index) => (
         <>
           <Instant at={at} />
-          <div class="small muted">
+          <span class="second less">
             <Figure of={`operators.${index}.total_interactions`} value={total} />
             {total === 1 ? " interaction" : " interactions"}
-          </div>
+          </span>
         </>
       ),
     },

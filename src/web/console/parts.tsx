@@ -233,8 +233,16 @@ export function Tile({ name, more, children }: {
 }
 
 export function Band({ band }: { readonly band: string }) {
-  const wireName = band.toLowerCase().replaceAll(" ", "_");
-  return <span class={`band ${wireName}`}>{nameInWords(wireName)}</span>;
+  return <span class={`band ${wireNameOf(band)}`}>{bandInWords(band)}</span>;
+}
+
+/** A band's name where a verdict beside it has the colour. */
+export function bandInWords(band: string): string {
+  return nameInWords(wireNameOf(band));
+}
+
+function wireNameOf(band: string): string {
+  return band.toLowerCase().replaceAll(" ", "_");
 }
 
 export function Status({ status }: { readonly status: FindingStatus }) {
@@ -259,9 +267,20 @@ export function VerdictMark({ status }: { readonly status: VerdictStatus | null 
   );
 }
 
-/** An instant in the browser's own time; its title and its machine-readable value are UTC. */
+/** An instant in the browser's own time, which breaks between day and clock; its title and its machine-readable value are UTC. */
 export function Instant({ at }: { readonly at: string }) {
-  return <time dateTime={at} title={at}>{localInWords(at)}</time>;
+  const [day, clock] = localInWords(at).split(/(?<=,) /);
+  return (
+    <time dateTime={at} title={at}>
+      <span>{day}</span>
+      {clock !== undefined && (
+        <>
+          {" "}
+          <span>{clock}</span>
+        </>
+      )}
+    </time>
+  );
 }
 
 /**

@@ -14,8 +14,21 @@ export interface Column<Row> {
   readonly cell: (row: Row, index: number) => ComponentChildren;
   readonly isNumber?: boolean;
   readonly class?: string;
-  /** The order by this column, if there is one: its name in the address, and what it compares. */
-  readonly order?: { readonly name: string; readonly keyOf: (row: Row) => SortKey };
+  readonly order?: Order<Row>;
+  /** The orders by what its second line says, under their own words. */
+  readonly also?: readonly (Order<Row> & { readonly head: string })[];
+  /** Its place on a telephone's card: beside the row's name, or in one line with others. By default it has a line of its own. */
+  readonly onCard?: "corner" | "line";
+}
+
+/** An order by a column: its name in the address, and what it compares. */
+interface Order<Row> {
+  readonly name: string;
+  readonly keyOf: (row: Row) => SortKey;
+}
+
+function ordersOf<Row>({ head, order, also = [] }: Column<Row>) {
+  return [...(order === undefined ? [] : [{ ...order, head }]), ...also];
 }
 
 /** How the rows of a list are ordered, which its address says. */
@@ -65,7 +78,12 @@ export function Table<Row>({ label, rows, keyOf, columns, csv, ordering }: Table
     <>
       <div class="scroll" tabIndex={0} role="region" aria-label={label}>
         {/* The roles stay if the style draws the rows as cards. */}
-        <table class="rows cards" role="table" aria-label={label} ref={table}>
+        <table
+          class={`rows cards${columns.some(({ onCard }) => onCard !== undefined) ? " short" : ""}`}
+          role="table"
+          aria-label={label}
+          ref={table}
+        >
           <thead role="rowgroup">
             <tr role="row">
               {columns.map((column) => (
@@ -108,7 +126,11 @@ function Cell<Row>({ column, row, index, place }: {
 }) {
   const content = column.cell(row, index);
   if (place === 0) return <th scope="row" role="rowheader" data-label={column.head}>{content}</th>;
-  const names = [column.isNumber ? "number" : "", column.class ?? ""].filter((name) => name !== "");
+  const names = [
+    column.isNumber ? "number" : "",
+    column.class ?? "",
+    column.onCard === undefined ? "" : `card-${column.onCard}`,
+  ].filter((name) => name !== "");
   return (
     <td role="cell" data-label={column.head} class={names.length === 0 ? undefined : names.join(" ")}>
       {content}
@@ -116,26 +138,38 @@ function Cell<Row>({ column, row, index, place }: {
   );
 }
 
-function Head<Row>({ column: { head, isNumber, order: by }, order, ordering, onPress }: {
+function Head<Row>({ column, order, ordering, onPress }: {
   readonly column: Column<Row>;
   /** The order of the rows now. */
   readonly order: string | null;
   readonly ordering: Ordering | undefined;
   readonly onPress: () => void;
 }) {
-  const direction = by === undefined || order === null
-    ? undefined
-    : order === by.name
-    ? "ascending"
-    : order === `-${by.name}`
-    ? "descending"
-    : undefined;
-  const next = by === undefined || ordering === undefined
-    ? null
-    : [direction === "ascending" ? `-${by.name}` : by.name, by.name, `-${by.name}`]
-      .find((name) => name !== order && isPossible(ordering, name)) ?? null;
+  const orders = ordersOf(column);
+  const direction = orders.map(({ name }) => directionOf(name, order)).find((one) => one !== undefined);
   return (
-    <th scope="col" role="columnheader" aria-sort={direction} class={isNumber ? "number" : undefined}>
+    <th scope="col" role="columnheader" aria-sort={direction} class={column.isNumber ? "number" : undefined}>
+      {column.order === undefined && column.head}
+      {orders.map((by) => <OrderLink key={by.name} {...{ by, order, ordering, onPress }} />)}
+    </th>
+  );
+}
+
+function directionOf(name: string, order: string | null): "ascending" | "descending" | undefined {
+  return order === name ? "ascending" : order === `-${name}` ? "descending" : undefined;
+}
+
+function OrderLink<Row>({ by: { head, name: by }, order, ordering, onPress }: {
+  readonly by: Order<Row> & { readonly head: string };
+  readonly order: string | null;
+  readonly ordering: Ordering | undefined;
+  readonly onPress: () => void;
+}) {
+  const direction = directionOf(by, order);
+  const next = ordering === undefined ? null : [direction === "ascending" ? `-${by}` : by, by, `-${by}`]
+    .find((name) => name !== order && isPossible(ordering, name)) ?? null;
+  return (
+    <span class="by">
       {next === null ? head : (
         <a
           class="order"
@@ -149,11 +183,11 @@ function Head<Row>({ column: { head, isNumber, order: by }, order, ordering, onP
         </a>
       )}
       {(direction !== undefined || next !== null) && (
-        <span class="arrow" aria-hidden="true">
+        <span class={direction === undefined ? "arrow" : "arrow now"} aria-hidden="true">
           {direction === "ascending" ? " ▲" : direction === "descending" ? " ▼" : " ↕"}
         </span>
       )}
-    </th>
+    </span>
   );
 }
 
@@ -164,7 +198,7 @@ function isPossible({ isWhole, offered = [] }: Ordering, order: string): boolean
 /** The order that is shown: the one that the address asks for, if it is possible. */
 function orderOf<Row>(ordering: Ordering, columns: readonly Column<Row>[]): string {
   const { sort, served } = ordering;
-  const isKnown = columns.some(({ order }) => order !== undefined && order.name === sort.replace(/^-/, ""));
+  const isKnown = columns.flatMap(ordersOf).some(({ name }) => name === sort.replace(/^-/, ""));
   return isKnown && isPossible(ordering, sort) ? sort : served;
 }
 
@@ -176,7 +210,7 @@ function sorted<Row>(
   { columns, order }: { readonly columns: readonly Column<Row>[]; readonly order: string | null },
 ): readonly { readonly row: Row; readonly index: number }[] {
   const placed = rows.map((row, index) => ({ row, index }));
-  const by = columns.find((column) => column.order?.name === order?.replace(/^-/, ""))?.order;
+  const by = columns.flatMap(ordersOf).find(({ name }) => name === order?.replace(/^-/, ""));
   if (order === null || by === undefined) return placed;
   const sign = order.startsWith("-") ? -1 : 1;
   return placed.toSorted((one, other) => {

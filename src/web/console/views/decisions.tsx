@@ -43,14 +43,14 @@ export function DecisionsView() {
         />
         <OfOperator operator={operator_id} onChosen={(id) => choose({ operator_id: id })} />
         <Days since={since} until={until} onSent={choose} />
-        <form class="filters" onSubmit={open}>
-          <div class="field">
-            <label for="record">Session or decision id</label>
-            <input id="record" name="id" autocomplete="off" spellcheck={false} />
-          </div>
-          <button type="submit">Replay</button>
-        </form>
       </div>
+      <form class="filters apart" onSubmit={open}>
+        <div class="field">
+          <label for="record">Session or decision id</label>
+          <input id="record" name="id" autocomplete="off" spellcheck={false} />
+        </div>
+        <button type="submit">Replay</button>
+      </form>
       <Answered asked={asked}>
         {({ decisions, next_cursor: next }) =>
           decisions.length === 0 && next === null

@@ -13,7 +13,8 @@ import { useAnswer } from "../use_answer.ts";
 
 const PATH = "/console/operators";
 const PAGE = "50";
-const FIRST = "operator_id";
+/** Those who need somebody come first. */
+const FIRST = "verdict";
 
 export function OperatorsView() {
   const { query, route } = useLocation();

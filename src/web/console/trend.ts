@@ -1,0 +1,11 @@
+/** Changes of a score as a number with its sign. */
+import { scoreInWords } from "../../pages/wording.ts";
+
+/** Points below which a score neither rises nor falls. */
+const STEADY = 1;
+
+/** A change in points: `+2.0`, `-1.2`, or `steady`. */
+export function changeInWords(points: number): string {
+  if (Math.abs(points) < STEADY) return "steady";
+  return `${points > 0 ? "+" : ""}${scoreInWords(points)}`;
+}
