@@ -413,6 +413,44 @@ const FITTING: readonly (string | null)[] = ["Operators", "Decisions"];
 /** The most pixels that a row of them takes on a wide window, three lines, and a card on a telephone. */
 const MOST_HIGH = { row: 80, card: 122 };
 
+demoTest("the audit log has its events, their makers and their details in words", async (visit, demo) => {
+  const { body: key }: Json = await demo.service.send("/v1/keys", {
+    key: demo.key,
+    body: { name: "desk in words", scopes: ["score", "read"] },
+  });
+  const { page } = await visit();
+  await signInAsAdmin(page, demo);
+  await go(page, "/console/audit-log");
+  await shown(page);
+  const made = page.getByRole("row").filter({ hasText: "Named key made" }).first();
+  await made.getByText("NAMED_KEY_CREATED").waitFor();
+  await made.getByRole("cell", { name: "A key" }).waitFor();
+  // Names and lists in words, ids as code; what is null is left out.
+  assert.deepEqual(await made.locator(".event-fact").allInnerTexts(), [
+    `Key ${key.key_id}`,
+    "Name desk in words",
+    "Scopes score, read",
+  ]);
+  assert.equal(await made.locator(".event-fact code").innerText(), key.key_id);
+  const invited = page.getByRole("row").filter({ hasText: "User invited" }).first();
+  await invited.getByText('=Ada, the "admin"').waitFor();
+  assert.match(
+    (await invited.locator(".event-fact").allInnerTexts()).join("; "),
+    /Link ends \d+ \w+ \d{4}, \d\d:\d\d UTC; Role admin/,
+  );
+  assert.equal(await invited.locator(".event-fact time").count(), 1);
+  // A long value is folded.
+  const begun = page.getByRole("row").filter({ hasText: "Log begun" }).last();
+  assert.equal(await begun.locator("code").filter({ hasText: "jiss.local" }).first().isVisible(), false);
+  await begun.getByText("Verification key").click();
+  await begun.locator("code").filter({ hasText: /\+[0-9a-f]{8}\+/ }).waitFor();
+  // The filter has both names, and so has the file the machine's.
+  await page.getByLabel("Event", { exact: true }).selectOption({
+    label: "Named key made (NAMED_KEY_CREATED)",
+  });
+  await page.waitForURL("**event_type=NAMED_KEY_CREATED");
+});
+
 for (const width of [390, 1024, 1200]) {
   demoTest(`every table is accessible and fits a window of ${width} pixels`, async (visit, demo) => {
     await demo.service.send("/v1/keys", {

@@ -4,6 +4,8 @@
  */
 import { useLocation } from "preact-iso";
 import { AUDIT_LOG_EVENTS } from "../../../domain/audit_events.ts";
+import { EventDetail } from "../event_detail.tsx";
+import { actorInWords, eventInWords } from "../event_words.ts";
 import { Choice, Days } from "../filters.tsx";
 import { addressOf, Answered, Empty, Failure, Instant, View } from "../parts.tsx";
 import { save } from "../../shared/save.ts";
@@ -16,6 +18,10 @@ import { useAction, useAnswer } from "../use_answer.ts";
 const PATH = "/console/audit-log";
 const PAGE = 100;
 const NEWEST = "-timestamp";
+
+/** The events by which the log is filtered, in the order of their words. */
+const EVENTS = AUDIT_LOG_EVENTS.map((name) => [name, `${eventInWords(name)} (${name})`] as const)
+  .toSorted(([, one], [, other]) => one < other ? -1 : 1);
 
 type Event = AuditLog["events"][number];
 
@@ -38,7 +44,7 @@ export function AuditLogView() {
           id="event-type"
           label="Event"
           value={type}
-          options={[["", "All"], ...AUDIT_LOG_EVENTS.map((name) => [name, name] as const)]}
+          options={[["", "All"], ...EVENTS]}
           onChosen={(chosen) => choose({ event_type: chosen })}
         />
         <Days since={since} until={until} onSent={choose} />
@@ -110,52 +116,60 @@ const COLUMNS: readonly Column<Event>[] = [{
   cell: (row) => <Instant at={row.timestamp} />,
 }, {
   head: "Event",
+  onCard: "line",
   order: { name: "event_type", keyOf: (row) => row.event_type },
-  cell: (row) => row.event_type,
+  cell: (row) => (
+    <>
+      {eventInWords(row.event_type)}
+      <code class="second less">{row.event_type}</code>
+    </>
+  ),
 }, {
   head: "By",
+  onCard: "line",
   order: { name: "by", keyOf: (row) => row.user_id === undefined ? row.actor : row.user_name ?? null },
-  cell: (row) =>
-    row.user_id === undefined
-      ? row.actor
-      : (
-        <a href={addressOf(PATH, { user_id: row.user_id })} title={row.user_id}>
-          <bdi>{row.user_name ?? "an erased user"}</bdi>
-        </a>
-      ),
-}, {
-  head: "Key",
-  order: { name: "prefix", keyOf: (row) => row.prefix },
-  cell: (row) => row.prefix !== null && <code>{row.prefix}</code>,
+  also: [{ head: "Key", name: "prefix", keyOf: (row) => row.prefix }],
+  cell: (row) => (
+    <>
+      {row.user_id === undefined
+        ? actorInWords(row.actor)
+        : (
+          <a href={addressOf(PATH, { user_id: row.user_id })} title={row.user_id}>
+            <bdi>{row.user_name ?? "an erased user"}</bdi>
+          </a>
+        )}
+      {row.prefix !== null && <code class="second">{row.prefix}</code>}
+    </>
+  ),
 }, {
   head: "Detail",
   class: "small",
+  onCard: "line",
   cell: (row) => <Detail event={row} />,
 }];
 
-function Detail({ event }: { readonly event: Event }) {
+function Detail({ event: { subject, operator_id: operator, about_user_name: about, detail } }: {
+  readonly event: Event;
+}) {
+  // The name stands for the id of a user who has one.
+  const { user_id: user, ...others } = detail ?? {};
   return (
-    <>
-      {event.subject !== undefined && (
-        <div>
-          {event.operator_id == null
-            ? <span class="muted">an erased reviewer</span>
-            : <Reviewer id={event.operator_id} />}
-        </div>
+    <div class="event-facts">
+      {subject !== undefined && (
+        <span class="event-fact">
+          {operator == null ? <span class="muted">an erased reviewer</span> : <Reviewer id={operator} />}
+        </span>
       )}
-      {event.about_user_name !== undefined && (
-        <div>
-          <bdi>{event.about_user_name ?? "an erased user"}</bdi>
-        </div>
+      {about != null && (
+        <span class="event-fact" title={String(user)}>
+          <bdi>{about}</bdi>
+        </span>
       )}
-      {event.detail === null
+      {about === null && <span class="event-fact muted">an erased user</span>}
+      {detail === null
         ? <span class="muted">not held any more</span>
-        : Object.entries(event.detail).map(([name, value]) => (
-          <div key={name}>
-            {name}: {typeof value === "string" ? value : JSON.stringify(value)}
-          </div>
-        ))}
-    </>
+        : <EventDetail detail={about == null ? detail : others} />}
+    </div>
   );
 }
 
