@@ -163,6 +163,19 @@ usersTest("an admin makes a named key, which works, and removes it", async (visi
   await signInByLink(page, demo);
   await go(page, "/console/key");
   await shown(page);
+  // Each scope says what a key with it may do.
+  for (
+    const [scope, does] of [
+      ["score", /A review application needs this alone\.$/],
+      ["read", /^It reads figures/],
+      ["export", /^It exports evidence/],
+      ["probe", /^It seals and recalls probes\.$/],
+    ] as const
+  ) {
+    const box = page.getByRole("checkbox", { name: scope, exact: true });
+    const hint = await box.getAttribute("aria-describedby");
+    assert.match(await page.locator(`#${hint}`).innerText(), does);
+  }
   await page.getByLabel("Name of a new key").fill("review desk");
   await page.getByLabel(/^Ends/).fill("2099-12-31");
   await page.getByRole("button", { name: "Make the key" }).click();

@@ -1,5 +1,6 @@
 /** The measures of Article 14 over the last 90 days. */
 import { Article14Heading } from "./article14_heading.tsx";
+import { passingInWords } from "./measure_words.ts";
 import { Answered, Figure, Rows, Status, VerdictMark } from "./parts.tsx";
 import type { Article14 } from "./types.ts";
 import { useAnswer } from "./use_answer.ts";
@@ -18,17 +19,18 @@ function Measures({ measures, overall_verdict, overall_status, statement }: Arti
   return (
     <>
       <p>
-        Overall: <VerdictMark status={overall_verdict} />, status <Status status={overall_status} />
+        All measures together: <VerdictMark status={overall_verdict} /> and, by the scores alone,{" "}
+        <Status status={overall_status} />
       </p>
       <Rows
         label="Measures of Article 14(4)"
-        columns={["Measure", "Verdict", "Status", "What passes", "#Passing", "#Of"]}
+        columns={["Measure", "Verdict", "By the scores alone", "Who passes", "#Passing", "#Of"]}
       >
         {measures.map((measure, index) => (
           <tr key={measure.paragraph}>
             <th scope="row">
-              {measure.paragraph}
-              <div class="small muted">{measure.requirement}</div>
+              {measure.requirement}
+              <span class="second">Article {measure.paragraph}</span>
             </th>
             <td>
               <VerdictMark status={measure.verdict} />
@@ -36,7 +38,7 @@ function Measures({ measures, overall_verdict, overall_status, statement }: Arti
             <td>
               <Status status={measure.status} />
             </td>
-            <td class="small">{measure.metric.replaceAll("_", " ")}</td>
+            <td class="small">{passingInWords(measure.metric)}</td>
             <td class="number">
               <Figure of={`measures.${index}.passing`} value={measure.passing} />
             </td>

@@ -102,6 +102,15 @@ function RemoveKey({ row, onChanged }: {
   );
 }
 
+/** What a key with a scope may do, as the form says it. */
+const SCOPE_WORDS: Readonly<Record<Scope, string>> = {
+  score:
+    "It sends what reviewers decided, commits and labels it, and draws probes. A review application needs this alone.",
+  read: "It reads figures, records, reports and proofs.",
+  export: "It exports evidence, the audit log and operators' own copies.",
+  probe: "It seals and recalls probes.",
+};
+
 function Make({ onDone }: { readonly onDone: () => void }) {
   const [name, setName] = useState("");
   const [scopes, setScopes] = useState<readonly Scope[]>(["score"]);
@@ -144,17 +153,20 @@ function Make({ onDone }: { readonly onDone: () => void }) {
       <fieldset>
         <legend>Scopes</legend>
         {SCOPES.map((scope) => (
-          <label key={scope}>
+          <div class="explained" key={scope}>
             <input
+              id={`scope-${scope}`}
               type="checkbox"
+              aria-describedby={`scope-${scope}-does`}
               checked={scopes.includes(scope)}
               onChange={(event) =>
                 setScopes(
                   event.currentTarget.checked ? [...scopes, scope] : scopes.filter((one) => one !== scope),
                 )}
             />
-            {scope}
-          </label>
+            <label for={`scope-${scope}`}>{scope}</label>
+            <p class="hint" id={`scope-${scope}-does`}>{SCOPE_WORDS[scope]}</p>
+          </div>
         ))}
       </fieldset>
       <div class="field">
