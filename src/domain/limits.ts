@@ -179,6 +179,8 @@ export const WRITE_QUEUE_LIMIT = 10_000;
 
 /** Users of an organization, erased ones included. */
 export const USERS_MAX = 10_000;
+/** Users on a page of their list, unless fewer are asked for. */
+export const USERS_PAGE_MAX = 200;
 export const USER_NAME_MAX_LENGTH = 120;
 /** RFC 5321, section 4.5.3.1.3, without the angle brackets. */
 export const EMAIL_MAX_LENGTH = 254;

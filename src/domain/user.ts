@@ -118,6 +118,7 @@ export const userSchema = z.object({ ...userFields, ...envelopeFields }).meta({ 
 export const usersSchema = z.object({
   users: z.array(z.object(userFields)).meta({ description: "Oldest first." }),
   count: z.int().min(0),
+  next_cursor: z.string().nullable(),
   ...envelopeFields,
 }).meta({ id: "Users" });
 export const userErasedSchema = z.object({ erased: z.literal(true), user_id: z.string(), ...envelopeFields })

@@ -158,6 +158,38 @@ usersTest("a user ends sessions and changes the password", async (visit, demo) =
   await page.getByText("You are signed out").waitFor();
 });
 
+/** Many calls follow each other. */
+const patientTest = browserTests<DemoService>(
+  (use) => withDemo(use, { JISS_RATE_LIMIT_IP: "1000000", JISS_RATE_LIMIT_KEY: "1000000" }),
+  ({ service }) => service.url,
+);
+
+patientTest(
+  "more users than a page shows come on the next one, and are sorted by no head",
+  async (visit, demo) => {
+    for (let number = 0; number < 105; number += 1) {
+      const body = { email: `user-${number}@demo.example`, name: `User ${number}`, role: "viewer" };
+      assert.equal((await demo.service.send("/v1/users", { key: demo.key, body })).status, 201);
+    }
+    const { body } = await demo.service.send("/v1/users?limit=200", { key: demo.key });
+    const { page } = await visit();
+    await signInByLink(page, demo);
+    await go(page, "/console/users");
+    await shown(page);
+    const emails = () => page.locator("main tbody > tr > th .small").allInnerTexts();
+    const first = await emails();
+    assert.equal(first.length, 100);
+    assert.equal(await page.locator("main thead a").count(), 0, "one page of two is not sorted by itself");
+    await page.getByRole("link", { name: "Next page" }).click();
+    await page.waitForURL("**/users?cursor=usr_*");
+    await shown(page);
+    const second = await emails();
+    assert.deepEqual([...first, ...second], body.users.map(({ email }: { email: string }) => email));
+    await page.getByRole("link", { name: "First page" }).click();
+    await page.getByRole("link", { name: "Next page" }).waitFor();
+  },
+);
+
 usersTest("an admin makes a named key, which works, and removes it", async (visit, demo) => {
   const { page } = await visit();
   await signInByLink(page, demo);

@@ -205,6 +205,7 @@ export const LESSONS: Readonly<Record<string, Learning>> = {
   getProbes: nextPage("getProbes"),
   getDecisions: nextPage("getDecisions"),
   getReports: nextPage("getReports"),
+  getUsers: nextPage("getUsers"),
   getWeeks: nextPage("getWeeks"),
   postKey(state, { body: { key_id } }) {
     state.keys = [...state.keys.slice(-9), key_id];

@@ -473,6 +473,52 @@ Deno.test("an own key that was rotated writes nothing, also if its row is put ba
   await harness.abandon();
 });
 
+userTest(
+  "users come in pages, each on exactly one, and few of them without a parameter",
+  async (harness, key) => {
+    const ids: string[] = [];
+    for (let index = 0; index < 7; index += 1) {
+      ids.push((await invite(harness, key, { email: `user-${index}@acme.example` })).userId);
+      harness.clock.advance(1_000);
+    }
+    const list = async (query: string) => (await harness.send(`/v1/users${query}`, { key })).body;
+    const idsOf = ({ users }: { users: readonly { user_id: string }[] }) =>
+      users.map(({ user_id }) => user_id);
+    const whole = await list("");
+    assert.deepEqual([idsOf(whole), whole.count, whole.next_cursor], [ids, 7, null]);
+    for (const limit of [1, 3, 6, 7, 200]) {
+      const seen: string[] = [];
+      let pages = 0;
+      for (let cursor: string | null = ""; cursor !== null; pages += 1) {
+        const page = await list(`?limit=${limit}${cursor === "" ? "" : `&cursor=${cursor}`}`);
+        assert.ok(page.count === page.users.length && page.count <= limit);
+        seen.push(...idsOf(page));
+        // An erasure between two pages loses nobody.
+        if (pages === 0 && limit === 3) {
+          assert.equal((await harness.send(`/v1/users/${ids[2]}`, { method: "DELETE", key })).status, 200);
+        }
+        cursor = page.next_cursor;
+      }
+      assert.deepEqual([seen, pages], [ids, Math.ceil(7 / limit)], `limit ${limit}`);
+    }
+    for (
+      const [query, path] of [
+        ["limit=0", "limit"],
+        ["limit=201", "limit"],
+        ["cursor=1", "cursor"],
+        [`cursor=usr_${"0".repeat(26)}`, "cursor"],
+      ] as const
+    ) {
+      const { status, body } = await harness.send(`/v1/users?${query}`, { key });
+      assert.deepEqual([status, body.error.code, body.error.details[0].path], [
+        422,
+        "VALIDATION_FAILED",
+        path,
+      ]);
+    }
+  },
+);
+
 userTest("a role that was altered in the file gives nobody more", async (harness, _key) => {
   const user = await signedInUser(harness, { orgId: "acme", role: "viewer" });
   const set = (role: string) =>

@@ -1,7 +1,8 @@
 /** An organization's users. Source: oversight-loop design, section 3. */
 import * as z from "zod";
 import { isoOrNull } from "../../domain/instant.ts";
-import { BODY_LIMIT_BYTES } from "../../domain/limits.ts";
+import { USER_ID } from "../../evidence/entry.ts";
+import { BODY_LIMIT_BYTES, USERS_PAGE_MAX } from "../../domain/limits.ts";
 import {
   sessionIdSchema,
   sessionsEndedSchema,
@@ -21,11 +22,12 @@ import {
   inviteUser,
   type IssuedLink,
   issueLink,
-  listUsers,
+  pageOfUsers,
 } from "../../operations/users/accounts.ts";
 import { endAllSessions, endSession, listSessions, sessionBody } from "../../operations/users/sessions.ts";
 import type { Route, Services } from "../exchange.ts";
-import { parseWith } from "../parse.ts";
+import { parseParameters, parseWith, validationFailed } from "../parse.ts";
+import { CURSOR_MESSAGE, integerParameter } from "./parameters.ts";
 import { KEYED_DELETE, KEYED_POST, KEYED_READ, keyFor, selfServe } from "./shared.ts";
 
 const userPathSchema = z.object({ user_id: userIdSchema });
@@ -71,18 +73,30 @@ const postUser: Route = {
   },
 };
 
+const usersParametersSchema = z.object({
+  limit: integerParameter({ min: 1, max: USERS_PAGE_MAX, fallback: USERS_PAGE_MAX }),
+  cursor: z.string().regex(USER_ID, CURSOR_MESSAGE).optional().meta({
+    description: "`next_cursor` of the previous page.",
+  }),
+});
+
 const getUsers: Route = {
   ...KEYED_READ,
   ...ADMINISTER,
   path: "/v1/users",
   operationId: "getUsers",
   summary: "Your users",
-  description: "Returns the organization's users, oldest first, erased ones without their names.",
-  success: { status: 200, description: "The users.", schema: usersSchema },
-  examples: [{ summary: "All" }],
-  async handler({ dependencies }, { exchange }) {
-    const users = await listUsers(dependencies, exchange.caller!);
-    return { status: 200, body: { users, count: users.length } };
+  description:
+    "Returns a page of the organization's users, oldest first, erased ones without their names. `next_cursor` gets the next page; it is null on the last page.",
+  parameters: usersParametersSchema,
+  success: { status: 200, description: "A page of users.", schema: usersSchema },
+  examples: [{ summary: "The first page" }, { summary: "The first twenty", query: { limit: "20" } }],
+  async handler({ dependencies }, { exchange, request }) {
+    const { limit, cursor: after = null } = parseParameters(request, usersParametersSchema);
+    const page = await pageOfUsers(dependencies, exchange.caller!, { limit, after });
+    if (page === null) throw validationFailed([{ path: "cursor", message: CURSOR_MESSAGE }]);
+    const { users, next } = page;
+    return { status: 200, body: { users, count: users.length, next_cursor: next } };
   },
 };
 

@@ -173,6 +173,24 @@ export async function listUsers(
 }
 
 /**
+ * A page of {@link listUsers}, and the id after which the next page begins; null on the last page. Null in place of all if no
+ * user has the id after which the page is to begin.
+ */
+export async function pageOfUsers(
+  dependencies: Needs,
+  caller: OrganizationCaller,
+  { limit, after }: { readonly limit: number; readonly after: string | null },
+): Promise<{ readonly users: readonly ShownUser[]; readonly next: string | null } | null> {
+  const users = await listUsers(dependencies, caller);
+  // An erased user keeps the place: no page is lost by an erasure.
+  const last = after === null ? -1 : users.findIndex(({ user_id }) => user_id === after);
+  if (after !== null && last === -1) return null;
+  const end = last + 1 + limit;
+  const page = users.slice(last + 1, end);
+  return { users: page, next: end >= users.length ? null : page.at(-1)!.user_id };
+}
+
+/**
  * Changes a user's name or role, or disables or enables the user. A role counts from the user's next request on; a disabled
  * user has no session and no link any more. A call that changes nothing writes nothing.
  * @throws {ServiceError} NOT_FOUND; CONFLICT if a user takes the own role or access away.

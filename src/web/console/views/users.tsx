@@ -4,23 +4,35 @@ import { useLocation } from "preact-iso";
 import { type Role, ROLES } from "../../../domain/access.ts";
 import { localInWords } from "../../shared/local_time.ts";
 import { OpenSessions } from "../open_sessions.tsx";
-import { Answered, Empty, Failure, Grave, Instant, View } from "../parts.tsx";
+import { addressOf, Answered, Empty, Failure, Grave, Instant, Pages, View } from "../parts.tsx";
 import { useCaller, useSession } from "../session.tsx";
 import { Field } from "../field.tsx";
 import { type Column, Table } from "../table.tsx";
 import type { UserInvited, UserLink, Users } from "../types.ts";
 import { useAction, useAnswer } from "../use_answer.ts";
 
+const PATH = "/console/users";
+const PAGE = "100";
+
 type User = Users["users"][number];
 
 export function UsersView() {
-  const asked = useAnswer<Users>({ path: "/v1/users" });
+  const { query: { sort = "", cursor = "" } } = useLocation();
+  const asked = useAnswer<Users>({ path: addressOf("/v1/users", { limit: PAGE, cursor }) });
   return (
     <View title="Users">
       <Answered asked={asked}>
-        {({ users }) => (
+        {({ users, next_cursor: next }) => (
           <>
-            <List users={users.filter(({ state }) => state !== "erased")} onChanged={asked.again} />
+            <List
+              users={users.filter(({ state }) => state !== "erased")}
+              onChanged={asked.again}
+              sort={sort}
+              isWhole={cursor === "" && next === null}
+            />
+            {(cursor !== "" || next !== null) && (
+              <Pages path={PATH} query={{ sort, ...(cursor === "" ? {} : { cursor }) }} next={next} />
+            )}
             <h2>Invite</h2>
             <Invite onDone={asked.again} />
           </>
@@ -62,9 +74,21 @@ const CSV = {
   changed_at: (row: User) => row.changed_at,
 };
 
-function List({ users, onChanged }: { readonly users: readonly User[]; readonly onChanged: () => void }) {
-  const { query: { sort = "" } } = useLocation();
+function List({ users, onChanged, sort, isWhole }: {
+  readonly users: readonly User[];
+  readonly onChanged: () => void;
+  readonly sort: string;
+  /** Whether there is no other page. */
+  readonly isWhole: boolean;
+}) {
   if (users.length === 0) {
+    if (!isWhole) {
+      return (
+        <Empty>
+          <p>All users of this page were erased.</p>
+        </Empty>
+      );
+    }
     return (
       <Empty>
         <p>Nobody has an account: everybody shares the organization's key. Invite the first user below.</p>
@@ -88,7 +112,7 @@ function List({ users, onChanged }: { readonly users: readonly User[]; readonly 
         { head: "Do", cell: (user) => <Acts user={user} onChanged={onChanged} /> },
       ]}
       csv={CSV}
-      ordering={{ path: "/console/users", query: {}, sort, first: "", served: "", isWhole: true }}
+      ordering={{ path: PATH, query: {}, sort, first: "", served: "", isWhole }}
     />
   );
 }
