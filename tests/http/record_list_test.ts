@@ -178,7 +178,18 @@ Deno.test(
     assert.deepEqual(await read(`&since=${at(1)}&until=${at(6)}&kind=decision&operator_id=ben`), []);
     assert.deepEqual(await read(`&since=${at(8, 1)}`), []);
     assert.deepEqual(await read(`&until=${at(0)}`), []);
-    assert.deepEqual(await read(`&since=${at(6)}&until=${at(2)}`), []);
+    assert.deepEqual(await read(`&since=${at(6)}&until=${at(6)}`), [], "an empty span");
+    for (const unlabelled of ["", "&unlabelled=true"]) {
+      const { status, body } = await harness.send(
+        `/v1/organization/decisions?since=${at(6)}&until=${at(2)}${unlabelled}`,
+        { key },
+      );
+      assert.deepEqual([status, body.error.code, body.error.details], [
+        422,
+        "VALIDATION_FAILED",
+        [{ path: "until", message: "must not be before since" }],
+      ]);
+    }
     const day = at(0).slice(0, 10);
     assert.equal((await read(`&since=${day}`)).length, 9, "a date begins at midnight UTC");
     assert.deepEqual(await read(`&until=${day}`), []);

@@ -24,7 +24,7 @@ import { listUnlabelled, type UnlabelledStart } from "../../operations/reporting
 import { shadowReport } from "../../operations/scoring/shadow.ts";
 import type { Route } from "../exchange.ts";
 import { parseParameters, validationFailed } from "../parse.ts";
-import { CURSOR_MESSAGE, integerParameter, recordPage } from "./parameters.ts";
+import { CURSOR_MESSAGE, integerParameter, recordPage, requireSpan } from "./parameters.ts";
 import { KEYED_READ, teamsWithheld } from "./shared.ts";
 
 const operatorsParametersSchema = z.object({
@@ -149,7 +149,7 @@ const decisionsParametersSchema = z.object({
     description: "Start of the range, included.",
   }),
   until: instantSchema.optional().meta({
-    description: "End of the range, excluded.",
+    description: "End of the range, excluded; not before `since`.",
   }),
   limit: recordPage.limit,
   cursor: z.string().regex(
@@ -200,6 +200,7 @@ const getDecisions: Route = {
   async handler({ dependencies }, { exchange, request }) {
     const { kind = null, operator_id: operatorId = null, unlabelled, since, until, limit, cursor = null } =
       parseParameters(request, decisionsParametersSchema);
+    requireSpan({ since, until });
     const bounds = { since: isoOrNull(since ?? null), until: isoOrNull(until ?? null) };
     if (unlabelled === "true") {
       const start = cursor === null ? null : readUnlabelledCursor(cursor);

@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { operatorIdSchema } from "../../domain/interaction.ts";
 import { RECORDS_PAGE_DEFAULT, RECORDS_PAGE_MAX } from "../../domain/limits.ts";
+import { validationFailed } from "../parse.ts";
 
 /** A whole number given as text. Any other text is refused, never read in part. */
 export function integerParameter(
@@ -32,6 +33,12 @@ export const recordPage = {
   )
     .transform(Number).optional().meta({ description: "`next_cursor` of the previous page." }),
 };
+
+/** Refuses a span that ends before it begins: an empty list would read as if there were nothing in it. */
+export function requireSpan({ since, until }: { readonly since?: number; readonly until?: number }): void {
+  if (since === undefined || until === undefined || since <= until) return;
+  throw validationFailed([{ path: "until", message: "must not be before since" }]);
+}
 
 /** The path of a call about one operator. */
 export const operatorPathSchema = z.object({ operator_id: operatorIdSchema });
