@@ -162,11 +162,18 @@ homeTest("two teams stand side by side, with what can be said of their differenc
 });
 
 homeTest("an admin sets an operator's team from the operator's page", async (visit, demo) => {
-  const { page } = await visit();
+  const { page, expectErrors } = await visit();
   await signInByLink(page, demo);
   await go(page, "/console/operators/reviewer-chen");
   await shown(page);
   await page.getByRole("button", { name: "Set the team" }).click();
+  // A refusal stands at the field, and names no field of the request.
+  expectErrors(/422/);
+  await page.getByLabel("Name of the team").fill("x".repeat(500));
+  await page.getByRole("button", { name: "Set it" }).click();
+  await page.getByText(/^The name must be 1 to \d+ characters after trimming\.$/).waitFor();
+  assert.equal(await page.getByLabel("Name of the team").getAttribute("aria-invalid"), "true");
+  assert.ok(!(await page.locator("main").innerText()).includes("assignments"));
   await page.getByLabel("Name of the team").fill("Second line");
   await page.getByRole("button", { name: "Set it" }).click();
   await page.locator("[data-figure='profile.team']").filter({ hasText: "Second line" }).waitFor();

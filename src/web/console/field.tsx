@@ -1,5 +1,11 @@
 /** A labelled field of a form. */
 import type { ComponentChildren } from "preact";
+import type { ApiError } from "../shared/api.ts";
+
+/** The service's message on a field of a request, without the field's name in the request; null if the field is not at fault. */
+export function problemOf(error: ApiError | null, field: string): string | null {
+  return error?.more.details.find(({ path }) => path.startsWith(field))?.message ?? null;
+}
 
 /** One labelled field of a form, and what is wrong with it. */
 export function Field(

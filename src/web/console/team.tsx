@@ -1,7 +1,7 @@
 /** Sets the team of an operator, which an admin may. */
 import { useState } from "preact/hooks";
 import { Confirmed } from "./confirmed.tsx";
-import { Field } from "./field.tsx";
+import { Field, problemOf } from "./field.tsx";
 import { may, useCaller, useSession } from "./session.tsx";
 import type { TeamsSet } from "./types.ts";
 import { useAction } from "./use_answer.ts";
@@ -17,6 +17,7 @@ export function SetTeam({ id, team, onSet }: {
   const [name, setName] = useState(team ?? "");
   const caller = useCaller();
   const { busy, error, run } = useAction<TeamsSet>();
+  const problem = problemOf(error, "assignments.0.team");
   if (!may(signedIn, "team") || signedIn.privacy !== "named") return null;
   const set = async (next: string | null) => {
     const body = { assignments: [{ operator_id: id, team: next }] };
@@ -38,6 +39,7 @@ export function SetTeam({ id, team, onSet }: {
           autocomplete="off"
           value={name}
           onInput={setName}
+          wrong={problem === null ? null : `The name ${problem}.`}
         />
       }
       happens={[
@@ -51,7 +53,7 @@ export function SetTeam({ id, team, onSet }: {
       ]}
       ready={name.trim() !== ""}
       busy={busy}
-      error={error}
+      error={problem === null ? error : null}
     />
   );
 }

@@ -4,6 +4,7 @@ import { useLocation } from "preact-iso";
 import { DEFAULT_WEBHOOK_EVENTS, WEBHOOK_EVENTS, type WebhookEvent } from "../../../domain/enums.ts";
 import { WEBHOOK_SECRET_MAX_LENGTH, WEBHOOK_SECRET_MIN_LENGTH } from "../../../domain/limits.ts";
 import type { ApiError } from "../../shared/api.ts";
+import { problemOf } from "../field.tsx";
 import { Answered, Empty, Failure, Instant, View } from "../parts.tsx";
 import { useCaller, useSession } from "../session.tsx";
 import { type Column, Table } from "../table.tsx";
@@ -200,11 +201,11 @@ function Register({ onDone }: { readonly onDone: () => void }) {
     setSecret("");
     onDone();
   };
-  const isOfField = error !== null && (problemOf(error, "url") ?? problemOf(error, "secret")) !== undefined;
+  const isOfField = (problemOf(error, "url") ?? problemOf(error, "secret")) !== null;
   return (
     <form onSubmit={submit}>
-      <UrlField value={url} problem={error && problemOf(error, "url")} onChange={setUrl} />
-      <SecretField value={secret} problem={error && problemOf(error, "secret")} onChange={setSecret} />
+      <UrlField value={url} problem={problemOf(error, "url")} onChange={setUrl} />
+      <SecretField value={secret} problem={problemOf(error, "secret")} onChange={setSecret} />
       <EventChoice chosen={events} onChange={setEvents} />
       <p>
         <button class="main" type="submit" disabled={busy || events.length === 0}>
@@ -223,14 +224,9 @@ function Register({ onDone }: { readonly onDone: () => void }) {
   );
 }
 
-/** The message on a field of the request; undefined if the field is not at fault. */
-function problemOf(error: ApiError, field: string): string | undefined {
-  return error.more.details.find(({ path }) => path.startsWith(field))?.message;
-}
-
 interface FieldProps {
   readonly value: string;
-  readonly problem: string | null | undefined;
+  readonly problem: string | null;
   readonly onChange: (value: string) => void;
 }
 
@@ -244,7 +240,7 @@ function UrlField({ value, problem, onChange }: FieldProps) {
         required
         placeholder="https://"
         value={value}
-        aria-invalid={typeof problem === "string"}
+        aria-invalid={problem !== null}
         aria-describedby="url-wrong"
         onInput={(event) => onChange(event.currentTarget.value)}
       />
@@ -269,7 +265,7 @@ function SecretField({ value, problem, onChange }: FieldProps) {
         minLength={WEBHOOK_SECRET_MIN_LENGTH}
         maxLength={WEBHOOK_SECRET_MAX_LENGTH}
         value={value}
-        aria-invalid={typeof problem === "string"}
+        aria-invalid={problem !== null}
         aria-describedby="secret-hint secret-wrong"
         onInput={(event) => onChange(event.currentTarget.value)}
       />
