@@ -408,7 +408,7 @@ demoTest("a score has one decimal in every view, and its exact value on hover", 
   }
 });
 
-/** Tables whose columns all fit beside each other in a window of 1,024 pixels. */
+/** Tables whose columns all fit beside each other in a window of 1,024 pixels or more. */
 const FITTING: readonly (string | null)[] = ["Operators", "Decisions"];
 /** The most pixels that a row of them takes on a wide window, three lines, and a card on a telephone. */
 const MOST_HIGH = { row: 80, card: 122 };
@@ -451,7 +451,8 @@ demoTest("the audit log has its events, their makers and their details in words"
   await page.waitForURL("**event_type=NAMED_KEY_CREATED");
 });
 
-for (const width of [390, 1024, 1200]) {
+// At 1,040 the bar of views stands beside the tables, which then have least room.
+for (const width of [390, 1024, 1040, 1200]) {
   demoTest(`every table is accessible and fits a window of ${width} pixels`, async (visit, demo) => {
     await demo.service.send("/v1/keys", {
       key: demo.key,
