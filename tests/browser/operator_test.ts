@@ -450,7 +450,7 @@ ownTest(
     assert.ok(!(await page.locator("main").innerText()).includes(operator));
     await go(page, "/console/audit-log");
     await shown(page);
-    await page.getByRole("cell", { name: "OPERATOR_ERASED" }).waitFor();
+    await page.getByRole("cell", { name: "Reviewer erased" }).waitFor();
   },
 );
 
