@@ -151,6 +151,7 @@ demoTest(
       (await column(page, "Operator")).map((text) => text.split("\n")[1]!.split(",")[0]!);
     await head(page, "Domain").getByRole("link", { name: "Domain" }).click();
     assert.deepEqual(await parameters(page), { verdict: "undetermined", sort: "domain" });
+    assert.equal(await focused(page), "Domain", "the focus stays on its own order of the head");
     const ascending = await domains();
     assert.deepEqual(ascending, ascending.toSorted());
     assert.ok(new Set(ascending).size > 1);

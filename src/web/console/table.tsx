@@ -70,7 +70,7 @@ export function Table<Row>({ label, rows, keyOf, columns, csv, ordering }: Table
   useEffect(() => {
     if (pressed !== label) return;
     pressed = null;
-    table.current?.querySelector<HTMLElement>("[aria-sort] a")?.focus();
+    table.current?.querySelector<HTMLElement>(".by:has(.now) a")?.focus();
   }, [order]);
   const keep = () =>
     save(csvName(label, new Date()), "text/csv;charset=utf-8", csvOf(csv, shown.map(({ row }) => row)));
