@@ -1,19 +1,17 @@
 /** The people who need attention: the open cases by need, each with its cause, its trend and one next step. */
-import { dayInWords } from "../../pages/wording.ts";
+import { dayInWords, scoreInWords } from "../../pages/wording.ts";
 import { VERDICT_WORDS } from "../../scoring/verdict_words.ts";
 import { CAUSE_WORDS, nextInWords, reasonInWords } from "./case_words.ts";
 import { Answered, Empty, Figure, VerdictMark } from "./parts.tsx";
 import { Reviewer, reviewerInWords } from "./reviewers.tsx";
 import { useSession } from "./session.tsx";
+import { isSteady } from "./trend.ts";
 import type { Cases } from "./types.ts";
 import { useAnswer } from "./use_answer.ts";
 
 /** Cases that the first view shows, of those that it looks at; the queue has them all. */
 const SHOWN_CASES = 8;
 const LOOKED_AT = 50;
-
-/** Points below which a score neither rises nor falls. */
-const STEADY = 1;
 
 export function NeedsAttention() {
   const asked = useAnswer<Cases>({ path: `/v1/cases?include=present&limit=${LOOKED_AT}` });
@@ -115,15 +113,15 @@ function Item({ one, index }: { readonly one: Cases["cases"][number]; readonly i
 
 /** The course of a score: an arrow with the points, and the same in words. */
 function Trend({ points }: { readonly points: number }) {
-  const size = Math.abs(points).toFixed(1);
-  const [arrow, words] = Math.abs(points) < STEADY
+  const size = scoreInWords(Math.abs(points));
+  const [arrow, words] = isSteady(points)
     ? ["→", "steady"]
     : points > 0
     ? ["↗", `rising: recent cases are ${size} points above the long-term score`]
     : ["↘", `falling: recent cases are ${size} points below the long-term score`];
   return (
     <span class="trend" title={words}>
-      <span aria-hidden="true">{arrow}{Math.abs(points) < STEADY ? " steady" : ` ${size}`}</span>
+      <span aria-hidden="true">{arrow} {isSteady(points) ? "steady" : size}</span>
       <span class="hidden">{words}</span>
     </span>
   );

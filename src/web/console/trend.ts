@@ -4,8 +4,13 @@ import { scoreInWords } from "../../pages/wording.ts";
 /** Points below which a score neither rises nor falls. */
 const STEADY = 1;
 
+/** Whether a change in points is too small to speak of. */
+export function isSteady(points: number): boolean {
+  return Math.abs(points) < STEADY;
+}
+
 /** A change in points: `+2.0`, `-1.2`, or `steady`. */
 export function changeInWords(points: number): string {
-  if (Math.abs(points) < STEADY) return "steady";
+  if (isSteady(points)) return "steady";
   return `${points > 0 ? "+" : ""}${scoreInWords(points)}`;
 }
