@@ -157,6 +157,10 @@ const presentSchema = caseFiguresSchema.extend({
   trend: z.number().meta({
     description: "Recent JIS minus long-term JIS, in points; negative if the JIS declines.",
   }),
+  change_30_days: z.number().nullable().meta({
+    description:
+      "The last JIS of the last day with interactions, minus that of the first one, among the last 30 days (UTC): the ends of the list's sparkline. Null without an interaction in these days.",
+  }),
   exercise: z.object({
     run_id: z.string(),
     exercise_id: z.string(),

@@ -21,6 +21,7 @@ const TURNS = "\\u2028-\\u202e\\u2066-\\u2069";
 const INVISIBLE =
   "\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u202a-\\u202e" +
   "\\u2060-\\u206f\\u2800\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff0-\\ufff8\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}";
+const INVISIBLES = new RegExp(`[${INVISIBLE}]`, "u");
 /** A text without control characters. */
 export const NO_CONTROLS: RegExp = new RegExp(`^[^${CONTROLS}]*$`);
 const MISLEADING = new RegExp(`[${CONTROLS}${TURNS}]`, "u");
@@ -42,11 +43,10 @@ export function lineSchema(
   const controls = mayTurn ? CONTROLS : CONTROLS + TURNS;
   const refused = mayHide ? controls : controls + INVISIBLE;
   const holdsControls = new RegExp(`[${controls}]`, "u");
-  const holdsRefused = new RegExp(`[${refused}]`, "u");
   return z.string()
     .refine((line) => line.isWellFormed(), "must be well-formed Unicode")
     .refine((line) => !holdsControls.test(line), "must hold no control characters")
-    .refine((line) => !holdsRefused.test(line), "must hold no characters that show nothing")
+    .refine((line) => mayHide || !INVISIBLES.test(line), "must hold no characters that show nothing")
     .transform((line) => line.trim())
     .refine(
       (line) => line.length > 0 && Array.from(line).length <= maximum,

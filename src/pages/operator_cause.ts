@@ -6,8 +6,8 @@ import { rateInWords } from "./estimates.ts";
 import { countInWords, dayInWords, percentInWords } from "./wording.ts";
 
 /**
- * How the operator judged the work that the verdict rests on: both rates with their intervals. A part without rates of its
- * own, such as a domain, is said by those of all live work.
+ * How the operator judged the work that the verdict rests on: what both rates come to, if their intervals settle it, then both
+ * with their intervals. A part without rates of its own, such as a domain, is said by those of all live work.
  */
 export function conductInWords({ part }: Pick<Verdict, "part">, estimates: Estimates): string {
   const own = part === "high_stakes" || part === "critical" ? estimates[part] : null;
@@ -15,11 +15,32 @@ export function conductInWords({ part }: Pick<Verdict, "part">, estimates: Estim
   const where = own === null ? "In live work" : `On ${partInWords(part)}`;
   const rate = ({ mean, low, high }: typeof wrong) =>
     `${rateInWords(mean)} (${rateInWords(low)} to ${rateInWords(high)})`;
-  return `${where} the reviewer departs from wrong advice in ${
-    rate(wrong)
-  } of the cases and from right advice in ${rate(right)}; each range holds its figure with ${
-    percentInWords(ESTIMATE_LEVEL)
-  }.`;
+  const habit = habitInWords({ wrong: mostlyOf(wrong), right: mostlyOf(right) });
+  const beginning = habit === null
+    ? `${where} the reviewer departs`
+    : `${where} the reviewer ${habit}. The reviewer departs`;
+  return `${beginning} from wrong advice in ${rate(wrong)} of the cases and from right advice in ${
+    rate(right)
+  }; each range holds its figure with ${percentInWords(ESTIMATE_LEVEL)}.`;
+}
+
+/** Whether most advice of a kind is followed or departed from; null if the interval leaves both open. */
+function mostlyOf({ low, high }: RatePair["departs_when_wrong"]): "followed" | "departed from" | null {
+  if (high < 0.5) return "followed";
+  return low > 0.5 ? "departed from" : null;
+}
+
+/** What a reviewer does with advice; null if neither rate settles it. */
+function habitInWords(
+  { wrong, right }: Readonly<Record<"wrong" | "right", ReturnType<typeof mostlyOf>>>,
+): string | null {
+  const does = { "followed": "follows", "departed from": "turns down or changes" } as const;
+  if (wrong !== null && wrong === right) return `${does[wrong]} most advice, right or wrong`;
+  const said = [
+    ...(wrong === null ? [] : [`${does[wrong]} most wrong advice`]),
+    ...(right === null ? [] : [`${does[right]} most right advice`]),
+  ];
+  return said.length === 0 ? null : said.join(" and ");
 }
 
 /** An exercise that is set and not over. */

@@ -90,6 +90,11 @@ export function operatorNamed(operatorId: string): OperatorNames {
   return sql`(select ${operatorId} as value)`;
 }
 
+/** Operators by name. */
+export function operatorsNamed(operatorIds: readonly string[]): OperatorNames {
+  return sql`json_each(${JSON.stringify(operatorIds)})`;
+}
+
 /**
  * The last score of each day for each of the operators, oldest first. Takes one index look-up for each day
  * and operator, however many scores a day has.

@@ -51,9 +51,9 @@ homeTest(
       const cause = CAUSE_WORDS[one.cause as keyof typeof CAUSE_WORDS];
       assert.equal(said.split(cause).length - 1, 1, `${cause} once in ${said}`);
       assert.equal(await items.nth(index).locator(`a[href="/console/cases/${one.case_id}"]`).count(), 1);
-      const { trend } = one.present;
-      const arrow = Math.abs(trend) < 1 ? "→" : trend > 0 ? "↗" : "↘";
-      assert.ok(said.includes(arrow), `${trend}: ${said}`);
+      const { change_30_days: change } = one.present;
+      const arrow = change === null ? null : Math.abs(change) < 1 ? "→" : change > 0 ? "↗" : "↘";
+      assert.equal(/[→↗↘]/.exec(said)?.[0] ?? null, arrow, `${change}: ${said}`);
       assert.equal(await items.nth(index).getByRole("link", { name: /^Open case/ }).count(), 1);
     }
     await items.first().getByRole("link", { name: /^Open case/ }).click();

@@ -284,7 +284,9 @@ lookTest(
       assert.equal(line[0], "block");
       assert.match(
         line[1]!,
-        new RegExp(`^JISS · Demo organization · ${name} · \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d UTC$`),
+        new RegExp(
+          `^JISS · Demo organization · ${name} · \\d{1,2} [A-Z][a-z]{2,3} \\d{4}, \\d\\d:\\d\\d UTC$`,
+        ),
       );
       for (const gone of [page.getByRole("navigation"), page.locator("main").getByRole("button")]) {
         assert.equal(await gone.filter({ visible: true }).count(), 0, name);

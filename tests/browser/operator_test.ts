@@ -122,7 +122,7 @@ sharedTest(
         nameInWords(profile.domain),
         "Verdict and cause",
         verdictInWords(profile.verdict),
-        "the reviewer departs from wrong advice in",
+        " departs from wrong advice in",
         "Next step",
         sentence!,
         "JIS",

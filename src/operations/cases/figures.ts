@@ -6,7 +6,7 @@ import { currentTrend } from "../../scoring/decay.ts";
 import { newestQuery, operatorNamed } from "../../store/interactions.ts";
 import { operatorQuery } from "../../store/operators.ts";
 import { openRunsOf } from "../exercises/list.ts";
-import { currentFigures } from "../reporting/operators.ts";
+import { currentFigures, recentChanges } from "../reporting/operators.ts";
 import { requireCurrentOperators } from "../scoring/current_operator.ts";
 
 /** An operator's figures and state now; null if the operator was never scored. @throws {AlteredRows}. */
@@ -26,7 +26,7 @@ export async function readCurrent(dependencies: Reading & Scoring, orgId: string
 }
 
 /**
- * The figures of some operators now with their trends, and the exercise that each is set and that is not over, by operator; without
+ * The figures of some operators now with their trend and their change in 30 days, and the exercise that each is set and that is not over, by operator; without
  * those who were never scored.
  * @throws {AlteredError}; {AlteredRows}.
  */
@@ -41,11 +41,13 @@ export async function presentOf(
     ids.map(async (id) => [id, await readCurrent(dependencies, orgId, id)] as const),
   );
   const runs = await openRunsOf(dependencies, { orgId, operatorIds: ids, now });
+  const changes = await recentChanges(dependencies, orgId, { operatorIds: ids, now });
   return new Map(
     found.flatMap(([id, current]) =>
       current === null ? [] : [[id, {
         ...current.figures,
         trend: currentTrend(document, current.state),
+        change_30_days: changes.get(id) ?? null,
         exercise: openExercise(runs.get(id)),
       }]]
     ),

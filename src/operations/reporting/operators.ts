@@ -7,6 +7,7 @@ import type { Reading, Scoring } from "../shared/capabilities.ts";
 import type { Band, Dimension, Domain, OperatorSort, VerdictStatus } from "../../domain/enums.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import { HISTORY_POINTS, LIST_SPARKLINE_DAYS } from "../../domain/limits.ts";
+import { roundTo } from "../../scoring/arithmetic.ts";
 import { PROFILE_BANDS } from "../../domain/operator.ts";
 import { complianceOf } from "../../scoring/compliance.ts";
 import { currentTrend, projectDecay, readProjection } from "../../scoring/decay.ts";
@@ -28,6 +29,7 @@ import {
   historyQuery,
   newestQuery,
   operatorNamed,
+  operatorsNamed,
 } from "../../store/interactions.ts";
 import {
   namesOnPage,
@@ -309,6 +311,23 @@ function groupByOperator(points: readonly DayPoint[]): ReadonlyMap<string, reado
     else line.push(jis);
   }
   return lines;
+}
+
+/**
+ * By how many points the last JIS of a day changed within the days of the list's sparkline, by operator; without those who had no
+ * interaction in these days.
+ */
+export async function recentChanges(
+  { database }: Pick<Needs, "database">,
+  orgId: string,
+  { operatorIds, now }: { readonly operatorIds: readonly string[]; readonly now: number },
+): Promise<ReadonlyMap<string, number>> {
+  const points = await database.read(
+    daysQuery(orgId, { operators: operatorsNamed(operatorIds), days: daysUntil(now, LIST_SPARKLINE_DAYS) }),
+  );
+  return new Map(
+    [...groupByOperator(points)].map(([id, line]) => [id, roundTo(line.at(-1)! - line[0]!, 2)]),
+  );
 }
 
 /**

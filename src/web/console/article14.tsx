@@ -24,7 +24,7 @@ function Measures({ measures, overall_verdict, overall_status, statement }: Arti
       </p>
       <Rows
         label="Measures of Article 14(4)"
-        columns={["Measure", "Verdict", "By the scores alone", "Who passes", "#Passing", "#Of"]}
+        columns={["Measure", "Verdict", "By the scores alone", "Who passes", "#Passing"]}
       >
         {measures.map((measure, index) => (
           <tr key={measure.paragraph}>
@@ -40,9 +40,7 @@ function Measures({ measures, overall_verdict, overall_status, statement }: Arti
             </td>
             <td class="small">{passingInWords(measure.metric)}</td>
             <td class="number">
-              <Figure of={`measures.${index}.passing`} value={measure.passing} />
-            </td>
-            <td class="number">
+              <Figure of={`measures.${index}.passing`} value={measure.passing} /> of{" "}
               <Figure of={`measures.${index}.operators`} value={measure.operators} />
             </td>
           </tr>

@@ -5,7 +5,7 @@ import { CAUSE_WORDS, nextInWords, reasonInWords } from "./case_words.ts";
 import { Answered, Empty, Figure, VerdictMark } from "./parts.tsx";
 import { Reviewer, reviewerInWords } from "./reviewers.tsx";
 import { useSession } from "./session.tsx";
-import { isSteady } from "./trend.ts";
+import { changeInWords, isSteady } from "./trend.ts";
 import type { Cases } from "./types.ts";
 import { useAnswer } from "./use_answer.ts";
 
@@ -74,7 +74,7 @@ function Item({ one, index }: { readonly one: Cases["cases"][number]; readonly i
             <span>
               JIS <Figure of={`cases.${index}.present.jis`} value={present.jis} />
             </span>
-            <Trend points={present.trend} />
+            {present.change_30_days !== null && <Trend points={present.change_30_days} />}
           </>
         )}
       </div>
@@ -111,17 +111,17 @@ function Item({ one, index }: { readonly one: Cases["cases"][number]; readonly i
   );
 }
 
-/** The course of a score: an arrow with the points, and the same in words. */
+/** How a score changed in 30 days: an arrow with the points, and the same in words. */
 function Trend({ points }: { readonly points: number }) {
   const size = scoreInWords(Math.abs(points));
   const [arrow, words] = isSteady(points)
-    ? ["→", "steady"]
+    ? ["→", "steady for 30 days"]
     : points > 0
-    ? ["↗", `rising: recent cases are ${size} points above the long-term score`]
-    : ["↘", `falling: recent cases are ${size} points below the long-term score`];
+    ? ["↗", `${size} points higher than 30 days ago`]
+    : ["↘", `${size} points lower than 30 days ago`];
   return (
     <span class="trend" title={words}>
-      <span aria-hidden="true">{arrow} {isSteady(points) ? "steady" : size}</span>
+      <span aria-hidden="true">{arrow} {changeInWords(points)}</span>
       <span class="hidden">{words}</span>
     </span>
   );

@@ -245,8 +245,9 @@ function wireNameOf(band: string): string {
   return band.toLowerCase().replaceAll(" ", "_");
 }
 
+/** The status by the scores alone, as if each were exact. It is said quietly beside the verdict, which asks how sure the scores are. */
 export function Status({ status }: { readonly status: FindingStatus }) {
-  return <span class={`status ${status}`}>{STATUS_WORDS[status]}</span>;
+  return <span class="muted">{STATUS_WORDS[status]}</span>;
 }
 
 const VERDICT_TONES: Readonly<Record<VerdictStatus, string>> = {

@@ -27,7 +27,7 @@ const COLUMNS: readonly Column<Report>[] = [{
   order: { name: "verdict", keyOf: ({ verdict }) => verdict && VERDICT_PLACES[verdict] },
   cell: ({ verdict }) => <VerdictMark status={verdict} />,
 }, {
-  head: "Status",
+  head: "By the scores alone",
   order: { name: "overall_status", keyOf: ({ overall_status }) => overall_status },
   cell: ({ overall_status, status_certain }) => (
     <>
