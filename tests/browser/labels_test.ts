@@ -131,7 +131,7 @@ onEmpty("keys do nothing in a field, with a modifier, or when they are switched 
   await signIn(page, demo.key);
   await atCase(page, "case-1", "0 labelled, 2");
   const chosen = () => page.locator(".queue input:checked").count();
-  const keysOn = page.getByRole("checkbox", { name: "The keys are on" });
+  const keysOn = page.getByRole("checkbox", { name: "The shortcuts are on" });
   // The box of the keys is checked, too.
   const none = await chosen();
   await page.getByLabel("Operator id").focus();
@@ -254,7 +254,18 @@ onEmpty("a page leads to the next one, and the filter to one operator's cases", 
   await page.goto("/console/labels");
   await signIn(page, demo.key);
   await atCase(page, "case-51", "0 labelled, 50");
-  await page.getByRole("link", { name: "Next page" }).click();
+  // The next case and the next page are told apart by their names, and paper keeps the question.
+  await page.getByText("AI's advice shown before the decision").waitFor();
+  await page.getByText("Keyboard shortcuts", { exact: true }).waitFor();
+  await page.emulateMedia({ media: "print" });
+  assert.equal(await page.getByText("Was the AI right?").isVisible(), true);
+  assert.equal(await page.getByText("Keyboard shortcuts", { exact: true }).isVisible(), false);
+  await page.emulateMedia({ media: "screen" });
+  await page.getByRole("button", { name: "Next case", exact: true }).click();
+  await atCase(page, "case-50", "0 labelled, 50");
+  await page.getByRole("button", { name: "Previous case", exact: true }).click();
+  await atCase(page, "case-51", "0 labelled, 50");
+  await page.getByRole("link", { name: "Next page of cases" }).click();
   await atCase(page, "case-1", "0 labelled, 2");
   await page.keyboard.press("1");
   await page.keyboard.press("Enter");

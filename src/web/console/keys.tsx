@@ -65,9 +65,9 @@ export function KeysHelp({ keys, help: { isOpen, show, isOn, switchOn } }: {
 }) {
   return (
     <details class="keys" open={isOpen} onToggle={(event) => show(event.currentTarget.open)}>
-      <summary>Keys</summary>
+      <summary>Keyboard shortcuts</summary>
       <dl>
-        {[...keys, { key: "?", does: "Show or hide these keys" }].map(({ key, does }) => (
+        {[...keys, { key: "?", does: "Show or hide these shortcuts" }].map(({ key, does }) => (
           <div key={key}>
             <dt>
               <kbd>{key}</kbd>
@@ -82,7 +82,7 @@ export function KeysHelp({ keys, help: { isOpen, show, isOn, switchOn } }: {
           checked={isOn}
           onChange={(event) => switchOn(event.currentTarget.checked)}
         />{" "}
-        The keys are on
+        The shortcuts are on
       </label>
     </details>
   );

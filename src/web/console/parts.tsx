@@ -329,17 +329,19 @@ export function Rows({ label, columns, children }: {
 }
 
 /** The links under a list: onwards, and back to its beginning. */
-export function Pages({ path, query, next }: {
+export function Pages({ path, query, next, nextPage = "Next page" }: {
   readonly path: string;
   /** The parameters that stay the same from page to page. */
   readonly query: Readonly<Record<string, string>>;
   readonly next: string | null;
+  /** The name of the link to the next page. */
+  readonly nextPage?: string;
 }) {
   const { cursor, ...rest } = query;
   return (
     <nav class="pages" aria-label="Pages">
       {cursor !== undefined && <a class="button" href={addressOf(path, rest)}>First page</a>}
-      {next !== null && <a class="button" href={addressOf(path, { ...rest, cursor: next })}>Next page</a>}
+      {next !== null && <a class="button" href={addressOf(path, { ...rest, cursor: next })}>{nextPage}</a>}
       {cursor === undefined && next === null && <span class="muted">That is all.</span>}
     </nav>
   );

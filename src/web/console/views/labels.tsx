@@ -23,9 +23,9 @@ export function LabelsView() {
   return (
     <View title="Labels">
       <p>
-        Nobody knows yet how these cases turned out. Look each up in your own records, and say whether advice
-        and decision were right: this is what scores and verdicts rest on. The cases that teach most come
-        first.
+        Nobody knows yet how these cases turned out. Look each up in your own records, and answer what the
+        form asks: whether the AI was right, and whether the decision was right if the first answer does not
+        settle it. Scores and verdicts rest on these answers. The cases that teach most come first.
       </p>
       {may(signedIn, "label") ? <Cases operator={operator} cursor={cursor} /> : (
         <Empty>
@@ -74,7 +74,7 @@ function Cases({ operator, cursor }: { readonly operator: string; readonly curso
                   again={asked.again}
                 />
               )}
-              <Pages path={PATH} query={query} next={next} />
+              <Pages path={PATH} query={query} next={next} nextPage="Next page of cases" />
             </>
           );
         }}
@@ -192,7 +192,7 @@ function Queue({ cases, next, again }: {
     { key: "3", does: "Nobody can say, where that is an answer", act: () => choose(2) },
     { key: "Enter", does: "Save the answers, and go on to the next case", act: save },
     { key: "j", does: "Next case, without a label", act: () => move(1) },
-    { key: "k", does: "The case before", act: () => move(-1) },
+    { key: "k", does: "Previous case", act: () => move(-1) },
     { key: "Escape", does: "Answer anew", act: () => setAnswers({}) },
   ];
   const help = useKeys(keys);
@@ -229,8 +229,8 @@ function Queue({ cases, next, again }: {
                 <button class="main" type="submit" disabled={form.label === null || busy}>
                   {busy ? "Saving…" : "Save"}
                 </button>
-                <button type="button" onClick={() => move(1)}>Next</button>
-                <button type="button" onClick={() => move(-1)}>Back</button>
+                <button type="button" onClick={() => move(1)}>Next case</button>
+                <button type="button" onClick={() => move(-1)}>Previous case</button>
                 <span class="small muted">A label is evidence: it cannot be taken back.</span>
               </div>
             </form>
@@ -251,7 +251,7 @@ function Facts(
     ["The reviewer's decision", nameInWords(decision)],
     ["Domain", nameInWords(domain)],
     ["Stakes", nameInWords(scenario_type)],
-    ["The AI's advice", isShown === false ? "Not shown" : "Shown"],
+    ["AI's advice shown before the decision", isShown === false ? "No" : "Yes"],
   ] as const;
   return (
     <dl>
