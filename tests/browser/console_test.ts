@@ -332,7 +332,7 @@ Deno.test({
         await idle();
         const before = requests.length;
         await page.getByLabel("From (UTC)").pressSequentially("11202020");
-        await page.getByRole("button", { name: "Show" }).click();
+        await page.getByRole("button", { name: "Show these days" }).click();
         await page.waitForURL("**/audit-log?event_type=KEY_REVOKED&since=2020-11-20");
         await shown(page);
         await idle();

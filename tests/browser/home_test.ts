@@ -142,7 +142,7 @@ homeTest("two teams stand side by side, with what can be said of their differenc
   }
   await idle();
   assert.equal(requests.length, before, "a date that is being typed asks for nothing");
-  await second.getByRole("button", { name: "Show" }).click();
+  await second.getByRole("button", { name: "Show these weeks" }).click();
   await page.getByText("Nobody was scored in these weeks.").waitFor();
   await idle();
   assert.equal(requests.length, before + 1);

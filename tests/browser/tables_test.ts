@@ -192,12 +192,15 @@ demoTest(
     const [first] = (await ask(demo, `/v1/organization/decisions?operator_id=${operator}&limit=1`)).decisions;
     const day = first.timestamp.slice(0, 10);
     await page.getByLabel("Operator id").fill(operator);
-    await page.getByRole("button", { name: "Show" }).first().click();
+    await page.getByRole("button", { name: "Show this operator" }).click();
     await page.waitForURL(`**operator_id=${operator}**`);
     await page.getByLabel("From (UTC)").fill(day);
-    await page.getByRole("button", { name: "Show" }).nth(1).click();
+    await page.getByRole("button", { name: "Show these days" }).click();
     await page.waitForURL(`**since=${day}**`);
     assert.deepEqual(await parameters(page), { operator_id: operator, since: day, sort: "domain" });
+    await page.emulateMedia({ media: "print" });
+    await page.getByText(`Operator: ${operator} · From (UTC): ${day}`, { exact: true }).waitFor();
+    await page.emulateMedia({ media: "screen" });
     const part = await ask(demo, `/v1/organization/decisions?operator_id=${operator}&since=${day}&limit=50`);
     assert.ok(part.decisions.length > 0 && part.next_cursor === null);
     assert.deepEqual((await names(page)).toSorted(), part.decisions.map(({ id }: Json) => id).toSorted());
@@ -210,7 +213,7 @@ demoTest(
       part.decisions.map(({ timestamp }: Json) => timestamp).toReversed(),
     );
     await page.getByLabel("Until, excluded (UTC)").fill(day);
-    await page.getByRole("button", { name: "Show" }).nth(1).click();
+    await page.getByRole("button", { name: "Show these days" }).click();
     await page.getByText("Nothing was scored in this time").waitFor();
   },
 );
@@ -425,6 +428,11 @@ demoTest("the audit log has its events, their makers and their details in words"
   await shown(page);
   const made = page.getByRole("row").filter({ hasText: "Named key made" }).first();
   await made.getByText("NAMED_KEY_CREATED").waitFor();
+  assert.match(
+    (await made.locator("time").first().innerText()).replaceAll("\n", " "),
+    /^\d+ \w+ \d{4}, \d\d:\d\d:\d\d UTC$/,
+    "events of one minute are told apart",
+  );
   await made.getByRole("cell", { name: "A key" }).waitFor();
   // Names and lists in words, ids as code; what is null is left out.
   assert.deepEqual(await made.locator(".event-fact").allInnerTexts(), [

@@ -70,7 +70,7 @@ export function Search({ label, value, onSent }: {
 }
 
 /** The words of a range of days. */
-const BOUNDS = { since: "From (UTC)", until: "Until, excluded (UTC)" };
+const BOUNDS = { since: "From (UTC)", until: "Until, excluded (UTC)", show: "Show these days" };
 
 /** A range of UTC days. A button sends it: a half-typed date is another date. */
 export function Days({ id = "", words = BOUNDS, since, until, onSent }: {
@@ -91,9 +91,23 @@ export function Days({ id = "", words = BOUNDS, since, until, onSent }: {
     <form class="filters" onSubmit={send}>
       <Day id={id} name="since" label={words.since} value={since} />
       <Day id={id} name="until" label={words.until} value={until} />
-      <button type="submit">Show</button>
+      <button type="submit">{words.show}</button>
     </form>
   );
+}
+
+/** On paper alone: what the fields above a list have chosen. Empty choices are left out; without any, all is shown. */
+export function ChosenOnPaper({ choices }: {
+  readonly choices: readonly (readonly [label: string, words: string])[];
+}) {
+  const made = choices.filter(([, words]) => words !== "");
+  const said = made.map(([label, words]) => `${label}: ${words}`).join(" · ");
+  return <p class="on-paper">{said === "" ? "No filter: all is shown." : said}</p>;
+}
+
+/** The choices of a range of days, for paper. */
+export function daysInWords(since: string, until: string): readonly (readonly [string, string])[] {
+  return [[BOUNDS.since, since], [BOUNDS.until, until]];
 }
 
 function Day({ id, name, label, value }: {

@@ -25,7 +25,7 @@ export function OfOperator({ operator, onChosen }: {
           spellcheck={false}
         />
       </div>
-      <button type="submit">Show</button>
+      <button type="submit">Show this operator</button>
     </form>
   );
 }

@@ -10,7 +10,7 @@ import { nameInWords, NO_DATA, scoreInWords, STATUS_WORDS } from "../../pages/wo
 import { VERDICT_WORDS } from "../../scoring/verdict_words.ts";
 import type { ApiError } from "../shared/api.ts";
 import { SessionContext } from "./session.tsx";
-import { localInWords } from "../shared/local_time.ts";
+import { localInWords, localToSecond } from "../shared/local_time.ts";
 import type { Asked } from "./use_answer.ts";
 
 /** One view: a keyboard and a screen reader begin at its heading. */
@@ -269,8 +269,12 @@ export function VerdictMark({ status }: { readonly status: VerdictStatus | null 
 }
 
 /** An instant in the browser's own time, which breaks between day and clock; its title and its machine-readable value are UTC. */
-export function Instant({ at }: { readonly at: string }) {
-  const [day, clock] = localInWords(at).split(/(?<=,) /);
+export function Instant({ at, toSecond = false }: {
+  readonly at: string;
+  /** Whether the clock has seconds. */
+  readonly toSecond?: boolean;
+}) {
+  const [day, clock] = (toSecond ? localToSecond(at) : localInWords(at)).split(/(?<=,) /);
   return (
     <time dateTime={at} title={at}>
       <span>{day}</span>

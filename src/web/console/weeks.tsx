@@ -1,12 +1,12 @@
 /** An organization or a team week by week: the choice of the weeks, the charts, the probes, and the map of operators. */
 import type { VerdictStatus } from "../../domain/enums.ts";
-import { percentInWords } from "../../pages/wording.ts";
+import { dayInWords, percentInWords } from "../../pages/wording.ts";
 import { medianFigure, verdictsFigure, weekInWords } from "../../pages/week_plots.ts";
 import { VERDICT_WORDS } from "../../scoring/verdict_words.ts";
 import { Drawing } from "../shared/drawing.tsx";
 import { save } from "../shared/save.ts";
 import { type CsvColumns, csvName, csvOf } from "./csv.ts";
-import { Choice, Days } from "./filters.tsx";
+import { Choice, ChosenOnPaper, Days } from "./filters.tsx";
 import { Empty, Figure, Tile, toneOf } from "./parts.tsx";
 import { Reviewer } from "./reviewers.tsx";
 import { useSession } from "./session.tsx";
@@ -32,29 +32,36 @@ export function ChooseWeeks({ id, label, choice, shown, onChoose }: {
   // Weeks that nobody chose are those that are shown.
   const days = { from: shown?.weeks[0]?.week_start ?? "", to: shown?.weeks.at(-1)?.week_start ?? "" };
   const offered = choice.team === "" || named.includes(choice.team) ? named : [...named, choice.team];
+  const chosen = [
+    ["Weeks", days.from === "" ? "" : `${dayInWords(days.from)} to ${dayInWords(days.to)}`],
+    ["Team", choice.team || "all operators"],
+  ] as const;
   return (
-    <div class="filters" role="group" aria-label={label}>
-      <Days
-        id={`${id}-`}
-        words={SPAN}
-        since={choice.from || days.from}
-        until={choice.to || days.to}
-        onSent={({ since, until }) => onChoose({ ...choice, from: since, to: until })}
-      />
-      {offered.length > 0 && (
-        <Choice
-          id={`${id}-team`}
-          label="Team"
-          value={choice.team}
-          options={[["", "All operators"], ...offered.map((team) => [team, team] as const)]}
-          onChosen={(team) => onChoose({ ...choice, team })}
+    <>
+      <ChosenOnPaper choices={chosen} />
+      <div class="filters" role="group" aria-label={label}>
+        <Days
+          id={`${id}-`}
+          words={SPAN}
+          since={choice.from || days.from}
+          until={choice.to || days.to}
+          onSent={({ since, until }) => onChoose({ ...choice, from: since, to: until })}
         />
-      )}
-    </div>
+        {offered.length > 0 && (
+          <Choice
+            id={`${id}-team`}
+            label="Team"
+            value={choice.team}
+            options={[["", "All operators"], ...offered.map((team) => [team, team] as const)]}
+            onChosen={(team) => onChoose({ ...choice, team })}
+          />
+        )}
+      </div>
+    </>
   );
 }
 
-const SPAN = { since: "From the week of (UTC)", until: "To that of (UTC)" };
+const SPAN = { since: "From the week of (UTC)", until: "To that of (UTC)", show: "Show these weeks" };
 
 /** The charts of the weeks. `id` is unique in the page. */
 export function WeekCharts({ id, body: { weeks, probes } }: { readonly id: string; readonly body: Weeks }) {
@@ -79,8 +86,8 @@ export function WeekCharts({ id, body: { weeks, probes } }: { readonly id: strin
   return (
     <>
       <div class="panels">
-        <Drawing of={median} />
-        <Drawing of={verdicts} />
+        <Drawing of={median} class="of-weeks" />
+        <Drawing of={verdicts} class="of-weeks" />
       </div>
       {probes !== null && <Probes probes={probes} />}
     </>

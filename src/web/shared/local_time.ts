@@ -1,6 +1,6 @@
 /** Instants in the browser's own time zone, short and unambiguous. */
 
-const LOCAL = new Intl.DateTimeFormat("en-GB", {
+const TO_MINUTE: Intl.DateTimeFormatOptions = {
   day: "numeric",
   month: "short",
   year: "numeric",
@@ -8,9 +8,17 @@ const LOCAL = new Intl.DateTimeFormat("en-GB", {
   minute: "2-digit",
   hourCycle: "h23",
   timeZoneName: "short",
-});
+};
+
+const LOCAL = new Intl.DateTimeFormat("en-GB", TO_MINUTE);
+const LOCAL_TO_SECOND = new Intl.DateTimeFormat("en-GB", { ...TO_MINUTE, second: "2-digit" });
 
 /** An instant in ISO 8601 as the browser's clock shows it, with the short name of its zone: `27 Nov 2026, 12:43 CET`. */
 export function localInWords(instant: string): string {
   return LOCAL.format(new Date(instant));
+}
+
+/** The same to the second, for lists in which a minute has several lines: `27 Nov 2026, 12:43:07 CET`. */
+export function localToSecond(instant: string): string {
+  return LOCAL_TO_SECOND.format(new Date(instant));
 }

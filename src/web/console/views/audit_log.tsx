@@ -6,7 +6,7 @@ import { useLocation } from "preact-iso";
 import { AUDIT_LOG_EVENTS } from "../../../domain/audit_events.ts";
 import { EventDetail } from "../event_detail.tsx";
 import { actorInWords, eventInWords } from "../event_words.ts";
-import { Choice, Days } from "../filters.tsx";
+import { Choice, ChosenOnPaper, Days, daysInWords } from "../filters.tsx";
 import { addressOf, Answered, Empty, Failure, Instant, View } from "../parts.tsx";
 import { save } from "../../shared/save.ts";
 import { Reviewer } from "../reviewers.tsx";
@@ -39,6 +39,13 @@ export function AuditLogView() {
     route(addressOf(PATH, { ...filter, since, until, sort, ...change }));
   return (
     <View title="Audit log">
+      <ChosenOnPaper
+        choices={[
+          ["Event", type === "" ? "" : `${eventInWords(type)} (${type})`],
+          ["User", user === "" ? "" : named ?? user],
+          ...daysInWords(since, until),
+        ]}
+      />
       <div class="filters">
         <Choice
           id="event-type"
@@ -113,7 +120,7 @@ function justAfter(events: AuditLog["events"]): string {
 const COLUMNS: readonly Column<Event>[] = [{
   head: "When",
   order: { name: "timestamp", keyOf: (row) => row.timestamp },
-  cell: (row) => <Instant at={row.timestamp} />,
+  cell: (row) => <Instant at={row.timestamp} toSecond />,
 }, {
   head: "Event",
   onCard: "line",

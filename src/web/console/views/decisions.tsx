@@ -1,9 +1,11 @@
 /** Scores and decisions, newest first, of all operators or of one, and of a time. */
 import { useLocation } from "preact-iso";
 import { DecisionRows } from "../decision_rows.tsx";
-import { Choice, Days } from "../filters.tsx";
+import { Choice, ChosenOnPaper, Days, daysInWords } from "../filters.tsx";
 import { OfOperator } from "../of_operator.tsx";
 import { addressOf, Answered, Empty, Pages, View } from "../parts.tsx";
+import { reviewerInWords } from "../reviewers.tsx";
+import { useSession } from "../session.tsx";
 import type { Decisions } from "../types.ts";
 import { useAnswer } from "../use_answer.ts";
 
@@ -19,6 +21,7 @@ const KINDS = [
 
 export function DecisionsView() {
   const { query, route } = useLocation();
+  const { signedIn } = useSession();
   const { kind = "", operator_id = "", since = "", until = "", sort = "", cursor = "" } = query;
   const filters = { kind, operator_id, since, until };
   const asked = useAnswer<Decisions>({
@@ -33,6 +36,13 @@ export function DecisionsView() {
   };
   return (
     <View title="Decisions">
+      <ChosenOnPaper
+        choices={[
+          ["Kind", kind === "" ? "" : KINDS.find(([name]) => name === kind)?.[1] ?? kind],
+          ["Operator", operator_id === "" ? "" : reviewerInWords(signedIn, operator_id)],
+          ...daysInWords(since, until),
+        ]}
+      />
       <div class="filters">
         <Choice
           id="kind"
