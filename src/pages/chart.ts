@@ -7,7 +7,7 @@ import { scaleBand, type ScaleLinear } from "d3-scale";
 import { roundTo } from "../scoring/arithmetic.ts";
 import { type Markup, markup } from "./markup.ts";
 
-/** Width of every picture. */
+/** Width of a picture that asks for no other. */
 export const WIDTH = 520;
 /** Edges of a plot of rows, height of a row, and height of its label. */
 export const ROWS = { left: 10, right: 500, each: 36, label: 16 };
@@ -29,6 +29,8 @@ export interface Figure {
   /** The content of the picture, in words. */
   readonly description: string;
   readonly height: number;
+  /** Default: `WIDTH`. A narrower picture has larger text in the same place. */
+  readonly width?: number;
   readonly drawing: Markup;
   /** The numbers of the picture as a table. */
   readonly table: Markup;
@@ -67,12 +69,12 @@ const DASHED = { ground: 4, line: markup` stroke-width="1.5" stroke-dasharray="6
 
 /** A picture with its name and description, and its numbers. */
 export function figure(
-  { id, caption, description, height, drawing, table, numbers = "beside" }: Figure,
+  { id, caption, description, height, width = WIDTH, drawing, table, numbers = "beside" }: Figure,
 ): Markup {
   return markup`<figure id="${id}">
 <figcaption>${caption}</figcaption>
 <div class="${numbers === "beside" ? "plot" : "plot alone"}">
-<svg role="img" aria-labelledby="${id}-title ${id}-desc" width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}" fill="currentColor" font-size="12">
+<svg role="img" aria-labelledby="${id}-title ${id}-desc" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" fill="currentColor" font-size="12">
 <title id="${id}-title">${caption}</title>
 <desc id="${id}-desc">${description}</desc>
 ${drawing}

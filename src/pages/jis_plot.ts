@@ -51,19 +51,29 @@ export function jisGrid(y: Scale, { left, right }: Place): Markup {
 }
 
 /** Dashed horizontal lines, named at their right. */
-export function levelLines(levels: readonly Level[], y: Scale, { left, right }: Place): readonly Markup[] {
-  return levels.map(({ at, name }) => {
-    const height = px(y(at));
-    return markup`<g class="mark"><line x1="${left}" x2="${right}" y1="${height}" y2="${height}" stroke="currentColor" stroke-width="1.5" stroke-dasharray="6 4"/><text x="${
-      right + 6
-    }" y="${height}" dy="0.35em">${name} ${pointsInWords(at)}</text></g>`;
+export function levelLines(levels: readonly Level[], y: Scale, place: Place): readonly Markup[] {
+  return levels.map((level) => {
+    const height = px(y(level.at));
+    return markup`<g class="mark">${levelStroke(height, place)}<text x="${
+      place.right + 6
+    }" y="${height}" dy="0.35em">${levelName(level)}</text></g>`;
   });
+}
+
+/** A dashed horizontal line without its name. */
+export function levelStroke(height: number, { left, right }: Pick<Place, "left" | "right">): Markup {
+  return markup`<line x1="${left}" x2="${right}" y1="${height}" y2="${height}" stroke="currentColor" stroke-width="1.5" stroke-dasharray="6 4"/>`;
+}
+
+/** A level's name with its points, such as `minimum 60`. */
+export function levelName({ at, name }: Level): string {
+  return `${name} ${pointsInWords(at)}`;
 }
 
 /** The levels in words, for readers who do not see them; empty if there are none. */
 export function levelsInWords(levels: readonly Level[]): string {
   if (levels.length === 0) return "";
-  return ` Dashed lines: ${levels.map(({ at, name }) => `${name} ${pointsInWords(at)}`).join(", ")}.`;
+  return ` Dashed lines: ${levels.map(levelName).join(", ")}.`;
 }
 
 /** A line from dot to dot; null if there are fewer than two. */

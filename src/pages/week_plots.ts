@@ -10,12 +10,26 @@ import type { VerdictStatus } from "../domain/enums.ts";
 import type { Week } from "../domain/week.ts";
 import { VERDICT_WORDS } from "../scoring/verdict_words.ts";
 import { figure, px } from "./chart.ts";
-import { dotsOf, jisGrid, jisScale, levelLines, levelsInWords, strokeOf } from "./jis_plot.ts";
+import {
+  dotsOf,
+  jisGrid,
+  jisScale,
+  type Level,
+  levelName,
+  levelsInWords,
+  levelStroke,
+  strokeOf,
+} from "./jis_plot.ts";
 import { type Markup, markup } from "./markup.ts";
 import { dataTable } from "./tables.ts";
 import { countInWords, dayInWords, NO_DATA, scoreInWords } from "./wording.ts";
 
-const PLOT = { left: 50, right: 385, top: 14, bottom: 172, height: 210 };
+/** As wide as the half of a page: a wider picture would be drawn smaller, with its text. */
+const WIDTH = 420;
+const PLOT = { left: 46, right: 400, top: 12, bottom: 172 };
+/** The line of the looks' names, under the weeks. */
+const KEY = { left: 8, right: 276, top: 205, square: 11, text: 17 };
+const SIZE = { width: WIDTH, height: 226 };
 
 /** A week's day and month, such as `7 Sep`, from its Monday in ISO 8601. */
 export function weekInWords(start: string): string {
@@ -51,7 +65,7 @@ function weekAxis(weeks: readonly Week[], placeOf: (week: Week) => number): Mark
 }
 
 /** Weeks that a picture names. */
-const AXIS_LABELS = 7;
+const AXIS_LABELS = 5;
 
 /** The median score at the end of each week, with the interval shaded; null if no week has one. `id` is unique in the page. */
 export function medianFigure(
@@ -63,7 +77,7 @@ export function medianFigure(
   if (first === undefined || last === undefined) return null;
   const y = jisScale(PLOT);
   const placeOf = placesOf(weeks);
-  const levels = [{ at: minimum, name: "minimum" }];
+  const level = { at: minimum, name: "minimum" };
   // A week without a median parts the line.
   const runs = runsOf(weeks);
   const range = area<MedianWeek>(
@@ -81,12 +95,13 @@ export function medianFigure(
     caption,
     description: `${
       first === last ? said(last) : `From ${said(first)} to ${said(last)}`
-    }. The shaded range holds the median with 90 %.${levelsInWords(levels)}`,
-    height: PLOT.height,
+    }. The shaded range holds the median with 90 %.${levelsInWords([level])}`,
+    ...SIZE,
     drawing: markup`${jisGrid(y, PLOT)}${
       runs.map((run) => markup`<path class="range" d="${range([...run])}" fill="currentColor"/>`)
-    }${levelLines(levels, y, PLOT)}
+    }<g class="mark">${levelStroke(px(y(minimum)), PLOT)}</g>
 ${weekAxis(weeks, placeOf)}
+${medianKey(level)}
 <g class="jis">${
       runs.map((run) => {
         const dots = run.map((week) => ({ x: placeOf(week), y: px(y(week.median_jis)) }));
@@ -109,6 +124,18 @@ ${weekAxis(weeks, placeOf)}
   });
 }
 
+/** The looks of the range and of the minimum, with their names. */
+function medianKey(level: Level): Markup {
+  const { left, top, square, text } = KEY;
+  const [dashes, middle] = [KEY.right, top + square / 2];
+  return markup`<g><rect class="range" x="${left}" y="${top}" width="${square}" height="${square}" fill="currentColor"/><text x="${
+    left + text
+  }" y="${top + 10}">holds the median with 90 %</text></g>
+<g class="mark">${levelStroke(middle, { left: dashes, right: dashes + 22 })}<text x="${dashes + 28}" y="${
+    top + 10
+  }">${levelName(level)}</text></g>`;
+}
+
 /** The weeks with a median, parted where one has none. */
 function runsOf(weeks: readonly Week[]): readonly (readonly MedianWeek[])[] {
   const runs: MedianWeek[][] = [[]];
@@ -126,21 +153,21 @@ const SHARES: readonly (readonly [VerdictStatus, string, Markup])[] = [
   ["compliant", "good", markup` fill="none" stroke="currentColor" stroke-width="1.5"`],
 ];
 
-/** The looks of the bars' parts, at the right of the bars in their order, with the counts of a week. */
+/** The looks of the bars' parts, from the top of a bar down, with the counts of a week. */
 function keyOf({ verdicts }: Week): Markup {
+  const { top, square, text } = KEY;
   return markup`<g>${
     SHARES.toReversed().map(([status, tone, look], index) => {
-      const top = PLOT.top + 8 + index * KEY_ROW;
-      return markup`<rect class="tone-${tone}" x="${
-        PLOT.right + 8
-      }" y="${top}" width="11" height="11"${look}/><text x="${PLOT.right + 25}" y="${top + 10}">${
-        verdicts![status]
-      } ${KEY_WORDS[status]}</text>`;
+      const left = KEY_PLACES[index]!;
+      return markup`<rect class="tone-${tone}" x="${left}" y="${top}" width="${square}" height="${square}"${look}/><text x="${
+        left + text
+      }" y="${top + 10}">${verdicts![status]} ${KEY_WORDS[status]}</text>`;
     })
   }</g>`;
 }
 
-const KEY_ROW = 20;
+/** Each name has room for a count of three digits in the largest text. */
+const KEY_PLACES = [KEY.left, 128, 304];
 
 const KEY_WORDS: Readonly<Record<VerdictStatus, string>> = {
   non_compliant: "below",
@@ -181,7 +208,7 @@ export function verdictsFigure(
     description: `In the week of ${weekInWords(last.week_start)}, of ${
       countInWords(last.operators, "operator")
     }: ${counts(last)}. Filled: below the threshold; dashed: undetermined; outlined: meets it.`,
-    height: PLOT.height,
+    ...SIZE,
     drawing: markup`<g text-anchor="end">${
       [0, 0.5, 1].map((share) =>
         markup`<text x="${PLOT.left - 6}" y="${px(y(share))}" dy="0.35em">${share * 100}%</text>`

@@ -184,6 +184,49 @@ homeTest("an admin sets an operator's team from the operator's page", async (vis
   await assertAccessible(page, "the operator without a team");
 });
 
+homeTest(
+  "charts of weeks keep their text whole, apart and legible, and paper says what is chosen",
+  async (visit, demo) => {
+    for (const [width, least] of [[1200, 12], [390, 12], [360, 11]] as const) {
+      const { page } = await visit({ width });
+      await openHome(page, demo);
+      const charts = page.locator(".of-weeks svg");
+      assert.equal(await charts.count(), 2);
+      for (const chart of await charts.all()) {
+        const { outside, touching, size } = await chart.evaluate((svg) => {
+          const frame = svg.getBoundingClientRect();
+          const texts = [...svg.querySelectorAll("text")].map((text) => ({
+            said: text.textContent,
+            box: text.getBoundingClientRect(),
+          }));
+          const lies = ({ left, right, top, bottom }: DOMRect) =>
+            left >= frame.left - 0.5 && right <= frame.right + 0.5 && top >= frame.top - 0.5 &&
+            bottom <= frame.bottom + 0.5;
+          return {
+            outside: texts.filter(({ box }) => !lies(box)).map(({ said }) => said),
+            touching: texts.flatMap((one, index) =>
+              texts.slice(index + 1).filter(({ box }) =>
+                box.left < one.box.right + 4 && one.box.left < box.right + 4 &&
+                box.top < one.box.bottom - 2 &&
+                one.box.top < box.bottom - 2
+              ).map((other) => `${one.said} and ${other.said}`)
+            ),
+            size: parseFloat(getComputedStyle(svg).fontSize) * frame.width /
+              (svg as SVGSVGElement).viewBox.baseVal.width,
+          };
+        });
+        assert.deepEqual([outside, touching], [[], []], `at ${width}`);
+        assert.ok(size >= least, `text of ${size} pixels at ${width}`);
+      }
+      await page.getByText("holds the median with 90 %", { exact: true }).waitFor();
+      await go(page, "/console/trends?team=Clinic");
+      await shown(page);
+      await page.emulateMedia({ media: "print" });
+      await page.getByText(/^Weeks: \d+ \w+ \d{4} to \d+ \w+ \d{4} · Team: Clinic$/).waitFor();
+    }
+  },
+);
+
 for (const theme of THEMES) {
   homeTest(`home and trends are accessible and fit a phone, in the ${theme} theme`, async (visit, demo) => {
     for (const width of [1280, 390]) {
