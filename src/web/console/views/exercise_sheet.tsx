@@ -70,7 +70,7 @@ function Sheet({ sheet, name }: { readonly sheet: ExerciseSheet; readonly name: 
           </div>
         ))}
       </dl>
-      <h2>For you who hold it: prepare</h2>
+      <h2>For the trainer: prepare</h2>
       <ol>{sheet.setup.map((step) => <li key={step}>{step}</li>)}</ol>
       <h3>Conditions</h3>
       <ul>{sheet.conditions.map((step) => <li key={step}>{step}</li>)}</ul>
