@@ -1,14 +1,15 @@
 /** One score or decision, recomputed from its record, with its explanation and its proof. */
 import { useRoute } from "preact-iso";
-import { nameInWords } from "../../../pages/wording.ts";
+import { nameInWords, NO_DATA } from "../../../pages/wording.ts";
 import type { Verdict } from "../../../scoring/verdict.ts";
 import { verdictInWords } from "../../../scoring/verdict_words.ts";
+import { joinWithAnd } from "../../../scoring/wording.ts";
 import { FROM_PRIOR } from "../../../pages/jis_plot.ts";
-import { Answered, Band, Figure, Instant, Tile, toneOf, View } from "../parts.tsx";
+import { addressOf, Answered, Band, Figure, Instant, Tile, toneOf, View } from "../parts.tsx";
 import { type Column, Table } from "../table.tsx";
 import { Reviewer } from "../reviewers.tsx";
 import { save } from "../../shared/save.ts";
-import type { Replay } from "../types.ts";
+import type { Decisions, Replay } from "../types.ts";
 import { useAnswer } from "../use_answer.ts";
 
 export function ReplayView() {
@@ -31,7 +32,7 @@ function Replayed(replay: Replay) {
         Computed anew from the recorded input and the operator's state before it, under model {model.version}.
       </p>
       {kind === "score" && <RecordedVerdict recorded={recorded} />}
-      <Tiles kind={kind} recorded={recorded} evidence={evidence} />
+      <Tiles {...replay} />
       {!match && <Differences differences={differences} />}
       {kind === "decision" && <Triggers recorded={recorded} />}
       <h2>{kind === "score" ? "What moved it" : "What it rests on"}</h2>
@@ -68,7 +69,8 @@ function RecordedVerdict({ recorded }: Pick<Replay, "recorded">) {
   );
 }
 
-function Tiles({ kind, recorded, evidence: { entry } }: Pick<Replay, "kind" | "recorded" | "evidence">) {
+function Tiles(replay: Replay) {
+  const { kind, recorded, evidence: { entry } } = replay;
   return (
     <ul class="tiles">
       {kind === "score"
@@ -82,6 +84,7 @@ function Tiles({ kind, recorded, evidence: { entry } }: Pick<Replay, "kind" | "r
             <Figure of="recorded.decision_risk_score" value={recorded.decision_risk_score as number} />
           </Tile>
         )}
+      <Decided {...replay} />
       <Tile name="Operator">
         <Reviewer id={String(recorded.operator_id)} />
       </Tile>
@@ -96,6 +99,26 @@ function Tiles({ kind, recorded, evidence: { entry } }: Pick<Replay, "kind" | "r
         <Instant at={entry.timestamp} />
       </Tile>
     </ul>
+  );
+}
+
+/** The decision itself, which only the list of decisions has. */
+function Decided({ id, kind, recorded, label, evidence: { entry: { timestamp } } }: Replay) {
+  const { loaded } = useAnswer<Decisions>({
+    path: addressOf("/v1/organization/decisions", {
+      kind,
+      operator_id: String(recorded.operator_id),
+      since: timestamp,
+      until: new Date(Date.parse(timestamp) + 1).toISOString(),
+      limit: "100",
+    }),
+  });
+  const row = loaded.state === "ready" ? loaded.body.decisions.find((one) => one.id === id) : undefined;
+  const known = label === null ? "" : `; it was ${label.outcome_correct ? "right" : "wrong"}`;
+  return (
+    <Tile name="Decision" more={row && nameInWords(row.domain)}>
+      {row === undefined ? NO_DATA : `${nameInWords(row.decision)}${known}`}
+    </Tile>
   );
 }
 
@@ -254,6 +277,45 @@ const MOVED_CSV = {
   rules: (row: Moved) => row.rules.join(" "),
 };
 
+/** Sentences that move several dimensions alike. */
+interface Shared {
+  readonly dimensions: readonly string[];
+  readonly rules: readonly string[];
+}
+
+/** The sentences that stand in more than one row, by the rows in which they stand. */
+function sharedBy(explanation: Replay["explanation"]): readonly Shared[] {
+  const places = new Map<string, string[]>();
+  for (const { dimension, rules } of explanation) {
+    for (const rule of new Set(rules)) places.set(rule, [...places.get(rule) ?? [], dimension]);
+  }
+  const groups = new Map<string, { readonly dimensions: readonly string[]; readonly rules: string[] }>();
+  for (const [rule, dimensions] of places) {
+    if (dimensions.length < 2) continue;
+    const group = groups.get(dimensions.join()) ?? { dimensions, rules: [] };
+    group.rules.push(rule);
+    groups.set(dimensions.join(), group);
+  }
+  return [...groups.values()];
+}
+
+function SharedCauses({ shared, rows }: {
+  readonly shared: readonly Shared[];
+  /** How many dimensions the table has. */
+  readonly rows: number;
+}) {
+  return shared.map(({ dimensions, rules }) => (
+    <div class="small" key={dimensions.join()}>
+      <p>
+        {dimensions.length === rows
+          ? "In every dimension below:"
+          : `In ${joinWithAnd(dimensions.map((name) => nameInWords(name).toLowerCase()))}:`}
+      </p>
+      <ul>{rules.map((rule) => <li key={rule}>{rule}</li>)}</ul>
+    </div>
+  ));
+}
+
 function Explanation({ explanation, of, label, prior = [] }: {
   readonly explanation: Replay["explanation"];
   readonly of: string;
@@ -261,33 +323,43 @@ function Explanation({ explanation, of, label, prior = [] }: {
   /** Dimensions whose number is the prior's. */
   readonly prior?: readonly string[];
 }) {
+  const shared = sharedBy(explanation);
+  const above = new Set(shared.flatMap(({ rules }) => rules));
   return (
-    <Table
-      label={label}
-      rows={explanation}
-      keyOf={(row) => row.dimension}
-      columns={[{
-        head: "Dimension",
-        cell: ({ dimension }) => (
-          <>
-            {nameInWords(dimension)}
-            {prior.includes(dimension) && <div class="small muted">{FROM_PRIOR}</div>}
-          </>
-        ),
-      }, {
-        head: "Before",
-        isNumber: true,
-        cell: ({ before }, index) => <Figure of={`${of}.${index}.before`} value={before} />,
-      }, {
-        head: "After",
-        isNumber: true,
-        cell: ({ after }, index) => <Figure of={`${of}.${index}.after`} value={after} />,
-      }, {
-        head: "Why",
-        class: "small",
-        cell: ({ rules }) => rules.map((rule) => <p key={rule}>{rule}</p>),
-      }]}
-      csv={MOVED_CSV}
-    />
+    <>
+      <SharedCauses shared={shared} rows={explanation.length} />
+      <Table
+        label={label}
+        rows={explanation}
+        keyOf={(row) => row.dimension}
+        columns={[{
+          head: "Dimension",
+          cell: ({ dimension }) => (
+            <>
+              {nameInWords(dimension)}
+              {prior.includes(dimension) && <div class="small muted">{FROM_PRIOR}</div>}
+            </>
+          ),
+        }, {
+          head: "Before",
+          isNumber: true,
+          cell: ({ before }, index) => <Figure of={`${of}.${index}.before`} value={before} />,
+        }, {
+          head: "After",
+          isNumber: true,
+          cell: ({ after }, index) => <Figure of={`${of}.${index}.after`} value={after} />,
+        }, {
+          head: "Why",
+          class: "small",
+          cell: ({ rules }) => {
+            const own = rules.filter((rule) => !above.has(rule));
+            return own.length === 0 && rules.length > 0
+              ? <span class="muted">As said above</span>
+              : own.map((rule) => <p key={rule}>{rule}</p>);
+          },
+        }]}
+        csv={MOVED_CSV}
+      />
+    </>
   );
 }

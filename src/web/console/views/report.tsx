@@ -1,5 +1,5 @@
 /** One report: the service's own page, shown in a frame that runs nothing. */
-import { useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { useRoute } from "preact-iso";
 import { Answered, View } from "../parts.tsx";
 import { save } from "../../shared/save.ts";
@@ -23,13 +23,21 @@ export function ReportView() {
 
 function Document({ id, html }: { readonly id: string; readonly html: string }) {
   const frame = useRef<HTMLIFrameElement>(null);
-  const fit = () => {
-    const { current } = frame;
-    const page = current?.contentDocument?.documentElement;
-    if (!current || !page) return;
-    const border = current.offsetHeight - current.clientHeight;
-    current.height = String(page.scrollHeight + border);
+  const watch = useRef<ResizeObserver | null>(null);
+  // The page is higher in a narrower window, and while a fold of it is open.
+  const follow = () => {
+    const page = frame.current?.contentDocument?.documentElement;
+    if (!page) return;
+    watch.current?.disconnect();
+    watch.current = new ResizeObserver(() => {
+      const { current } = frame;
+      if (!current) return;
+      const border = current.offsetHeight - current.clientHeight;
+      current.height = String(Math.ceil(page.getBoundingClientRect().height) + border);
+    });
+    watch.current.observe(page);
   };
+  useEffect(() => () => watch.current?.disconnect(), []);
   return (
     <>
       <div class="actions">
@@ -44,7 +52,7 @@ function Document({ id, html }: { readonly id: string; readonly html: string }) 
         sandbox="allow-same-origin allow-modals"
         srcdoc={html}
         height="1200"
-        onLoad={fit}
+        onLoad={follow}
       />
     </>
   );

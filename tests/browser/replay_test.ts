@@ -1,0 +1,62 @@
+/** A replay says the decision and each cause once; a report is shown whole in every width, and has one title on paper. */
+import assert from "node:assert/strict";
+import { nameInWords } from "../../src/pages/wording.ts";
+import { assertAccessible, assertFits, browserTests } from "./browser.ts";
+import { go, shown, signIn } from "./console.ts";
+import { type DemoService, sharedDemo } from "./demo_service.ts";
+
+// deno-lint-ignore no-explicit-any -- an answer is whatever the service said
+type Json = any;
+
+const demoTest = browserTests<DemoService>(sharedDemo(), ({ service }) => service.url);
+
+async function ask({ service, key }: DemoService, path: string): Promise<Json> {
+  const { status, body } = await service.send(path, { key });
+  assert.equal(status, 200, path);
+  return body;
+}
+
+demoTest("a replay says the decision, and a cause of several dimensions once", async (visit, demo) => {
+  const { decisions } = await ask(demo, "/v1/organization/decisions?kind=score&limit=50");
+  const { id, decision } = decisions.find((row: Json) => row.decision === "overridden");
+  const { explanation } = await ask(demo, `/v1/decision/replay/${id}`);
+  const rules: readonly string[] = explanation.flatMap((row: Json) => row.rules);
+  const once = new Set(rules);
+  assert.ok(once.size < rules.length, "a cause moves several dimensions");
+  const { page, requests, idle } = await visit({ width: 390 });
+  await page.goto("/console");
+  await signIn(page, demo.key);
+  await shown(page);
+  await idle();
+  const before = requests.length;
+  await go(page, `/console/decisions/${id}`);
+  await shown(page);
+  const tile = page.locator(".tile").filter({ hasText: /^Decision/ });
+  await tile.getByText(nameInWords(decision), { exact: true }).waitFor();
+  await idle();
+  assert.ok(requests.slice(before).filter(({ path }) => path.startsWith("/v1/")).length <= 3);
+  const said = await page.locator("main").innerText();
+  for (const rule of once) assert.equal(said.split(rule).length - 1, 1, rule);
+  await assertAccessible(page, "a replay");
+  await assertFits(page, "a replay");
+});
+
+demoTest("a report is shown whole in every width, and has one title on paper", async (visit, demo) => {
+  const { report } = await ask(demo, "/v1/compliance/report");
+  const { page } = await visit({ width: 1200 });
+  await page.goto("/console");
+  await signIn(page, demo.key);
+  await shown(page);
+  await go(page, `/console/reports/${report.report_id}`);
+  await page.frameLocator("iframe").getByRole("heading", { level: 1 }).waitFor();
+  for (const width of [1200, 390, 1600]) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.waitForFunction(() => {
+      const frame = document.querySelector("iframe")!;
+      const { height } = frame.contentDocument!.documentElement.getBoundingClientRect();
+      return height > 1_000 && Math.abs(frame.clientHeight - height) <= 1;
+    });
+  }
+  await page.emulateMedia({ media: "print" });
+  assert.equal(await page.getByRole("heading", { name: "Compliance report", exact: true }).count(), 0);
+});
