@@ -107,7 +107,7 @@ function summary(head: SubjectHead): Section {
         ["Organization", [name(organization.name), " (", code(organization.id), ")"]],
         ["Kept for", notice.retention.statement],
         ["Passed on to", notice.recipients.statement],
-        ["If you disagree", [notice.contest.steps[0]!, " ", link("All your ways", "#contest")]],
+        ["If you disagree", [notice.contest.steps[0]!, " ", link("All steps", "#contest")]],
       ),
       profile === null
         ? null

@@ -37,7 +37,7 @@ export const EVENT_WORDS: Readonly<Record<EventName, string>> = {
   AUDIT_LOG_EXPORTED: "Audit log exported",
   SUBJECT_ACCESS: "Copy of a reviewer's records made",
   SUBJECT_UNMASKED: "Reviewer's name looked up",
-  SUBJECT_LINK_ISSUED: "Link to the own page issued",
+  SUBJECT_LINK_ISSUED: "Link to a reviewer's page issued",
   OPERATOR_ERASED: "Reviewer erased",
   ALERT_RAISED: "Alert raised",
   ALERT_ACKNOWLEDGED: "Alert acknowledged",

@@ -38,7 +38,7 @@ function Authentication() {
         {" "}
         and 26 letters and digits; it is shown once, when it is made, and only its digest is stored.{" "}
         <a href="#postKeyRotation">Replacing it</a>{" "}
-        takes the key itself, or an admin; who lost it asks the administrator for a new one.{" "}
+        takes the key itself, or an admin. If it is lost, ask the administrator for a new one.{" "}
         <a href="#postKey">A named key</a>{" "}
         has scopes, for an application that need not do everything. People sign in to the console; their
         session works on its pages and not here. Each operation says which scope and which roles it takes.
@@ -66,9 +66,10 @@ function RateLimits() {
     <section aria-labelledby="rate-limits">
       <h2 id="rate-limits" tabIndex={-1}>Rate limits</h2>
       <p>
-        In any 60 seconds, an address may make so many requests and a key so many: 60 and 1,000 unless the
-        installation says otherwise. Beyond that the answer is <ErrorLink code="RATE_LIMITED" />, and{" "}
-        <Code text="Retry-After" /> says how many seconds to wait. Answers to an organization's key carry{" "}
+        In any 60 seconds, an address may send 60 requests and a key 1,000, unless the installation sets other
+        limits. Beyond that the answer is <ErrorLink code="RATE_LIMITED" />, and <Code text="Retry-After" />
+        {" "}
+        says how many seconds to wait. Answers to an organization's key carry{" "}
         <Code text="X-RateLimit-Limit" />, <Code text="X-RateLimit-Remaining" /> and{" "}
         <Code text="X-RateLimit-Reset" />; answers to a master key do not.
       </p>
