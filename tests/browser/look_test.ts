@@ -305,6 +305,56 @@ lookTest(
   },
 );
 
+lookTest("on a phone the site's bar, the errors and the hints of Verify are whole", async (visit) => {
+  const { page } = await visit({ width: 390 });
+  const isInside = (box: { readonly x: number; readonly width: number } | null) =>
+    box !== null && box.x >= 0 && box.x + box.width <= 390;
+  for (
+    const path of ["/console", "/console/verify", "/docs", "/docs/errors", "/docs/verify-offline", "/demo"]
+  ) {
+    await page.goto(path);
+    await page.locator("h1").first().waitFor();
+    const links = page.getByRole("navigation", { name: "Site" }).getByRole("link");
+    assert.equal(await links.count(), 5);
+    for (const link of await links.all()) {
+      assert.ok(isInside(await link.boundingBox()), `${await link.textContent()} at ${path}`);
+    }
+    await assertFits(page, path);
+  }
+  await page.goto("/docs/errors");
+  assert.ok(isInside(await page.getByRole("columnheader", { name: "Send again?" }).boundingBox()));
+  assert.ok(isInside(await page.locator("table").first().boundingBox()));
+  await page.goto("/console/verify");
+  const hint = page.getByText("Tells whether the file is the service's own, unchanged.");
+  const label = page.getByText("The keys that this service publishes");
+  assert.equal(
+    (await hint.boundingBox())!.x,
+    (await label.boundingBox())!.x,
+    "a hint stands below its label",
+  );
+  // Verify is neither the console nor the document about it.
+  assert.equal(await page.locator(".site [aria-current]").count(), 0);
+  await page.goto("/console");
+  await page.getByRole("heading", { name: "Sign in" }).waitFor();
+  assert.deepEqual(await page.locator(".site [aria-current]").allTextContents(), ["Console"]);
+});
+
+lookTest("paper shows no column of buttons and no heading of a form", async (visit, { key }) => {
+  const { page } = await visit();
+  await open(page, key);
+  await go(page, "/console/users");
+  await shown(page);
+  await page.emulateMedia({ media: "print" });
+  assert.deepEqual(
+    (await page.locator("thead th").filter({ visible: true }).allInnerTexts()).map((head) => head.trim()),
+    ["Name", "Role", "State", "Changed"],
+  );
+  assert.equal(await page.getByRole("heading", { name: "Invite" }).count(), 0);
+  await go(page, "/console/key");
+  await shown(page);
+  assert.equal(await page.locator("main input:visible").count(), 0);
+});
+
 lookTest("after a reload there is still one bar, without a finding", async (visit, demo) => {
   const { page } = await visit();
   await signInByLink(page, demo);

@@ -120,9 +120,15 @@ function Console() {
       onKept={(kept) => setSecrets((all) => all.filter((secret) => secret !== kept))}
     />
   );
+  // A visitor who verifies has a file, and need not have a key.
+  const isVerifying = signedIn === null && path === `${ROOT}/verify`;
+  useEffect(() => {
+    // The site's header, which the service draws, has no link to the page in which a file is verified.
+    const link = document.querySelector(`.site nav a[href="${ROOT}"]`);
+    if (isVerifying) link?.removeAttribute("aria-current");
+    else link?.setAttribute("aria-current", "page");
+  }, [isVerifying]);
   if (signedIn === null) {
-    // A visitor who verifies has a file, and need not have a key.
-    const isVerifying = path === `${ROOT}/verify`;
     const isLink = path === `${ROOT}/link`;
     return (
       <>

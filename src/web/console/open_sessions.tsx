@@ -58,7 +58,7 @@ export function OpenSessions({ path, isOwn }: { readonly path: string; readonly 
               rows={sessions}
               keyOf={(row) => row.session_id}
               columns={[...COLUMNS, {
-                head: "Do",
+                head: "Actions",
                 cell: (row) => (
                   <button
                     type="button"

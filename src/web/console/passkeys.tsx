@@ -169,7 +169,7 @@ export function OwnPasskeys({ hasPassword }: { readonly hasPassword: boolean }) 
                 rows={passkeys}
                 keyOf={(row) => row.passkey_id}
                 columns={[...COLUMNS, {
-                  head: "Do",
+                  head: "Actions",
                   cell: (row) => (
                     <RemovePasskey
                       row={row}

@@ -38,42 +38,44 @@ export function KeyView() {
         </p>
       )}
       <NamedKeys />
-      <h2>Rotate the organization's own key</h2>
-      <div class="notice fair">
-        <h2>The old key stops working at once</h2>
+      <section class="acts" aria-labelledby="rotate">
+        <h2 id="rotate">Rotate the organization's own key</h2>
+        <div class="notice fair">
+          <h2>The old key stops working at once</h2>
+          <p>
+            Every system that sends with it is refused from that moment: review pages, batch jobs, receivers
+            that call back. There is no time in which both work. The new key is shown here once, and kept by
+            the service only as a hash.
+          </p>
+        </div>
         <p>
-          Every system that sends with it is refused from that moment: review pages, batch jobs, receivers
-          that call back. There is no time in which both work. The new key is shown here once, and kept by the
-          service only as a hash.
+          <label>
+            <input
+              type="checkbox"
+              checked={understood}
+              disabled={busy}
+              onChange={(event) => setUnderstood(event.currentTarget.checked)}
+            />
+            I can put the new key into every system that uses the old one, now.
+          </label>
         </p>
-      </div>
-      <p>
-        <label>
-          <input
-            type="checkbox"
-            checked={understood}
-            disabled={busy}
-            onChange={(event) => setUnderstood(event.currentTarget.checked)}
-          />
-          I can put the new key into every system that uses the old one, now.
-        </label>
-      </p>
-      <p>
-        <button class="grave" type="button" disabled={!understood || busy} onClick={rotate}>
-          {busy ? "Rotating…" : "Rotate the key"}
-        </button>
-      </p>
-      {error !== null && (
-        <>
-          <Failure error={error} />
-          {error.status === 0 && (
-            <p class="notice bad">
-              The answer was lost, and with it, perhaps, a new key. If the old key is refused now, the key was
-              rotated: ask the service's administrator for another rotation.
-            </p>
-          )}
-        </>
-      )}
+        <p>
+          <button class="grave" type="button" disabled={!understood || busy} onClick={rotate}>
+            {busy ? "Rotating…" : "Rotate the key"}
+          </button>
+        </p>
+        {error !== null && (
+          <>
+            <Failure error={error} />
+            {error.status === 0 && (
+              <p class="notice bad">
+                The answer was lost, and with it, perhaps, a new key. If the old key is refused now, the key
+                was rotated: ask the service's administrator for another rotation.
+              </p>
+            )}
+          </>
+        )}
+      </section>
     </View>
   );
 }

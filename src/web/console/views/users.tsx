@@ -109,7 +109,7 @@ function List({ users, onChanged, sort, isWhole }: {
         },
         STATE,
         CHANGED,
-        { head: "Do", cell: (user) => <Acts user={user} onChanged={onChanged} /> },
+        { head: "Actions", cell: (user) => <Acts user={user} onChanged={onChanged} /> },
       ]}
       csv={CSV}
       ordering={{ path: PATH, query: {}, sort, first: "", served: "", isWhole }}

@@ -97,10 +97,18 @@ export function VerifyView({ reason = null }: {
       <fieldset>
         <legend>Whose signature counts</legend>
         {TRUSTS.map(([value, label, hint]) => (
-          <label key={value}>
-            <input type="radio" name="trust" checked={trust === value} onChange={() => setTrust(value)} />
-            {label} <span class="small muted">{hint}</span>
-          </label>
+          <div class="explained" key={value}>
+            <input
+              id={`trust-${value}`}
+              type="radio"
+              name="trust"
+              aria-describedby={`trust-${value}-hint`}
+              checked={trust === value}
+              onChange={() => setTrust(value)}
+            />
+            <label for={`trust-${value}`}>{label}</label>
+            <p class="hint" id={`trust-${value}-hint`}>{hint}</p>
+          </div>
         ))}
         {trust === "own" && (
           <div class="field">

@@ -80,7 +80,7 @@ function Destinations({ webhooks, onChanged }: {
 }) {
   const { query: { sort = "" } } = useLocation();
   const acts: Column<Destination> = {
-    head: "Do",
+    head: "Actions",
     cell: (row) => <Actions id={row.id} url={row.url} isActive={row.active} onChanged={onChanged} />,
   };
   return (
