@@ -26,10 +26,10 @@ import { countInWords, dayInWords, NO_DATA, scoreInWords } from "./wording.ts";
 
 /** As wide as the half of a page: a wider picture would be drawn smaller, with its text. */
 const WIDTH = 420;
-const PLOT = { left: 46, right: 400, top: 12, bottom: 172 };
+const PLOT = { left: 52, right: 400, top: 12, bottom: 172 };
 /** The line of the looks' names, under the weeks. */
-const KEY = { left: 8, right: 276, top: 205, square: 11, text: 17 };
-const SIZE = { width: WIDTH, height: 226 };
+const KEY = { left: 8, right: 276, top: 210, square: 11, text: 17 };
+const SIZE = { width: WIDTH, height: 230 };
 
 /** A week's day and month, such as `7 Sep`, from its Monday in ISO 8601. */
 export function weekInWords(start: string): string {
@@ -59,7 +59,7 @@ function weekAxis(weeks: readonly Week[], placeOf: (week: Week) => number): Mark
   const named = weeks.filter((_, index) => (weeks.length - 1 - index) % every === 0);
   return markup`<g text-anchor="middle">${
     named.map((week) =>
-      markup`<text x="${placeOf(week)}" y="${PLOT.bottom + 20}">${weekInWords(week.week_start)}</text>`
+      markup`<text x="${placeOf(week)}" y="${PLOT.bottom + 24}">${weekInWords(week.week_start)}</text>`
     )
   }</g>`;
 }
