@@ -10,7 +10,7 @@ import { nameInWords, NO_DATA, scoreInWords, STATUS_WORDS } from "../../pages/wo
 import { VERDICT_WORDS } from "../../scoring/verdict_words.ts";
 import type { ApiError } from "../shared/api.ts";
 import { SessionContext } from "./session.tsx";
-import { localInWords, localToSecond } from "../shared/local_time.ts";
+import { localInWords, localToSecond, utcInWords } from "../shared/local_time.ts";
 import type { Asked } from "./use_answer.ts";
 
 /** One view: a keyboard and a screen reader begin at its heading. */
@@ -54,7 +54,7 @@ function Printed({ title }: { readonly title: string }) {
     return () => removeEventListener("beforeprint", print);
   }, []);
   const parts = ["JISS", organization, title === organization ? "Home" : title];
-  const line = [...parts, localInWords(new Date(at).toISOString())].filter((part) => part !== undefined);
+  const line = [...parts, utcInWords(new Date(at).toISOString())].filter((part) => part !== undefined);
   return <p class="printed" data-line={line.join(" · ")} />;
 }
 

@@ -1,4 +1,4 @@
-/** Instants in the browser's own time zone, short and unambiguous. */
+/** Instants in the browser's own time zone, and on paper in UTC; short and unambiguous. */
 
 const TO_MINUTE: Intl.DateTimeFormatOptions = {
   day: "numeric",
@@ -11,6 +11,7 @@ const TO_MINUTE: Intl.DateTimeFormatOptions = {
 };
 
 const LOCAL = new Intl.DateTimeFormat("en-GB", TO_MINUTE);
+const UTC = new Intl.DateTimeFormat("en-GB", { ...TO_MINUTE, timeZone: "UTC" });
 const LOCAL_TO_SECOND = new Intl.DateTimeFormat("en-GB", { ...TO_MINUTE, second: "2-digit" });
 
 /** An instant in ISO 8601 as the browser's clock shows it, with the short name of its zone: `27 Nov 2026, 12:43 CET`. */
@@ -21,4 +22,9 @@ export function localInWords(instant: string): string {
 /** The same to the second, for lists in which a minute has several lines: `27 Nov 2026, 12:43:07 CET`. */
 export function localToSecond(instant: string): string {
   return LOCAL_TO_SECOND.format(new Date(instant));
+}
+
+/** The same in UTC, for paper, which others read elsewhere: `27 Nov 2026, 11:43 UTC`. */
+export function utcInWords(instant: string): string {
+  return UTC.format(new Date(instant));
 }
