@@ -180,35 +180,63 @@ export function crossingInWords(
     : `The score falls below ${minimum} around ${dayInWords(date)}, in ${countInWords(days, "day")}.`;
 }
 
+/** The fewest points that a row's line spans: a change of less than one point stays nearly flat. */
+const SPARK_POINTS_MIN = 20;
+const SPARK_STEP = 10;
+
+/**
+ * The points of a score between which a row's line stands: the values' own range, rounded outward to tens, and widened to 20 points
+ * around them within 0 to 100.
+ */
+export function sparkRange(values: readonly number[]): readonly [low: number, high: number] {
+  if (values.length === 0) return [0, 100];
+  let low = Math.floor(Math.min(...values) / SPARK_STEP) * SPARK_STEP;
+  let high = Math.ceil(Math.max(...values) / SPARK_STEP) * SPARK_STEP;
+  const middle = (Math.min(...values) + Math.max(...values)) / 2;
+  while (high - low < SPARK_POINTS_MIN) {
+    if (high < 100 && (low === 0 || middle - low > high - middle)) high += SPARK_STEP;
+    else low -= SPARK_STEP;
+  }
+  return [low, high];
+}
+
 /**
  * A row's line without axes; its content stands in words beside it. It has no line if there is nothing to
- * draw.
+ * draw, and shows the minimum if that lies in its range.
  */
 export function sparkPath(
   values: readonly number[],
   { label, minimum }: { readonly label: string; readonly minimum: number },
 ): Markup {
   const [width, height] = [144, 32];
+  const [low, high] = sparkRange(values);
   const x = scaleLinear([0, Math.max(1, values.length - 1)], [3, width - 3]);
-  const y = scaleLinear([0, 100], [height - 3, 3]);
+  const y = scaleLinear([low, high], [height - 3, 3]);
   const places = values.map((jis, index) => ({ x: px(x(index)), y: px(y(jis)) }));
   const last = places.at(-1);
-  return markup`<svg class="spark" role="img" aria-label="${label}" viewBox="0 0 ${width} ${height}" fill="currentColor"><line class="grid" x1="0" x2="${width}" y1="${
-    px(y(minimum))
-  }" y2="${px(y(minimum))}" stroke="currentColor" stroke-dasharray="3 3"/><g class="jis">${strokeOf(places)}${
+  const isInRange = values.length > 0 && low <= minimum && minimum <= high;
+  return markup`<svg class="spark" role="img" aria-label="${label}" viewBox="0 0 ${width} ${height}" fill="currentColor">${
+    isInRange
+      ? markup`<line class="grid" x1="0" x2="${width}" y1="${px(y(minimum))}" y2="${
+        px(y(minimum))
+      }" stroke="currentColor" stroke-dasharray="3 3"/>`
+      : null
+  }<g class="jis">${strokeOf(places)}${
     last === undefined ? null : markup`<circle cx="${last.x}" cy="${last.y}" r="2.5"/>`
   }</g></svg>`;
 }
 
-/** The days' scores in words. */
+/** The days' scores in words, with the range in which {@link sparkPath} draws them. */
 export function sparkInWords(values: readonly number[]): string {
   const [first, last] = [values[0], values.at(-1)];
   if (first === undefined || last === undefined) return "No interaction in the last 30 days";
-  return values.length === 1
+  const [low, high] = sparkRange(values);
+  const course = values.length === 1
     ? `One day in the last 30: ${scoreInWords(last)}`
     : `${countInWords(values.length, "day")} in the last 30: from ${scoreInWords(first)} to ${
       scoreInWords(last)
     }`;
+  return `${course}; drawn between ${low} and ${high}`;
 }
 
 function levelsOf({ min_jis, target_jis }: Thresholds): readonly Level[] {

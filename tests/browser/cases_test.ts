@@ -3,9 +3,10 @@
  * ended with its effect, each within three clicks.
  */
 import assert from "node:assert/strict";
-import { nextInWords, reasonInWords } from "../../src/web/console/case_words.ts";
+import { isSaidByVerdict, nextInWords, reasonInWords } from "../../src/web/console/case_words.ts";
 import { waitInWords } from "../../src/pages/operator_cause.ts";
 import { scoreInWords } from "../../src/pages/wording.ts";
+import { VERDICT_WORDS } from "../../src/scoring/verdict_words.ts";
 import type { Page } from "playwright-core";
 import { assertAccessible, assertFits, browserTests, THEMES } from "./browser.ts";
 import { go, shown, signInAsOfficer } from "./console.ts";
@@ -91,6 +92,57 @@ casesTest(
     await shown(page);
     assert.equal(new URL(page.url()).searchParams.get("owner"), ended.owner, "the address keeps the filter");
     assert.equal(await page.locator("tbody tr").count(), 1);
+  },
+);
+
+casesTest(
+  "the list of cases begins with the lowest score below the threshold, in short rows, with every order and column",
+  async (visit, demo) => {
+    const { body }: Json = await demo.service.send("/v1/cases?include=present&limit=50", { key: demo.key });
+    const served: Json[] = body.cases;
+    const isBelow = ({ present }: Json) => present.verdict === "non_compliant";
+    const byNeed = [
+      ...served.filter(isBelow).toSorted((one, other) => one.present.jis - other.present.jis),
+      ...served.filter((one) => !isBelow(one)),
+    ];
+    assert.notDeepEqual(served, byNeed);
+    const { page } = await visit({ width: 1200 });
+    await signInAsOfficer(page, demo);
+    await go(page, "/console/cases");
+    await shown(page);
+    const rows = page.locator("main tbody > tr");
+    const ids = () =>
+      page.locator("main tbody a[href^='/console/cases/']").evaluateAll((links) =>
+        links.map((link) => link.getAttribute("href")!.split("/").at(-1)!)
+      );
+    assert.deepEqual(await ids(), byNeed.map(({ case_id }) => case_id));
+    for (const [index, one] of byNeed.entries()) {
+      const row = rows.nth(index);
+      const said = await row.innerText();
+      assert.ok(said.includes(VERDICT_WORDS[one.present.verdict as keyof typeof VERDICT_WORDS]), said);
+      // The mark says some causes already; a sentence that says more stands in the row.
+      assert.equal(said.includes(reasonInWords(one)), !isSaidByVerdict(one), said);
+      for (const name of ["jis", "low", "high"]) {
+        const figure = row.locator(`[data-figure$='.present.${name}']`);
+        assert.equal(await figure.getAttribute("data-exact"), String(one.present[name]));
+        assert.equal(await figure.textContent(), scoreInWords(one.present[name]));
+      }
+      if (one.owner === null) {
+        assert.ok(said.includes("Unassigned") && !/nobody|no day|Open\b/.test(said), said);
+      }
+    }
+    assert.ok(byNeed.some(isSaidByVerdict) && !byNeed.every(isSaidByVerdict));
+    const lines = await rows.evaluateAll((all) => all.map((row) => row.getBoundingClientRect().height));
+    assert.ok(Math.max(...lines) <= 80, `three lines at most: ${lines}`);
+
+    await page.getByRole("link", { name: "Opened", exact: true }).click();
+    await page.waitForURL("**sort=opened_at");
+    await page.getByRole("link", { name: "Opened", exact: true }).click();
+    await page.waitForURL("**sort=-opened_at");
+    assert.deepEqual(await ids(), served.map(({ case_id }) => case_id));
+    for (const head of ["Reviewer", "Verdict", "Cause", "Owner", "State", "Due"]) {
+      await page.locator("thead").getByRole("link", { name: head, exact: true }).waitFor();
+    }
   },
 );
 

@@ -10,6 +10,7 @@ import {
   projectionFigure,
   sparkInWords,
   sparkPath,
+  sparkRange,
 } from "../../src/pages/operator_plots.ts";
 import { DAY_MS } from "../../src/domain/time.ts";
 import { type DecayReading, projectedJis } from "../../src/scoring/decay.ts";
@@ -145,10 +146,31 @@ Deno.test("with any scores a history and a sparkline stay inside their pictures"
 
 Deno.test("a sparkline states in words what it shows; without a day it draws nothing", () => {
   assert.equal(sparkInWords([]), "No interaction in the last 30 days");
-  assert.equal(sparkInWords([61.25]), "One day in the last 30: 61.2");
-  assert.equal(sparkInWords([61.25, 50, 40]), "3 days in the last 30: from 61.2 to 40.0");
+  assert.equal(sparkInWords([61.25]), "One day in the last 30: 61.2; drawn between 50 and 70");
+  assert.equal(
+    sparkInWords([61.25, 50, 40]),
+    "3 days in the last 30: from 61.2 to 40.0; drawn between 40 and 70",
+  );
   assert.doesNotMatch(String(sparkPath([], { label: "none", minimum: 60 })), /<path|<circle/);
   assert.doesNotMatch(String(sparkPath([50], { label: "one", minimum: 60 })), /<path/);
+});
+
+Deno.test("a sparkline's range holds its values, spans 20 points at least, and has the minimum if that lies in it", () => {
+  const values = fc.array(fc.double({ min: 0, max: 100, noNaN: true }), { minLength: 1, maxLength: 30 });
+  fc.assert(fc.property(values, (scores) => {
+    const [low, high] = sparkRange(scores);
+    assert.ok(0 <= low && low <= Math.min(...scores) && Math.max(...scores) <= high && high <= 100);
+    assert.ok(high - low >= 20 && low % 10 === 0 && high % 10 === 0, `${low} to ${high}`);
+    const hasMinimum = String(sparkPath(scores, { label: "days", minimum: 60 })).includes("<line");
+    assert.equal(hasMinimum, low <= 60 && 60 <= high);
+  }));
+  assert.deepEqual(sparkRange([45.2, 84]), [40, 90]);
+  assert.deepEqual(sparkRange([41.7, 42.7]), [30, 50]);
+  assert.deepEqual(sparkRange([100]), [80, 100]);
+  // The line that rises by less than a point rises by less than a twentieth of the picture's height.
+  const [first, last] = coordinates(String(sparkPath([70, 70.9], { label: "days", minimum: 60 })));
+  const rise = Math.abs(first![1] - last![1]);
+  assert.ok(rise > 0 && rise < 32 / 20, `${rise}`);
 });
 
 Deno.test("bands without operators are bars without length", () => {

@@ -1,8 +1,8 @@
-/** Cases as rows: who, why, how far, and until when. */
+/** Cases as rows: who, how the reviewer is judged now, why, what comes next, and who looks after it. */
 import { CASE_STATES, isOpenCase } from "../../domain/case_states.ts";
 import { dayInWords } from "../../pages/wording.ts";
-import { CAUSE_WORDS, nextInWords, reasonInWords, STATE_WORDS } from "./case_words.ts";
-import { Instant } from "./parts.tsx";
+import { CAUSE_WORDS, isSaidByVerdict, nextInWords, reasonInWords, STATE_WORDS } from "./case_words.ts";
+import { Figure, Instant, VerdictMark } from "./parts.tsx";
 import { Reviewer } from "./reviewers.tsx";
 import { type Column, type Ordering, Table } from "./table.tsx";
 import type { Cases } from "./types.ts";
@@ -12,40 +12,78 @@ type Case = Cases["cases"][number];
 const COLUMNS: readonly Column<Case>[] = [{
   head: "Reviewer",
   order: { name: "operator_id", keyOf: (row) => row.operator_id },
-  cell: (row) => <Reviewer id={row.operator_id} />,
-}, {
-  head: "Cause",
-  order: { name: "cause", keyOf: ({ cause }) => CAUSE_WORDS[cause] },
-  cell: ({ case_id, cause, statement }) => (
+  also: [{ head: "Opened", name: "opened_at", keyOf: ({ opened_at }) => opened_at }],
+  cell: ({ operator_id, opened_at }) => (
     <>
-      <a href={`/console/cases/${case_id}`}>{CAUSE_WORDS[cause]}</a>
-      <div class="small">
-        <bdi>{reasonInWords({ cause, statement })}</bdi>
-      </div>
+      <Reviewer id={operator_id} />
+      <span class="second">
+        <Instant at={opened_at} />
+      </span>
     </>
   ),
 }, {
-  head: "Next step",
-  cell: (row) => isOpenCase(row.state) && <div class="small">{nextInWords(row)}</div>,
+  head: "Verdict",
+  class: "verdict-cell",
+  onCard: "corner",
+  order: { name: "need", keyOf: needOf },
+  cell: ({ present = null }, index) =>
+    present !== null && (
+      <>
+        <VerdictMark status={present.verdict} />
+        <span class="second">
+          JIS <Figure of={`cases.${index}.present.jis`} value={present.jis} />,{" "}
+          <Figure of={`cases.${index}.present.low`} value={present.low} /> to{" "}
+          <Figure of={`cases.${index}.present.high`} value={present.high} />
+        </span>
+      </>
+    ),
 }, {
-  head: "State",
-  order: { name: "state", keyOf: ({ state }) => CASE_STATES.indexOf(state) },
-  cell: ({ state }) => STATE_WORDS[state],
+  head: "Cause",
+  class: "cause",
+  onCard: "line",
+  order: { name: "cause", keyOf: ({ cause }) => CAUSE_WORDS[cause] },
+  cell: (row) => (
+    <div class="three-lines">
+      <a href={`/console/cases/${row.case_id}`}>{CAUSE_WORDS[row.cause]}</a>
+      {!isSaidByVerdict(row) && (
+        <span class="second" title={reasonInWords(row)}>
+          <bdi>{reasonInWords(row)}</bdi>
+        </span>
+      )}
+    </div>
+  ),
+}, {
+  head: "Next step",
+  cell: (row) =>
+    isOpenCase(row.state) && <div class="small three-lines" title={nextInWords(row)}>{nextInWords(row)}</div>,
 }, {
   head: "Owner",
+  class: "quiet",
+  onCard: "line",
   order: { name: "owner", keyOf: ({ owner_name }) => owner_name },
-  cell: ({ owner, owner_name }) =>
-    owner === null ? <span class="muted">nobody</span> : <bdi>{owner_name ?? "an erased user"}</bdi>,
-}, {
-  head: "Due",
-  order: { name: "due_on", keyOf: ({ due_on }) => due_on },
-  cell: ({ due_on }) => due_on === null ? <span class="muted whole">no day</span> : dayInWords(due_on),
-}, {
-  head: "Opened",
-  class: "wraps",
-  order: { name: "opened_at", keyOf: ({ opened_at }) => opened_at },
-  cell: ({ opened_at }) => <Instant at={opened_at} />,
+  also: [
+    { head: "State", name: "state", keyOf: ({ state }) => CASE_STATES.indexOf(state) },
+    { head: "Due", name: "due_on", keyOf: ({ due_on }) => due_on },
+  ],
+  cell: ({ state, owner, owner_name, due_on }) => {
+    // An open case that nobody has is the usual one: "Unassigned" says both.
+    const stage = [
+      ...(state === "open" ? [] : [STATE_WORDS[state]]),
+      ...(due_on === null ? [] : [`due ${dayInWords(due_on)}`]),
+    ];
+    return (
+      <>
+        {owner === null ? isOpenCase(state) && "Unassigned" : <bdi>{owner_name ?? "an erased user"}</bdi>}
+        {stage.length > 0 && <span class="second">{stage.join(", ")}</span>}
+      </>
+    );
+  },
 }];
+
+/** The score of somebody who is below the threshold: the lowest one needs somebody first. Null for all others. */
+function needOf({ present }: Case): number | null {
+  return present?.verdict === "non_compliant" ? present.jis : null;
+}
 
 const CSV = {
   case_id: (row: Case) => row.case_id,

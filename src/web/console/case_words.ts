@@ -1,6 +1,7 @@
 /** Cases in words. */
 import type { CaseCause, CaseState, CaseStep } from "../../domain/case_states.ts";
 import { waitInWords } from "../../pages/operator_cause.ts";
+import { partInWords, VERDICT_WORDS } from "../../scoring/verdict_words.ts";
 import type { Cases } from "./types.ts";
 
 export const CAUSE_WORDS: Readonly<Record<CaseCause, string>> = {
@@ -54,6 +55,19 @@ export const STEP_WORDS: Readonly<Record<CaseStep, string>> = {
   done: "ended it as done",
   dismiss: "dismissed it",
 };
+
+/**
+ * Whether the verdict's mark and the score beside it say what the case is about. They do not say it of a single part of the work, and
+ * then the statement does.
+ */
+export function isSaidByVerdict({ cause, statement, present }: Pick<
+  Cases["cases"][number],
+  "cause" | "statement" | "present"
+>): boolean {
+  const verdict = present?.verdict ?? null;
+  return verdict !== null && VERDICT_WORDS[verdict] === CAUSE_WORDS[cause] &&
+    reasonInWords({ cause, statement }).startsWith(`The score on ${partInWords("all")} `);
+}
 
 /** The statement of a case that stands below its cause: without the cause, with which some begin. */
 export function reasonInWords(

@@ -97,13 +97,12 @@ export function OperatorRows({ label, operators, ordering }: {
       also: [{ head: "Interval", name: "low", keyOf: (row) => row.uncertainty.low }],
       cell: ({ jis, band, minimum_data_met: isLong, uncertainty: { low, high } }, index) => (
         <>
-          <span class="small muted">{bandInWords(band)}</span>{" "}
           <Figure of={`operators.${index}.jis`} value={jis} />
           <span class="second">
             <Figure of={`operators.${index}.uncertainty.low`} value={low} /> to{" "}
             <Figure of={`operators.${index}.uncertainty.high`} value={high} />
           </span>
-          {!isLong && <span class="second">short record</span>}
+          <span class="second">{isLong ? bandInWords(band) : `${bandInWords(band)}, short record`}</span>
         </>
       ),
     },

@@ -38,7 +38,7 @@ export interface Ordering {
   readonly query: Readonly<Record<string, string>>;
   /** The order that the address asks for: a column's, or with a leading `-` its reverse; empty for the first one. */
   readonly sort: string;
-  /** The order if the address asks for none. */
+  /** The order if the address asks for none, and if it is possible. */
   readonly first: string;
   /** The order in which the answer has the rows. */
   readonly served: string;
@@ -195,11 +195,12 @@ function isPossible({ isWhole, offered = [] }: Ordering, order: string): boolean
   return isWhole || offered.includes(order);
 }
 
-/** The order that is shown: the one that the address asks for, if it is possible. */
+/** The order that is shown: the one that the address asks for, else the first one, if it is possible. */
 function orderOf<Row>(ordering: Ordering, columns: readonly Column<Row>[]): string {
-  const { sort, served } = ordering;
-  const isKnown = columns.flatMap(ordersOf).some(({ name }) => name === sort.replace(/^-/, ""));
-  return isKnown && isPossible(ordering, sort) ? sort : served;
+  const { sort, first, served } = ordering;
+  const asked = sort === "" ? first : sort;
+  const isKnown = columns.flatMap(ordersOf).some(({ name }) => name === asked.replace(/^-/, ""));
+  return isKnown && isPossible(ordering, asked) ? asked : served;
 }
 
 const BY_WORDS = new Intl.Collator("en", { numeric: true });

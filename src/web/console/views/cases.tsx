@@ -13,6 +13,8 @@ import { useAnswer } from "../use_answer.ts";
 
 const PATH = "/console/cases";
 const PAGE = "50";
+/** As on the first view: those who are below the threshold first, then the last opened. */
+const FIRST = "need";
 const NEWEST = "-opened_at";
 
 export function CasesView() {
@@ -73,7 +75,7 @@ export function CasesView() {
                   label="Cases"
                   cases={cases}
                   ordering={{
-                    ...{ path: PATH, query: filters, sort, first: NEWEST, served: NEWEST },
+                    ...{ path: PATH, query: filters, sort, first: FIRST, served: NEWEST },
                     isWhole: cursor === "" && next === null,
                   }}
                 />
