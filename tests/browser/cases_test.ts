@@ -53,10 +53,11 @@ casesTest(
 
     const clicks = clicksOn(page);
     await page.locator(`a[href="/console/cases/${first.case_id}"]`).first().click();
-    await page.getByRole("heading", { level: 1, name: "Case" }).waitFor();
+    await page.getByRole("heading", { level: 1, name: `${first.operator_id}: ` }).waitFor();
     await shown(page);
     await clicks.on("button", "Take it");
     await page.getByText("In work").waitFor();
+    assert.notEqual(await page.getByLabel("Owner").inputValue(), "", "the field follows the step");
     assert.equal(clicks.count + 1, 2, "one click to the case, one to take it");
 
     await page.getByLabel("Note").fill("We looked at the decisions together.");
@@ -187,6 +188,13 @@ casesTest(
       await place.getByText(wait, { exact: true }).waitFor();
       assert.equal(await place.getByText(usual, { exact: true }).count(), 0, view);
     }
+    const toExercise = page.getByRole("link", { name: "See the exercise" });
+    assert.equal(
+      await toExercise.getAttribute("href"),
+      `/console/operators/${encodeURIComponent(one.operator_id)}#exercises`,
+    );
+    assert.equal(await page.getByRole("link", { name: "Open the reviewer, set an exercise" }).count(), 0);
+    assert.equal(await page.locator(".notice.bad").count(), 1);
     // A step changes the case, and not what is set.
     await page.getByRole("button", { name: "Take it" }).click();
     await page.getByText("In work").waitFor();
@@ -200,6 +208,31 @@ casesTest(
     assert.equal(await page.getByRole("heading", { name: "Set before" }).count(), 0);
   },
 );
+
+casesTest("a view of one thing has the way back to its list above its heading", async (visit, demo) => {
+  const [first] = await freeCases(demo);
+  const { page } = await visit();
+  await signInAsOfficer(page, demo);
+  const operator = `/operators/${encodeURIComponent(first.operator_id)}`;
+  for (
+    const [view, list, label] of [
+      [`/cases/${first.case_id}`, "/cases", "Cases"],
+      [operator, "/operators", "Operators"],
+      [`${operator}/sheets/none`, operator, first.operator_id],
+      ["/decisions/demo-01-0100", "/decisions", "Decisions"],
+    ]
+  ) {
+    await go(page, `/console${view}`);
+    await shown(page);
+    const back = page.getByRole("navigation", { name: "Breadcrumb" }).getByRole("link", { name: label });
+    assert.equal(await back.getAttribute("href"), `/console${list}`);
+    await page.emulateMedia({ media: "print" });
+    assert.equal(await back.isVisible(), false, "it is not on paper");
+    await page.emulateMedia({ media: "screen" });
+    await back.click();
+    await page.waitForURL(`**/console${list}`);
+  }
+});
 
 casesTest(
   "a step that somebody else was quicker with is refused, and the case is read again",

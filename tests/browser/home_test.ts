@@ -57,7 +57,7 @@ homeTest(
       assert.equal(await items.nth(index).getByRole("link", { name: /^Open case/ }).count(), 1);
     }
     await items.first().getByRole("link", { name: /^Open case/ }).click();
-    await page.getByRole("heading", { level: 1, name: "Case" }).waitFor();
+    await page.getByRole("heading", { level: 1, name: cases[0].operator_id }).waitFor();
   },
 );
 

@@ -93,7 +93,8 @@ walkTest(
 
     const toCase = link(`Open case of ${first.operator_id}`);
     await officer.click(toCase);
-    await page.getByRole("heading", { level: 1, name: "Case" }).waitFor();
+    await page.getByRole("heading", { level: 1, name: `${first.operator_id}: below the threshold` })
+      .waitFor();
     await page.getByText(reasonInWords(first)).waitFor();
     await officer.took(TASKS.case);
 
@@ -125,7 +126,8 @@ walkTest(
 
     await officer.goHome();
     await officer.click(toCase);
-    await page.getByRole("heading", { level: 1, name: "Case" }).waitFor();
+    await page.getByRole("heading", { level: 1, name: `${first.operator_id}: below the threshold` })
+      .waitFor();
     await officer.click(page.getByLabel("Note"));
     await page.keyboard.type("We talked, and an exercise is set.");
     await officer.click(button("End it as done"));

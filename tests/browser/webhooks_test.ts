@@ -123,7 +123,8 @@ Deno.test({
         await shown(page);
         assert.equal(await page.locator("tbody tr").count(), 1);
 
-        await page.getByRole("link", { name: "All destinations" }).click();
+        await page.getByRole("navigation", { name: "Breadcrumb" }).getByRole("link", { name: "Webhooks" })
+          .click();
         await page.getByRole("button", { name: `Remove ${receiver.url}/hook` }).click();
         await page.getByRole("button", { name: "Keep" }).click();
         await page.getByRole("button", { name: `Remove ${receiver.url}/hook` }).click();

@@ -14,8 +14,10 @@ import { localInWords, localToSecond, utcInWords } from "../shared/local_time.ts
 import type { Asked } from "./use_answer.ts";
 
 /** One view: a keyboard and a screen reader begin at its heading. */
-export function View({ title, mark, line, isNarrow = false, children }: {
+export function View({ title, within, mark, line, isNarrow = false, children }: {
   readonly title: string;
+  /** The list or the view from which one comes here: the way back stands above the heading. */
+  readonly within?: { readonly path: string; readonly label: string };
   /** Stands beside the heading. */
   readonly mark?: ComponentChildren;
   /** A quiet line below the heading. */
@@ -32,6 +34,11 @@ export function View({ title, mark, line, isNarrow = false, children }: {
   return (
     <main id="main" class={isNarrow ? "narrow" : undefined}>
       <Printed title={title} />
+      {within !== undefined && (
+        <nav class="within" aria-label="Breadcrumb">
+          <a href={within.path}>{within.label}</a>
+        </nav>
+      )}
       <div class="title">
         <h1 ref={heading} tabIndex={-1}>
           <bdi>{title}</bdi>

@@ -79,8 +79,8 @@ function Shown({ page, token, onContested }: {
     <>
       <p>
         <bdi>{organization.name}</bdi> reviews with the help of an AI, and calls you{" "}
-        <code>{operator_id}</code>. This page shows what is kept about how you judge. Only who has its link
-        sees it; the link works until {localInWords(expires_at)}.
+        <code>{operator_id}</code>. This page shows what is kept about how you judge. Only people who have its
+        link can see it; the link works until {localInWords(expires_at)}.
       </p>
       <h2>Your score</h2>
       <Score page={page} />

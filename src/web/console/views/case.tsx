@@ -1,12 +1,12 @@
 /** One case: its cause, what was done, and what can be done next. */
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { useRoute } from "preact-iso";
 import type { CaseStepRequest } from "../../../domain/case.ts";
 import { isOpenCase } from "../../../domain/case_states.ts";
 import { dayInWords } from "../../../pages/wording.ts";
 import { CAUSE_WORDS, nextInWords, reasonInWords, STATE_WORDS, STEP_WORDS } from "../case_words.ts";
-import { addressOf, Answered, Failure, Figure, Instant, Tile, View } from "../parts.tsx";
-import { Reviewer } from "../reviewers.tsx";
+import { addressOf, Answered, Failure, Figure, Instant, Tile, toneOf, View } from "../parts.tsx";
+import { Reviewer, reviewerInWords } from "../reviewers.tsx";
 import { may, useCaller, useSession } from "../session.tsx";
 import type { Case } from "../types.ts";
 import { useAction, useAnswer } from "../use_answer.ts";
@@ -17,27 +17,50 @@ export function CaseView() {
   const [later, setLater] = useState<Case | null>(null);
   // The note outlives the reading of the case anew.
   const [note, setNote] = useState("");
+  const { signedIn } = useSession();
+  // The answer to a step is the case after it, without the operator's present state.
+  const latest = (body: Case) =>
+    later !== null && later.case_id === body.case_id && later.steps.length > body.steps.length
+      ? { ...later, present: body.present }
+      : body;
+  const known = asked.loaded.state === "ready" ? latest(asked.loaded.body) : null;
   return (
-    <View title="Case">
+    <View
+      title={known === null
+        ? "Case"
+        : `${reviewerInWords(signedIn, known.operator_id)}: ${CAUSE_WORDS[known.cause].toLowerCase()}`}
+      within={{ path: "/console/cases", label: "Cases" }}
+      line={known === null ? undefined : <Place shown={known} />}
+    >
       <Answered asked={asked}>
-        {(body) => {
-          // The answer to a step is the case after it, without the operator's present state.
-          const shown =
-            later !== null && later.case_id === body.case_id && later.steps.length > body.steps.length
-              ? { ...later, present: body.present }
-              : body;
-          return (
-            <Shown
-              shown={shown}
-              onChanged={setLater}
-              again={asked.again}
-              note={note}
-              onNote={setNote}
-            />
-          );
-        }}
+        {(body) => (
+          <Shown
+            shown={latest(body)}
+            onChanged={setLater}
+            again={asked.again}
+            note={note}
+            onNote={setNote}
+          />
+        )}
       </Answered>
     </View>
+  );
+}
+
+/** The reviewer, and how far the case is. */
+function Place({ shown: { operator_id, state, owner, owner_name, due_on } }: { readonly shown: Case }) {
+  return (
+    <span>
+      <Reviewer id={operator_id} /> · {STATE_WORDS[state]}
+      {owner !== null && (
+        <>
+          {" "}
+          · <bdi>{owner_name ?? "an erased user"}</bdi>
+        </>
+      )}
+      {owner === null && isOpenCase(state) && " · unassigned"}
+      {due_on !== null && ` · due ${dayInWords(due_on)}`}
+    </span>
   );
 }
 
@@ -55,10 +78,8 @@ function Shown({ shown, ...acts }: ShownProperties) {
   const isOpen = isOpenCase(shown.state);
   return (
     <>
-      <div class={`notice ${isOpen ? "fair" : "none"}`}>
-        <h2>
-          <Reviewer id={shown.operator_id} />: {CAUSE_WORDS[shown.cause]}
-        </h2>
+      <div class={`notice ${isOpen ? openTone(shown) : "none"}`}>
+        <h2>Cause</h2>
         <p>
           <bdi>{reasonInWords(shown)}</bdi>
         </p>
@@ -76,14 +97,7 @@ function Shown({ shown, ...acts }: ShownProperties) {
           </p>
         )}
       </div>
-      <ul class="tiles">
-        <Tile name="State">{STATE_WORDS[shown.state]}</Tile>
-        <Tile name="Owner">
-          {shown.owner === null ? "nobody" : <bdi>{shown.owner_name ?? "an erased user"}</bdi>}
-        </Tile>
-        <Tile name="Due">{shown.due_on === null ? "no day" : dayInWords(shown.due_on)}</Tile>
-        <Effect shown={shown} />
-      </ul>
+      <Effect shown={shown} />
       {isOpen && may(signedIn, "act") && <Acts shown={shown} {...acts} />}
       <h2>What was done</h2>
       <ol class="steps">
@@ -121,6 +135,11 @@ function Shown({ shown, ...acts }: ShownProperties) {
   );
 }
 
+/** The tone of an open case: that of the verdict now, if the case is about a verdict. */
+function openTone({ cause, present }: Case): string {
+  return cause === "at_risk" ? toneOf(present?.verdict ?? null) : "fair";
+}
+
 function byInWords({ actor, user_id, user_name }: Pick<Case, "actor" | "user_id" | "user_name">): string {
   if (user_id !== null) return user_name ?? "an erased user";
   return actor === "system" ? "the service" : "an application with a key";
@@ -129,8 +148,10 @@ function byInWords({ actor, user_id, user_name }: Pick<Case, "actor" | "user_id"
 /** The score at the opening, and what became of it. */
 function Effect({ shown: { figures, effect, steps, state } }: { readonly shown: Case }) {
   const last = steps.at(-1)?.figures ?? null;
+  const isEnded = state === "done" && last !== null;
+  if (figures === null && !isEnded) return null;
   return (
-    <>
+    <ul class="tiles">
       {figures !== null && (
         <Tile
           name="JIS when it was opened"
@@ -144,7 +165,7 @@ function Effect({ shown: { figures, effect, steps, state } }: { readonly shown: 
           <Figure of="figures.jis" value={figures.jis} />
         </Tile>
       )}
-      {state === "done" && last !== null && (
+      {isEnded && (
         <Tile
           name="Effect"
           more={effect === null
@@ -161,7 +182,7 @@ function Effect({ shown: { figures, effect, steps, state } }: { readonly shown: 
           )}
         </Tile>
       )}
-    </>
+    </ul>
   );
 }
 
@@ -169,6 +190,11 @@ function Acts({ shown, onChanged, again, note, onNote }: ShownProperties) {
   const { signedIn: { user } } = useSession();
   const [owner, setOwner] = useState(shown.owner ?? "");
   const [day, setDay] = useState(shown.due_on ?? "");
+  // The fields stand as the case stands after each step.
+  useEffect(() => {
+    setOwner(shown.owner ?? "");
+    setDay(shown.due_on ?? "");
+  }, [shown.owner, shown.due_on]);
   const caller = useCaller();
   const { busy, error, run } = useAction<Case>();
   const step = async (request: DistributedOmit<CaseStepRequest, "seen">) => {
@@ -181,6 +207,8 @@ function Acts({ shown, onChanged, again, note, onNote }: ShownProperties) {
   };
   const said = note.trim() === "" ? null : note;
   const due = day === "" ? null : day;
+  const operator = `/console/operators/${encodeURIComponent(shown.operator_id)}`;
+  const isListed = shown.owner === null || shown.owners.some(({ user_id }) => user_id === shown.owner);
   const isMine = user !== null && shown.owner === user.user_id;
   return (
     <>
@@ -196,18 +224,20 @@ function Acts({ shown, onChanged, again, note, onNote }: ShownProperties) {
             Take it
           </button>
         )}
-        <a
-          class="button"
-          href={addressOf(`/console/operators/${encodeURIComponent(shown.operator_id)}`, { ask: "exercise" })}
-        >
-          Open the reviewer, set an exercise
-        </a>
+        {(shown.present?.exercise ?? null) !== null
+          ? <a class="button" href={`${operator}#exercises`}>See the exercise</a>
+          : (
+            <a class="button" href={addressOf(operator, { ask: "exercise" })}>
+              Open the reviewer, set an exercise
+            </a>
+          )}
       </div>
       <div class="filters">
         <div class="field">
           <label for="case-to">Owner</label>
           <select id="case-to" value={owner} onChange={(event) => setOwner(event.currentTarget.value)}>
             <option value="">Nobody</option>
+            {!isListed && <option value={shown.owner!}>{shown.owner_name ?? "an erased user"}</option>}
             {shown.owners.map(({ user_id, name }) => <option key={user_id} value={user_id}>{name}</option>)}
           </select>
         </div>

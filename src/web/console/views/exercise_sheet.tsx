@@ -24,7 +24,10 @@ export function ExerciseSheetView() {
     ? loaded.body.exercises.find((one) => one.id === params.exercise)
     : undefined;
   return (
-    <View title={exercise?.title ?? "Sheet of an exercise"}>
+    <View
+      title={exercise?.title ?? "Sheet of an exercise"}
+      within={{ path: `/console/operators/${encodeURIComponent(id)}`, label: name }}
+    >
       <Answered asked={asked}>
         {() =>
           exercise === undefined

@@ -174,7 +174,7 @@ function Make({ onDone }: { readonly onDone: () => void }) {
         <input id="key-end" type="date" value={end} onInput={(event) => setEnd(event.currentTarget.value)} />
       </div>
       <p>
-        <button type="submit" disabled={busy || scopes.length === 0}>
+        <button class="main" type="submit" disabled={busy || scopes.length === 0}>
           {busy ? "Making…" : "Make the key"}
         </button>
       </p>

@@ -52,6 +52,7 @@ function Kept({ id, name, onErased }: {
   return (
     <View
       title={name}
+      within={{ path: "/console/operators", label: "Operators" }}
       mark={known !== null && <VerdictMark status={known.verdict?.status ?? null} />}
       line={known === null
         ? undefined

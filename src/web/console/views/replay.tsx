@@ -17,7 +17,7 @@ export function ReplayView() {
   const id = params.id ?? "";
   const asked = useAnswer<Replay>({ path: `/v1/decision/replay/${encodeURIComponent(id)}` });
   return (
-    <View title={`Replay of ${id}`}>
+    <View title={`Replay of ${id}`} within={{ path: "/console/decisions", label: "Decisions" }}>
       <Answered asked={asked}>{(body) => <Replayed {...body} />}</Answered>
     </View>
   );

@@ -12,7 +12,7 @@ export function ReportView() {
     path: `/v1/compliance/report/${encodeURIComponent(id)}?format=html`,
   }, { as: "text" });
   return (
-    <View title="Compliance report">
+    <View title="Compliance report" within={{ path: "/console/reports", label: "Reports" }}>
       <p class="muted">
         <code>{id}</code>
       </p>

@@ -27,10 +27,11 @@ export function WebhookView() {
     }),
   });
   return (
-    <View title="Deliveries">
-      <p>
-        <a href="/console/webhooks">All destinations</a>
-      </p>
+    <View
+      title="Deliveries"
+      within={{ path: "/console/webhooks", label: "Webhooks" }}
+      line={<code>{id}</code>}
+    >
       <div class="filters">
         <Choice
           id="status"
@@ -45,7 +46,7 @@ export function WebhookView() {
         {({ webhook, deliveries }) => (
           <>
             <ul class="tiles">
-              <Tile name="Destination" more={<code>{webhook.id}</code>}>
+              <Tile name="Destination">
                 {webhook.active ? "Active" : "Off"}
               </Tile>
               <Tile name="Waiting">
