@@ -32,8 +32,8 @@ ownPageTest(
     }
     await page.setViewportSize({ width: 360, height: 800 });
     await assertFits(page, "the page on a phone");
-    await page.locator("details summary", { hasText: "score" }).first().click();
-    const record = await page.locator("details summary code").first().textContent();
+    await page.getByRole("row").locator("details summary").first().click();
+    const record = await page.getByRole("rowheader").locator("code").first().textContent();
     await page.getByLabel(/^Case or decision/).fill(record!);
     await page.getByLabel("What is wrong").fill("I was called away.");
     await page.getByRole("button", { name: "Contest" }).click();

@@ -69,6 +69,16 @@ usersTest(
   },
 );
 
+usersTest("a session's browser has its name, and its whole text on hover", async (visit, demo) => {
+  const { page } = await visit();
+  await signInByLink(page, demo);
+  await go(page, "/console/account");
+  await shown(page);
+  const browser = page.getByRole("rowheader").getByText(/^Chrome on \w+$/);
+  assert.equal(await browser.getAttribute("title"), await page.evaluate(() => navigator.userAgent));
+  assert.equal(await page.getByRole("button", { name: "CSV: save Sessions" }).count(), 0, "one row alone");
+});
+
 usersTest(
   "an admin invites somebody, who sets a password, sees what a viewer may see, and signs in again",
   async (visit, demo) => {

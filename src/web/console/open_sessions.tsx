@@ -1,4 +1,5 @@
 /** Open sessions, to end one or all of them. */
+import { browserInWords } from "./browser_words.ts";
 import { Answered, Failure, Instant } from "./parts.tsx";
 import { SIGNED_OUT, useCaller, useSession } from "./session.tsx";
 import { type Column, Table } from "./table.tsx";
@@ -11,7 +12,7 @@ const COLUMNS: readonly Column<Session>[] = [{
   head: "Browser",
   cell: ({ agent, is_current }) => (
     <>
-      {agent === "" ? "Unknown" : agent}
+      {agent === "" ? "Unknown" : <span title={agent}>{browserInWords(agent)}</span>}
       {is_current && <div class="small">this one</div>}
     </>
   ),

@@ -339,7 +339,7 @@ export function Rows({ label, columns, children }: {
   );
 }
 
-/** The links under a list: onwards, and back to its beginning. */
+/** The links under a list of more than one page: onwards, and back to its beginning. */
 export function Pages({ path, query, next, nextPage = "Next page" }: {
   readonly path: string;
   /** The parameters that stay the same from page to page. */
@@ -349,11 +349,12 @@ export function Pages({ path, query, next, nextPage = "Next page" }: {
   readonly nextPage?: string;
 }) {
   const { cursor, ...rest } = query;
+  if (cursor === undefined && next === null) return null;
   return (
     <nav class="pages" aria-label="Pages">
       {cursor !== undefined && <a class="button" href={addressOf(path, rest)}>First page</a>}
       {next !== null && <a class="button" href={addressOf(path, { ...rest, cursor: next })}>{nextPage}</a>}
-      {cursor === undefined && next === null && <span class="muted">That is all.</span>}
+      {next === null && <span class="muted">That is all.</span>}
     </nav>
   );
 }

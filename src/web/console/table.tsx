@@ -111,9 +111,11 @@ export function Table<Row>({ label, rows, keyOf, columns, csv, ordering }: Table
           </tbody>
         </table>
       </div>
-      <p class="table-foot">
-        <button type="button" onClick={keep} aria-label={`CSV: save ${label}`}>CSV</button>
-      </p>
+      {rows.length > 1 && (
+        <p class="table-foot">
+          <button type="button" onClick={keep} aria-label={`CSV: save ${label}`}>CSV</button>
+        </p>
+      )}
     </>
   );
 }

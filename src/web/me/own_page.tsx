@@ -146,16 +146,42 @@ function Score(
 function Records({ records }: { readonly records: OwnPage["records"] }) {
   if (records.length === 0) return <p>There is no record.</p>;
   return (
-    <>
-      {records.map(({ id, kind, timestamp, decision, jis, verdict, explanation }) => (
-        <details key={`${kind} ${id}`}>
-          <summary>
-            {localInWords(timestamp)}: {kind === "score" ? "case" : "decision"} <code>{id}</code>,{" "}
-            {nameInWords(decision).toLowerCase()}
-            {jis !== null && `, score ${scoreInWords(jis)}`}
-            {verdict !== null && `, ${VERDICT_WORDS[verdict].toLowerCase()}`}
-          </summary>
-          {explanation.length === 0 ? <p>It moved nothing.</p> : (
+    <div class="scroll" tabIndex={0} role="region" aria-label="What moved the score lately">
+      {/* The roles stay if the style draws the rows as cards. */}
+      <table class="rows cards" role="table" aria-label="What moved the score lately">
+        <thead role="rowgroup">
+          <tr role="row">
+            {HEADS.map((head) => <th key={head} scope="col" role="columnheader">{head}</th>)}
+          </tr>
+        </thead>
+        <tbody role="rowgroup">
+          {records.map((record) => <RecordRow key={`${record.kind} ${record.id}`} record={record} />)}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+const HEADS = ["Date", "Decision", "Score", "Verdict", "Change"] as const;
+
+function RecordRow({ record }: { readonly record: OwnPage["records"][number] }) {
+  const { id, kind, timestamp, decision, jis, verdict, explanation } = record;
+  const [, ofDecision, ofScore, ofVerdict, ofChange] = HEADS;
+  return (
+    <tr role="row">
+      <th scope="row" role="rowheader">
+        {localInWords(timestamp)}
+        <span class="second">
+          {kind === "score" ? "case" : "decision"} <code>{id}</code>
+        </span>
+      </th>
+      <td role="cell" data-label={ofDecision}>{nameInWords(decision)}</td>
+      <td role="cell" data-label={ofScore}>{jis !== null && scoreInWords(jis)}</td>
+      <td role="cell" data-label={ofVerdict}>{verdict !== null && VERDICT_WORDS[verdict]}</td>
+      <td role="cell" data-label={ofChange}>
+        {explanation.length === 0 ? "none" : (
+          <details>
+            <summary>{explanation.map(({ dimension }) => nameInWords(dimension)).join(", ")}</summary>
             <ul>
               {explanation.map(({ dimension, before, after, rules }) => (
                 <li key={dimension}>
@@ -163,10 +189,10 @@ function Records({ records }: { readonly records: OwnPage["records"] }) {
                 </li>
               ))}
             </ul>
-          )}
-        </details>
-      ))}
-    </>
+          </details>
+        )}
+      </td>
+    </tr>
   );
 }
 
