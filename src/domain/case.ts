@@ -8,6 +8,7 @@ import { VERDICT_STATUSES } from "./enums.ts";
 import { hash32 } from "./hash.ts";
 import { isoTimestamp } from "./instant.ts";
 import { operatorIdSchema } from "./interaction.ts";
+import { change30Days } from "./operator.ts";
 import { envelopeFields, points } from "./score.ts";
 import { userIdSchema } from "./user.ts";
 
@@ -157,10 +158,7 @@ const presentSchema = caseFiguresSchema.extend({
   trend: z.number().meta({
     description: "Recent JIS minus long-term JIS, in points; negative if the JIS declines.",
   }),
-  change_30_days: z.number().nullable().meta({
-    description:
-      "The last JIS of the last day with interactions, minus that of the first one, among the last 30 days (UTC): the ends of the list's sparkline. Null without an interaction in these days.",
-  }),
+  change_30_days: change30Days,
   exercise: z.object({
     run_id: z.string(),
     exercise_id: z.string(),

@@ -153,6 +153,12 @@ export const profileResponseSchema = z.object({
   ...envelopeFields,
 }).meta({ id: "Profile" });
 
+/** The change of a score over the days of the list's sparkline. */
+export const change30Days = z.number().nullable().meta({
+  description:
+    `The last JIS minus the last one before these ${LIST_SPARKLINE_DAYS} days (UTC), in points; null without an interaction in them or before them.`,
+});
+
 export const operatorsResponseSchema = z.object({
   operators: z.array(z.object({
     operator_id: operatorIdSchema,
@@ -171,6 +177,7 @@ export const operatorsResponseSchema = z.object({
       description:
         `With include=sparkline: the last JIS of each of the last ${LIST_SPARKLINE_DAYS} days that has one.`,
     }),
+    change_30_days: change30Days.optional(),
   })),
   count: count.meta({ description: "Operators in this answer." }),
   next_cursor: z.string().nullable(),

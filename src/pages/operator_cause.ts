@@ -54,9 +54,9 @@ export interface OpenExercise {
 
 /** The next step while an exercise is set and not over: the same on an operator's page and in the cases. */
 export function waitInWords({ title, decided, case_count, expires_at }: OpenExercise): string {
-  return `Wait for “${title}”, which is set: ${decided} of ${
-    countInWords(case_count, "case")
-  } decided, the link works until ${dayInWords(expires_at)}.`;
+  return `Wait for “${title}”: ${decided} of ${countInWords(case_count, "case")} decided, until ${
+    dayInWords(expires_at)
+  }.`;
 }
 
 export interface NextStep {

@@ -130,7 +130,7 @@ function medianKey(level: Level): Markup {
   const [dashes, middle] = [KEY.right, top + square / 2];
   return markup`<g><rect class="range" x="${left}" y="${top}" width="${square}" height="${square}" fill="currentColor"/><text x="${
     left + text
-  }" y="${top + 10}">holds the median with 90 %</text></g>
+  }" y="${top + 10}">90 % range of the median</text></g>
 <g class="mark">${levelStroke(middle, { left: dashes, right: dashes + 22 })}<text x="${dashes + 28}" y="${
     top + 10
   }">${levelName(level)}</text></g>`;

@@ -115,6 +115,19 @@ export function daysQuery(
   ) where at is not null order by operator_id, at`.compile(query);
 }
 
+/** The last score of each of the operators before an instant, in epoch milliseconds; operators without one have no row. */
+export function scoreBeforeQuery(
+  orgId: string,
+  { operators, at }: { readonly operators: OperatorNames; readonly at: number },
+): CompiledQuery<{ readonly operator_id: string; readonly jis: number }> {
+  return sql<{ readonly operator_id: string; readonly jis: number }>`select * from (
+    select operator.value as operator_id, (select jis from interaction
+      where org_id = ${orgId} and operator_id = operator.value and t1 < ${at}
+      order by t1 desc, position desc limit 1) as jis
+    from ${operators} as operator
+  ) where jis is not null`.compile(query);
+}
+
 /** Places in an operator's history: around the start of a period, and around its end. */
 export const PERIOD_EDGES = ["before", "first", "last", "after"] as const;
 export type PeriodEdge = (typeof PERIOD_EDGES)[number];

@@ -218,7 +218,7 @@ homeTest(
         assert.deepEqual([outside, touching], [[], []], `at ${width}`);
         assert.ok(size >= least, `text of ${size} pixels at ${width}`);
       }
-      await page.getByText("holds the median with 90 %", { exact: true }).waitFor();
+      await page.getByText("90 % range of the median", { exact: true }).waitFor();
       await go(page, "/console/trends?team=Clinic");
       await shown(page);
       await page.emulateMedia({ media: "print" });

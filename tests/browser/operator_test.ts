@@ -215,7 +215,7 @@ ownTest(
     await button(page, "I have kept it").click();
     await shown(page);
     assert.ok(!(await page.content()).includes(new URL(link).pathname), "the link is shown once");
-    await page.getByText("Wait for “Find the Planted Error”, which is set: 0 of 6 cases decided").waitFor();
+    await page.getByText("Wait for “Find the Planted Error”: 0 of 6 cases decided").waitFor();
     await page.locator(".run").getByText("not begun; the link works until").waitFor();
 
     const send: Setting["send"] = async (path, options) => {

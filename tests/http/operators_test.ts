@@ -296,6 +296,30 @@ Deno.test(
 );
 
 Deno.test(
+  "a change in 30 days is that from the last score before them; who is new or away has none",
+  withHarness(async (harness) => {
+    const key = await harness.organization("bank");
+    const right = { decision: "accepted", outcome_correct: true, domain: "legal" };
+    const wrong = { decision: "accepted", outcome_correct: false, domain: "legal" };
+    await score(harness, key, { ...right, operator: "away" });
+    const before = await score(harness, key, { ...right, operator: "present" });
+    harness.clock.advance(40 * DAY);
+    await score(harness, key, { ...wrong, operator: "present" });
+    await score(harness, key, { ...right, operator: "new" });
+    harness.clock.advance(DAY);
+    const last = await score(harness, key, { ...wrong, operator: "present" });
+    await score(harness, key, { ...wrong, operator: "new" });
+    const { operators } = await list(harness, key, "?include=sparkline");
+    assert.notEqual(last.jis, before.jis);
+    assert.deepEqual(
+      operators.map((row: Json) => [row.operator_id, row.change_30_days]),
+      [["away", null], ["new", null], ["present", Math.round((last.jis - before.jis) * 100) / 100]],
+    );
+    assert.ok(!("change_30_days" in (await list(harness, key)).operators[0]));
+  }),
+);
+
+Deno.test(
   "a profile has the domain of the last interaction, and the confidence in it",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
@@ -675,7 +699,7 @@ Deno.test(
     assert.deepEqual(body.operators, [row]);
     assert.deepEqual([body.count, body.next_cursor], [1, null]);
     assert.deepEqual((await list(harness, key, "?include=sparkline")).operators, [
-      { ...row, sparkline: [last.jis] },
+      { ...row, sparkline: [last.jis], change_30_days: null },
     ]);
   }),
 );

@@ -88,7 +88,7 @@ Deno.test("who waits for an exercise that is set is told so, whatever the verdic
     assert.equal(act, "wait");
     assert.equal(
       sentence,
-      "Wait for “Slow Reveal”, which is set: 1 of 6 cases decided, the link works until 14 January 2027.",
+      "Wait for “Slow Reveal”: 1 of 6 cases decided, until 14 January 2027.",
     );
   }
 });

@@ -29,7 +29,9 @@ import {
   historyQuery,
   newestQuery,
   operatorNamed,
+  type OperatorNames,
   operatorsNamed,
+  scoreBeforeQuery,
 } from "../../store/interactions.ts";
 import {
   namesOnPage,
@@ -270,16 +272,17 @@ export async function listOperators(
     byPseudonym,
   };
   const days = daysUntil(now, sparkline ? LIST_SPARKLINE_DAYS : 0);
-  const [rows, newest, points] = await database.snapshot([
+  const [rows, newest, points, before] = await database.snapshot([
     operatorsPageQuery(orgId, options),
     newestQuery(orgId, namesOnPage(orgId, options)),
-    daysQuery(orgId, { operators: namesOnPage(orgId, options), days }),
+    ...changeQueries(orgId, namesOnPage(orgId, options), days),
   ]);
   requireCurrentOperators(dependencies, orgId, { rows, newest });
   if (rows.some(({ name }) => name === null)) throw missingSubjectError(orgId);
   const page = rows.slice(0, limit);
   const last = rows.length > limit ? page.at(-1)! : null;
   const lines = sparkline ? groupByOperator(points) : null;
+  const changes = lines === null ? null : changesOf(lines, before);
   return {
     operators: page.map((row) => {
       const { uncertainty, verdict } = currentFigures(document, row);
@@ -296,7 +299,10 @@ export async function listOperators(
         high_risk: isHighRisk(document, ruleRow(row), now),
         critical_decision: isCriticalDecision(document, ruleRow(row), now),
         last_interaction_at: timestamp(row.t1),
-        ...(lines === null ? {} : { sparkline: lines.get(row.operator_id) ?? [] }),
+        ...(lines === null ? {} : {
+          sparkline: lines.get(row.operator_id) ?? [],
+          change_30_days: changes!.get(row.operator_id) ?? null,
+        }),
       };
     }),
     next: last === null ? null : startAfter(last, options),
@@ -313,21 +319,40 @@ function groupByOperator(points: readonly DayPoint[]): ReadonlyMap<string, reado
   return lines;
 }
 
+/** What tells by how many points scores changed within the days of the list's sparkline: the scores in them, and those before. */
+function changeQueries(orgId: string, operators: OperatorNames, days: DaySpan) {
+  return [
+    daysQuery(orgId, { operators, days }),
+    scoreBeforeQuery(orgId, { operators, at: days.first * DAY_MS }),
+  ] as const;
+}
+
 /**
- * By how many points the last JIS of a day changed within the days of the list's sparkline, by operator; without those who had no
- * interaction in these days.
+ * By how many points the last score of the days differs from the last one before them, by operator; without those who had no
+ * interaction in these days or none before: nobody who is new has changed.
  */
+function changesOf(
+  lines: ReadonlyMap<string, readonly number[]>,
+  before: readonly { readonly operator_id: string; readonly jis: number }[],
+): ReadonlyMap<string, number> {
+  return new Map(
+    before.flatMap(({ operator_id, jis }) => {
+      const last = lines.get(operator_id)?.at(-1);
+      return last === undefined ? [] : [[operator_id, roundTo(last - jis, 2)]];
+    }),
+  );
+}
+
+/** The changes of some operators' scores within the days of the list's sparkline, as the list has them. */
 export async function recentChanges(
   { database }: Pick<Needs, "database">,
   orgId: string,
   { operatorIds, now }: { readonly operatorIds: readonly string[]; readonly now: number },
 ): Promise<ReadonlyMap<string, number>> {
-  const points = await database.read(
-    daysQuery(orgId, { operators: operatorsNamed(operatorIds), days: daysUntil(now, LIST_SPARKLINE_DAYS) }),
+  const [points, before] = await database.snapshot(
+    changeQueries(orgId, operatorsNamed(operatorIds), daysUntil(now, LIST_SPARKLINE_DAYS)),
   );
-  return new Map(
-    [...groupByOperator(points)].map(([id, line]) => [id, roundTo(line.at(-1)! - line[0]!, 2)]),
-  );
+  return changesOf(groupByOperator(points), before);
 }
 
 /**

@@ -109,14 +109,11 @@ export function OperatorRows({ label, operators, ordering }: {
     {
       head: "Last 30 days",
       onCard: "line",
-      cell: ({ sparkline = [] }) => {
-        const [first, last] = [sparkline[0], sparkline.at(-1)];
+      cell: ({ sparkline = [], change_30_days: change = null }) => {
         return (
           <div class="course">
             <Drawing of={sparkPath(sparkline, { label: sparkInWords(sparkline), minimum })} />
-            {first !== undefined && last !== undefined && (
-              <span class="trend">{changeInWords(last - first)}</span>
-            )}
+            {change !== null && <span class="trend">{changeInWords(change)}</span>}
           </div>
         );
       },

@@ -111,11 +111,9 @@ export function Table<Row>({ label, rows, keyOf, columns, csv, ordering }: Table
           </tbody>
         </table>
       </div>
-      {rows.length > 1 && (
-        <p class="table-foot">
-          <button type="button" onClick={keep} aria-label={`CSV: save ${label}`}>CSV</button>
-        </p>
-      )}
+      <p class="table-foot">
+        <button type="button" onClick={keep} aria-label={`CSV: save ${label}`}>CSV</button>
+      </p>
     </>
   );
 }

@@ -92,7 +92,7 @@ function Shown({ page, token, onContested }: {
       <Contest token={token} page={page} onContested={onContested} />
       <Contests contests={page.contests} />
       <details>
-        <summary>All your ways</summary>
+        <summary>All steps</summary>
         <ol>{notice.contest.steps.map((step) => <li key={step}>{step}</li>)}</ol>
       </details>
       <h2>Everything that is kept</h2>

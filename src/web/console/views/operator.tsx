@@ -1,5 +1,5 @@
 /** One operator: the cause first, then the next step, the score, how it is judged, exercises, and the acts on its records. */
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
 import { crossingInWords, historyFigure, projectionFigure } from "../../../pages/operator_plots.ts";
 import { dimensionsFigure, priorRemarks } from "../../../pages/jis_plot.ts";
@@ -33,6 +33,15 @@ export function OperatorView() {
     : <Kept key={id} id={id} name={name} onErased={(answer) => setErased({ id, answer })} />;
 }
 
+/** The heading to which a case leads: it stands only after the answer, when the browser has looked for it in vain. */
+function ExercisesHeading() {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    if (location.hash === "#exercises") heading.current!.scrollIntoView();
+  }, []);
+  return <h2 id="exercises" ref={heading}>Exercises</h2>;
+}
+
 /** A reviewer whose records are kept. */
 function Kept({ id, name, onErased }: {
   readonly id: string;
@@ -64,7 +73,7 @@ function Kept({ id, name, onErased }: {
             <Cause {...body} />
             <Next id={id} body={body} maintenance={maintenance} exercises={exercises} />
             <OperatorSummary {...body} />
-            <h2 id="exercises">Exercises</h2>
+            <ExercisesHeading />
             <Answered asked={exercises}>
               {(set) => {
                 const setting = { id, set, defaults: defaultsOf(maintenance, set), onSet: exercises.again };
@@ -172,7 +181,10 @@ function LatestDecisions({ id, name }: { readonly id: string; readonly name: str
         {!isAsked && <button type="button" onClick={() => setAsked(true)}>Show the latest decisions</button>}
         <a href={addressOf("/console/decisions", ofOperator)}>All decisions of {name}</a>
         {may(signedIn, "followUp") && (
-          <a href={addressOf("/console/contests", ofOperator)}>Contests of {name}</a>
+          <>
+            <a href={addressOf("/console/cases", { ...ofOperator, state: "all" })}>Cases of {name}</a>
+            <a href={addressOf("/console/contests", ofOperator)}>Contests of {name}</a>
+          </>
         )}
       </div>
     </>
