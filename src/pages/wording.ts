@@ -3,7 +3,7 @@ import type { FindingStatus } from "../domain/report.ts";
 import { roundTo } from "../scoring/arithmetic.ts";
 import { formatQuantity } from "../scoring/wording.ts";
 
-export { scoreInWords } from "../scoring/wording.ts";
+export { dayInWords, scoreInWords } from "../scoring/wording.ts";
 
 export const NO_DATA = "no data";
 
@@ -57,17 +57,6 @@ export function countInWords(count: number, noun: string): string {
 /** The UTC day of an instant in ISO 8601. */
 export function dayOf(instant: string): string {
   return new Date(instant).toISOString().slice(0, 10);
-}
-
-const MONTHS = [
-  ...["January", "February", "March", "April", "May", "June"],
-  ...["July", "August", "September", "October", "November", "December"],
-];
-
-/** The UTC day of a date or an instant in ISO 8601, in words: `14 January 2027`. */
-export function dayInWords(instant: string): string {
-  const day = new Date(instant);
-  return `${day.getUTCDate()} ${MONTHS[day.getUTCMonth()]!} ${day.getUTCFullYear()}`;
 }
 
 /** An instant in UTC to the second; a midnight is written as its day only. */

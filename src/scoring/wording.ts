@@ -1,4 +1,4 @@
-/** How an explanation writes numbers, durations, names, movements and lists. */
+/** How explanations and pages write numbers, days, durations, names, movements and lists. */
 import type { Domain } from "../domain/enums.ts";
 import { roundTo } from "./arithmetic.ts";
 
@@ -17,6 +17,17 @@ export function scoreInWords(points: number): string {
   // 1e-9: a product such as 64.1 × 10 may fall just short of the whole number that it stands for.
   const shown = String(Math.trunc(points * 10 + Math.sign(points) * 1e-9) / 10);
   return shown.includes(".") ? shown : `${shown}.0`;
+}
+
+const MONTHS = [
+  ...["January", "February", "March", "April", "May", "June"],
+  ...["July", "August", "September", "October", "November", "December"],
+];
+
+/** The UTC day of a date or an instant in ISO 8601, in words: `14 January 2027`. */
+export function dayInWords(instant: string): string {
+  const day = new Date(instant);
+  return `${day.getUTCDate()} ${MONTHS[day.getUTCMonth()]!} ${day.getUTCFullYear()}`;
 }
 
 /** Two numbers with enough decimals to tell them apart: at least `decimals`, at most 9. */

@@ -10,7 +10,7 @@ import { DAY_MS } from "../../domain/time.ts";
 import { errorFields } from "../../observability/log.ts";
 import { projectDecay, readProjection } from "../../scoring/decay.ts";
 import { verdictInWords } from "../../scoring/verdict_words.ts";
-import { formatQuantity } from "../../scoring/wording.ts";
+import { dayInWords, formatQuantity } from "../../scoring/wording.ts";
 import { activeOperatorsQuery } from "../../store/operators.ts";
 import { chunksOf } from "../../store/paging.ts";
 import type { ProbeRow } from "../../store/probes.ts";
@@ -142,8 +142,8 @@ function stateReasons(
     reasons.push({
       cause: "projected_below",
       statement: days === 0
-        ? `Without new work the score is projected to be below ${min_jis} since ${on}.`
-        : `Without new work the score is projected to fall below ${min_jis} on ${on}, in ${
+        ? `Without new work the score is projected to be below ${min_jis} since ${dayInWords(on!)}.`
+        : `Without new work the score is projected to fall below ${min_jis} on ${dayInWords(on!)}, in ${
           formatQuantity(String(days), "day")
         }.`,
       about: null,
