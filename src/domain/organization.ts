@@ -15,12 +15,13 @@ const CONTROLS = "\\u0000-\\u001f\\u007f-\\u009f";
 /** Characters that break a line, or turn the direction of what follows them. */
 const TURNS = "\\u2028-\\u202e\\u2066-\\u2069";
 /**
- * Characters that show nothing: with and without them, two lines look alike. The list is of ranges, since few languages'
- * patterns know Unicode's properties. Source: Unicode, Default_Ignorable_Code_Point, and the empty Braille cell.
+ * Characters that show nothing: with and without them, two lines look alike. The list is of ranges within the basic plane, since
+ * few languages' patterns know Unicode's properties, and many read a pattern by UTF-16 units.
+ * Source: Unicode, Default_Ignorable_Code_Point, and the empty Braille cell.
  */
 const INVISIBLE =
   "\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u202a-\\u202e" +
-  "\\u2060-\\u206f\\u2800\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff0-\\ufff8\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}";
+  "\\u2060-\\u206f\\u2800\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff0-\\ufff8";
 const INVISIBLES = new RegExp(`[${INVISIBLE}]`, "u");
 /** A text without control characters. */
 export const NO_CONTROLS: RegExp = new RegExp(`^[^${CONTROLS}]*$`);
