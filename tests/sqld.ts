@@ -172,3 +172,13 @@ export async function freePort(): Promise<number> {
   });
   return await promise;
 }
+
+/** Stops a server as it is, so that it is silent; resolves when each of its threads stands still, which is some time after the signal. */
+export async function silence(pid: number): Promise<void> {
+  Deno.kill(pid, "SIGSTOP");
+  const isRunning = (thread: string) =>
+    !/^State:\s+T/m.test(Deno.readTextFileSync(`/proc/${pid}/task/${thread}/status`));
+  while ([...Deno.readDirSync(`/proc/${pid}/task`)].some(({ name }) => isRunning(name))) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}

@@ -16,7 +16,7 @@ import { fetchWithTimeouts, type RequestTimeouts } from "../../src/store/request
 import { rowsOf } from "../earlier_schema.ts";
 import { openFront } from "../front.ts";
 import { type Fate, openLossyProxy } from "../lossy_proxy.ts";
-import { configure, HAS_SQLD, setDurability, type Sqld, startSqld, withSqld } from "../sqld.ts";
+import { configure, HAS_SQLD, setDurability, silence, type Sqld, startSqld, withSqld } from "../sqld.ts";
 
 interface Opened {
   readonly database: Database;
@@ -324,7 +324,7 @@ sqldTest(
   async (sqld) => {
     const { database, troubles } = open(sqld.url, { patience: { requestMs: 1_000, silentMs: 100 } });
     await database.batch([insert(1)]);
-    Deno.kill(sqld.pid, "SIGSTOP");
+    await silence(sqld.pid);
     /** Whether all are refused, and only after so many milliseconds by a timer set when they were asked. */
     const isRefusedAfter = async (milliseconds: number, asked: readonly Promise<unknown>[]) => {
       let isAfter = false;
@@ -351,7 +351,7 @@ sqldTest(
     await database.batch([insert(0)]);
     const acknowledged = new Set([0]);
     for (let id = 1; id <= 3; id += 1) {
-      Deno.kill(sqld.pid, "SIGSTOP");
+      await silence(sqld.pid);
       const written = database.batch([insert(id)]).then(() => acknowledged.add(id), (error) => {
         assert.ok(isUnavailable(error), String(error));
       });

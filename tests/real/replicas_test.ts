@@ -20,7 +20,7 @@ import {
 } from "../program.ts";
 import { certificate, openReceiver } from "../receiver.ts";
 import { type Host, type SharedDeployment, sharedDeployment } from "../replicas.ts";
-import { HAS_SQLD, startSqld } from "../sqld.ts";
+import { HAS_SQLD, silence, startSqld } from "../sqld.ts";
 import { pastOf } from "../delivering.ts";
 
 const serve = ({ env }: Host, more: Readonly<Record<string, string>> = {}) =>
@@ -201,7 +201,7 @@ replicasTest(
     };
     const senders = Promise.all(refusals.map((_, index) => sender(index)));
     await until(() => acknowledged.size > 100);
-    Deno.kill(deployment.sqld.pid, "SIGSTOP");
+    await silence(deployment.sqld.pid);
     const isRefused = () => refusals.every((count) => count > 0);
     for (const end = performance.now() + SILENCE_MS; !isRefused() && performance.now() < end;) {
       await new Promise((resolve) => setTimeout(resolve, 50));
