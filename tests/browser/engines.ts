@@ -205,7 +205,7 @@ export function testEngine(engine: Engine): void {
       await visitor.finds("heading", "Your score");
       await visitor.isAccessible("a reviewer's own page");
       await visitor.clickSelector("details summary");
-      const record = await visitor.text("details summary code");
+      const record = await visitor.text("tbody th code");
       await visitor.type("Case or decision", record);
       await visitor.type("What is wrong", "I was called away.");
       await visitor.click("button", "Contest");
