@@ -30,7 +30,7 @@ function mostlyOf({ low, high }: RatePair["departs_when_wrong"]): "followed" | "
   return low > 0.5 ? "departed from" : null;
 }
 
-/** What a reviewer does with advice; null if neither rate settles it. */
+/** Says in words how a reviewer treats most advice; null if neither rate settles it. */
 function habitInWords(
   { wrong, right }: Readonly<Record<"wrong" | "right", ReturnType<typeof mostlyOf>>>,
 ): string | null {

@@ -69,8 +69,8 @@ export function verdictReason(verdict: Verdict): string {
 }
 
 /**
- * What an undetermined verdict waits for, in a few words for a row of a list; {@link verdictReason} says it whole. Null for the
- * others.
+ * Says in a few words, for a row of a list, what an undetermined verdict waits for; {@link verdictReason} says it whole. Null for
+ * the others.
  */
 export function verdictWait(verdict: Verdict): string | null {
   const { part, doubt, wrong_cases_needed: wrong, right_cases_needed: right } = verdict;

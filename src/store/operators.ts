@@ -127,7 +127,7 @@ const VERDICT_STEPS: Readonly<Record<VerdictStatus, number>> = {
   compliant: 2 * VERDICT_STEP,
 };
 
-/** What the order by verdict compares: the verdict, from the worst on, then the JIS. A row without a verdict counts as undetermined. */
+/** The order by verdict compares this number: the verdict, from the worst on, then the JIS. A row without a verdict counts as undetermined. */
 const byVerdict = sql<number>`operator.jis + case operator.verdict
   when 'non_compliant' then ${sql.lit(VERDICT_STEPS.non_compliant)}
   when 'compliant' then ${sql.lit(VERDICT_STEPS.compliant)}

@@ -3,7 +3,7 @@
  * in local time, and with one decimal for a score.
  */
 import assert from "node:assert/strict";
-import { scoreInWords } from "../../src/pages/wording.ts";
+import { dayInWords, scoreInWords } from "../../src/pages/wording.ts";
 import type { Page } from "playwright-core";
 import { scoreRequest } from "../harness.ts";
 import type { RunningService } from "../program.ts";
@@ -199,7 +199,7 @@ demoTest(
     await page.waitForURL(`**since=${day}**`);
     assert.deepEqual(await parameters(page), { operator_id: operator, since: day, sort: "domain" });
     await page.emulateMedia({ media: "print" });
-    await page.getByText(`Operator: ${operator} · From (UTC): ${day}`, { exact: true }).waitFor();
+    await page.getByText(`Operator: ${operator} · From (UTC): ${dayInWords(day)}`, { exact: true }).waitFor();
     await page.emulateMedia({ media: "screen" });
     const part = await ask(demo, `/v1/organization/decisions?operator_id=${operator}&since=${day}&limit=50`);
     assert.ok(part.decisions.length > 0 && part.next_cursor === null);

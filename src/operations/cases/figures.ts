@@ -1,11 +1,10 @@
 /** An operator's figures as a case records them. */
 import type { Proving, Reading, Scoring, Writing } from "../shared/capabilities.ts";
 import type { CaseFigures, PresentState } from "../../domain/case.ts";
-import type { ExerciseRun } from "../../exercises/answers.ts";
 import { currentTrend } from "../../scoring/decay.ts";
 import { newestQuery, operatorNamed } from "../../store/interactions.ts";
 import { operatorQuery } from "../../store/operators.ts";
-import { openRunsOf } from "../exercises/list.ts";
+import { type OpenRun, openRunsOf } from "../exercises/list.ts";
 import { currentFigures, recentChanges } from "../reporting/operators.ts";
 import { requireCurrentOperators } from "../scoring/current_operator.ts";
 
@@ -48,14 +47,13 @@ export async function presentOf(
         ...current.figures,
         trend: currentTrend(document, current.state),
         change_30_days: changes.get(id) ?? null,
-        exercise: openExercise(runs.get(id)),
+        exercise: runs.has(id) ? openExercise(runs.get(id)!) : null,
       }]]
     ),
   );
 }
 
-function openExercise(run: ExerciseRun | undefined): PresentState["exercise"] {
-  if (run === undefined || (run.state !== "open" && run.state !== "started")) return null;
+function openExercise(run: OpenRun): PresentState["exercise"] {
   const { run_id, exercise_id, title, state, decided, case_count, expires_at } = run;
   return { run_id, exercise_id, title, state, decided, case_count, expires_at };
 }

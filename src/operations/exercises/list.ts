@@ -75,6 +75,9 @@ async function runsOfRecords(
   return runs;
 }
 
+/** A run that is neither done nor over. */
+export type OpenRun = ExerciseRun & { readonly state: "open" | "started" };
+
 /**
  * By operator, the newest run that is set and not over, among as many as the first page of a list has; without operators who have
  * none. It asks as often for many operators as for one.
@@ -87,7 +90,7 @@ export async function openRunsOf(
     readonly operatorIds: readonly string[];
     readonly now: number;
   },
-): Promise<ReadonlyMap<string, ExerciseRun>> {
+): Promise<ReadonlyMap<string, OpenRun>> {
   const family = evidenceChain(orgId);
   const pseudonyms = [...(await pseudonymsOf(dependencies, orgId, operatorIds)).values()];
   // No link lives longer, so no earlier run is open.
@@ -104,7 +107,7 @@ export async function openRunsOf(
     .filter(({ input: { expires_at } }) => now <= Date.parse(expires_at));
   const results = await resultsOf(dependencies, orgId, runs);
   const open = runs.map((run) => listedRun(run, results.get(run.runId)!, now))
-    .filter(({ state }) => state === "open" || state === "started");
+    .filter((run): run is OpenRun => run.state === "open" || run.state === "started");
   // The first of an operator is the newest: a map keeps the last.
   return new Map(open.toReversed().map((run) => [run.operator_id, run]));
 }

@@ -271,12 +271,12 @@ export async function listOperators(
     limit: limit + 1,
     byPseudonym,
   };
-  const days = daysUntil(now, sparkline ? LIST_SPARKLINE_DAYS : 0);
-  const [rows, newest, points, before] = await database.snapshot([
-    operatorsPageQuery(orgId, options),
-    newestQuery(orgId, namesOnPage(orgId, options)),
-    ...changeQueries(orgId, namesOnPage(orgId, options), days),
-  ]);
+  const names = namesOnPage(orgId, options);
+  const always = [operatorsPageQuery(orgId, options), newestQuery(orgId, names)] as const;
+  const [rows, newest, points = [], before = []] =
+    await (sparkline
+      ? database.snapshot([...always, ...changeQueries(orgId, names, daysUntil(now, LIST_SPARKLINE_DAYS))])
+      : database.snapshot(always));
   requireCurrentOperators(dependencies, orgId, { rows, newest });
   if (rows.some(({ name }) => name === null)) throw missingSubjectError(orgId);
   const page = rows.slice(0, limit);
@@ -319,7 +319,7 @@ function groupByOperator(points: readonly DayPoint[]): ReadonlyMap<string, reado
   return lines;
 }
 
-/** What tells by how many points scores changed within the days of the list's sparkline: the scores in them, and those before. */
+/** The queries that tell by how many points scores changed: the scores of the days, and the last ones before them. */
 function changeQueries(orgId: string, operators: OperatorNames, days: DaySpan) {
   return [
     daysQuery(orgId, { operators, days }),

@@ -1,4 +1,4 @@
-/** What an event of the audit log holds, as words, times and ids. */
+/** The details of an event of the audit log, as words, times and ids. */
 import type { ComponentChildren } from "preact";
 import { fieldInWords } from "./event_words.ts";
 import { Instant } from "./parts.tsx";

@@ -83,7 +83,7 @@ const ACTOR_WORDS: Readonly<Record<string, string>> = {
   "system": "The service",
 };
 
-/** What made an event that no user made. */
+/** The maker of an event that no user made, in words. */
 export function actorInWords(actor: string): string {
   return ACTOR_WORDS[actor] ?? actor;
 }

@@ -2,6 +2,7 @@
 import type { Ref } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { OPERATOR_PART_MAX_LENGTH } from "../../domain/limits.ts";
+import { dayInWords } from "../../pages/wording.ts";
 
 /** A choice of one value; an empty one shows all. */
 export function Choice({ id, label, value, options, onChosen }: {
@@ -107,7 +108,8 @@ export function ChosenOnPaper({ choices }: {
 
 /** The choices of a range of days, for paper. */
 export function daysInWords(since: string, until: string): readonly (readonly [string, string])[] {
-  return [[BOUNDS.since, since], [BOUNDS.until, until]];
+  const day = (date: string) => date === "" ? "" : dayInWords(date);
+  return [[BOUNDS.since, day(since)], [BOUNDS.until, day(until)]];
 }
 
 function Day({ id, name, label, value }: {

@@ -109,14 +109,12 @@ export function OperatorRows({ label, operators, ordering }: {
     {
       head: "Last 30 days",
       onCard: "line",
-      cell: ({ sparkline = [], change_30_days: change = null }) => {
-        return (
-          <div class="course">
-            <Drawing of={sparkPath(sparkline, { label: sparkInWords(sparkline), minimum })} />
-            {change !== null && <span class="trend">{changeInWords(change)}</span>}
-          </div>
-        );
-      },
+      cell: ({ sparkline = [], change_30_days: change = null }) => (
+        <div class="course">
+          <Drawing of={sparkPath(sparkline, { label: sparkInWords(sparkline), minimum })} />
+          {change !== null && <span class="trend">{changeInWords(change)}</span>}
+        </div>
+      ),
     },
     {
       head: "Latest",

@@ -43,7 +43,7 @@ export function WorkRates({ estimates }: { readonly estimates: Estimates }) {
   );
 }
 
-/** What the known cases say of the reviewer besides. */
+/** The other estimates from the known cases of a reviewer. */
 export function KnownEstimates({ estimates }: { readonly estimates: Estimates }) {
   return (
     <div class="estimates">

@@ -102,7 +102,7 @@ function RemoveKey({ row, onChanged }: {
   );
 }
 
-/** What a key with a scope may do, as the form says it. */
+/** The form explains each scope by what a key with it may do. */
 const SCOPE_WORDS: Readonly<Record<Scope, string>> = {
   score:
     "It sends what reviewers decided, commits and labels it, and draws probes. A review application needs this alone.",

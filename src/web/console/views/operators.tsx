@@ -13,7 +13,7 @@ import { useAnswer } from "../use_answer.ts";
 
 const PATH = "/console/operators";
 const PAGE = "50";
-/** Those who need somebody come first. */
+/** The list begins with the operators who need somebody. */
 const FIRST = "verdict";
 
 export function OperatorsView() {
