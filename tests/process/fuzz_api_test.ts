@@ -5,8 +5,11 @@ import { tableText } from "../fuzzing/route_table.ts";
 import { opensslIsMissing } from "../receiver.ts";
 import { apiFuzzFaults, fuzzApi } from "../soak/fuzz_api.ts";
 
-/** A server takes longer for each request. */
-const [REQUESTS, LEAST_OK] = IS_SERVER ? [2_800, 5] : [9_000, 25];
+/**
+ * A server takes longer for each request. The route that needs most from the lanes before it is answered well about 30 times
+ * in 9,000 requests, and how often depends on which lane comes first.
+ */
+const [REQUESTS, LEAST_OK] = IS_SERVER ? [2_800, 5] : [9_000, 12];
 
 Deno.test({
   name:
@@ -14,7 +17,8 @@ Deno.test({
   ignore: opensslIsMissing(),
   async fn() {
     const figures = await fuzzApi({ requests: REQUESTS, seed: 20_261_122 });
-    assert.deepEqual(apiFuzzFaults(figures, LEAST_OK), [], tableText(figures.table));
+    const faults = apiFuzzFaults(figures, LEAST_OK);
+    assert.ok(faults.length === 0, `${faults.join("\n")}\n\n${tableText(figures.table)}`);
     assert.ok(figures.requests >= REQUESTS);
   },
 });
