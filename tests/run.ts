@@ -23,6 +23,9 @@ const AT_ONCE = navigator.hardwareConcurrency + 1;
 const LEAST_LIMIT_MS = 500_000;
 const LIMIT_OF_FILE_MS = 10_000;
 const SLOWEST = 10;
+/** What the summary repeats of a failure, which may be far above. */
+const LINES_OF_FAILURE = 12;
+const CHARACTERS_OF_LINE = 300;
 
 interface Run {
   readonly name: string;
@@ -36,7 +39,8 @@ interface Case {
   readonly name: string;
   readonly seconds: number;
   readonly isSkipped: boolean;
-  readonly isFailed: boolean;
+  /** The error and its place; null if the test did not fail. */
+  readonly failure: string | null;
 }
 
 interface Finished {
@@ -85,16 +89,37 @@ async function run({ name, files, backend, options = [] }: Run): Promise<Finishe
   return {
     code,
     cases: cases.map(([, title, attributes, inside]) => ({
-      name: backend === undefined ? title! : `${title} (on a libSQL server)`,
+      name: backend === undefined ? unescaped(title!) : `${unescaped(title!)} (on a libSQL server)`,
       seconds: Number(/ time="([\d.]+)"/.exec(attributes!)?.[1] ?? 0),
       isSkipped: inside?.includes("<skipped") ?? false,
-      isFailed: (inside?.includes("<failure") || inside?.includes("<error")) ?? false,
+      failure: failureIn(inside ?? ""),
     })),
     // A test is under the file that defines it, which may be a helper's: what one file alone ran is that file's.
     unrun: files.length === 1 && cases.length > 0
       ? []
       : files.filter((path) => path.endsWith("_test.ts") && !xml.includes(`"./${path}"`)),
   };
+}
+
+function failureIn(xml: string): string | null {
+  const text = /<(failure|error)\b[^>]*>(.*?)<\/\1>/s.exec(xml)?.[2];
+  if (text === undefined) return null;
+  const lines = unescaped(text).split("\n");
+  const place = lines.slice(LINES_OF_FAILURE).find((line) => line.includes("/tests/"));
+  return [...lines.slice(0, LINES_OF_FAILURE), ...(place === undefined ? [] : [place])]
+    .map((line) => `  ${line.slice(0, CHARACTERS_OF_LINE)}`).join("\n");
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&lt;": "<",
+  "&gt;": ">",
+  "&quot;": '"',
+  "&apos;": "'",
+  "&amp;": "&",
+};
+
+function unescaped(xml: string): string {
+  return xml.replace(/&(?:lt|gt|quot|apos|amp);/g, (entity) => ENTITIES[entity]!);
 }
 
 function decode(bytes: Uint8Array): string {
@@ -254,7 +279,7 @@ if (bundled !== null) await Deno.remove(bundled.replace(/\/[^/]*$/, ""), { recur
 
 const cases = finished.flatMap((one) => one.cases);
 const skipped = cases.filter(({ isSkipped }) => isSkipped);
-const failed = cases.filter(({ isFailed }) => isFailed);
+const failed = cases.filter(({ failure }) => failure !== null);
 if (isLane) {
   console.log(`\nThe ${SLOWEST} slowest:`);
   for (const { name, seconds } of cases.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST)) {
@@ -273,7 +298,7 @@ if (!HAS_SQLD && isLane && first !== "test") {
 }
 const unrun = finished.flatMap((one) => one.unrun);
 if (isLane) {
-  for (const { name } of failed) console.log(`FAILED ${name}`);
+  for (const { name, failure } of failed) console.log(`FAILED ${name}\n${failure}`);
   for (const path of unrun) console.log(`NOT RUN ${path}`);
 }
 const passed = cases.length - skipped.length - failed.length;
