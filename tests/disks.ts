@@ -1,6 +1,5 @@
 /** Small disks for a test, which become full or fail; checks that the machine allows them. */
 import assert from "node:assert/strict";
-import { setTimeout as delay } from "node:timers/promises";
 import { powerIsMissing } from "./power.ts";
 
 export const MOUNT_IS_MISSING = Deno.uid() !== 0 || !succeeds("unshare", ["-m", "true"]);
@@ -68,8 +67,8 @@ export async function fill(path: string): Promise<void> {
 export interface FailingDisk {
   /** Makes its kernel refuse every write to it from now on, as after an error of the disk below. */
   fail(): Promise<void>;
-  unmount(): Promise<void>;
-  mount(): Promise<void>;
+  /** Mounts a copy of what the disk holds at the same path. Nothing waits for processes that still hold the failed one. */
+  replace(): Promise<void>;
 }
 
 /** @param image - the file with the disk's content. */
@@ -77,20 +76,19 @@ export async function mountFailing(image: string, path: string): Promise<Failing
   await Deno.mkdir(path);
   await command("truncate", "--size", "32M", image);
   await command("mkfs.ext4", "-q", "-F", image);
-  const mount = async () => {
-    await command("mount", "-o", "loop,errors=remount-ro", image, path);
+  const mount = async (file: string) => {
+    await command("mount", "-o", "loop,errors=remount-ro", file, path);
   };
-  await mount();
+  await mount(image);
   return {
-    mount,
     async fail() {
       const device = await command("findmnt", "--noheadings", "--output", "SOURCE", "--mountpoint", path);
       await Deno.writeTextFile(`/sys/fs/ext4/${device.split("/").at(-1)}/trigger_fs_error`, "a test\n");
     },
-    async unmount() {
-      // What a process that has just ended held is let go a moment later.
-      for (let tries = 1; tries < 100 && !succeeds("umount", [path]); tries += 1) await delay(100);
-      assert.ok(!succeeds("mountpoint", ["-q", path]), `${path} cannot be unmounted`);
+    async replace() {
+      await unmount(path);
+      await Deno.copyFile(image, `${image}-copy`);
+      await mount(`${image}-copy`);
     },
   };
 }

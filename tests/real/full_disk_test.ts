@@ -263,8 +263,7 @@ Deno.test({
       const refused = await runProgram(["serve"], { env: { ...env, JISS_PORT: "0" } });
       assert.equal(refused.code, 78);
       assert.match(refused.stderr, /^jiss: cannot start: JISS_DATA_DIR .* its disk can only be read: /);
-      await failing.unmount();
-      await failing.mount();
+      await failing.replace();
       const again = await startService(["serve"], { env });
       await acknowledged.assertKept(again);
       assert.equal((await acknowledged.score(again)).status, 200);
