@@ -11,6 +11,7 @@ import { raw } from "hono/html";
 import { roundTo } from "../scoring/arithmetic.ts";
 import type { Verdict } from "../scoring/verdict.ts";
 import { VERDICT_WORDS, verdictInWords } from "../scoring/verdict_words.ts";
+import { knownCasesInWords } from "./known_cases_words.ts";
 import { type Markup, markup } from "./markup.ts";
 import { policyFor } from "./policy.ts";
 import { countInWords, dayOf, pointsInWords, shareInWords } from "./wording.ts";
@@ -120,11 +121,11 @@ ${places.map((place) => markup`<circle cx="${place.x}" cy="${place.y}" r="${radi
 
 /** The picture in words, for readers who do not see it. */
 function describe(sparkline: Sparkline): string {
-  const { verdict } = sparkline;
-  const { level, low, high, effective_n } = sparkline.uncertainty;
+  const { verdict, uncertainty } = sparkline;
+  const { level, low, high } = uncertainty;
   const interval =
     `The present score lies between ${pointsInWords(low)} and ${pointsInWords(high)} at a level of ` +
-    `${shareInWords(level)}, on the weight of ${countInWords(effective_n, "case")} whose truth is known.`;
+    `${shareInWords(level)}. ${knownCasesInWords({ uncertainty, estimates: null })}`;
   return [...(verdict === null ? [] : [verdictInWords(verdict)]), history(sparkline), interval].join(" ");
 }
 

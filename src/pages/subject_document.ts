@@ -19,6 +19,7 @@ import {
   table,
 } from "./document.ts";
 import { markup } from "./markup.ts";
+import { KNOWN_CASE, knownCasesInWords } from "./known_cases_words.ts";
 import { movesTable } from "./moves.ts";
 import { factsOf, titleOf } from "./subject_words.ts";
 import { verdictInWords } from "../scoring/verdict_words.ts";
@@ -137,9 +138,13 @@ function scoreNow(profile: Profile): readonly (Block | null)[] {
       ` (${band.toLowerCase()}). What your cases show lies between `,
       strong(`${pointsInWords(low)} and ${pointsInWords(high)}`),
       `, with a probability of ${shareInWords(level)}`,
-      markup` by the service's own reckoning. It rests on `,
-      `${cases}, the last of ${instantInWords(last_interaction_at)}.${shortfall}`,
+      markup` by the service's own reckoning.`,
     ]),
+    paragraph(
+      `You decided ${cases}, the last of ${instantInWords(last_interaction_at)}.${shortfall} ${KNOWN_CASE} ${
+        knownCasesInWords(profile)
+      }`,
+    ),
     table({
       columns: ["Of this score", "0 to 100"],
       rows: Object.entries(profile.dimensions).map(([dimension, value]) =>

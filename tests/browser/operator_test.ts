@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import type { Locator, Page } from "playwright-core";
 import type { VerdictStatus } from "../../src/domain/enums.ts";
+import { knownCasesInWords } from "../../src/pages/known_cases_words.ts";
 import { nameInWords } from "../../src/pages/wording.ts";
 import { VERDICT_WORDS, verdictInWords } from "../../src/scoring/verdict_words.ts";
 import { decideAll, type Setting } from "../exercising.ts";
@@ -142,6 +143,10 @@ sharedTest(
         await mark.evaluate((element) => getComputedStyle(element, "::before").content),
         "none",
       );
+      const joined = knownCasesInWords(profile);
+      assert.equal(text.split(joined).length - 1, 1, text);
+      const { effective_n: weight } = profile.uncertainty;
+      assert.equal(text.split(String(weight)).length - 1, 1, "the weight stands in that sentence alone");
       const kinds = page.getByRole("region", { name: "Rates by kind of work" });
       assert.deepEqual(await kinds.getByRole("rowheader").allInnerTexts(), [
         "All live work",

@@ -1,5 +1,6 @@
 /** A reviewer's own page: an officer issues the link in the console, the reviewer reads, takes the copy and contests. */
 import assert from "node:assert/strict";
+import { knownCasesInWords } from "../../src/pages/known_cases_words.ts";
 import { scoreInWords } from "../../src/pages/wording.ts";
 import { assertAccessible, assertFits, browserTests, THEMES } from "./browser.ts";
 import { go, shown, signInByLink } from "./console.ts";
@@ -26,6 +27,11 @@ ownPageTest(
     await page.getByRole("heading", { name: "Your score" }).waitFor();
     const { body } = await demo.service.send("/v1/operator/reviewer-ada/profile", { key: demo.key });
     await page.getByText(`Your score is ${scoreInWords(body.profile.jis)} of 100`).waitFor();
+    const { total_interactions: decided } = body.profile;
+    const said = await page.locator("main").innerText();
+    assert.ok(said.includes(`You decided ${decided} cases, the last of`), said);
+    assert.ok(said.includes(knownCasesInWords(body.profile)), said);
+    assert.ok(!said.includes(`rests on ${decided}`), "the score rests on the known cases alone");
     for (const theme of THEMES) {
       await page.emulateMedia({ colorScheme: theme });
       await assertAccessible(page, `the page, ${theme}`);
@@ -43,7 +49,9 @@ ownPageTest(
 
     const copy = page.waitForEvent("popup");
     await page.getByRole("link", { name: "as a page" }).click();
-    await (await copy).getByText("A link to your own page was issued").waitFor();
+    const copied = await copy;
+    await copied.getByText("A link to your own page was issued").waitFor();
+    await copied.getByText(knownCasesInWords(body.profile)).waitFor();
 
     await go(officer, "/console/contests");
     await shown(officer);

@@ -666,7 +666,8 @@ Deno.test(
     for (
       const said of [
         `Your score is ${profile.jis} of 100`,
-        "It rests on 5 cases",
+        "You decided 5 cases, the last of",
+        "All known cases together count as ",
         "That is too little for a verdict.",
         "Case s-late: scored",
         "You accepted the AI's recommendation, after 14.2 seconds.",

@@ -1,5 +1,7 @@
 /** How an operator judges: live work, by stakes, sealed probes and announced tests as rows, both rates with their intervals. */
+import { Fragment } from "preact";
 import { estimateRows, rateInWords, ratesByWork } from "../../pages/estimates.ts";
+import { KNOWN_CASE, knownCasesPieces } from "../../pages/known_cases_words.ts";
 import { rateBar } from "../../pages/rate_bar.ts";
 import { percentInWords } from "../../pages/wording.ts";
 import { ESTIMATE_LEVEL, type RateEstimate } from "../../scoring/estimates.ts";
@@ -13,6 +15,19 @@ const RATES = [["departs_when_wrong", "Departs from wrong advice"], [
   "departs_when_right",
   "Departs from right advice",
 ]] as const;
+
+/** How many cases are known, and how much they weigh. */
+export function KnownCases({ profile }: Pick<Profile, "profile">) {
+  const pieces = knownCasesPieces(
+    profile,
+    (place, value) => <Figure of={`profile.${place}`} value={value} />,
+  );
+  return (
+    <p>
+      {KNOWN_CASE} {pieces.map((piece, index) => <Fragment key={index}>{piece}</Fragment>)}
+    </p>
+  );
+}
 
 /** Both rates of each kind of work. */
 export function WorkRates({ estimates }: { readonly estimates: Estimates }) {

@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { OwnPage } from "../../domain/own_page.ts";
 import { historyFigure } from "../../pages/operator_plots.ts";
+import { KNOWN_CASE, knownCasesInWords } from "../../pages/known_cases_words.ts";
 import { nameInWords, scoreInWords, shareInWords } from "../../pages/wording.ts";
 import { localInWords } from "../shared/local_time.ts";
 import { VERDICT_WORDS, verdictInWords } from "../../scoring/verdict_words.ts";
@@ -134,9 +135,12 @@ function Score(
       <p>
         Your score is <strong>{scoreInWords(jis)} of 100</strong>. What your cases show lies between{" "}
         <strong>{scoreInWords(low)} and {scoreInWords(high)}</strong>, with a probability of{" "}
-        {shareInWords(level)} by the service's own reckoning. It rests on{" "}
-        {cases === 1 ? "one case" : `${cases} cases`}, the last of{" "}
-        {localInWords(profile.last_interaction_at)}. From {thresholds.min_jis} on it counts as enough.
+        {shareInWords(level)} by the service's own reckoning. From {thresholds.min_jis}{" "}
+        on it counts as enough.
+      </p>
+      <p>
+        You decided {cases === 1 ? "one case" : `${cases} cases`}, the last of{" "}
+        {localInWords(profile.last_interaction_at)}. {KNOWN_CASE} {knownCasesInWords(profile)}
       </p>
       {history.length > 0 && <Drawing of={historyFigure({ history, thresholds })} />}
     </>

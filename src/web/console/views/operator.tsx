@@ -16,7 +16,7 @@ import type { ExerciseDefaults } from "../set_exercise.tsx";
 import { SetTeam } from "../team.tsx";
 import type { Decisions, Erased, Exercises, Maintenance, Profile } from "../types.ts";
 import { type Asked, useAnswer } from "../use_answer.ts";
-import { KnownEstimates, WorkRates } from "../work_rates.tsx";
+import { KnownCases, KnownEstimates, WorkRates } from "../work_rates.tsx";
 
 export function OperatorView() {
   const { params } = useRoute();
@@ -222,13 +222,7 @@ function OperatorSummary(
         </Tile>
         <Tile
           name={`${shareInWords(uncertainty.level)} interval`}
-          more={
-            <>
-              on the weight of <Figure of="profile.uncertainty.effective_n" value={uncertainty.effective_n} />
-              {uncertainty.effective_n === 1 ? " case " : " cases "}
-              whose truth is known
-            </>
-          }
+          more="from the known cases"
         >
           <Figure of="profile.uncertainty.low" value={uncertainty.low} /> to{" "}
           <Figure of="profile.uncertainty.high" value={uncertainty.high} />
@@ -258,6 +252,7 @@ function OperatorSummary(
         </p>
       )}
       <h2>How the reviewer judges</h2>
+      <KnownCases profile={profile} />
       {profile.estimates !== null && <WorkRates estimates={profile.estimates} />}
       <div class="panels">
         {profile.estimates !== null && <KnownEstimates estimates={profile.estimates} />}
