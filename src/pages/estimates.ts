@@ -1,6 +1,7 @@
 /** The estimates of how an operator judges, as rows of words: the same for every page. */
 import { roundTo } from "../scoring/arithmetic.ts";
-import type { Estimate, Estimates, RatePair } from "../scoring/estimates.ts";
+import type { Estimate, Estimates, RateEstimate, RatePair } from "../scoring/estimates.ts";
+import { countInWords } from "./wording.ts";
 
 export interface EstimateRow {
   readonly name: string;
@@ -85,6 +86,32 @@ function row(
 /** A rate, 0..1, in whole percent. */
 export function rateInWords(share: number): string {
   return `${roundTo(100 * share, 0)} %`;
+}
+
+/**
+ * Known cases of wrong or of right advice from which on the model gives a verdict. With fewer, an interval can be narrow by what is
+ * usual among people alone, so that its width does not tell enough.
+ */
+export const ENOUGH_CASES = 5;
+
+/** The remark on a figure that few cases gave. */
+export const SAYS_LITTLE = "says little";
+
+/** Whether an interval, 0..1, is wider than half the scale. */
+export function isWide({ low, high }: Pick<Estimate, "low" | "high">): boolean {
+  return high - low > 0.5;
+}
+
+/** Whether a rate rests on so few known cases that it must not look as firm as others. */
+export function saysLittle(rate: Pick<RateEstimate, "low" | "high" | "cases">): boolean {
+  return rate.cases < ENOUGH_CASES || isWide(rate);
+}
+
+/** The known cases behind a rate, with the remark if they are few. */
+export function casesInWords(rate: Pick<RateEstimate, "low" | "high" | "cases">): string {
+  if (rate.cases === 0) return `no known case: what is usual, ${SAYS_LITTLE}`;
+  const known = countInWords(rate.cases, "known case");
+  return saysLittle(rate) ? `${known}: ${SAYS_LITTLE}` : known;
 }
 
 function figureOf(value: number): string {

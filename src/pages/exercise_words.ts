@@ -1,5 +1,6 @@
 /** Exercises of the catalogue in words: for the operator's page, and for the sheet by which somebody holds one by hand. */
 import { formatFigure, joinWithAnd } from "../scoring/wording.ts";
+import { isWide, SAYS_LITTLE } from "./estimates.ts";
 import { countInWords, dayInWords, nameInWords, percentInWords, scoreInWords } from "./wording.ts";
 
 /** An exercise as the recommendation has it. */
@@ -270,9 +271,11 @@ export const FIGURE_NAMES: Readonly<Record<"correct" | "wrong" | "right", string
   right: "False alarms",
 };
 
-/** The exact interval of a count, as words in brackets; empty without a case. */
+/** The exact interval of a count, as words in brackets, with a remark if it says little; empty without a case. */
 export function countInterval({ low, high }: CountInterval): string {
-  return low === null || high === null ? "" : ` (${percentInWords(low)} to ${percentInWords(high)})`;
+  if (low === null || high === null) return "";
+  const remark = isWide({ low, high }) ? `: ${SAYS_LITTLE}` : "";
+  return ` (${percentInWords(low)} to ${percentInWords(high)}${remark})`;
 }
 
 /** The effect of a run on live work, in whole sentences. */

@@ -1,8 +1,8 @@
 /** Why an operator's verdict is what it is, and what to do next, in sentences. */
-import { ESTIMATE_LEVEL, type Estimates, type RatePair } from "../scoring/estimates.ts";
+import { ESTIMATE_LEVEL, type Estimates, type RateEstimate, type RatePair } from "../scoring/estimates.ts";
 import { partInWords, verdictReason } from "../scoring/verdict_words.ts";
 import type { Verdict } from "../scoring/verdict.ts";
-import { rateInWords } from "./estimates.ts";
+import { rateInWords, SAYS_LITTLE, saysLittle } from "./estimates.ts";
 import { countInWords, dayInWords, percentInWords } from "./wording.ts";
 
 /**
@@ -21,7 +21,21 @@ export function conductInWords({ part }: Pick<Verdict, "part">, estimates: Estim
     : `${where} the reviewer ${habit}. The reviewer departs`;
   return `${beginning} from wrong advice in ${rate(wrong)} of the cases and from right advice in ${
     rate(right)
-  }; each range holds its figure with ${percentInWords(ESTIMATE_LEVEL)}.`;
+  }; each range holds its figure with ${percentInWords(ESTIMATE_LEVEL)}.${littleInWords({ wrong, right })}`;
+}
+
+/** A sentence about the rates that rest on few known cases, with a space before it; empty if there is none. */
+function littleInWords({ wrong, right }: Readonly<Record<"wrong" | "right", RateEstimate>>): string {
+  const cases = ({ cases }: RateEstimate) =>
+    cases === 0 ? "no known case" : countInWords(cases, "known case");
+  if (saysLittle(wrong) && saysLittle(right)) {
+    return ` Both rates say little: they rest on ${cases(wrong)} of wrong advice and ${
+      right.cases === 0 ? "none" : right.cases
+    } of right advice.`;
+  }
+  const little = ([["wrong", wrong], ["right", right]] as const).find(([, rate]) => saysLittle(rate));
+  if (little === undefined) return "";
+  return ` The rate for ${little[0]} advice ${SAYS_LITTLE}: it rests on ${cases(little[1])}.`;
 }
 
 /** Whether most advice of a kind is followed or departed from; null if the interval leaves both open. */

@@ -493,6 +493,14 @@ Deno.test({
           await ask(service, key, "/v1/maintenance/recommend", { operator_id: "reviewer-ada" }),
         ], 15);
         assert.equal(await page.getByRole("img", { name: /interval \d+ % to \d+ %/ }).count(), 10);
+        // A rate from few cases is said and drawn less firmly: its interval is the picture, without a point.
+        const rates = page.locator(".rate-line");
+        assert.equal(await rates.filter({ hasText: "says little" }).count(), 3);
+        for (const rate of await rates.all()) {
+          const isLittle = (await rate.innerText()).includes("says little");
+          assert.equal(await rate.locator("strong").count(), isLittle ? 0 : 1);
+          assert.equal(await rate.locator("svg .mark").count(), isLittle ? 0 : 1);
+        }
         assert.match(
           (await page.locator("#dimensions desc").textContent())!,
           /Error detection \d+ \(from the prior: too few known cases\)/,

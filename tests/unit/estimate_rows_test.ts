@@ -1,7 +1,17 @@
 /** The estimates of how an operator judges, in words. */
 import assert from "node:assert/strict";
-import { estimateRows, rateInWords, ratesByWork } from "../../src/pages/estimates.ts";
+import {
+  casesInWords,
+  ENOUGH_CASES,
+  estimateRows,
+  rateInWords,
+  ratesByWork,
+  saysLittle,
+} from "../../src/pages/estimates.ts";
+import { rateBar } from "../../src/pages/rate_bar.ts";
 import type { Estimates } from "../../src/scoring/estimates.ts";
+import { requireDiscrimination } from "../../src/scoring/discrimination.ts";
+import { JIS_2_0_0 as model } from "../models.ts";
 
 const ESTIMATES: Estimates = {
   error_rate: 0.18,
@@ -36,6 +46,30 @@ Deno.test("rates stand side by side for each kind of work, and a kind of which n
     ["announced", 0.9],
   ]);
   assert.deepEqual([0, 0.0049, 0.624, 0.755, 1].map(rateInWords), ["0 %", "0 %", "62 %", "76 %", "100 %"]);
+});
+
+Deno.test("a rate from few known cases, or with an interval of more than half the scale, says little", () => {
+  const rate = (cases: number, width: number) => ({ mean: 0.3, low: 0.1, high: 0.1 + width, cases });
+  const firm = rate(5, 0.4);
+  assert.equal(saysLittle(firm), false);
+  for (const [cases, width] of [[0, 0.3], [1, 0.3], [4, 0.3], [40, 0.51]] as const) {
+    assert.equal(saysLittle(rate(cases, width)), true, `${cases} cases, ${width} wide`);
+  }
+  assert.deepEqual([0, 1, 4, 5].map((cases) => casesInWords(rate(cases, 0.3))), [
+    "no known case: what is usual, says little",
+    "1 known case: says little",
+    "4 known cases: says little",
+    "5 known cases",
+  ]);
+  assert.match(rateBar(firm).toString(), /aria-label="30 %, interval 10 % to 50 %, [^]*class="mark"/);
+  const little = rateBar(rate(1, 0.3)).toString();
+  assert.match(little, /aria-label="interval 10 % to 40 %, of 0 to 100 %: says little"[^]*stroke-dasharray/);
+  assert.doesNotMatch(little, /class="mark"/, "the interval alone is drawn");
+});
+
+Deno.test("a rate is firm from as many known cases on as the model needs for a verdict", () => {
+  const { wrong_cases, right_cases } = requireDiscrimination(model);
+  assert.deepEqual([wrong_cases, right_cases], [ENOUGH_CASES, ENOUGH_CASES]);
 });
 
 Deno.test("the meaning follows the interval, not the mean", () => {

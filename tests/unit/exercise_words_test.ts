@@ -109,7 +109,8 @@ Deno.test("a run's state says how far it is and when its link ends", () => {
     ],
   );
   assert.equal(countInterval({ low: null, high: null }), "");
-  assert.equal(countInterval({ low: 0.359, high: 0.996 }), " (35.9 % to 99.6 %)");
+  assert.equal(countInterval({ low: 0.4, high: 0.9 }), " (40 % to 90 %)");
+  assert.equal(countInterval({ low: 0.359, high: 0.996 }), " (35.9 % to 99.6 %: says little)");
   assert.equal(passedInWords({ metric: "hit_rate", threshold: 0.7, met: null }), null);
   assert.match(
     passedInWords({ metric: "hit_rate", threshold: 0.7, met: false })!,

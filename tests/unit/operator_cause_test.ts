@@ -70,6 +70,22 @@ Deno.test("a habit is said only as far as the intervals settle it", () => {
   assert.equal(said(0.5, 0.52), "In live work the reviewer departs");
 });
 
+Deno.test("the conduct says of a rate from few known cases that it says little", () => {
+  const said = (wrong: number, right: number) =>
+    conductInWords({ part: "all" }, {
+      ...ESTIMATES,
+      departs_when_wrong: { ...rate(0.6), cases: wrong },
+      departs_when_right: { ...rate(0.1), cases: right },
+    }).split("with 90 %.")[1];
+  assert.equal(said(5, 5), "");
+  assert.equal(said(1, 40), " The rate for wrong advice says little: it rests on 1 known case.");
+  assert.equal(said(9, 0), " The rate for right advice says little: it rests on no known case.");
+  assert.equal(
+    said(2, 1),
+    " Both rates say little: they rest on 2 known cases of wrong advice and 1 of right advice.",
+  );
+});
+
 const NOTHING = {
   verdict: VERDICT,
   open: null,

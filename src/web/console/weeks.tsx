@@ -1,5 +1,6 @@
 /** An organization or a team week by week: the choice of the weeks, the charts, the probes, and the map of operators. */
 import type { VerdictStatus } from "../../domain/enums.ts";
+import { isWide, SAYS_LITTLE } from "../../pages/estimates.ts";
 import { dayInWords, percentInWords } from "../../pages/wording.ts";
 import { medianFigure, verdictsFigure, weekInWords } from "../../pages/week_plots.ts";
 import { VERDICT_WORDS } from "../../scoring/verdict_words.ts";
@@ -96,11 +97,11 @@ export function WeekCharts({ id, body: { weeks, probes } }: { readonly id: strin
 
 function Probes({ probes }: { readonly probes: NonNullable<Weeks["probes"]> }) {
   const { wrong, right, lost } = probes;
-  const counted = (name: "wrong" | "right", { count, probes: all }: typeof wrong) => (
-    <>
+  const counted = (name: "wrong" | "right", { count, probes: all, low, high }: typeof wrong) => (
+    <span class={low === null || high === null || isWide({ low, high }) ? "muted little" : undefined}>
       <Figure of={`probes.${name}.count`} value={count} /> of{" "}
       <Figure of={`probes.${name}.probes`} value={all} />
-    </>
+    </span>
   );
   return (
     <>
@@ -116,13 +117,13 @@ function Probes({ probes }: { readonly probes: NonNullable<Weeks["probes"]> }) {
   );
 }
 
-/** The exact interval of a share, in percent. */
+/** The exact interval of a share, in percent, with a remark if it says little. */
 function intervalInWords(
   { low, high }: { readonly low: number | null; readonly high: number | null },
 ): string {
-  return low === null || high === null
-    ? "none yet"
-    : `${percentInWords(low)} to ${percentInWords(high)}, with 95 %`;
+  if (low === null || high === null) return "none yet";
+  const remark = isWide({ low, high }) ? `: ${SAYS_LITTLE}` : "";
+  return `${percentInWords(low)} to ${percentInWords(high)}, with 95 %${remark}`;
 }
 
 /** A sign for each verdict beside its colour. */

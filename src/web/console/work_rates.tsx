@@ -1,6 +1,6 @@
 /** How an operator judges: live work, by stakes, sealed probes and announced tests as rows, both rates with their intervals. */
 import { Fragment } from "preact";
-import { estimateRows, rateInWords, ratesByWork } from "../../pages/estimates.ts";
+import { casesInWords, estimateRows, rateInWords, ratesByWork, saysLittle } from "../../pages/estimates.ts";
 import { KNOWN_CASE, knownCasesPieces } from "../../pages/known_cases_words.ts";
 import { rateBar } from "../../pages/rate_bar.ts";
 import { percentInWords } from "../../pages/wording.ts";
@@ -85,20 +85,21 @@ function Rate({ of, rate }: {
   readonly of: string;
   readonly rate: RateEstimate;
 }) {
+  const words = casesInWords(rate);
+  const mean = <span data-rate={`${of}.mean`}>{rateInWords(rate.mean)}</span>;
   return (
     <div class="rate-line">
-      <strong data-rate={`${of}.mean`}>{rateInWords(rate.mean)}</strong>
+      {saysLittle(rate) ? <span class="muted">{mean}</span> : <strong>{mean}</strong>}
       <Drawing of={rateBar(rate)} />
       <span class="small muted">
         <span class="whole">
           <span data-rate={`${of}.low`}>{rateInWords(rate.low)}</span> to{" "}
           <span data-rate={`${of}.high`}>{rateInWords(rate.high)}</span>,
         </span>{" "}
-        {rate.cases === 0 ? <>without a known case: what is usual</> : (
-          <span class="whole">
-            <Figure of={`${of}.cases`} value={rate.cases} /> known {rate.cases === 1 ? "case" : "cases"}
-          </span>
-        )}
+        <span class={rate.cases > 0 ? "whole" : undefined}>
+          {rate.cases > 0 && <Figure of={`${of}.cases`} value={rate.cases} />}
+          {rate.cases > 0 ? words.slice(String(rate.cases).length) : words}
+        </span>
       </span>
     </div>
   );

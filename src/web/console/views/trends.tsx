@@ -94,13 +94,15 @@ function Difference({ first, second }: { readonly first: Weeks; readonly second:
   if (one?.median_interval == null || other?.median_interval == null) return null;
   const apart = one.median_interval.low > other.median_interval.high ||
     other.median_interval.low > one.median_interval.high;
-  const side = ({ week_start, median_interval }: typeof one, body: Weeks) => (
+  const side = ({ week_start, median_interval, operators }: typeof one, body: Weeks) => (
     <>
       <Figure of={`weeks.${body.weeks.length - 1}.median_jis`} value={body.weeks.at(-1)!.median_jis} /> (
       <Figure of={`weeks.${body.weeks.length - 1}.median_interval.low`} value={median_interval!.low} /> to
       {" "}
-      <Figure of={`weeks.${body.weeks.length - 1}.median_interval.high`} value={median_interval!.high} />) in
-      the week of {weekInWords(week_start)}
+      <Figure of={`weeks.${body.weeks.length - 1}.median_interval.high`} value={median_interval!.high} />), of
+      {" "}
+      <Figure of={`weeks.${body.weeks.length - 1}.operators`} value={operators} />
+      {operators === 1 ? " operator" : " operators"} in the week of {weekInWords(week_start)}
       {body.team !== null && (
         <>
           {" "}
