@@ -188,7 +188,7 @@ function coverage(kept: Kept): Picture {
     label: `at most ${shareInWords(most!)}`,
   }];
   return {
-    title: "How often the 90% interval holds the true value",
+    title: "How often the 90 % interval holds the true value",
     description: `${
       kinds.map((kind) =>
         `${kind.name}: ${shareInWords(kind.early.value)} after 50, ${
@@ -282,7 +282,7 @@ function truth(kept: Kept): Picture {
     drawing: markup`${panels.map(panelOf)}`,
     legend: [
       "Up: share of verdicts that are certain, whichever they are. What does not vary in a plot:",
-      "200 interactions, 70% of outcomes known, 5% planted errors.",
+      "200 interactions, 70 % of outcomes known, 5 % planted errors.",
     ],
   };
 }

@@ -17,7 +17,7 @@ import { type Markup, markup } from "./markup.ts";
 import { policyFor } from "./policy.ts";
 import { LINK_STYLE, PAGE_STYLE, SITE_STYLE } from "./style.ts";
 import { dataTable, definitionList } from "./tables.ts";
-import { countInWords, instantInWords, nameInWords, percentsInWords, scoreInWords } from "./wording.ts";
+import { countInWords, instantInWords, nameInWords, sharesInWords, scoreInWords } from "./wording.ts";
 
 export interface AssessmentPage {
   readonly sessionId: string;
@@ -136,8 +136,8 @@ function verdictOf(verdict: Verdict, cases: number): Markup {
 }
 
 function casesOf({ records, results }: AssessmentPage): Markup {
-  const changed = percentsInWords(records.map(({ modification_extent }) => modification_extent));
-  const scrolled = percentsInWords(records.map(({ scroll_depth }) => scroll_depth ?? 0));
+  const changed = sharesInWords(records.map(({ modification_extent }) => modification_extent));
+  const scrolled = sharesInWords(records.map(({ scroll_depth }) => scroll_depth ?? 0));
   return dataTable({
     columns: [
       "Case",

@@ -19,7 +19,7 @@ import {
 } from "./document.ts";
 import { type FindingRow, findingsTable } from "./findings_table.ts";
 import { markup } from "./markup.ts";
-import { EARLIER_PASS_WORDS } from "./plots.ts";
+import { EARLIER_PASS_WORDS, earlierShare } from "./plots.ts";
 import {
   caveatsSection,
   evidenceSection,
@@ -33,7 +33,7 @@ import {
   type ReportPage,
   type SignedReport,
 } from "./report_sections.ts";
-import { countInWords, instantInWords, nameInWords, pointsInWords, shareInWords } from "./wording.ts";
+import { countInWords, instantInWords, nameInWords, pointsInWords } from "./wording.ts";
 
 interface EarlierReportDocument {
   /** The title as plain text. */
@@ -125,8 +125,8 @@ function findingRow(finding: Finding): FindingRow {
     citation: finding.citation,
     requirement: finding.requirement,
     metric: finding.metric,
-    observed: observed === null ? null : shareInWords(observed),
-    threshold: shareInWords(finding.threshold),
+    observed: observed === null ? null : earlierShare(observed),
+    threshold: earlierShare(finding.threshold),
     passing: finding.passing === null ? null : `${finding.passing} of ${counted}`,
     verdict: finding.verdict ?? null,
     status: finding.status,

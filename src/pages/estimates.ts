@@ -1,7 +1,7 @@
 /** The estimates of how an operator judges, as rows of words: the same for every page. */
 import { roundTo } from "../scoring/arithmetic.ts";
 import type { Estimate, Estimates, RateEstimate, RatePair } from "../scoring/estimates.ts";
-import { countInWords } from "./wording.ts";
+import { countInWords, inPercent } from "./wording.ts";
 
 export interface EstimateRow {
   readonly name: string;
@@ -85,7 +85,7 @@ function row(
 
 /** A rate, 0..1, in whole percent. */
 export function rateInWords(share: number): string {
-  return `${roundTo(100 * share, 0)} %`;
+  return inPercent(String(roundTo(100 * share, 0)));
 }
 
 /**

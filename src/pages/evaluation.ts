@@ -19,7 +19,7 @@ import { JIS_TICKS, jisGrid, jisScale } from "./jis_plot.ts";
 import { type Markup, markup } from "./markup.ts";
 import { LINK_STYLE, PAGE_STYLE } from "./style.ts";
 import { dataTable, definitionList } from "./tables.ts";
-import { countInWords, instantInWords, nameInWords, pointsInWords } from "./wording.ts";
+import { countInWords, inPercent, instantInWords, nameInWords, pointsInWords } from "./wording.ts";
 
 export interface EvaluationPage {
   /** The name of the table. */
@@ -251,5 +251,5 @@ function operatorsTable(operators: readonly EvaluatedOperator[]): Markup {
 }
 
 function percent(share: number): string {
-  return `${Math.round(share * 100)} %`;
+  return inPercent(String(Math.round(share * 100)));
 }

@@ -1,7 +1,7 @@
 /** Exercises of the catalogue in words: for the operator's page, and for the sheet by which somebody holds one by hand. */
 import { formatFigure, joinWithAnd } from "../scoring/wording.ts";
 import { isWide, SAYS_LITTLE } from "./estimates.ts";
-import { countInWords, dayInWords, nameInWords, percentInWords, scoreInWords } from "./wording.ts";
+import { countInWords, dayInWords, nameInWords, shareInWords, scoreInWords } from "./wording.ts";
 
 /** An exercise as the recommendation has it. */
 export interface RecommendedExercise {
@@ -207,7 +207,7 @@ function paramInWords(name: string, value: unknown): readonly string[] {
 
 /** The rule by which an exercise is passed. `threshold` is 0 to 1: a share, but for a Brier score, which is a maximum. */
 export function successInWords(metric: string, threshold: number): string {
-  const share = percentInWords(threshold);
+  const share = shareInWords(threshold);
   switch (metric) {
     case "over_reliance_avoided":
       return `It is passed if wrong advice is not followed in at least ${share} of the cases that have it.`;
@@ -225,7 +225,7 @@ export function successInWords(metric: string, threshold: number): string {
       return `It is passed if at least ${share} of the cases in which the reviewer erred are decided rightly now.`;
     case "accuracy_gap":
       return `It is passed if the share of right decisions without advice is at most ${
-        percentInWords(1 - threshold)
+        shareInWords(1 - threshold)
       } below that with advice.`;
     case "self_consistency":
       return `It is passed if at least ${share} of the cases are decided as the first time.`;
@@ -275,7 +275,7 @@ export const FIGURE_NAMES: Readonly<Record<"correct" | "wrong" | "right", string
 export function countInterval({ low, high }: CountInterval): string {
   if (low === null || high === null) return "";
   const remark = isWide({ low, high }) ? `: ${SAYS_LITTLE}` : "";
-  return ` (${percentInWords(low)} to ${percentInWords(high)}${remark})`;
+  return ` (${shareInWords(low)} to ${shareInWords(high)}${remark})`;
 }
 
 /** The effect of a run on live work, in whole sentences. */

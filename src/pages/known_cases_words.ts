@@ -33,9 +33,9 @@ export function knownCasesPieces<Piece>(
     return weight === 0 ? ["No case is known yet."] : ["All known cases together", ...weighed];
   }
   const { departs_when_wrong: { cases: wrong }, departs_when_right: { cases: right } } = estimates;
-  if (wrong + right === 0) return ["In live work no case is known yet."];
+  if (wrong + right === 0) return ["In all live work no case is known yet."];
   return [
-    "In live work ",
+    "In all live work ",
     figure("estimates.departs_when_wrong.cases", wrong),
     ` known ${wrong === 1 ? "case" : "cases"} of wrong advice and `,
     figure("estimates.departs_when_right.cases", right),

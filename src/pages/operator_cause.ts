@@ -3,7 +3,7 @@ import { ESTIMATE_LEVEL, type Estimates, type RateEstimate, type RatePair } from
 import { partInWords, verdictReason } from "../scoring/verdict_words.ts";
 import type { Verdict } from "../scoring/verdict.ts";
 import { rateInWords, SAYS_LITTLE, saysLittle } from "./estimates.ts";
-import { countInWords, dayInWords, percentInWords } from "./wording.ts";
+import { countInWords, dayInWords, shareInWords } from "./wording.ts";
 
 /**
  * How the operator judged the work that the verdict rests on: what both rates come to, if their intervals settle it, then both
@@ -21,7 +21,7 @@ export function conductInWords({ part }: Pick<Verdict, "part">, estimates: Estim
     : `${where} the reviewer ${habit}. The reviewer departs`;
   return `${beginning} from wrong advice in ${rate(wrong)} of the cases and from right advice in ${
     rate(right)
-  }; each range holds its figure with ${percentInWords(ESTIMATE_LEVEL)}.${littleInWords({ wrong, right })}`;
+  }; each range holds its figure with ${shareInWords(ESTIMATE_LEVEL)}.${littleInWords({ wrong, right })}`;
 }
 
 /** A sentence about the rates that rest on few known cases, with a space before it; empty if there is none. */

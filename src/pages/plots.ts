@@ -23,6 +23,8 @@ export interface PassWords {
   readonly resultOf: (finding: Finding) => string;
   /** Names the mark of the findings' threshold. */
   readonly threshold: string;
+  /** Writes a share, 0 to 1. */
+  readonly share: (share: number) => string;
 }
 
 /** The words of the pages that had no summary. */
@@ -30,7 +32,13 @@ export const EARLIER_PASS_WORDS: PassWords = {
   nameOf,
   resultOf: ({ status }) => `, ${STATUS_WORDS[status].toLowerCase()}`,
   threshold: "compliant",
+  share: earlierShare,
 };
+
+/** A share as the pages that had no summary wrote it: saved ones are verified to the letter. */
+export function earlierShare(share: number): string {
+  return shareInWords(share).replace(" ", "");
+}
 
 /**
  * The report's figures that have something to show, in the order of the page.
@@ -131,7 +139,7 @@ function bands({ figures, verdict }: Report): Markup | null {
 
 function passShares(
   { findings }: Report,
-  { words: { nameOf, resultOf, threshold }, partialShare }: {
+  { words: { nameOf, resultOf, threshold, share }, partialShare }: {
     readonly words: PassWords;
     readonly partialShare: number | undefined;
   },
@@ -142,7 +150,7 @@ function passShares(
   if (measured.length === 0) return null;
   const x = scaleLinear([0, 1], [ROWS.left, ROWS.right]);
   const rows = measured.map((finding): Row => ({
-    label: `${nameOf(finding)}: ${shareInWords(finding.observed)}${resultOf(finding)}`,
+    label: `${nameOf(finding)}: ${share(finding.observed)}${resultOf(finding)}`,
     draw: ({ top, height }) =>
       markup`${bar({ x, from: 0, to: finding.observed, top, height })}
 ${tick(x(finding.threshold), { className: "mark", top, height })}`,
@@ -151,23 +159,23 @@ ${tick(x(finding.threshold), { className: "mark", top, height })}`,
   const marks = [
     ...(partialShare === undefined ? [] : [{ at: partialShare, name: "partial" }]),
     ...thresholds.map((at) => ({ at, name: threshold })),
-  ].map(({ at, name }): Mark => ({ at, label: `${name} from ${shareInWords(at)}` }));
+  ].map(({ at, name }): Mark => ({ at, label: `${name} from ${share(at)}` }));
   return figure({
     id: "pass-shares",
     caption: "Share of operators who pass, by finding",
     description: `${
       measured.map((finding) =>
-        `${nameOf(finding)}: ${shareInWords(finding.observed)} against ${shareInWords(finding.threshold)}`
+        `${nameOf(finding)}: ${share(finding.observed)} against ${share(finding.threshold)}`
       ).join("; ")
     }. Dashed lines: ${marks.map(({ label }) => label).join(", ")}.`,
-    ...rowPlot({ rows, x, marks, axis: { ticks: SHARE_TICKS, format: shareInWords } }),
+    ...rowPlot({ rows, x, marks, axis: { ticks: SHARE_TICKS, format: share } }),
     table: dataTable({
       columns: ["Finding", "Pass", "Share", "Threshold"],
       rows: measured.map((finding) => [
         nameOf(finding),
         `${finding.passing ?? NO_DATA} of ${finding.operators}`,
-        shareInWords(finding.observed),
-        shareInWords(finding.threshold),
+        share(finding.observed),
+        share(finding.threshold),
       ]),
       note: "The thick upright line is the finding's threshold. Shares are rounded down.",
     }),

@@ -19,7 +19,7 @@ import {
 } from "./report_sections.ts";
 import { type JudgedReport, lastDayOfReport, summaryFacts, summarySections } from "./report_summary.ts";
 import { periodInWords } from "./period_words.ts";
-import { dayInWords } from "./wording.ts";
+import { dayInWords, shareInWords } from "./wording.ts";
 
 export interface ReportDocument {
   /** The title as plain text. */
@@ -74,5 +74,6 @@ function passWords(day: string): PassWords {
     nameOf: (finding) => `${nameOf(finding)}, ${forceInWords(finding, day).state.toLowerCase()}`,
     resultOf: () => "",
     threshold: "meets the threshold",
+    share: shareInWords,
   };
 }

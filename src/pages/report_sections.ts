@@ -21,7 +21,7 @@ import {
 import { markup } from "./markup.ts";
 import { type PassWords, reportPlots } from "./plots.ts";
 import type { TableRow } from "./tables.ts";
-import { countInWords, instantInWords, percentInWords, pointsInWords, STATUS_WORDS } from "./wording.ts";
+import { countInWords, instantInWords, shareInWords, pointsInWords, STATUS_WORDS } from "./wording.ts";
 
 /** A report as it was issued, with the evidence for it. */
 export interface SignedReport {
@@ -238,8 +238,8 @@ export function probesSection(probes: ProbeFigures): Section {
     what,
     probes,
     count,
-    share === null ? "–" : percentInWords(share),
-    low === null || high === null ? "–" : `${percentInWords(low)} to ${percentInWords(high)}`,
+    share === null ? "–" : shareInWords(share),
+    low === null || high === null ? "–" : `${shareInWords(low)} to ${shareInWords(high)}`,
   ];
   return {
     id: "probes",

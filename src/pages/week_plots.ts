@@ -22,11 +22,11 @@ import {
 } from "./jis_plot.ts";
 import { type Markup, markup } from "./markup.ts";
 import { dataTable } from "./tables.ts";
-import { countInWords, dayInWords, NO_DATA, scoreInWords } from "./wording.ts";
+import { countInWords, dayInWords, NO_DATA, scoreInWords, shareInWords } from "./wording.ts";
 
 /** As wide as the half of a page: a wider picture would be drawn smaller, with its text. */
 const WIDTH = 420;
-const PLOT = { left: 52, right: 400, top: 12, bottom: 172 };
+const PLOT = { left: 60, right: 400, top: 12, bottom: 172 };
 /** The line of the looks' names, under the weeks. */
 const KEY = { left: 8, right: 276, top: 210, square: 11, text: 17 };
 const SIZE = { width: WIDTH, height: 230 };
@@ -211,7 +211,7 @@ export function verdictsFigure(
     ...SIZE,
     drawing: markup`<g text-anchor="end">${
       [0, 0.5, 1].map((share) =>
-        markup`<text x="${PLOT.left - 6}" y="${px(y(share))}" dy="0.35em">${share * 100}%</text>`
+        markup`<text x="${PLOT.left - 6}" y="${px(y(share))}" dy="0.35em">${shareInWords(share)}</text>`
       )
     }</g>${bars}${keyOf(last)}${weekAxis(weeks, placesOf(weeks))}`,
     table: dataTable({

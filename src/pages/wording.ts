@@ -1,9 +1,9 @@
 /** Numbers, dates and wire names in words, in English and the same on every machine. */
 import type { FindingStatus } from "../domain/report.ts";
 import { roundTo } from "../scoring/arithmetic.ts";
-import { formatQuantity } from "../scoring/wording.ts";
+import { formatQuantity, inPercent } from "../scoring/wording.ts";
 
-export { dayInWords, scoreInWords } from "../scoring/wording.ts";
+export { dayInWords, inPercent, scoreInWords } from "../scoring/wording.ts";
 
 export const NO_DATA = "no data";
 
@@ -32,21 +32,15 @@ export function pointsInWords(points: number | null): string {
  * Decision: rounded down, so that a share just under its threshold never reads as if it had met it.
  */
 export function shareInWords(share: number): string {
-  // 1e-9: a product such as 0.58 × 1000 may fall just short of the whole number that it stands for.
-  return `${Math.floor(share * 1000 + 1e-9) / 10}%`;
-}
-
-/** A share, 0 to 1, in percent as the model's own sentences write it: with a space before the sign. */
-export function percentInWords(share: number): string {
-  return percentsInWords([share])[0]!;
+  return sharesInWords([share])[0]!;
 }
 
 /** The shares of one column, all with one decimal if any needs it; rounded as {@link shareInWords} does. */
-export function percentsInWords(shares: readonly number[]): readonly string[] {
-  // 1e-9 has the same reason as in `shareInWords`.
+export function sharesInWords(shares: readonly number[]): readonly string[] {
+  // 1e-9: a product such as 0.58 × 1000 may fall just short of the whole number that it stands for.
   const percents = shares.map((share) => Math.floor(share * 1000 + 1e-9) / 10);
   const digits = percents.every(Number.isInteger) ? 0 : 1;
-  return percents.map((percent) => `${percent.toFixed(digits)} %`);
+  return percents.map((percent) => inPercent(percent.toFixed(digits)));
 }
 
 /** `1 operator`, `0 operators`. */

@@ -43,9 +43,14 @@ export function distinctFigures(
   return [formatFigure(first, 9), formatFigure(second, 9)];
 }
 
+/** A number of percent that is already written, with its sign: sentences, pages and pictures have no other form. */
+export function inPercent(shown: string): string {
+  return `${shown} %`;
+}
+
 /** A share, 0..1, as a percentage; only 0 itself is written as 0. */
 export function percent(share: number): string {
-  return `${distinctFigures(100 * share, 0, 1)[0]} %`;
+  return inPercent(distinctFigures(100 * share, 0, 1)[0]);
 }
 
 /** Milliseconds as a number of seconds, without the unit. */

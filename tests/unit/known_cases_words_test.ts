@@ -16,20 +16,20 @@ function said(weight: number, counts: readonly [wrong: number, right: number] | 
 Deno.test("the counts of known cases and their weight stand in one sentence that joins them", () => {
   assert.equal(
     said(48.2, [17, 42]),
-    "In live work 17 known cases of wrong advice and 42 of right advice count as 48.2 today: older ones count less.",
+    "In all live work 17 known cases of wrong advice and 42 of right advice count as 48.2 today: older ones count less.",
   );
   assert.equal(
     said(0.9, [1, 0]),
-    "In live work 1 known case of wrong advice and 0 of right advice count as 0.9 today: older ones count less.",
+    "In all live work 1 known case of wrong advice and 0 of right advice count as 0.9 today: older ones count less.",
   );
 });
 
 Deno.test("cases that have not faded count in full, and no known case has no weight", () => {
   assert.equal(
     said(5, [2, 3]),
-    "In live work 2 known cases of wrong advice and 3 of right advice count in full.",
+    "In all live work 2 known cases of wrong advice and 3 of right advice count in full.",
   );
-  assert.equal(said(0, [0, 0]), "In live work no case is known yet.");
+  assert.equal(said(0, [0, 0]), "In all live work no case is known yet.");
 });
 
 Deno.test("a model that counts no cases has their weight alone", () => {

@@ -488,7 +488,7 @@ Deno.test("a sparkline states in words what it shows, and how it compares with t
   assert.match(svg, /<title>JIS of operator reviewer-17, last 30 days<\/title>/);
   assert.match(
     svg,
-    /<desc>First 58\.25 on 2026-09-02, last 60 on 2026-09-30, lowest 54 on 2026-09-11, highest 71\.5 on 2026-09-16\. The last value is at or above the minimum of 60; 2 of 4 values are below it\. The present score lies between 52\.4 and 67\.6 at a level of 90%\. All known cases together count as 34\.5 today: older ones count less\.<\/desc>/,
+    /<desc>First 58\.25 on 2026-09-02, last 60 on 2026-09-30, lowest 54 on 2026-09-11, highest 71\.5 on 2026-09-16\. The last value is at or above the minimum of 60; 2 of 4 values are below it\. The present score lies between 52\.4 and 67\.6 at a level of 90 %\. All known cases together count as 34\.5 today: older ones count less\.<\/desc>/,
   );
 });
 
@@ -513,12 +513,12 @@ Deno.test("a single point is a dot without a line, and no points are a sentence 
   assert.match(single, /stroke-dasharray/);
   assert.match(
     single,
-    /<desc>One value, 58\.25 on 2026-09-02; it is below the minimum of 60\. The present score lies between 52\.4 and 67\.6 at a level of 90%\. All known cases together count as 34\.5 today: older ones count less\.<\/desc>/,
+    /<desc>One value, 58\.25 on 2026-09-02; it is below the minimum of 60\. The present score lies between 52\.4 and 67\.6 at a level of 90 %\. All known cases together count as 34\.5 today: older ones count less\.<\/desc>/,
   );
   const none = sparkline([]);
   assert.match(
     none,
-    /<desc>No interactions in the last 30 days\. The present score lies between 52\.4 and 67\.6 at a level of 90%\. All known cases together count as 34\.5 today: older ones count less\.<\/desc>/,
+    /<desc>No interactions in the last 30 days\. The present score lies between 52\.4 and 67\.6 at a level of 90 %\. All known cases together count as 34\.5 today: older ones count less\.<\/desc>/,
   );
   assert.match(none, /<text [^>]*>No interactions in the last 30 days<\/text>/);
   assert.doesNotMatch(none, /<line|<circle|<path|NaN/);

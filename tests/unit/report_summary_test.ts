@@ -176,7 +176,7 @@ Deno.test("each law on the first page says whether it is in force, by the dates 
       "EU AI Act Article 14: Not yet in force : applies from 2 December 2027. Findings: 2 at or above the threshold, 2 below the threshold, 1 undetermined.",
       "NYC Local Law 144: In force since 5 July 2023. Findings: 1 not applicable.",
       "SR 11-7: No longer in force : ended on 16 April 2026, applied from 4 April 2011. Findings: 1 below the threshold.",
-      "The threshold of a finding is 90% of the operators.",
+      "The threshold of a finding is 90 % of the operators.",
       "The dates are those of the rules 2026-11, from secondary sources. Legislators move such dates: let counsel check them",
     ]
   ) {
@@ -251,12 +251,12 @@ Deno.test("each finding says whether its law is in force, its verdict, and its t
   assert.equal(rows.length, JUDGED_REPORT.findings.length);
   assert.match(
     rows[4]!,
-    /^EU AI Act Article 14, 14\(4\)\(e\) Regulation .* Not yet in force applies from 2 December 2027 \(secondary source\) Below the threshold 90% of the operators observed: 91\.6% , 22 of 24 operators Asks: Intervene in or interrupt the operation\. Measured: .* By the scores alone: partial; .* Not better than partial: .* Note and source: as for 14\(4\)\(a\)\.$/,
+    /^EU AI Act Article 14, 14\(4\)\(e\) Regulation .* Not yet in force applies from 2 December 2027 \(secondary source\) Below the threshold 90 % of the operators observed: 91\.6 % , 22 of 24 operators Asks: Intervene in or interrupt the operation\. Measured: .* By the scores alone: partial; .* Not better than partial: .* Note and source: as for 14\(4\)\(a\)\.$/,
   );
   assert.match(rows[0]!, /Source: not read at the source$/);
   assert.match(
     rows[6]!,
-    /In force since 5 July 2023 \(secondary source\) Not applicable 90% of the operators observed: nothing/,
+    /In force since 5 July 2023 \(secondary source\) Not applicable 90 % of the operators observed: nothing/,
   );
   for (const [index, { verdict }] of JUDGED_REPORT.findings.entries()) {
     const mark = verdict == null ? "Not applicable" : {
@@ -264,12 +264,12 @@ Deno.test("each finding says whether its law is in force, its verdict, and its t
       undetermined: "Undetermined",
       non_compliant: "Below the threshold",
     }[verdict];
-    assert.ok(rows[index]!.includes(`source) ${mark} 90% of the operators`), rows[index]);
+    assert.ok(rows[index]!.includes(`source) ${mark} 90 % of the operators`), rows[index]);
   }
   const [first] = JUDGED_REPORT.findings;
   assert.match(
     readable(pageOf({ findings: [{ ...first!, passing: null, observed: null, undetermined: null }] })),
-    /90% of the operators observed: withheld, fewer than five reviewers/,
+    /90 % of the operators observed: withheld, fewer than five reviewers/,
   );
 });
 
@@ -278,7 +278,7 @@ Deno.test("every place that names a law as a finding says whether it is in force
   const named = plot!.match(/(?:EU AI Act Article 14|Colorado SB 205|NYC Local Law 144|SR 11-7), [^:<]*/g)!;
   assert.equal(named.length, 3 * JUDGED_REPORT.findings.filter(({ observed }) => observed !== null).length);
   for (const name of named) assert.match(name, /, (?:not yet |no longer )?in force$/);
-  assert.match(plot!, />meets the threshold from 90%</);
+  assert.match(plot!, />meets the threshold from 90 %</);
   assert.doesNotMatch(plot!, /compliant/i);
 });
 

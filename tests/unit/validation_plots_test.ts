@@ -65,9 +65,9 @@ Deno.test("each picture is drawn from any validation, and says what it measured 
   for (const group of Object.keys(CERTAINTY_GROUPS)) assert.ok(described("truth.svg").includes(group), group);
   for (const { name, values } of Object.values(SUPPLIES)) {
     assert.ok(described("truth.svg").includes(`By ${name}: `), name);
-    assert.ok(values.every((value) => described("truth.svg").includes(`% at ${value}`)));
+    assert.ok(values.every((value) => described("truth.svg").includes(` % at ${value}`)));
   }
-  assert.match(described("coverage.svg"), /Field has: \d+(\.\d)?% after 50/);
+  assert.match(described("coverage.svg"), /Field has: \d+(\.\d)? % after 50/);
 });
 
 Deno.test("figures of another model, or with missing ones, make no picture", () => {

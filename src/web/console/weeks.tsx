@@ -1,7 +1,7 @@
 /** An organization or a team week by week: the choice of the weeks, the charts, the probes, and the map of operators. */
 import type { VerdictStatus } from "../../domain/enums.ts";
 import { isWide, SAYS_LITTLE } from "../../pages/estimates.ts";
-import { dayInWords, percentInWords } from "../../pages/wording.ts";
+import { dayInWords, shareInWords } from "../../pages/wording.ts";
 import { medianFigure, verdictsFigure, weekInWords } from "../../pages/week_plots.ts";
 import { VERDICT_WORDS } from "../../scoring/verdict_words.ts";
 import { Drawing } from "../shared/drawing.tsx";
@@ -123,7 +123,7 @@ function intervalInWords(
 ): string {
   if (low === null || high === null) return "none yet";
   const remark = isWide({ low, high }) ? `: ${SAYS_LITTLE}` : "";
-  return `${percentInWords(low)} to ${percentInWords(high)}, with 95 %${remark}`;
+  return `${shareInWords(low)} to ${shareInWords(high)}, with 95 %${remark}`;
 }
 
 /** A sign for each verdict beside its colour. */

@@ -3,7 +3,7 @@ import { Fragment } from "preact";
 import { casesInWords, estimateRows, rateInWords, ratesByWork, saysLittle } from "../../pages/estimates.ts";
 import { KNOWN_CASE, knownCasesPieces } from "../../pages/known_cases_words.ts";
 import { rateBar } from "../../pages/rate_bar.ts";
-import { percentInWords } from "../../pages/wording.ts";
+import { shareInWords } from "../../pages/wording.ts";
 import { ESTIMATE_LEVEL, type RateEstimate } from "../../scoring/estimates.ts";
 import { Drawing } from "../shared/drawing.tsx";
 import { Figure, Rows } from "./parts.tsx";
@@ -35,7 +35,7 @@ export function WorkRates({ estimates }: { readonly estimates: Estimates }) {
     <>
       <p>
         To depart from wrong advice is to find an error; to depart from right advice is a false alarm. Each
-        range holds its rate with {percentInWords(ESTIMATE_LEVEL)}.
+        range holds its rate with {shareInWords(ESTIMATE_LEVEL)}.
       </p>
       <Rows label="Rates by kind of work" columns={["Work", ...RATES.map(([, label]) => label)]}>
         {ratesByWork(estimates).map(({ kind, name, rates }) => {
@@ -65,7 +65,7 @@ export function KnownEstimates({ estimates }: { readonly estimates: Estimates })
       <h3>Estimates from the known cases</h3>
       <Rows
         label="Estimates from the known cases"
-        columns={["Quantity", "#Estimate", `#${percentInWords(ESTIMATE_LEVEL)} interval`, "What it says"]}
+        columns={["Quantity", "#Estimate", `#${shareInWords(ESTIMATE_LEVEL)} interval`, "What it says"]}
       >
         {estimateRows(estimates).map(({ name, estimate, interval, meaning }) => (
           <tr key={name}>
@@ -96,10 +96,8 @@ function Rate({ of, rate }: {
           <span data-rate={`${of}.low`}>{rateInWords(rate.low)}</span> to{" "}
           <span data-rate={`${of}.high`}>{rateInWords(rate.high)}</span>,
         </span>{" "}
-        <span class={rate.cases > 0 ? "whole" : undefined}>
-          {rate.cases > 0 && <Figure of={`${of}.cases`} value={rate.cases} />}
-          {rate.cases > 0 ? words.slice(String(rate.cases).length) : words}
-        </span>
+        {rate.cases > 0 && <Figure of={`${of}.cases`} value={rate.cases} />}
+        {rate.cases > 0 ? words.slice(String(rate.cases).length) : words}
       </span>
     </div>
   );

@@ -3,7 +3,7 @@
  * decision.
  */
 import type { Decision } from "../../domain/enums.ts";
-import { percentInWords } from "../../pages/wording.ts";
+import { inPercent, shareInWords } from "../../pages/wording.ts";
 import { ChoiceForm, Fact, FoldedView, useMeasurement } from "../shared/case_parts.tsx";
 import type { Advice, Choice, DemoCase } from "./cases.ts";
 import type { Measure } from "../shared/measuring.ts";
@@ -55,7 +55,7 @@ function AdviceBox({ text, reason, confidence }: Advice) {
       <h2 id="advice">The AI's advice</h2>
       <p class="said">{text}</p>
       <p>{reason}</p>
-      <p class="note">It says it is {confidence} % sure.</p>
+      <p class="note">It says it is {inPercent(String(confidence))} sure.</p>
     </section>
   );
 }
@@ -88,7 +88,7 @@ function DecisionForm(
         <>
           {nameOf(demoCase, choice) !== null && <b>{nameOf(demoCase, choice)}:</b>} {choice.label}
           {choice.extent !== undefined && (
-            <span class="extent">changes {percentInWords(choice.extent)} of the advice</span>
+            <span class="extent">changes {shareInWords(choice.extent)} of the advice</span>
           )}
         </>
       ))}

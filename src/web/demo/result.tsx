@@ -4,7 +4,7 @@ import { coursePlot } from "../../pages/assessment_plots.ts";
 import { runRemarks, runVerdictInWords } from "../../pages/run_remarks.ts";
 import { dimensionsFigure } from "../../pages/jis_plot.ts";
 import { movedContent } from "../../pages/explanation.ts";
-import { nameInWords, percentInWords, scoreInWords } from "../../pages/wording.ts";
+import { nameInWords, scoreInWords, shareInWords } from "../../pages/wording.ts";
 import type { Verdict } from "../../scoring/verdict.ts";
 import { VERDICT_WORDS } from "../../scoring/verdict_words.ts";
 import { formatFigure, formatQuantity } from "../../scoring/wording.ts";
@@ -304,7 +304,7 @@ function measuredInWords(record: Assessment["records"][number]): string {
     hover_events === null
       ? "parts not measured"
       : `${formatQuantity(String(hover_events), "part")} looked at`,
-    scroll_depth === null ? "scrolling not measured" : `${percentInWords(scroll_depth)} scrolled`,
+    scroll_depth === null ? "scrolling not measured" : `${shareInWords(scroll_depth)} scrolled`,
     alternative_views_checked === null
       ? "folded material not measured"
       : `${formatQuantity(String(alternative_views_checked), "piece")} of folded material opened`,

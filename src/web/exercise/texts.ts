@@ -4,6 +4,7 @@
  * that an organization's own catalogue, which nobody translated, is shown as it is.
  */
 import type { CaseSetLanguage } from "../../exercises/case_set.ts";
+import { inPercent } from "../../scoring/wording.ts";
 
 export interface Texts {
   readonly loading: string;
@@ -97,7 +98,7 @@ const EN: Texts = {
   theCase: "The case",
   more: "More to look at",
   advice: "The AI's advice",
-  confidence: (percent) => `It says it is ${percent} % sure.`,
+  confidence: (percent) => `It says it is ${inPercent(String(percent))} sure.`,
   withheldTitle: "No advice this time",
   withheld: "The decision is yours alone.",
   delayedTitle: "The advice comes later",
@@ -172,7 +173,7 @@ const DE: Texts = {
   theCase: "Der Fall",
   more: "Weitere Unterlagen",
   advice: "Der Rat der KI",
-  confidence: (percent) => `Sie gibt an, zu ${percent} % sicher zu sein.`,
+  confidence: (percent) => `Sie gibt an, zu ${inPercent(String(percent))} sicher zu sein.`,
   withheldTitle: "Diesmal kein Rat",
   withheld: "Die Entscheidung liegt allein bei Ihnen.",
   delayedTitle: "Der Rat kommt später",
