@@ -28,6 +28,14 @@ h1,.summary p,.summary li,.provisions p{overflow-wrap:anywhere}
 .provisions td,.provisions th{padding:.3rem 0}
 .provisions td[data-head]::before{content:attr(data-head);font-size:.8125rem;color:var(--muted)}
 }
+@media screen and (max-width:36rem){
+.verdicts,.verdicts thead,.verdicts tbody{display:block}
+.verdicts tr{display:grid;grid-template-columns:1fr auto;gap:.25rem 1rem;align-items:center;padding:.6rem 0;border-bottom:1px solid var(--grid)}
+.verdicts tr>*,.verdicts th[scope=row]{padding:0;border:0}
+.verdicts thead th:nth-child(2){position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
+.verdicts td:nth-child(2){grid-area:2/1/auto/3}
+.verdicts td:last-child{grid-area:1/2;font-weight:600}
+}
 @media print{
 .summary{break-after:page;font-size:.86rem;line-height:1.28}
 .summary h1{font-size:1.4rem;margin-bottom:.4rem}

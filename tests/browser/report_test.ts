@@ -17,6 +17,13 @@ import {
 /** Width of A4 within the margins of the page's style, pixels of 1/96 inch. */
 const A4_WIDTH = Math.floor((210 - 2 * 15) / 25.4 * 96);
 
+interface Box {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
 const UNSETTLED =
   "More cases of wrong advice whose truth is known, by outcome labels or by planted errors, would settle it.";
 
@@ -185,6 +192,44 @@ Deno.test({
               ...new Set(found.map((one) => getComputedStyle(one).color)),
             ]);
             assert.deepEqual(marks, ["rgb(0, 0, 0)"], path);
+          }
+        }
+      });
+    });
+  },
+});
+
+Deno.test({
+  name:
+    `on a telephone a verdict and its count share a line, and its meaning has the width of the page ${NEEDS_CHROMIUM}`,
+  ignore: chromiumIsMissing(),
+  async fn() {
+    await withPages(await reports(), async (origin) => {
+      await withBrowser(origin, async (visit) => {
+        // The console frames the page, which is then narrower than the telephone.
+        for (const width of [390, 324]) {
+          const { page } = await visit({ width });
+          await page.goto("/longest");
+          const rows = await page.getByRole("table").filter({ hasText: "with all doubt counted" })
+            .getByRole("row").filter({ has: page.locator("td") }).all();
+          assert.equal(rows.length, 4);
+          for (const row of rows) {
+            const [mark, meaning, count] = [
+              row.locator("strong"),
+              row.getByRole("cell").nth(0),
+              row.getByRole("cell").nth(1),
+            ];
+            const boxes = await Promise.all([mark, meaning, count].map((one) => one.boundingBox()));
+            const [markBox, meaningBox, countBox] = boxes.map((box) => box!) as [Box, Box, Box];
+            assert.ok(markBox.height < 36, `${await mark.innerText()} on one line at ${width}`);
+            assert.ok(markBox.y < countBox.y + countBox.height && countBox.y < markBox.y + markBox.height);
+            assert.ok(markBox.x + markBox.width < countBox.x, "the count is beside the verdict");
+            assert.ok(meaningBox.y >= markBox.y + markBox.height, "the meaning is below");
+            assert.ok(meaningBox.width >= width - 41, `${meaningBox.width} pixels wide at ${width}`);
+            const sizes = await row.locator("th, td, strong").evaluateAll((found) => [
+              ...new Set(found.map((one) => getComputedStyle(one).fontSize)),
+            ]);
+            assert.ok(sizes.length <= 2, sizes.join(", "));
           }
         }
       });
