@@ -6,6 +6,7 @@ export const REPORT_STYLE = `${PAGE_STYLE}
 h1,.summary p,.summary li,.provisions p{overflow-wrap:anywhere}
 .summary h2{margin-top:2rem}
 .summary .verdict{margin:.75rem 0}
+.verdict .small{color:var(--muted)}
 .verdicts td:last-child,.verdicts th:last-child{text-align:right}
 .verdicts th[scope=row]{width:15rem}
 .provisions{margin-top:1rem}

@@ -1,7 +1,11 @@
 /** The look of the console: one bar, themes, what stands while the service is away, and paper. */
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
+import type { VerdictStatus } from "../../src/domain/enums.ts";
+import type { FindingStatus } from "../../src/domain/report.ts";
 import { forceInWords } from "../../src/pages/force_words.ts";
+import { STATUS_WORDS } from "../../src/pages/wording.ts";
+import { VERDICT_WORDS } from "../../src/scoring/verdict_words.ts";
 import { assertAccessible, assertFits, browserTests, focused, THEMES } from "./browser.ts";
 import { choose, go, openMenu, shown, signIn, signInByLink } from "./console.ts";
 import { sharedDemo } from "./demo_service.ts";
@@ -396,6 +400,42 @@ lookTest("the measures of Article 14 say whether it is in force", async (visit, 
   assert.match(said, /2 December 2027/);
   await page.getByRole("heading", { name: /^Article 14/ }).filter({ hasText: said }).waitFor();
 });
+
+lookTest(
+  "nothing stands beside a verdict that says it in other words: the status by the scores alone is folded",
+  async (visit, { service, key }) => {
+    await service.send("/v1/compliance/report?period_start=2026-12-01&period_end=2027-03-01", { key });
+    const { page } = await visit();
+    await open(page, key);
+    await go(page, "/console/reports");
+    await shown(page);
+    const { body } = await service.send("/v1/compliance/article14", { key });
+    const inWords = STATUS_WORDS[body.overall_status as FindingStatus];
+    const said = await page.locator("main").innerText();
+    assert.ok(said.includes(VERDICT_WORDS[body.overall_verdict as VerdictStatus]), said);
+    for (const words of [inWords, "y the scores alone"]) assert.ok(!said.includes(words), said);
+    await page.getByText("Scores alone, as if each were exact").click();
+    const statuses = page.locator("details").filter({ hasText: "Scores alone" }).getByRole("listitem");
+    assert.deepEqual(await statuses.allInnerTexts(), [
+      `All measures together: ${inWords}`,
+      ...body.measures.map(({ paragraph, status }: { paragraph: string; status: FindingStatus }) =>
+        `Article ${paragraph}: ${STATUS_WORDS[status]}`
+      ),
+    ]);
+    await assertAccessible(page, "the statuses by the scores alone");
+    // The file has what the API says.
+    const download = page.waitForEvent("download");
+    await page.getByRole("button", { name: "CSV: save Issued reports" }).click();
+    const file = await Deno.readTextFile(await (await download).path());
+    assert.match(file, /overall_status/);
+
+    // The score has a band in words; the verdict beside it has the colour.
+    await go(page, "/console/operators/reviewer-farah");
+    await shown(page);
+    assert.equal(await page.locator(".band").count(), 0);
+    await page.locator(".tile").filter({ hasText: "JIS" }).getByText("At risk", { exact: true }).waitFor();
+  },
+);
 
 lookTest("a view is as old as the oldest of what it shows", async (visit, { key }) => {
   const { page, expectErrors } = await visit();

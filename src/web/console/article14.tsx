@@ -1,7 +1,8 @@
 /** The measures of Article 14 over the last 90 days. */
 import { Article14Heading } from "./article14_heading.tsx";
 import { passingInWords } from "./measure_words.ts";
-import { Answered, Figure, Rows, Status, VerdictMark } from "./parts.tsx";
+import { Answered, Figure, Rows } from "./parts.tsx";
+import { ScoresAlone, Status, VerdictOrStatus } from "./scores_alone.tsx";
 import type { Article14 } from "./types.ts";
 import { useAnswer } from "./use_answer.ts";
 
@@ -19,12 +20,11 @@ function Measures({ measures, overall_verdict, overall_status, statement }: Arti
   return (
     <>
       <p>
-        All measures together: <VerdictMark status={overall_verdict} /> and, by the scores alone,{" "}
-        <Status status={overall_status} />
+        All measures together: <VerdictOrStatus verdict={overall_verdict} status={overall_status} />
       </p>
       <Rows
         label="Measures of Article 14(4)"
-        columns={["Measure", "Verdict", "By the scores alone", "Who passes", "#Passing"]}
+        columns={["Measure", "Verdict", "Who passes", "#Passing"]}
       >
         {measures.map((measure, index) => (
           <tr key={measure.paragraph}>
@@ -33,10 +33,7 @@ function Measures({ measures, overall_verdict, overall_status, statement }: Arti
               <span class="second">Article {measure.paragraph}</span>
             </th>
             <td>
-              <VerdictMark status={measure.verdict} />
-            </td>
-            <td>
-              <Status status={measure.status} />
+              <VerdictOrStatus verdict={measure.verdict} status={measure.status} />
             </td>
             <td class="small">{passingInWords(measure.metric)}</td>
             <td class="number">
@@ -46,6 +43,20 @@ function Measures({ measures, overall_verdict, overall_status, statement }: Arti
           </tr>
         ))}
       </Rows>
+      {overall_verdict !== null && (
+        <ScoresAlone>
+          <ul>
+            <li>
+              All measures together: <Status status={overall_status} />
+            </li>
+            {measures.map(({ paragraph, status }) => (
+              <li key={paragraph}>
+                Article {paragraph}: <Status status={status} />
+              </li>
+            ))}
+          </ul>
+        </ScoresAlone>
+      )}
       <p class="note">{statement}</p>
     </>
   );

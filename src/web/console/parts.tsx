@@ -5,8 +5,7 @@
 import { type ComponentChildren, Fragment } from "preact";
 import { useContext, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { VerdictStatus } from "../../domain/enums.ts";
-import type { FindingStatus } from "../../domain/report.ts";
-import { nameInWords, NO_DATA, scoreInWords, STATUS_WORDS } from "../../pages/wording.ts";
+import { nameInWords, NO_DATA, scoreInWords } from "../../pages/wording.ts";
 import { VERDICT_WORDS } from "../../scoring/verdict_words.ts";
 import type { ApiError } from "../shared/api.ts";
 import { SessionContext } from "./session.tsx";
@@ -239,22 +238,9 @@ export function Tile({ name, more, children }: {
   );
 }
 
-export function Band({ band }: { readonly band: string }) {
-  return <span class={`band ${wireNameOf(band)}`}>{bandInWords(band)}</span>;
-}
-
-/** A band's name where a verdict beside it has the colour. */
+/** A band's name. It has no colour: the verdict near it has one. */
 export function bandInWords(band: string): string {
-  return nameInWords(wireNameOf(band));
-}
-
-function wireNameOf(band: string): string {
-  return band.toLowerCase().replaceAll(" ", "_");
-}
-
-/** The status by the scores alone, as if each were exact. It is said quietly beside the verdict, which asks how sure the scores are. */
-export function Status({ status }: { readonly status: FindingStatus }) {
-  return <span class="muted">{STATUS_WORDS[status]}</span>;
+  return nameInWords(band.toLowerCase().replaceAll(" ", "_"));
 }
 
 const VERDICT_TONES: Readonly<Record<VerdictStatus, string>> = {

@@ -6,7 +6,8 @@ import { nameInWords } from "../../../pages/wording.ts";
 import { VERDICT_WORDS } from "../../../scoring/verdict_words.ts";
 import { Drawing } from "../../shared/drawing.tsx";
 import { NeedsAttention } from "../attention.tsx";
-import { addressOf, Answered, Empty, Figure, Status, Tile, toneOf, VerdictMark, View } from "../parts.tsx";
+import { addressOf, Answered, Empty, Figure, Tile, toneOf, VerdictMark, View } from "../parts.tsx";
+import { ScoresAlone, Status } from "../scores_alone.tsx";
 import { may, useSession } from "../session.tsx";
 import type { Dashboard, Weeks } from "../types.ts";
 import { useAnswer } from "../use_answer.ts";
@@ -20,7 +21,7 @@ export function HomeView() {
       {may(signedIn, "followUp") && <NeedsAttention />}
       <Answered asked={dashboard}>{(body) => <OrganizationSummary {...body} />}</Answered>
       <LastWeeks />
-      {dashboard.loaded.state === "ready" && <ScoresAlone {...dashboard.loaded.body} />}
+      {dashboard.loaded.state === "ready" && <FiguresOfScores {...dashboard.loaded.body} />}
     </View>
   );
 }
@@ -105,11 +106,10 @@ function OrganizationSummary({ dashboard, domain, tier }: Dashboard) {
 }
 
 /** The figures of the specification, which take each score as if it were exact. */
-function ScoresAlone({ dashboard }: Dashboard) {
+function FiguresOfScores({ dashboard }: Dashboard) {
   const { compliance_status: status, organization_rule: rule } = dashboard;
   return (
-    <details>
-      <summary>Scores alone, as if each were exact</summary>
+    <ScoresAlone>
       <ul class="tiles">
         <Tile name="Operators">
           <Figure of="dashboard.total_operators" value={dashboard.total_operators} />
@@ -136,7 +136,7 @@ function ScoresAlone({ dashboard }: Dashboard) {
         ))}
       </div>
       <Drawing of={bandsFigure(dashboard.band_distribution)} />
-    </details>
+    </ScoresAlone>
   );
 }
 

@@ -7,7 +7,17 @@ import { nameInWords, shareInWords } from "../../../pages/wording.ts";
 import { Drawing } from "../../shared/drawing.tsx";
 import { Cause, NextStep } from "../cause.tsx";
 import { DecisionRows } from "../decision_rows.tsx";
-import { addressOf, Answered, Band, Empty, Figure, Instant, Tile, VerdictMark, View } from "../parts.tsx";
+import {
+  addressOf,
+  Answered,
+  bandInWords,
+  Empty,
+  Figure,
+  Instant,
+  Tile,
+  VerdictMark,
+  View,
+} from "../parts.tsx";
 import { Recommendation, SetBefore, SetNow } from "../practice.tsx";
 import { ErasedNotice, Records } from "../records.tsx";
 import { reviewerInWords } from "../reviewers.tsx";
@@ -217,7 +227,7 @@ function OperatorSummary(
   return (
     <>
       <ul class="tiles">
-        <Tile name="JIS" more={<Band band={profile.band} />}>
+        <Tile name="JIS" more={bandInWords(profile.band)}>
           <Figure of="profile.jis" value={profile.jis} />
         </Tile>
         <Tile

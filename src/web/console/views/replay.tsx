@@ -5,7 +5,7 @@ import type { Verdict } from "../../../scoring/verdict.ts";
 import { verdictInWords } from "../../../scoring/verdict_words.ts";
 import { joinWithAnd } from "../../../scoring/wording.ts";
 import { FROM_PRIOR } from "../../../pages/jis_plot.ts";
-import { addressOf, Answered, Band, Figure, Instant, Tile, toneOf, View } from "../parts.tsx";
+import { addressOf, Answered, bandInWords, Figure, Instant, Tile, toneOf, View } from "../parts.tsx";
 import { type Column, Table } from "../table.tsx";
 import { Reviewer } from "../reviewers.tsx";
 import { save } from "../../shared/save.ts";
@@ -75,7 +75,7 @@ function Tiles(replay: Replay) {
     <ul class="tiles">
       {kind === "score"
         ? (
-          <Tile name="JIS" more={<Band band={String(recorded.band)} />}>
+          <Tile name="JIS" more={bandInWords(String(recorded.band))}>
             <Figure of="recorded.jis" value={recorded.jis as number} />
           </Tile>
         )

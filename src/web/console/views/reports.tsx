@@ -5,7 +5,8 @@ import { lastFullQuarter } from "../../../domain/period.ts";
 import { periodInWords } from "../../../pages/period_words.ts";
 import { Article14Measures } from "../article14.tsx";
 import { VERDICT_PLACES } from "../operator_rows.tsx";
-import { addressOf, Answered, Empty, Failure, Instant, Pages, Status, VerdictMark, View } from "../parts.tsx";
+import { addressOf, Answered, Empty, Failure, Instant, Pages, View } from "../parts.tsx";
+import { VerdictOrStatus } from "../scores_alone.tsx";
 import { useCaller } from "../session.tsx";
 import { type Column, Table } from "../table.tsx";
 import type { ReportAnswer, Reports } from "../types.ts";
@@ -25,15 +26,8 @@ const COLUMNS: readonly Column<Report>[] = [{
 }, {
   head: "Verdict",
   order: { name: "verdict", keyOf: ({ verdict }) => verdict && VERDICT_PLACES[verdict] },
-  cell: ({ verdict }) => <VerdictMark status={verdict} />,
-}, {
-  head: "By the scores alone",
-  order: { name: "overall_status", keyOf: ({ overall_status }) => overall_status },
-  cell: ({ overall_status, status_certain }) => (
-    <>
-      <Status status={overall_status} />
-      {!status_certain && <div class="small muted">could turn either way</div>}
-    </>
+  cell: ({ verdict, overall_status, status_certain }) => (
+    <VerdictOrStatus verdict={verdict} status={overall_status} isCertain={status_certain} />
   ),
 }, {
   head: "Issued",
