@@ -95,6 +95,16 @@ alertsTest(
     for (const text of [alert.statement, alert.next_step]) {
       assert.ok(await region.getByText(text).isVisible(), text);
     }
+    for (
+      const text of [
+        /found an entry that is not as it was signed/,
+        /^The evidence of the organization: chain org\/acme, entry 0 \(/,
+        /^None: a case follows up on one reviewer/,
+        /the administrator of the service keeps the alert\./,
+      ]
+    ) {
+      assert.ok(await region.getByRole("definition").filter({ hasText: text }).isVisible(), `${text}`);
+    }
     assert.equal(
       await region.getByRole("link", { name: "How to verify offline" }).getAttribute("href"),
       "/docs/verify-offline",
@@ -109,6 +119,9 @@ alertsTest(
     await page.keyboard.press("Enter");
     await page.getByText("No alert is open.").waitFor();
     await page.getByText("Acknowledged: Altered evidence.").waitFor();
+    for (const rule of ["Unusual use", "Lost probes", "Altered evidence", "Altered audit log"]) {
+      assert.ok(await page.getByRole("term").filter({ hasText: rule }).isVisible(), rule);
+    }
     assert.deepEqual(await listed(alerted), []);
 
     await page.getByLabel("Show").selectOption("All, with those that were acknowledged");
@@ -220,7 +233,7 @@ for (const theme of THEMES) {
       await page.getByText("No alert is open.").waitFor();
       await assertAccessible(page, "no open alert");
       await go(page, "/console/alerts?state=all");
-      await page.getByText(/^Severity .* Acknowledged /).waitFor();
+      await page.locator(".alert .status", { hasText: "Acknowledged" }).waitFor();
       await shown(page);
       await assertAccessible(page, "an acknowledged alert");
       await assertFits(page, "an acknowledged alert");

@@ -1,13 +1,13 @@
 /** Alerts about the organization: what happened, what to do next, and who has seen it. */
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
-import { acknowledgerInWords, ALERT_WORDS } from "../alert_words.ts";
-import { Confirmed } from "../confirmed.tsx";
-import { addressOf, Answered, Empty, Figure, Instant, Pages, View } from "../parts.tsx";
-import { Reviewer } from "../reviewers.tsx";
-import { may, useCaller, useSession } from "../session.tsx";
-import type { AlertAcknowledged, Alerts } from "../types.ts";
-import { useAction, useAnswer } from "../use_answer.ts";
+import { AlertNotice } from "../alert_notice.tsx";
+import { ALERT_RULES, ALERT_WORDS } from "../alert_words.ts";
+import { Choice } from "../filters.tsx";
+import { useProbeCases } from "../lost_probes.tsx";
+import { addressOf, Answered, Empty, Pages, View } from "../parts.tsx";
+import type { Alerts, Cases } from "../types.ts";
+import { type Asked, useAnswer } from "../use_answer.ts";
 
 const PATH = "/console/alerts";
 const PAGE = "25";
@@ -27,47 +27,61 @@ export function AlertsView() {
   };
   return (
     <View title="Alerts">
+      <p>
+        An alert says that something is wrong with the organization as a whole: with the use of its keys, its
+        sealed probes or its signed records. A case follows up on one reviewer (
+        <a href="/console/cases">all cases</a>). Only an acknowledgement clears an alert: by an officer, an
+        admin, the organization's own key, or the administrator of the service.
+      </p>
       <div class="filters">
-        <div class="field">
-          <label for="alert-state">Show</label>
-          <select
-            id="alert-state"
-            value={state}
-            onChange={(event) => {
-              setSaid("");
-              route(addressOf(PATH, { state: event.currentTarget.value }));
-            }}
-          >
-            <option value="">Open ones</option>
-            <option value="all">All, with those that were acknowledged</option>
-          </select>
-        </div>
+        <Choice
+          id="alert-state"
+          label="Show"
+          value={state}
+          options={[["", "Open ones"], ["all", "All, with those that were acknowledged"]]}
+          onChosen={(chosen) => {
+            setSaid("");
+            route(addressOf(PATH, { state: chosen }));
+          }}
+        />
       </div>
       <p role="status">{said}</p>
       <Answered asked={asked}>
-        {({ alerts, next_cursor: next }) =>
-          alerts.length === 0 && next === null
-            ? (
-              <Empty>
-                <p>{state === "all" ? "There were no alerts." : "No alert is open."}</p>
-              </Empty>
-            )
-            : (
-              <>
-                {openFirst(alerts).map(([alert, index]) => (
-                  <AlertNotice
-                    key={alert.alert_id}
-                    alert={alert}
-                    of={`alerts.${index}`}
-                    onSeen={() => onSeen(alert)}
-                  />
-                ))}
-                <Pages path={PATH} query={{ state, ...(cursor === "" ? {} : { cursor }) }} next={next} />
-              </>
-            )}
+        {({ alerts, next_cursor: next }) => {
+          if (alerts.length === 0 && next === null) return <NoAlert isAll={state === "all"} />;
+          const List = alerts.some(({ kind }) => kind === "PROBE_LOST") ? NoticesWithCases : Notices;
+          return (
+            <>
+              <List alerts={alerts} onSeen={onSeen} />
+              <Pages path={PATH} query={{ state, ...(cursor === "" ? {} : { cursor }) }} next={next} />
+            </>
+          );
+        }}
       </Answered>
     </View>
   );
+}
+
+interface Listed {
+  readonly alerts: readonly Alert[];
+  readonly onSeen: (alert: Alert) => void;
+}
+
+/** Asks for the cases besides, which follow up on lost probes alone. */
+function NoticesWithCases(listed: Listed) {
+  return <Notices {...listed} cases={useProbeCases()} />;
+}
+
+function Notices({ alerts, onSeen, cases = null }: Listed & { readonly cases?: Asked<Cases> | null }) {
+  return openFirst(alerts).map(([alert, index]) => (
+    <AlertNotice
+      key={alert.alert_id}
+      alert={alert}
+      of={`alerts.${index}`}
+      cases={cases}
+      onSeen={() => onSeen(alert)}
+    />
+  ));
 }
 
 /** The alerts of a page with their places in the answer, the open ones first. */
@@ -79,129 +93,26 @@ function openFirst(alerts: readonly Alert[]): readonly (readonly [alert: Alert, 
   ];
 }
 
-function AlertNotice({ alert, of, onSeen }: {
-  readonly alert: Alert;
-  /** Its place in the answer. */
-  readonly of: string;
-  readonly onSeen: () => void;
-}) {
-  const { signedIn } = useSession();
-  const { alert_id, kind, severity, statement, next_step, created_at, raised_at } = alert;
-  const { acknowledged_at: at, acknowledged_by: by } = alert;
-  return (
-    <section class={`notice ${at === null ? "bad" : "none"}`} aria-labelledby={`alert-${alert_id}`}>
-      <h2 id={`alert-${alert_id}`}>{ALERT_WORDS[kind]}</h2>
-      <p>
-        <bdi>{statement}</bdi>
-      </p>
-      <Content alert={alert} of={of} />
-      {at === null && (
-        <p>
-          <strong>Next:</strong> {next_step} <NextLinks kind={kind} />
-        </p>
-      )}
-      <p class="small">
-        Severity {severity.toLowerCase()}, raised <Instant at={created_at} />
-        {raised_at !== created_at && (
-          <>
-            , last <Instant at={raised_at} />
-          </>
-        )}
-        .{at !== null && by !== null && (
-          <>
-            {" "}Acknowledged <Instant at={at} /> by <bdi>{acknowledgerInWords(by)}</bdi>.
-          </>
-        )}
-      </p>
-      {at === null && may(signedIn, "act") && <Acknowledge alert={alert} onSeen={onSeen} />}
-    </section>
-  );
-}
-
-/** The figures of an alert, or the probes that it is about. */
-function Content({ alert: { usage, probes, probe_count }, of }: {
-  readonly alert: Alert;
-  readonly of: string;
-}) {
-  if (usage !== null) {
-    return (
-      <p>
-        Scores in 24 hours: <Figure of={`${of}.usage.count_24h`} value={usage.count_24h} />; limit:{" "}
-        <Figure of={`${of}.usage.threshold`} value={usage.threshold} />.
-      </p>
-    );
-  }
-  if (probes.length === 0) return null;
+function NoAlert({ isAll }: { readonly isAll: boolean }) {
   return (
     <>
-      {probe_count > probes.length && (
-        <p>
-          The last {probes.length} of <Figure of={`${of}.probe_count`} value={probe_count} />:
-        </p>
-      )}
-      <ul>
-        {probes.map(({ probe_id, operator_id }) => (
-          <li key={probe_id}>
-            <code>{probe_id}</code>, shown to{" "}
-            {operator_id === null ? "an erased reviewer" : <Reviewer id={operator_id} />}
-          </li>
+      <Empty>
+        <p>{isAll ? "There were no alerts." : "No alert is open."}</p>
+        {!isAll && (
+          <p>
+            <a href={addressOf(PATH, { state: "all" })}>See those that were acknowledged</a>
+          </p>
+        )}
+      </Empty>
+      <h2>What raises an alert</h2>
+      <dl class="rules">
+        {(Object.keys(ALERT_WORDS) as Alert["kind"][]).map((kind) => (
+          <div key={kind}>
+            <dt>{ALERT_WORDS[kind]}</dt>
+            <dd>{ALERT_RULES[kind]}</dd>
+          </div>
         ))}
-      </ul>
+      </dl>
     </>
-  );
-}
-
-/** The place at which the next step can be done. */
-function NextLinks({ kind }: Pick<Alert, "kind">) {
-  const { signedIn } = useSession();
-  switch (kind) {
-    case "USAGE_ANOMALY":
-      return may(signedIn, "administer")
-        ? <a href="/console/key">Look at the keys</a>
-        : <>An admin sees them under Keys.</>;
-    case "PROBE_LOST":
-      return null;
-    case "CHAIN_TAMPERED":
-    case "ADMIN_CHAIN_TAMPERED":
-      return (
-        <>
-          <a href="/docs/verify-offline">How to verify offline</a>, or{" "}
-          <a href="/console/verify">verify a bundle here</a>.
-        </>
-      );
-  }
-}
-
-function Acknowledge({ alert: { alert_id, kind }, onSeen }: {
-  readonly alert: Alert;
-  readonly onSeen: () => void;
-}) {
-  const caller = useCaller();
-  const { busy, error, run } = useAction<AlertAcknowledged>();
-  const acknowledge = async () => {
-    const path = `/v1/organization/alerts/${alert_id}/ack`;
-    const done = await run((patience) =>
-      caller.json<AlertAcknowledged>({ method: "POST", path }, { patience })
-    );
-    if (done !== null) onSeen();
-    return done !== null;
-  };
-  return (
-    <Confirmed
-      button="Acknowledge"
-      title={`Acknowledge: ${ALERT_WORDS[kind]}`}
-      happens={[
-        "The alert is open no longer, for everybody in the organization.",
-        "The audit log records that you have seen it, and when (ALERT_ACKNOWLEDGED). This cannot be taken back.",
-      ]}
-      stays={[
-        "The cause stays as it is until somebody ends it.",
-        "The administrator of the service keeps the alert.",
-        ...(kind === "PROBE_LOST" ? ["Another probe that is lost on the same day opens it again."] : []),
-      ]}
-      ways={[{ label: "Acknowledge the alert", act: acknowledge }]}
-      busy={busy}
-      error={error}
-    />
   );
 }
