@@ -8,7 +8,7 @@ import { VERDICT_STATUSES } from "./enums.ts";
 import { hash32 } from "./hash.ts";
 import { isoTimestamp } from "./instant.ts";
 import { operatorIdSchema } from "./interaction.ts";
-import { change30Days } from "./operator.ts";
+import { change30Days, ratesBehindSchema } from "./operator.ts";
 import { envelopeFields, points } from "./score.ts";
 import { userIdSchema } from "./user.ts";
 
@@ -159,6 +159,10 @@ const presentSchema = caseFiguresSchema.extend({
     description: "Recent JIS minus long-term JIS, in points; negative if the JIS declines.",
   }),
   change_30_days: change30Days,
+  rates: ratesBehindSchema.nullable().meta({
+    description:
+      "How the operator judges in the work on which the verdict rests, as `estimates` of the profile says it; it enters no verdict. Null if the formulas of the model have none.",
+  }),
   exercise: z.object({
     run_id: z.string(),
     exercise_id: z.string(),

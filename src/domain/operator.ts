@@ -50,6 +50,15 @@ const ratePair = {
 const ratesOf = z.object(ratePair).meta({ id: "EstimatedRates" });
 const rates = (description: string) => ratesOf.nullable().meta({ description });
 
+/** The rates of the work on which a verdict rests. */
+export const ratesBehindSchema = z.object({
+  work: z.enum(["live", "high_stakes", "critical"]).meta({
+    description:
+      "The work that the rates are of: the part on which the verdict rests, or `live`, all live work, if that part has none of its own.",
+  }),
+  ...ratePair,
+}).meta({ id: "RatesBehind" });
+
 /** How the operator judges, beside the score; intervals hold the quantity with 90 %. */
 const estimatesSchema = z.object({
   error_rate: share.meta({

@@ -1,5 +1,11 @@
 /** Why an operator's verdict is what it is, and what to do next, in sentences. */
-import { ESTIMATE_LEVEL, type Estimates, type RateEstimate, type RatePair } from "../scoring/estimates.ts";
+import {
+  ESTIMATE_LEVEL,
+  type Estimates,
+  type RateEstimate,
+  type RatePair,
+  type RatesBehind,
+} from "../scoring/estimates.ts";
 import { partInWords, verdictReason } from "../scoring/verdict_words.ts";
 import type { Verdict } from "../scoring/verdict.ts";
 import { rateInWords, SAYS_LITTLE, saysLittle } from "./estimates.ts";
@@ -55,6 +61,34 @@ function habitInWords(
     ...(right === null ? [] : [`${does[right]} most right advice`]),
   ];
   return said.length === 0 ? null : said.join(" and ");
+}
+
+/** How an operator judges, for a list: the habit, if the intervals settle one, and the sentence that begins with it. */
+export interface ShortConduct {
+  readonly habit: string;
+  readonly sentence: string;
+}
+
+/** The conduct of {@link conductInWords} in one sentence. Without a settled habit the first rate stands in its place. */
+export function conductInShort(
+  { work, departs_when_wrong: wrong, departs_when_right: right }: RatesBehind,
+): ShortConduct {
+  const where = work === "live" ? "" : ` on ${partInWords(work)}`;
+  const does = habitInWords({ wrong: mostlyOf(wrong), right: mostlyOf(right) });
+  const known = countInWords(wrong.cases, "known case");
+  const rates = `from wrong advice in ${rateInWords(wrong.mean)} (${rateInWords(wrong.low)} to ${
+    rateInWords(wrong.high)
+  }, ${known}), from right advice in ${rateInWords(right.mean)}.`;
+  if (does === null) {
+    return {
+      habit: `Departs from wrong advice in ${rateInWords(wrong.mean)}${where}`,
+      sentence: `Departs${where} ${rates}`,
+    };
+  }
+  // The habit in both kinds of advice ends with a clause of its own.
+  const comma = where !== "" && does.includes(",") ? "," : "";
+  const habit = does.charAt(0).toUpperCase() + does.slice(1);
+  return { habit: `${habit}${comma}${where}`, sentence: `${habit}${comma}${where}: departs ${rates}` };
 }
 
 /** An exercise that is set and not over. */

@@ -19,6 +19,7 @@ import {
 import type { ModelDocument } from "./model.ts";
 import type { OperatorState } from "./state.ts";
 import { errorRate } from "./points.ts";
+import type { Verdict } from "./verdict.ts";
 
 /** A quantity: its mean, and the interval that holds it with 90 %. */
 export interface Estimate {
@@ -35,6 +36,11 @@ export interface RateEstimate extends Estimate {
 export interface RatePair {
   readonly departs_when_wrong: RateEstimate;
   readonly departs_when_right: RateEstimate;
+}
+
+/** Both rates in the work on which a verdict rests: `live` is all live work, for a part that has no rates of its own. */
+export interface RatesBehind extends RatePair {
+  readonly work: "live" | "high_stakes" | "critical";
 }
 
 /** In wire names; rates to four decimals, other quantities to two. */
@@ -98,6 +104,22 @@ export function estimatesOf(model: ModelDocument, { ev }: OperatorState): Estima
     probes: knownRates(probes),
     probe_effect: effectOf(probes, labelled),
   };
+}
+
+/** The rates behind a verdict on a part of the work, as {@link estimatesOf} has them; null with the formulas before `jis-3`. */
+export function ratesBehind(
+  model: ModelDocument,
+  { ev }: OperatorState,
+  part: Verdict["part"],
+): RatesBehind | null {
+  if (model.discrimination === undefined) return null;
+  const parts = ev ?? NO_PARTS;
+  const own = part === "high_stakes" || part === "critical"
+    ? { work: part, rates: knownRates(graveWork(model, parts, part)) }
+    : null;
+  return own !== null && own.rates !== null
+    ? { work: own.work, ...own.rates }
+    : { work: "live", ...ratesOf(partPosterior(model, allLive(parts))) };
 }
 
 interface PartPosterior {

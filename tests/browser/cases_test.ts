@@ -3,7 +3,7 @@
  * ended with its effect, each within three clicks.
  */
 import assert from "node:assert/strict";
-import { isSaidByVerdict, nextInWords, reasonInWords } from "../../src/web/console/case_words.ts";
+import { conductOf, isSaidByVerdict, nextInWords, reasonInWords } from "../../src/web/console/case_words.ts";
 import { waitInWords } from "../../src/pages/operator_cause.ts";
 import { scoreInWords } from "../../src/pages/wording.ts";
 import { VERDICT_WORDS } from "../../src/scoring/verdict_words.ts";
@@ -123,6 +123,10 @@ casesTest(
       assert.ok(said.includes(VERDICT_WORDS[one.present.verdict as keyof typeof VERDICT_WORDS]), said);
       // The mark says some causes already; a sentence that says more stands in the row.
       assert.equal(said.includes(reasonInWords(one)), !isSaidByVerdict(one), said);
+      if (isSaidByVerdict(one)) {
+        const link = await row.locator("a[href^='/console/cases/']").first().innerText();
+        assert.equal(link, conductOf(one)!.habit, "the cause does not repeat the mark");
+      }
       for (const name of ["jis", "low", "high"]) {
         const figure = row.locator(`[data-figure$='.present.${name}']`);
         assert.equal(await figure.getAttribute("data-exact"), String(one.present[name]));

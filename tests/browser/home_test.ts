@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
-import { CAUSE_WORDS, nextInWords, reasonInWords } from "../../src/web/console/case_words.ts";
+import { CAUSE_WORDS, conductOf, nextInWords, reasonInWords } from "../../src/web/console/case_words.ts";
 import { weekInWords } from "../../src/pages/week_plots.ts";
 import { scoreInWords } from "../../src/pages/wording.ts";
 import { assertAccessible, assertFits, browserTests, THEMES } from "./browser.ts";
@@ -46,6 +46,17 @@ homeTest(
       const said = await items.nth(index).innerText();
       for (const text of [one.operator_id, reasonInWords(one), nextInWords(one)]) {
         assert.ok(said.includes(text), `${text} in ${said}`);
+      }
+      // How the operator judges comes before the interval and the counts.
+      const { departs_when_wrong: wrong } = one.present.rates;
+      const conduct = conductOf(one);
+      assert.equal(conduct !== null, one.cause === "at_risk");
+      if (conduct !== null) {
+        assert.ok(said.indexOf(conduct.sentence) >= 0, `${conduct.sentence} in ${said}`);
+        assert.ok(said.indexOf(conduct.sentence) < said.indexOf(reasonInWords(one)), said);
+        const habit = wrong.high < 0.5 ? "Follows" : "Turns down or changes";
+        const beginning = `${habit} most advice, right or wrong: departs from wrong advice in `;
+        assert.ok(conduct.sentence.startsWith(beginning), conduct.sentence);
       }
       // The mark of the verdict says some causes already: nothing stands twice.
       const cause = CAUSE_WORDS[one.cause as keyof typeof CAUSE_WORDS];

@@ -248,6 +248,27 @@ Deno.test(
 );
 
 Deno.test(
+  "the present state of a case has the rates of the work on which the verdict rests, as the profile has them",
+  withHarness(async (harness) => {
+    const key = await harness.organization("acme");
+    await review(harness, key, { operator: "a", cases: careless(60) });
+    await review(harness, key, {
+      operator: "b",
+      cases: [...careful(40), ...careless(40, { stakes: "high_stakes" })],
+    });
+    for (const [operator, work] of [["a", "live"], ["b", "high_stakes"]] as const) {
+      const body = { operator_id: operator, statement: "A look at the rates." };
+      const { case_id } = (await harness.send("/v1/cases", { key, body })).body;
+      const { present } = await ask(harness, key, `/v1/cases/${case_id}?include=present`);
+      const { estimates, verdict } = (await ask(harness, key, profilePath(operator))).profile;
+      const { departs_when_wrong, departs_when_right } = work === "live" ? estimates : estimates[work];
+      assert.equal(verdict.part, work === "live" ? "all" : work);
+      assert.deepEqual(present.rates, { work, departs_when_wrong, departs_when_right });
+    }
+  }, MODEL),
+);
+
+Deno.test(
   "a late label changes the stored verdict at once, in the profile, the list and the dashboard; the recorded score stays",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");

@@ -1,6 +1,6 @@
 /** Why an operator's verdict is what it is, and what to do next, in sentences. */
 import assert from "node:assert/strict";
-import { conductInWords, type NextStep, nextStep } from "../../src/pages/operator_cause.ts";
+import { conductInShort, conductInWords, type NextStep, nextStep } from "../../src/pages/operator_cause.ts";
 import type { Estimates } from "../../src/scoring/estimates.ts";
 import type { Verdict } from "../../src/scoring/verdict.ts";
 
@@ -84,6 +84,26 @@ Deno.test("the conduct says of a rate from few known cases that it says little",
     said(2, 1),
     " Both rates say little: they rest on 2 known cases of wrong advice and 1 of right advice.",
   );
+});
+
+Deno.test("in a list the habit comes first, with the work that it is of, and without one the rate of wrong advice", () => {
+  const short = (wrong: number, right: number, work: "live" | "critical" = "live") =>
+    conductInShort({ work, departs_when_wrong: rate(wrong), departs_when_right: rate(right) });
+  assert.deepEqual(short(0.07, 0.06), {
+    habit: "Follows most advice, right or wrong",
+    sentence:
+      "Follows most advice, right or wrong: departs from wrong advice in 7 % (2 % to 12 %, 9 known cases), from right advice in 6 %.",
+  });
+  assert.deepEqual(short(0.5, 0.52, "critical"), {
+    habit: "Departs from wrong advice in 50 % on the critical cases",
+    sentence:
+      "Departs on the critical cases from wrong advice in 50 % (45 % to 55 %, 9 known cases), from right advice in 52 %.",
+  });
+  assert.equal(
+    short(0.1, 0.2, "critical").habit,
+    "Follows most advice, right or wrong, on the critical cases",
+  );
+  assert.equal(short(0.5, 0.1, "critical").habit, "Follows most right advice on the critical cases");
 });
 
 const NOTHING = {

@@ -2,6 +2,7 @@
 import type { Proving, Reading, Scoring, Writing } from "../shared/capabilities.ts";
 import type { CaseFigures, PresentState } from "../../domain/case.ts";
 import { currentTrend } from "../../scoring/decay.ts";
+import { ratesBehind } from "../../scoring/estimates.ts";
 import { newestQuery, operatorNamed } from "../../store/interactions.ts";
 import { operatorQuery } from "../../store/operators.ts";
 import { type OpenRun, openRunsOf } from "../exercises/list.ts";
@@ -25,7 +26,7 @@ export async function readCurrent(dependencies: Reading & Scoring, orgId: string
 }
 
 /**
- * The figures of some operators now with their trend and their change in 30 days, and the exercise that each is set and that is not over, by operator; without
+ * The figures of some operators now with their trend, their change in 30 days and the rates behind the verdict, and the exercise that each is set and that is not over, by operator; without
  * those who were never scored.
  * @throws {AlteredError}; {AlteredRows}.
  */
@@ -47,6 +48,7 @@ export async function presentOf(
         ...current.figures,
         trend: currentTrend(document, current.state),
         change_30_days: changes.get(id) ?? null,
+        rates: ratesBehind(document, current.state, current.verdict?.part ?? "all"),
         exercise: runs.has(id) ? openExercise(runs.get(id)!) : null,
       }]]
     ),

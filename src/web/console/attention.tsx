@@ -1,7 +1,7 @@
 /** The people who need attention: the open cases by need, each with its cause, its trend and one next step. */
 import { dayInWords, scoreInWords } from "../../pages/wording.ts";
 import { VERDICT_WORDS } from "../../scoring/verdict_words.ts";
-import { CAUSE_WORDS, nextInWords, reasonInWords } from "./case_words.ts";
+import { CAUSE_WORDS, conductOf, nextInWords, reasonInWords } from "./case_words.ts";
 import { Answered, Empty, Figure, VerdictMark } from "./parts.tsx";
 import { Reviewer, reviewerInWords } from "./reviewers.tsx";
 import { useSession } from "./session.tsx";
@@ -62,6 +62,7 @@ function Item({ one, index }: { readonly one: Cases["cases"][number]; readonly i
   const verdict = present?.verdict ?? null;
   // The mark beside it says the same.
   const isSaid = verdict !== null && VERDICT_WORDS[verdict] === CAUSE_WORDS[cause];
+  const conduct = conductOf(one);
   return (
     <li>
       <div class="person">
@@ -80,7 +81,8 @@ function Item({ one, index }: { readonly one: Cases["cases"][number]; readonly i
       </div>
       <div class="why">
         {!isSaid && <strong>{CAUSE_WORDS[cause]}</strong>}
-        <p>
+        {conduct !== null && <p>{conduct.sentence}</p>}
+        <p class={conduct === null ? undefined : "small muted"}>
           <bdi>{reasonInWords({ cause, statement })}</bdi>
         </p>
       </div>

@@ -1,7 +1,14 @@
 /** Cases as rows: who, how the reviewer is judged now, why, what comes next, and who looks after it. */
 import { CASE_STATES, isOpenCase } from "../../domain/case_states.ts";
 import { dayInWords } from "../../pages/wording.ts";
-import { CAUSE_WORDS, isSaidByVerdict, nextInWords, reasonInWords, STATE_WORDS } from "./case_words.ts";
+import {
+  CAUSE_WORDS,
+  conductOf,
+  isSaidByVerdict,
+  nextInWords,
+  reasonInWords,
+  STATE_WORDS,
+} from "./case_words.ts";
 import { Figure, Instant, VerdictMark } from "./parts.tsx";
 import { Reviewer } from "./reviewers.tsx";
 import { type Column, type Ordering, Table } from "./table.tsx";
@@ -42,16 +49,22 @@ const COLUMNS: readonly Column<Case>[] = [{
   class: "cause",
   onCard: "line",
   order: { name: "cause", keyOf: ({ cause }) => CAUSE_WORDS[cause] },
-  cell: (row) => (
-    <div class="three-lines">
-      <a href={`/console/cases/${row.case_id}`}>{CAUSE_WORDS[row.cause]}</a>
-      {!isSaidByVerdict(row) && (
-        <span class="second" title={reasonInWords(row)}>
-          <bdi>{reasonInWords(row)}</bdi>
-        </span>
-      )}
-    </div>
-  ),
+  cell: (row) => {
+    const isSaid = isSaidByVerdict(row);
+    const conduct = isSaid ? conductOf(row) : null;
+    return (
+      <div class="three-lines">
+        <a href={`/console/cases/${row.case_id}`} title={conduct?.sentence}>
+          {conduct?.habit ?? CAUSE_WORDS[row.cause]}
+        </a>
+        {!isSaid && (
+          <span class="second" title={reasonInWords(row)}>
+            <bdi>{reasonInWords(row)}</bdi>
+          </span>
+        )}
+      </div>
+    );
+  },
 }, {
   head: "Next step",
   cell: (row) =>

@@ -1,6 +1,6 @@
 /** Cases in words. */
-import type { CaseCause, CaseState, CaseStep } from "../../domain/case_states.ts";
-import { waitInWords } from "../../pages/operator_cause.ts";
+import { type CaseCause, type CaseState, type CaseStep, isOpenCase } from "../../domain/case_states.ts";
+import { conductInShort, type ShortConduct, waitInWords } from "../../pages/operator_cause.ts";
 import { partInWords, VERDICT_WORDS } from "../../scoring/verdict_words.ts";
 import type { Cases } from "./types.ts";
 
@@ -67,6 +67,19 @@ export function isSaidByVerdict({ cause, statement, present }: Pick<
   const verdict = present?.verdict ?? null;
   return verdict !== null && VERDICT_WORDS[verdict] === CAUSE_WORDS[cause] &&
     reasonInWords({ cause, statement }).startsWith(`The score on ${partInWords("all")} `);
+}
+
+/**
+ * How the operator judges now, if that is what the case is about; null for other causes, which their statements say, and for a case
+ * that ended.
+ */
+export function conductOf(
+  { cause, state, present }: Pick<Cases["cases"][number], "cause" | "state" | "present">,
+):
+  | ShortConduct
+  | null {
+  const rates = present?.rates ?? null;
+  return cause === "at_risk" && isOpenCase(state) && rates !== null ? conductInShort(rates) : null;
 }
 
 /** The statement of a case that stands below its cause: without the cause, with which some begin. */

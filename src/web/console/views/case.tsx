@@ -4,7 +4,14 @@ import { useRoute } from "preact-iso";
 import type { CaseStepRequest } from "../../../domain/case.ts";
 import { isOpenCase } from "../../../domain/case_states.ts";
 import { dayInWords } from "../../../pages/wording.ts";
-import { CAUSE_WORDS, nextInWords, reasonInWords, STATE_WORDS, STEP_WORDS } from "../case_words.ts";
+import {
+  CAUSE_WORDS,
+  conductOf,
+  nextInWords,
+  reasonInWords,
+  STATE_WORDS,
+  STEP_WORDS,
+} from "../case_words.ts";
 import { addressOf, Answered, Failure, Figure, Instant, Tile, toneOf, View } from "../parts.tsx";
 import { Reviewer, reviewerInWords } from "../reviewers.tsx";
 import { may, useCaller, useSession } from "../session.tsx";
@@ -76,11 +83,13 @@ interface ShownProperties {
 function Shown({ shown, ...acts }: ShownProperties) {
   const { signedIn } = useSession();
   const isOpen = isOpenCase(shown.state);
+  const conduct = conductOf(shown);
   return (
     <>
       <div class={`notice ${isOpen ? openTone(shown) : "none"}`}>
         <h2>Cause</h2>
-        <p>
+        {conduct !== null && <p>{conduct.sentence}</p>}
+        <p class={conduct === null ? undefined : "small muted"}>
           <bdi>{reasonInWords(shown)}</bdi>
         </p>
         {isOpen && (
