@@ -55,6 +55,15 @@ casesTest(
     await page.locator(`a[href="/console/cases/${first.case_id}"]`).first().click();
     await page.getByRole("heading", { level: 1, name: `${first.operator_id}: ` }).waitFor();
     await shown(page);
+    const { body: { present } }: Json = await demo.service.send(
+      `/v1/cases/${first.case_id}?include=present`,
+      { key: demo.key },
+    );
+    for (const [of, { jis }] of Object.entries({ figures: first.figures, present }) as Json) {
+      const figure = page.locator(`[data-figure='${of}.jis']`);
+      assert.equal(await figure.getAttribute("data-exact"), String(jis));
+    }
+    await page.getByText("Change since it was opened").waitFor();
     await clicks.on("button", "Take it");
     await page.getByText("In work").waitFor();
     assert.notEqual(await page.getByLabel("Owner").inputValue(), "", "the field follows the step");
@@ -63,9 +72,18 @@ casesTest(
     await page.getByLabel("Note").fill("We looked at the decisions together.");
     await clicks.on("button", "Add the note");
     await page.getByText("We looked at the decisions together.").waitFor();
-    await page.getByLabel("Due, or to look at again").fill("2031-01-31");
-    await clicks.on("button", "Wait until that day");
+    // A button waits for its owner or its day.
+    const isOff = (name: string) => page.getByRole("button", { name, exact: true }).isDisabled();
+    assert.deepEqual([await isOff("Assign"), await isOff("Wait")], [true, true]);
+    await page.getByLabel("Due", { exact: true }).fill("2031-01-30");
+    assert.deepEqual([await isOff("Assign"), await isOff("Wait")], [false, true]);
+    await page.getByLabel("Due", { exact: true }).fill("");
+    await page.getByLabel("Wait until").fill("2031-01-31");
+    assert.deepEqual([await isOff("Assign"), await isOff("Wait")], [true, false]);
+    await clicks.on("button", "Wait");
     await page.getByText("Waiting").first().waitFor();
+    assert.equal(await page.getByLabel("Wait until").inputValue(), "2031-01-31");
+    assert.equal(await page.getByLabel("Due", { exact: true }).inputValue(), "");
     await page.getByLabel("Note").fill("The score is as it was.");
     await clicks.on("button", "End it as done");
     await page.getByText("ended it as done").waitFor();
@@ -197,7 +215,10 @@ casesTest(
       await toExercise.getAttribute("href"),
       `/console/operators/${encodeURIComponent(one.operator_id)}#exercises`,
     );
-    assert.equal(await page.getByRole("link", { name: "Open the reviewer, set an exercise" }).count(), 0);
+    assert.equal(await page.getByRole("link", { name: "Open the operator, set an exercise" }).count(), 0);
+    assert.equal(await page.locator(".notice a.button.main").textContent(), "See the exercise");
+    assert.equal(await page.locator("main .main").count(), 1, "the next step has the one primary button");
+    await page.getByRole("listitem").filter({ hasText: `0 of ${run.case_count} cases` }).waitFor();
     assert.equal(await page.locator(".notice.bad").count(), 1);
     // A step changes the case, and not what is set.
     await page.getByRole("button", { name: "Take it" }).click();

@@ -98,7 +98,7 @@ walkTest(
     await page.getByText(reasonInWords(first)).waitFor();
     await officer.took(TASKS.case);
 
-    await officer.click(link("Open the reviewer, set an exercise"));
+    await officer.click(link("Open the operator, set an exercise"));
     await page.getByRole("heading", { level: 1, name: first.operator_id }).waitFor();
     const question = page.getByRole("heading", { name: `Set an exercise for ${first.operator_id}` });
     await question.waitFor();
@@ -153,7 +153,7 @@ walkTest(
     assert.ok(causes.size >= 2, `causes: ${[...causes.keys()]}`);
     for (const one of causes.values()) {
       await page.goto(`/console/cases/${one.case_id}`);
-      await page.getByRole("link", { name: "Open the reviewer, set an exercise" }).click();
+      await page.getByRole("link", { name: "Open the operator, set an exercise" }).click();
       const heading = `Set an exercise for ${one.operator_id}`;
       await page.getByRole("heading", { name: heading }).waitFor();
       assert.equal(await page.getByRole("heading", { name: heading }).count(), 1);

@@ -33,6 +33,11 @@ const ASKS_FOR_EXERCISE: ReadonlySet<CaseCause> = new Set([
   "away",
 ]);
 
+/** Whether the next step of a cause is an exercise. */
+export function asksForExercise(cause: CaseCause): boolean {
+  return ASKS_FOR_EXERCISE.has(cause);
+}
+
 /** The next step of a case that is open: the usual one, or the wait for the exercise that was set. */
 export function nextInWords({ cause, present }: Pick<Cases["cases"][number], "cause" | "present">): string {
   const exercise = present?.exercise ?? null;

@@ -9,8 +9,8 @@ export function isSteady(points: number): boolean {
   return Math.abs(points) < STEADY;
 }
 
-/** A change in points: `+2.0`, `-1.2`, or `steady`. */
+/** A change in points: `+2.0`, `−1.2`, or `steady`. */
 export function changeInWords(points: number): string {
   if (isSteady(points)) return "steady";
-  return `${points > 0 ? "+" : ""}${scoreInWords(points)}`;
+  return `${points > 0 ? "+" : "−"}${scoreInWords(Math.abs(points))}`;
 }

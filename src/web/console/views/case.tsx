@@ -4,7 +4,9 @@ import { useRoute } from "preact-iso";
 import type { CaseStepRequest } from "../../../domain/case.ts";
 import { isOpenCase } from "../../../domain/case_states.ts";
 import { dayInWords } from "../../../pages/wording.ts";
+import { CaseFigures } from "../case_figures.tsx";
 import {
+  asksForExercise,
   CAUSE_WORDS,
   conductOf,
   nextInWords,
@@ -12,7 +14,7 @@ import {
   STATE_WORDS,
   STEP_WORDS,
 } from "../case_words.ts";
-import { addressOf, Answered, Failure, Figure, Instant, Tile, toneOf, View } from "../parts.tsx";
+import { addressOf, Answered, Failure, Instant, toneOf, View } from "../parts.tsx";
 import { Reviewer, reviewerInWords } from "../reviewers.tsx";
 import { may, useCaller, useSession } from "../session.tsx";
 import type { Case } from "../types.ts";
@@ -98,15 +100,9 @@ function Shown({ shown, ...acts }: ShownProperties) {
             <p>{nextInWords(shown)}</p>
           </>
         )}
-        {shown.cause === "contest" && (
-          <p>
-            <a href={addressOf("/console/contests", { operator_id: shown.operator_id })}>
-              Read what was contested
-            </a>
-          </p>
-        )}
+        <NextActs shown={shown} />
       </div>
-      <Effect shown={shown} />
+      <CaseFigures shown={shown} />
       {isOpen && may(signedIn, "act") && <Acts shown={shown} {...acts} />}
       <h2>What was done</h2>
       <ol class="steps">
@@ -144,6 +140,34 @@ function Shown({ shown, ...acts }: ShownProperties) {
   );
 }
 
+/** The acts of the next step: one button leads on, where the step stands. */
+function NextActs({ shown }: { readonly shown: Case }) {
+  const { signedIn } = useSession();
+  const { cause, operator_id: id, present = null } = shown;
+  const isContest = cause === "contest";
+  const mayAct = isOpenCase(shown.state) && may(signedIn, "act");
+  if (!isContest && !mayAct) return null;
+  const operator = `/console/operators/${encodeURIComponent(id)}`;
+  const isSet = (present?.exercise ?? null) !== null;
+  return (
+    <p class="actions">
+      {isContest && (
+        <a class="button main" href={addressOf("/console/contests", { operator_id: id })}>
+          Read what was contested
+        </a>
+      )}
+      {mayAct && (
+        <a
+          class={asksForExercise(cause) ? "button main" : "button"}
+          href={isSet ? `${operator}#exercises` : addressOf(operator, { ask: "exercise" })}
+        >
+          {isSet ? "See the exercise" : "Open the operator, set an exercise"}
+        </a>
+      )}
+    </p>
+  );
+}
+
 /** The tone of an open case: that of the verdict now, if the case is about a verdict. */
 function openTone({ cause, present }: Case): string {
   return cause === "at_risk" ? toneOf(present?.verdict ?? null) : "fair";
@@ -154,56 +178,24 @@ function byInWords({ actor, user_id, user_name }: Pick<Case, "actor" | "user_id"
   return actor === "system" ? "the service" : "an application with a key";
 }
 
-/** The score at the opening, and what became of it. */
-function Effect({ shown: { figures, effect, steps, state } }: { readonly shown: Case }) {
-  const last = steps.at(-1)?.figures ?? null;
-  const isEnded = state === "done" && last !== null;
-  if (figures === null && !isEnded) return null;
-  return (
-    <ul class="tiles">
-      {figures !== null && (
-        <Tile
-          name="JIS when it was opened"
-          more={
-            <>
-              between <Figure of="figures.low" value={figures.low} /> and{" "}
-              <Figure of="figures.high" value={figures.high} />
-            </>
-          }
-        >
-          <Figure of="figures.jis" value={figures.jis} />
-        </Tile>
-      )}
-      {isEnded && (
-        <Tile
-          name="Effect"
-          more={effect === null
-            ? "nothing to compare with"
-            : effect.clear
-            ? "the intervals are apart"
-            : "the intervals overlap: it may be chance"}
-        >
-          {effect === null ? <Figure of={`steps.${steps.length - 1}.figures.jis`} value={last.jis} /> : (
-            <>
-              {effect.jis > 0 && "+"}
-              <Figure of="effect.jis" value={effect.jis} />
-            </>
-          )}
-        </Tile>
-      )}
-    </ul>
-  );
-}
-
 function Acts({ shown, onChanged, again, note, onNote }: ShownProperties) {
   const { signedIn: { user } } = useSession();
-  const [owner, setOwner] = useState(shown.owner ?? "");
-  const [day, setDay] = useState(shown.due_on ?? "");
+  // One day stands in the case: that on which it is due, or until which it waits.
+  const isWaiting = shown.state === "waiting";
+  const now = {
+    owner: shown.owner ?? "",
+    due: isWaiting ? "" : shown.due_on ?? "",
+    until: isWaiting ? shown.due_on ?? "" : "",
+  };
+  const [owner, setOwner] = useState(now.owner);
+  const [due, setDue] = useState(now.due);
+  const [until, setUntil] = useState(now.until);
   // The fields stand as the case stands after each step.
   useEffect(() => {
-    setOwner(shown.owner ?? "");
-    setDay(shown.due_on ?? "");
-  }, [shown.owner, shown.due_on]);
+    setOwner(now.owner);
+    setDue(now.due);
+    setUntil(now.until);
+  }, [now.owner, now.due, now.until]);
   const caller = useCaller();
   const { busy, error, run } = useAction<Case>();
   const step = async (request: DistributedOmit<CaseStepRequest, "seen">) => {
@@ -215,32 +207,23 @@ function Acts({ shown, onChanged, again, note, onNote }: ShownProperties) {
     onChanged(changed);
   };
   const said = note.trim() === "" ? null : note;
-  const due = day === "" ? null : day;
-  const operator = `/console/operators/${encodeURIComponent(shown.operator_id)}`;
+  const dueOn = due === "" ? null : due;
   const isListed = shown.owner === null || shown.owners.some(({ user_id }) => user_id === shown.owner);
   const isMine = user !== null && shown.owner === user.user_id;
   return (
     <>
       <h2 class="acts">What to do</h2>
-      <div class="actions">
-        {user !== null && !isMine && (
+      {user !== null && !isMine && (
+        <p class="actions">
           <button
-            class="main"
             type="button"
             disabled={busy}
-            onClick={() => step({ step: "assign", owner: user.user_id, due_on: due, note: null })}
+            onClick={() => step({ step: "assign", owner: user.user_id, due_on: dueOn, note: null })}
           >
             Take it
           </button>
-        )}
-        {(shown.present?.exercise ?? null) !== null
-          ? <a class="button" href={`${operator}#exercises`}>See the exercise</a>
-          : (
-            <a class="button" href={addressOf(operator, { ask: "exercise" })}>
-              Open the reviewer, set an exercise
-            </a>
-          )}
-      </div>
+        </p>
+      )}
       <div class="filters">
         <div class="field">
           <label for="case-to">Owner</label>
@@ -250,25 +233,24 @@ function Acts({ shown, onChanged, again, note, onNote }: ShownProperties) {
             {shown.owners.map(({ user_id, name }) => <option key={user_id} value={user_id}>{name}</option>)}
           </select>
         </div>
-        <div class="field">
-          <label for="case-day">Due, or to look at again</label>
-          <input
-            id="case-day"
-            type="date"
-            value={day}
-            onInput={(event) => setDay(event.currentTarget.value)}
-          />
-        </div>
+        <CaseDay id="case-due" label="Due" value={due} onInput={setDue} />
         <button
           type="button"
-          disabled={busy}
+          disabled={busy || (owner === now.owner && due === now.due)}
           onClick={() =>
-            step({ step: "assign", owner: owner === "" ? null : owner, due_on: due, note: said })}
+            step({ step: "assign", owner: owner === "" ? null : owner, due_on: dueOn, note: said })}
         >
           Assign
         </button>
-        <button type="button" disabled={busy} onClick={() => step({ step: "wait", due_on: due, note: said })}>
-          Wait until that day
+      </div>
+      <div class="filters">
+        <CaseDay id="case-until" label="Wait until" value={until} onInput={setUntil} />
+        <button
+          type="button"
+          disabled={busy || until === "" || until === now.until}
+          onClick={() => step({ step: "wait", due_on: until, note: said })}
+        >
+          Wait
         </button>
       </div>
       <div class="field">
@@ -302,6 +284,20 @@ function Acts({ shown, onChanged, again, note, onNote }: ShownProperties) {
       </div>
       {error !== null && <Failure error={error} again={again} />}
     </>
+  );
+}
+
+function CaseDay({ id, label, value, onInput }: {
+  readonly id: string;
+  readonly label: string;
+  readonly value: string;
+  readonly onInput: (day: string) => void;
+}) {
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <input id={id} type="date" value={value} onInput={(event) => onInput(event.currentTarget.value)} />
+    </div>
   );
 }
 
