@@ -39,6 +39,7 @@ const STYLES: readonly string[] = [
   "reference",
   "documents",
   "cases",
+  "touch",
   "media",
 ];
 

@@ -44,6 +44,8 @@ export interface VisitOptions {
   readonly height?: number;
   /** A name of the IANA database; the machine's zone by default. */
   readonly timezone?: string;
+  /** A telephone: the pointer is a finger. */
+  readonly isTouched?: boolean;
 }
 
 /** A name that resolves to loopback but is no secure context: its pages have no `crypto.subtle`. */
@@ -127,13 +129,15 @@ interface Watched extends Visit {
 async function open(
   browser: Browser,
   origin: string,
-  { theme = "light", width = 1200, height = 900, timezone }: VisitOptions = {},
+  { theme = "light", width = 1200, height = 900, timezone, isTouched = false }: VisitOptions = {},
 ): Promise<Watched> {
   const context = await browser.newContext({
     baseURL: origin,
     colorScheme: theme,
     viewport: { width, height },
     reducedMotion: "reduce",
+    hasTouch: isTouched,
+    isMobile: isTouched,
     ...(timezone === undefined ? {} : { timezoneId: timezone }),
   });
   // A breach that the page's script catches is told to listeners alone.
