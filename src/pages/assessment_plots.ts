@@ -1,7 +1,7 @@
 /** The plots of a run of the public demo, on its page and in the demo itself: the score case by case. */
 // @ts-types="@types/d3-scale"
 import { scaleLinear } from "d3-scale";
-import { figure, px } from "./chart.ts";
+import { figure, NARROW, px } from "./chart.ts";
 import { dotsOf, jisGrid, jisScale, levelLines, levelsInWords, strokeOf } from "./jis_plot.ts";
 import { type Markup, markup } from "./markup.ts";
 import { dataTable } from "./tables.ts";
@@ -17,14 +17,17 @@ const PLOT = { left: 36, right: 400, top: 14, bottom: 214, height: 250 };
 
 /** The score after each case; `thresholds` are drawn as dashed lines if they are known. */
 export function coursePlot(
-  { results, thresholds }: {
+  { results, thresholds, isNarrow = false }: {
     readonly results: readonly ScoreAndBand[];
     readonly thresholds?: { readonly minJis: number; readonly targetJis: number };
+    /** Whether it must be legible on a telephone. */
+    readonly isNarrow?: boolean;
   },
 ): Markup {
-  const { left, right, bottom, height } = PLOT;
+  const place = isNarrow ? { ...PLOT, right: 318 } : PLOT;
+  const { left, right, bottom, height } = place;
   const x = scaleLinear([1, Math.max(2, results.length)], [left + 8, right - 8]);
-  const y = jisScale(PLOT);
+  const y = jisScale(place);
   const dots = results.map(({ jis }, index) => ({ x: px(x(index + 1)), y: px(y(jis)) }));
   const levels = thresholds === undefined
     ? []
@@ -39,9 +42,10 @@ export function coursePlot(
       scoreInWords(Math.max(...results.map(({ jis }) => jis)))
     }.${levelsInWords(levels)}`,
     height,
-    drawing: markup`${jisGrid(y, PLOT)}
+    ...(isNarrow ? { width: NARROW } : {}),
+    drawing: markup`${jisGrid(y, place)}
 <text x="${(left + right) / 2}" y="${bottom + 24}" text-anchor="middle">case 1 to ${results.length}</text>
-${levelLines(levels, y, PLOT)}
+${levelLines(levels, y, place)}
 <g class="bar">${strokeOf(dots)}${dotsOf(dots)}</g>`,
     table: dataTable({
       columns: ["After", "JIS", "Band"],

@@ -9,6 +9,8 @@ import { type Markup, markup } from "./markup.ts";
 
 /** Width of a picture that asks for no other. */
 export const WIDTH = 520;
+/** Width of a picture whose text stays legible on a telephone, and in the half of a page. */
+export const NARROW = 420;
 /** Edges of a plot of rows, height of a row, and height of its label. */
 export const ROWS = { left: 10, right: 500, each: 36, label: 16 };
 /** Room that a mark's label needs at the right of its line; with less room it is placed at the left. */
@@ -73,7 +75,7 @@ export function figure(
 ): Markup {
   return markup`<figure id="${id}">
 <figcaption>${caption}</figcaption>
-<div class="${numbers === "beside" ? "plot" : "plot alone"}">
+<div class="${classOf(numbers, width)}">
 <svg role="img" aria-labelledby="${id}-title ${id}-desc" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" fill="currentColor" font-size="12">
 <title id="${id}-title">${caption}</title>
 <desc id="${id}-desc">${description}</desc>
@@ -87,6 +89,11 @@ ${
 ${folded(table)}`
   }
 </figure>`;
+}
+
+function classOf(numbers: Numbers, width: number): string {
+  const place = numbers === "beside" ? "plot" : "plot alone";
+  return width < WIDTH ? `${place} narrow` : place;
 }
 
 /** Numbers that are shown when somebody asks for them. */

@@ -4,7 +4,7 @@ import { scaleLinear } from "d3-scale";
 // @ts-types="@types/d3-shape"
 import { line } from "d3-shape";
 import { joinWithAnd } from "../scoring/wording.ts";
-import { bar, figure, type Numbers, px, type Row, rowPlot, ROWS, type Scale } from "./chart.ts";
+import { bar, figure, NARROW, type Numbers, px, type Row, rowPlot, ROWS, type Scale } from "./chart.ts";
 import { type Markup, markup } from "./markup.ts";
 import { dataTable } from "./tables.ts";
 import { nameInWords, pointsInWords } from "./wording.ts";
@@ -96,14 +96,19 @@ export function priorRemarks(prior: readonly string[]): Readonly<Record<string, 
   return Object.fromEntries(prior.map((name) => [name, FROM_PRIOR]));
 }
 
+/** Room at the right of a narrow plot of rows for half of its last label. */
+const MARGIN = 16;
+
 /** The dimensions, each a bar from 0 to 100, which is hollow if there is a remark on its number. */
 export function dimensionsFigure(
   dimensions: Readonly<Record<string, number>>,
-  { caption, remarks = {}, numbers }: {
+  { caption, remarks = {}, numbers, isNarrow = false }: {
     readonly caption: string;
     /** By name of the dimension: why its number is not one of the operator's cases. */
     readonly remarks?: Readonly<Record<string, string>>;
     readonly numbers?: Numbers;
+    /** Whether it must be legible on a telephone; the full remarks are then in the table alone. */
+    readonly isNarrow?: boolean;
   },
 ): Markup {
   const measured = Object.entries(dimensions).map(([name, value]) => {
@@ -117,9 +122,9 @@ export function dimensionsFigure(
       said: remark === null ? points : `${points} (${remark})`,
     };
   });
-  const x = scaleLinear([0, 100], [ROWS.left, ROWS.right]);
-  const rows = measured.map(({ name, said, remark, value }): Row => ({
-    label: `${name}: ${said}`,
+  const x = scaleLinear([0, 100], [ROWS.left, isNarrow ? NARROW - MARGIN : ROWS.right]);
+  const rows = measured.map(({ name, points, said, remark, value }): Row => ({
+    label: `${name}: ${isNarrow && remark !== null ? `${points} (${remark.split(":")[0]})` : said}`,
     draw: ({ top, height }) =>
       bar({ x, from: 0, to: value, top, height, look: remark === null ? "solid" : "hollow" }),
   }));
@@ -129,6 +134,7 @@ export function dimensionsFigure(
   }).join(" ");
   return figure({
     id: "dimensions",
+    ...(isNarrow ? { width: NARROW } : {}),
     ...(numbers === undefined ? {} : { numbers }),
     caption,
     description: `${measured.map(({ name, said }) => `${name} ${said}`).join(", ")}.`,

@@ -10,7 +10,7 @@ import { area } from "d3-shape";
 import { type Band, BANDS } from "../domain/enums.ts";
 import { curveOf, type DecayReading, projectedJis } from "../scoring/decay.ts";
 import type { Uncertainty } from "../scoring/uncertainty.ts";
-import { axisOf, bar, figure, px, type Row, rowPlot, ROWS } from "./chart.ts";
+import { axisOf, bar, figure, NARROW, px, type Row, rowPlot, ROWS } from "./chart.ts";
 import { dotsOf, jisGrid, jisScale, type Level, levelLines, levelsInWords, strokeOf } from "./jis_plot.ts";
 import { type Markup, markup } from "./markup.ts";
 import { dataTable } from "./tables.ts";
@@ -28,12 +28,12 @@ export interface HistoryPoint {
   readonly jis: number;
 }
 
-const PLOT = { left: 36, right: 405, top: 14, bottom: 172, height: 210 };
+const PLOT = { left: 36, right: 318, top: 14, bottom: 172, height: 214 };
 
 /** The number of operators in each band. */
 export function bandsFigure(distribution: Readonly<Record<Band, number>>): Markup {
   const largest = Math.max(1, ...BANDS.map((band) => distribution[band]));
-  const x = scaleLinear([0, largest], [ROWS.left, ROWS.right]);
+  const x = scaleLinear([0, largest], [ROWS.left, NARROW - ROWS.left]);
   const rows = BANDS.map((band): Row => ({
     label: `${nameInWords(band)}: ${distribution[band]}`,
     draw: ({ top, height }) => bar({ x, from: 0, to: distribution[band], top, height }),
@@ -41,6 +41,7 @@ export function bandsFigure(distribution: Readonly<Record<Band, number>>): Marku
   return figure({
     id: "bands",
     numbers: "folded",
+    width: NARROW,
     caption: "Operators by band",
     description: `${BANDS.map((band) => `${nameInWords(band)} ${distribution[band]}`).join(", ")}.`,
     ...rowPlot({ rows, x, marks: [] }),
@@ -49,6 +50,11 @@ export function bandsFigure(distribution: Readonly<Record<Band, number>>): Marku
       rows: BANDS.map((band) => [nameInWords(band), distribution[band]]),
     }),
   });
+}
+
+/** A day with three letters of its month, such as `25 Sep 2026`: two of them stand under a narrow picture. */
+function shortDay(instant: string): string {
+  return dayInWords(instant).replace(/ (\w{3})\w*/, " $1");
 }
 
 /** The newest scores over time, oldest first; at least one. */
@@ -74,9 +80,10 @@ export function historyFigure(
         .join(", ")
     }.${levelsInWords(levels)}`,
     height: PLOT.height,
+    width: NARROW,
     drawing: markup`${jisGrid(y, PLOT)}${levelLines(levels, y, PLOT)}
-<text x="${PLOT.left}" y="${PLOT.bottom + 22}">${dayInWords(first.timestamp)}</text>
-<text x="${PLOT.right}" y="${PLOT.bottom + 22}" text-anchor="end">${dayInWords(last.timestamp)}</text>
+<text x="${PLOT.left}" y="${PLOT.bottom + 22}">${shortDay(first.timestamp)}</text>
+<text x="${PLOT.right}" y="${PLOT.bottom + 22}" text-anchor="end">${shortDay(last.timestamp)}</text>
 <g class="jis">${strokeOf(places)}${dotsOf(places)}</g>`,
     table: dataTable({
       columns: ["Score", "Day", "JIS"],
@@ -127,6 +134,7 @@ export function projectionFigure({ projection, uncertainty, thresholds }: {
       scoreInWords(uncertainty.high)
     }.${levelsInWords(levels)}`,
     height: PLOT.height,
+    width: NARROW,
     drawing: markup`${jisGrid(y, PLOT)}<path class="range" d="${range}" fill="currentColor"/>${
       levelLines(levels, y, PLOT)
     }

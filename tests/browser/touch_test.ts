@@ -10,6 +10,8 @@ import { CONSOLE_VIEWS, fillDemo, FILLED, OPEN_PAGES } from "./views.ts";
 const LEAST = 44;
 /** Below it Safari on a telephone zooms into a field that takes the focus. */
 const LEAST_TEXT = 16;
+/** Smallest text of a chart on a telephone. */
+const LEAST_DRAWN = 12;
 
 /** Lines about each control that is too small. */
 async function tooSmall(page: Page): Promise<readonly string[]> {
@@ -46,8 +48,36 @@ async function tooSmall(page: Page): Promise<readonly string[]> {
   }, [LEAST, LEAST_TEXT] as const);
 }
 
+/** Lines about each text of a chart that is too small, reaches out of its picture, or touches another one. */
+async function badlyDrawn(page: Page): Promise<readonly string[]> {
+  return await page.evaluate((least) =>
+    [...document.querySelectorAll("svg")].flatMap((picture) => {
+      const frame = picture.getBoundingClientRect();
+      if (frame.width === 0) return [];
+      const texts = [...picture.querySelectorAll("text")].map((text) => ({
+        said: text.textContent,
+        size: Number.parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM()!.a,
+        box: text.getBoundingClientRect(),
+      }));
+      return texts.flatMap(({ said, size, box }, index) => {
+        const isInside = box.left >= frame.left - 1 && box.right <= frame.right + 1 &&
+          box.bottom <= frame.bottom + 1;
+        const touched = texts.slice(index + 1).filter((other) =>
+          box.left < other.box.right && other.box.left < box.right && box.top < other.box.bottom - 2 &&
+          other.box.top < box.bottom - 2
+        );
+        return [
+          ...(size < least ? [`“${said}” is drawn ${size.toFixed(1)} high`] : []),
+          ...(isInside ? [] : [`“${said}” reaches out`]),
+          ...touched.map((other) => `“${said}” touches “${other.said}”`),
+        ];
+      });
+    }), LEAST_DRAWN);
+}
+
 Deno.test({
-  name: `under a finger each control of each view is 44 pixels high, and no field zooms ${NEEDS_CHROMIUM}`,
+  name:
+    `under a finger each control of each view is 44 pixels high, no field zooms, and charts are legible ${NEEDS_CHROMIUM}`,
   ignore: chromiumIsMissing(),
   fn: () =>
     withDemo(async (demo) => {
@@ -55,7 +85,7 @@ Deno.test({
       await withBrowser(demo.service.url, async (visit) => {
         const found: Record<string, readonly string[]> = {};
         const measure = async (page: Page, name: string) => {
-          const faults = await tooSmall(page);
+          const faults = [...await tooSmall(page), ...await badlyDrawn(page)];
           if (faults.length > 0) found[name] = faults;
         };
         const outside = await visit({ isTouched: true, width: 390, height: 844 });

@@ -48,6 +48,7 @@ export function ResultView({ run, judgments, keptDays, onGoOn, onRestart }: Resu
       <Drawing
         of={coursePlot({
           results,
+          isNarrow: true,
           thresholds: { minJis: thresholds.min_jis, targetJis: thresholds.target_jis },
         })}
       />
@@ -55,6 +56,7 @@ export function ResultView({ run, judgments, keptDays, onGoOn, onRestart }: Resu
       <Drawing
         of={dimensionsFigure(summary.dimensions, {
           caption: "The dimensions after the last case",
+          isNarrow: true,
           remarks: runRemarks(run.records, summary.prior_dimensions ?? []),
         })}
       />

@@ -270,6 +270,7 @@ function OperatorSummary(
           of={dimensionsFigure(profile.dimensions, {
             caption: "Dimensions",
             numbers: "folded",
+            isNarrow: true,
             remarks: priorRemarks(profile.prior_dimensions),
           })}
         />
