@@ -114,7 +114,7 @@ homeTest(
         cells.map(([name]) => name),
         body.operators.map(({ operator_id }: Json) => operator_id),
       );
-      const signs: Record<string, string> = { compliant: "✓", undetermined: "?", non_compliant: "!" };
+      const signs: Record<string, string> = { compliant: "●", undetermined: "○", non_compliant: "◆" };
       for (const [row, { weeks }] of body.operators.entries()) {
         for (const [index, cell] of weeks.entries()) {
           const said = cells[row]![index + 1]!;

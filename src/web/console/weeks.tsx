@@ -1,4 +1,5 @@
 /** An organization or a team week by week: the choice of the weeks, the charts, the probes, and the map of operators. */
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type { VerdictStatus } from "../../domain/enums.ts";
 import { isWide, SAYS_LITTLE } from "../../pages/estimates.ts";
 import { dayInWords, shareInWords } from "../../pages/wording.ts";
@@ -126,17 +127,23 @@ function intervalInWords(
   return `${shareInWords(low)} to ${shareInWords(high)}, with 95 %${remark}`;
 }
 
-/** A sign for each verdict beside its colour. */
+/** A verdict's mark beside its colour: the shape that it has everywhere. */
 const SIGNS: Readonly<Record<VerdictStatus, string>> = {
-  compliant: "✓",
-  undetermined: "?",
-  non_compliant: "!",
+  compliant: "●",
+  undetermined: "○",
+  non_compliant: "◆",
 };
+
+/** Weeks of the map that a telephone shows at once. */
+const NARROW_WEEKS = 3;
 
 const MAP_LABEL = "Scores by operator and week";
 
 /** Each operator's score at the end of each week, the lowest latest score first. */
 export function HeatMap({ body: { weeks, operators, next_cursor: next } }: { readonly body: Weeks }) {
+  const map = useRef<HTMLDivElement>(null);
+  // The map begins with the latest weeks if it is wider than its place.
+  useLayoutEffect(() => map.current?.scrollTo({ left: map.current.scrollWidth }), [weeks]);
   if (operators.length === 0) return null;
   const columns: CsvColumns<Weeks["operators"][number]> = {
     operator_id: (row) => row.operator_id,
@@ -152,7 +159,16 @@ export function HeatMap({ body: { weeks, operators, next_cursor: next } }: { rea
     save(csvName(MAP_LABEL, new Date()), "text/csv;charset=utf-8", csvOf(columns, operators));
   return (
     <>
-      <div class="scroll" tabIndex={0} role="region" aria-label={MAP_LABEL}>
+      <p class="note">
+        {SIGNS.compliant} meets the threshold, {SIGNS.undetermined} undetermined, {SIGNS.non_compliant}{" "}
+        below it; in italics: no interaction in that week; –: none in the 90 days before its end.
+        {weeks.length > NARROW_WEEKS && (
+          <span class="narrow-only">
+            {" "}The last {NARROW_WEEKS} of {weeks.length} weeks are in sight; scroll sideways for the others.
+          </span>
+        )}
+      </p>
+      <div class="scroll of-map" tabIndex={0} role="region" aria-label={MAP_LABEL} ref={map}>
         <table class="heat">
           <thead>
             <tr>
@@ -197,10 +213,6 @@ export function HeatMap({ body: { weeks, operators, next_cursor: next } }: { rea
           <a href="/console/operators?sort=jis">All operators, the lowest first</a>
         </p>
       )}
-      <p class="note">
-        ✓ meets the threshold, ? undetermined, ! below it; in italics: no interaction in that week; –: none in
-        the 90 days before its end.
-      </p>
     </>
   );
 }

@@ -5,6 +5,7 @@ import { addressOf, Answered, Figure, View } from "../parts.tsx";
 import type { Weeks } from "../types.ts";
 import { type Asked, useAnswer } from "../use_answer.ts";
 import { ChooseWeeks, HeatMap, WeekCharts, type WeekChoice } from "../weeks.tsx";
+import { WeeksSummary } from "../weeks_summary.tsx";
 
 const PATH = "/console/trends";
 /** Operators whose weeks each side shows. */
@@ -41,6 +42,7 @@ export function TrendsView() {
           <Answered asked={first}>
             {(body) => (
               <>
+                <WeeksSummary body={body} />
                 <WeekCharts id="first" body={body} />
                 <HeatMap body={body} />
               </>
