@@ -17,7 +17,7 @@ import { type Markup, markup } from "./markup.ts";
 import { policyFor } from "./policy.ts";
 import { LINK_STYLE, PAGE_STYLE, SITE_STYLE } from "./style.ts";
 import { dataTable, definitionList } from "./tables.ts";
-import { countInWords, instantInWords, nameInWords, sharesInWords, scoreInWords } from "./wording.ts";
+import { countInWords, instantInWords, nameInWords, scoreInWords, sharesInWords } from "./wording.ts";
 
 export interface AssessmentPage {
   readonly sessionId: string;

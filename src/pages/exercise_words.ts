@@ -1,7 +1,7 @@
 /** Exercises of the catalogue in words: for the operator's page, and for the sheet by which somebody holds one by hand. */
 import { formatFigure, joinWithAnd } from "../scoring/wording.ts";
 import { isWide, SAYS_LITTLE } from "./estimates.ts";
-import { countInWords, dayInWords, nameInWords, shareInWords, scoreInWords } from "./wording.ts";
+import { countInWords, dayInWords, nameInWords, scoreInWords, shareInWords } from "./wording.ts";
 
 /** An exercise as the recommendation has it. */
 export interface RecommendedExercise {

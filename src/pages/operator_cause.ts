@@ -23,8 +23,8 @@ export function conductInWords({ part }: Pick<Verdict, "part">, estimates: Estim
     `${rateInWords(mean)} (${rateInWords(low)} to ${rateInWords(high)})`;
   const habit = habitInWords({ wrong: mostlyOf(wrong), right: mostlyOf(right) });
   const beginning = habit === null
-    ? `${where} the reviewer departs`
-    : `${where} the reviewer ${habit}. The reviewer departs`;
+    ? `${where} the operator departs`
+    : `${where} the operator ${habit}. The operator departs`;
   return `${beginning} from wrong advice in ${rate(wrong)} of the cases and from right advice in ${
     rate(right)
   }; each range holds its figure with ${shareInWords(ESTIMATE_LEVEL)}.${littleInWords({ wrong, right })}`;
@@ -50,7 +50,7 @@ function mostlyOf({ low, high }: RatePair["departs_when_wrong"]): "followed" | "
   return low > 0.5 ? "departed from" : null;
 }
 
-/** Says in words how a reviewer treats most advice; null if neither rate settles it. */
+/** Says in words how an operator treats most advice; null if neither rate settles it. */
 function habitInWords(
   { wrong, right }: Readonly<Record<"wrong" | "right", ReturnType<typeof mostlyOf>>>,
 ): string | null {

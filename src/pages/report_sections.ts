@@ -21,7 +21,7 @@ import {
 import { markup } from "./markup.ts";
 import { type PassWords, reportPlots } from "./plots.ts";
 import type { TableRow } from "./tables.ts";
-import { countInWords, instantInWords, shareInWords, pointsInWords, STATUS_WORDS } from "./wording.ts";
+import { countInWords, instantInWords, pointsInWords, shareInWords, STATUS_WORDS } from "./wording.ts";
 
 /** A report as it was issued, with the evidence for it. */
 export interface SignedReport {

@@ -99,7 +99,7 @@ alertsTest(
       const text of [
         /found an entry that is not as it was signed/,
         /^The evidence of the organization: chain org\/acme, entry 0 \(/,
-        /^None: a case follows up on one reviewer/,
+        /^None: a case follows up on one operator/,
         /the administrator of the service keeps the alert\./,
       ]
     ) {

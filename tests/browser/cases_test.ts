@@ -163,7 +163,7 @@ casesTest(
     await page.getByRole("link", { name: "Opened", exact: true }).click();
     await page.waitForURL("**sort=-opened_at");
     assert.deepEqual(await ids(), served.map(({ case_id }) => case_id));
-    for (const head of ["Reviewer", "Verdict", "Cause", "Owner", "State", "Due"]) {
+    for (const head of ["Operator", "Verdict", "Cause", "Owner", "State", "Due"]) {
       await page.locator("thead").getByRole("link", { name: head, exact: true }).waitFor();
     }
   },

@@ -49,7 +49,7 @@ function fact(region: Locator, name: string): Locator {
 }
 
 lostTest(
-  "each reviewer of an alert about lost probes has the case that follows up, or the step that comes first",
+  "each operator of an alert about lost probes has the case that follows up, or the step that comes first",
   async (visit, { harness, key }) => {
     const { page, requests, idle } = await visit();
     await page.goto("/console/cases");
@@ -64,7 +64,7 @@ lostTest(
     const calls = requests.slice(before).filter(({ path }) => path.startsWith("/v1/"));
     assert.equal(calls.length, 2, calls.map(({ path }) => path).join());
 
-    await page.getByText("A case follows up on one reviewer").waitFor();
+    await page.getByText("A case follows up on one operator").waitFor();
     assert.match((await fact(region, "Set off by").textContent())!, /nobody decided it/);
     const { body: { alerts: [alert] } } = await harness.send("/v1/organization/alerts", { key });
     const raised = fact(region, "When").locator("time").first();
@@ -86,7 +86,7 @@ lostTest(
     );
     assert.match((await bruno.textContent())!, /probe-\d{4}.*No case follows it up/);
     assert.equal(
-      await bruno.getByRole("link", { name: "Look at the reviewer bruno" }).getAttribute("href"),
+      await bruno.getByRole("link", { name: "Look at the operator bruno" }).getAttribute("href"),
       "/console/operators/bruno",
     );
     assert.match((await fact(region, "Acknowledging").textContent())!, /for everybody/);

@@ -127,10 +127,10 @@ sharedTest(
         "Next step",
         sentence!,
         "JIS",
-        "How the reviewer judges",
+        "How the operator judges",
         "From today",
         "Exercises",
-        "Records of this reviewer",
+        "Records of this operator",
       ].map((part) => text.indexOf(part));
       assert.ok(places[0]! >= 0, text);
       assert.deepEqual(places, places.toSorted((a, b) => a - b), text);
@@ -371,7 +371,7 @@ ownTest(
     let question = await asking(page, clicks, "Export the evidence");
     assert.match(
       await question.innerText(),
-      /records of all reviewers[^]*What will not:[^]*no entry is written/i,
+      /records of all operators[^]*What will not:[^]*no entry is written/i,
     );
     const [bundle, lines] = await savedText(page, () => clicks.on(button(page, "Export")));
     assert.equal(clicks.count, 3);
@@ -386,7 +386,7 @@ ownTest(
 
     for (const [label, form] of [["Save as a page", "html"], ["Save as data (JSON)", "json"]]) {
       clicks = await fromHome(page, operator);
-      question = await asking(page, clicks, "Copy for the reviewer");
+      question = await asking(page, clicks, "Copy for the operator");
       assert.match(await question.innerText(), /SUBJECT_ACCESS[^]*What will not:[^]*No record changes/);
       const [name, text] = await savedText(page, () => clicks.on(button(page, label!)));
       assert.equal(clicks.count, 3);
@@ -397,12 +397,12 @@ ownTest(
     }
 
     clicks = await fromHome(page, operator);
-    question = await asking(page, clicks, "Link to the reviewer's own page");
-    assert.match(await question.innerText(), /Earlier links of the reviewer end[^]*Nothing is sent/);
+    question = await asking(page, clicks, "Link to the operator's own page");
+    assert.match(await question.innerText(), /Earlier links of the operator end[^]*Nothing is sent/);
     // Whoever cancels has done nothing, and the focus is back on the button.
     await button(page, "Cancel").click();
     assert.equal(await question.count(), 0);
-    const opener = button(page, "Link to the reviewer's own page");
+    const opener = button(page, "Link to the operator's own page");
     assert.equal(await opener.evaluate((element) => element === document.activeElement), true);
     await opener.click();
     await button(page, "Issue the link").click();
@@ -423,7 +423,7 @@ ownTest(
     await signInByLink(page, demo);
     const operator = await operatorWith(demo, "non_compliant");
     const clicks = await fromHome(page, operator);
-    const question = await asking(page, clicks, "Erase this reviewer");
+    const question = await asking(page, clicks, "Erase this operator");
     const said = await question.innerText();
     for (
       const text of [
@@ -463,7 +463,7 @@ ownTest(
     assert.ok(!(await page.locator("main").innerText()).includes(operator));
     await go(page, "/console/audit-log");
     await shown(page);
-    await page.getByRole("cell", { name: "Reviewer erased" }).waitFor();
+    await page.getByRole("cell", { name: "Operator erased" }).waitFor();
   },
 );
 
@@ -491,13 +491,13 @@ ownTest(
 
 const BY_ROLE: Readonly<Record<string, readonly string[]>> = {
   viewer: [],
-  officer: ["Link to the reviewer's own page", "Copy for the reviewer"],
-  auditor: ["Copy for the reviewer", "Export the evidence"],
+  officer: ["Link to the operator's own page", "Copy for the operator"],
+  auditor: ["Copy for the operator", "Export the evidence"],
   admin: [
-    "Link to the reviewer's own page",
-    "Copy for the reviewer",
+    "Link to the operator's own page",
+    "Copy for the operator",
     "Export the evidence",
-    "Erase this reviewer",
+    "Erase this operator",
   ],
 };
 
@@ -536,11 +536,11 @@ pseudonymousTest(
       const text = (await page.content()).replaceAll(/demo-[\w-]+/g, "");
       for (const id of ids) assert.ok(!text.includes(id), `the page names ${id}`);
     };
-    const clicks = await fromHome(page, /^Reviewer [0-9a-f]{8}$/);
+    const clicks = await fromHome(page, /^Operator [0-9a-f]{8}$/);
     const name = (await page.locator("main h1").innerText()).trim();
     const address = new URL(page.url()).pathname;
-    await page.getByText("A copy names its reviewer").waitFor();
-    assert.equal(await button(page, "Copy for the reviewer").count(), 0);
+    await page.getByText("A copy names its operator").waitFor();
+    assert.equal(await button(page, "Copy for the operator").count(), 0);
     const unmask = await asking(page, clicks, "Who is this?");
     assert.match(await unmask.innerText(), /SUBJECT_UNMASKED[^]*cannot be taken back/);
     await page.getByLabel("Reason").fill("a probe was missed");
@@ -569,11 +569,11 @@ pseudonymousTest(
     await page.locator(".run").waitFor();
     await assertUnnamed();
 
-    await button(page, "Link to the reviewer's own page").click();
-    await page.getByText("You learn who the reviewer is").waitFor();
+    await button(page, "Link to the operator's own page").click();
+    await page.getByText("You learn who the operator is").waitFor();
     await button(page, "Cancel").click();
 
-    await button(page, "Erase this reviewer").click();
+    await button(page, "Erase this operator").click();
     await page.getByLabel(/^To be sure/).fill(told);
     assert.equal(await button(page, "Erase for ever").isDisabled(), true, "the name is not the pseudonym");
     await page.getByLabel(/^To be sure/).fill(name);

@@ -15,8 +15,8 @@ ownPageTest(
     await signInByLink(officer, demo);
     await go(officer, "/console/operators/reviewer-ada");
     await shown(officer);
-    await officer.getByRole("button", { name: "Link to the reviewer's own page" }).click();
-    await officer.getByText("Earlier links of the reviewer end.").waitFor();
+    await officer.getByRole("button", { name: "Link to the operator's own page" }).click();
+    await officer.getByText("Earlier links of the operator end.").waitFor();
     await officer.getByRole("button", { name: "Issue the link" }).click();
     const link = await officer.locator(".once code.secret").textContent();
     await officer.getByText("Pass it on to reviewer-ada alone").waitFor();

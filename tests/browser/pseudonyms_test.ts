@@ -37,7 +37,7 @@ pseudonymsTest("no view names a reviewer, until somebody looks with a reason", a
   await go(page, "/console/operators");
   await shown(page);
   const first = page.locator("tbody th a").first();
-  assert.match(await first.textContent() ?? "", /^Reviewer [0-9a-f]{8}$/);
+  assert.match(await first.textContent() ?? "", /^Operator [0-9a-f]{8}$/);
   const opened = (await first.getAttribute("href"))!.split("/").at(-1)!;
   await first.click();
   await assertUnnamed();
@@ -69,11 +69,11 @@ pseudonymsTest("no view names a reviewer, until somebody looks with a reason", a
     [`/console/operators/${opened}`],
   );
   await assertUnnamed();
-  await page.getByText("Find a reviewer by name").click();
+  await page.getByText("Find an operator by name").click();
   await page.getByLabel("Name (operator_id)").fill(told!);
   await page.getByLabel("Reason").fill("asked for the records");
   await page.getByRole("button", { name: "Find", exact: true }).click();
-  await page.getByRole("heading", { name: /^Reviewer [0-9a-f]{8}$/ }).waitFor();
+  await page.getByRole("heading", { name: /^Operator [0-9a-f]{8}$/ }).waitFor();
   await assertUnnamed();
   await go(page, "/console/audit-log");
   await page.getByText("a probe was missed").waitFor();

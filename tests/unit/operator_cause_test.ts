@@ -41,7 +41,7 @@ const BELOW: Verdict = { ...VERDICT, status: "non_compliant" };
 Deno.test("the conduct is that on the part on which the verdict rests, if it has rates of its own", () => {
   assert.equal(
     conductInWords({ part: "critical" }, ESTIMATES),
-    "On the critical cases the reviewer follows most advice, right or wrong. The reviewer departs from wrong advice in 30 % (25 % to 35 %) of the cases and from right advice in 20 % (15 % to 25 %); each range holds its figure with 90 %.",
+    "On the critical cases the operator follows most advice, right or wrong. The operator departs from wrong advice in 30 % (25 % to 35 %) of the cases and from right advice in 20 % (15 % to 25 %); each range holds its figure with 90 %.",
   );
   for (const part of ["all", "high_stakes", "financial"] as const) {
     assert.match(conductInWords({ part }, ESTIMATES), /^In live work .* in 60 % \(55 % to 65 %\)/);
@@ -55,7 +55,7 @@ Deno.test("a habit is said only as far as the intervals settle it", () => {
       departs_when_wrong: rate(wrong),
       departs_when_right: rate(right),
     }).split(" from wrong advice")[0];
-  const habit = (words: string) => `In live work the reviewer ${words}. The reviewer departs`;
+  const habit = (words: string) => `In live work the operator ${words}. The operator departs`;
   assert.equal(said(0.9, 0.8), habit("turns down or changes most advice, right or wrong"));
   assert.equal(
     said(0.9, 0.1),
@@ -67,7 +67,7 @@ Deno.test("a habit is said only as far as the intervals settle it", () => {
   );
   assert.equal(said(0.5, 0.1), habit("follows most right advice"));
   assert.equal(said(0.9, 0.47), habit("turns down or changes most wrong advice"));
-  assert.equal(said(0.5, 0.52), "In live work the reviewer departs");
+  assert.equal(said(0.5, 0.52), "In live work the operator departs");
 });
 
 Deno.test("the conduct says of a rate from few known cases that it says little", () => {

@@ -48,7 +48,7 @@ export function AlertNotice({ alert, of, cases, onSeen }: {
         <Fact name="Case">
           {cases !== null && kind === "PROBE_LOST"
             ? <LostProbes alert={alert} asked={cases} />
-            : "None: a case follows up on one reviewer, and this is about the whole organization."}
+            : "None: a case follows up on one operator, and this is about the whole organization."}
         </Fact>
         {isOpen && (
           <Fact name="Next step">
@@ -105,7 +105,7 @@ function About({ alert: { usage, probes, probe_count, fault, kind }, of }: {
           <>
             , entry <Figure of={`${of}.fault.seq`} value={fault.seq} />
           </>
-        )} (<code>{fault.code}</code>). It says nothing about a reviewer.
+        )} (<code>{fault.code}</code>). It says nothing about an operator.
       </>
     );
   }

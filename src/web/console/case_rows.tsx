@@ -1,4 +1,4 @@
-/** Cases as rows: who, how the reviewer is judged now, why, what comes next, and who looks after it. */
+/** Cases as rows: who, how the operator is judged now, why, what comes next, and who looks after it. */
 import { CASE_STATES, isOpenCase } from "../../domain/case_states.ts";
 import { dayInWords } from "../../pages/wording.ts";
 import {
@@ -17,7 +17,7 @@ import type { Cases } from "./types.ts";
 type Case = Cases["cases"][number];
 
 const COLUMNS: readonly Column<Case>[] = [{
-  head: "Reviewer",
+  head: "Operator",
   order: { name: "operator_id", keyOf: (row) => row.operator_id },
   also: [{ head: "Opened", name: "opened_at", keyOf: ({ opened_at }) => opened_at }],
   cell: ({ operator_id, opened_at }) => (

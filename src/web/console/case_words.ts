@@ -16,12 +16,12 @@ export const CAUSE_WORDS: Readonly<Record<CaseCause, string>> = {
 
 /** The usual next step. */
 const NEXT_WORDS: Readonly<Record<CaseCause, string>> = {
-  at_risk: "Talk to the reviewer, and set an exercise.",
+  at_risk: "Talk to the operator, and set an exercise.",
   probe_missed: "Look at the decisions together, and set an exercise on finding errors.",
   projected_below: "Set an exercise before the score fades.",
   away: "Find out why; set an exercise before the first decision after the return.",
   probes_lost: "Ask why the cases were left, or whether the application lost them.",
-  contest: "Look at the record, answer the reviewer, and note what came of it.",
+  contest: "Look at the record, answer the operator, and note what came of it.",
   by_hand: "Do what the statement asks for.",
 };
 

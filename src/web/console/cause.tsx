@@ -40,7 +40,7 @@ export function Cause(
 }
 
 export function NextStep({ id, body, recommended, set, defaults, isAsked, onSet }: {
-  /** The reviewer. */
+  /** The operator. */
   readonly id: string;
   readonly body: Profile;
   /** Null if the record is too short for a recommendation. */

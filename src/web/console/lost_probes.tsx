@@ -1,4 +1,4 @@
-/** The reviewers to whom lost probes were shown, each with the case that follows up, or with the step that comes first. */
+/** The operators to whom lost probes were shown, each with the case that follows up, or with the step that comes first. */
 import { isOpenCase } from "../../domain/case_states.ts";
 import { STATE_WORDS } from "./case_words.ts";
 import { addressOf, Failure, Instant } from "./parts.tsx";
@@ -50,7 +50,7 @@ export function LostProbes({ alert: { probes, created_at }, asked: { loaded, aga
   );
 }
 
-/** The case of one reviewer, with the one button that leads on. */
+/** The case of one operator, with the one button that leads on. */
 function FollowUp({ operator, since, answer: { cases, next_cursor: next } }: {
   readonly operator: string;
   /** When the alert was raised first: a case that had ended by then is about other probes. */
@@ -84,9 +84,9 @@ function FollowUp({ operator, since, answer: { cases, next_cursor: next } }: {
       <a
         class="button"
         href={`/console/operators/${encodeURIComponent(operator)}`}
-        aria-label={`Look at the reviewer ${name}`}
+        aria-label={`Look at the operator ${name}`}
       >
-        Look at the reviewer
+        Look at the operator
       </a>
     </>
   );

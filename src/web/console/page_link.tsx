@@ -1,4 +1,4 @@
-/** Issues the link to a reviewer's own page, which is shown once. */
+/** Issues the link to an operator's own page, which is shown once. */
 import { useState } from "preact/hooks";
 import { localInWords } from "../shared/local_time.ts";
 import { Confirmed } from "./confirmed.tsx";
@@ -36,13 +36,13 @@ export function IssuePageLink({ id }: { readonly id: string }) {
     }) !== null;
   return (
     <Confirmed
-      button="Link to the reviewer's own page"
+      button="Link to the operator's own page"
       title={`A link to the own page of ${reviewerInWords(signedIn, id)}`}
       happens={[
-        "A link is made, shown once, that works for a week. Its page shows the reviewer the own record, gives the copy, and takes contests.",
-        "Earlier links of the reviewer end.",
+        "A link is made, shown once, that works for a week. Its page shows the operator the own record, gives the copy, and takes contests.",
+        "Earlier links of the operator end.",
         "The audit log records that you issued it (SUBJECT_LINK_ISSUED).",
-        ...(isNamed ? [] : ["You learn who the reviewer is: so it takes a reason."]),
+        ...(isNamed ? [] : ["You learn who the operator is: so it takes a reason."]),
       ]}
       stays={["Nothing is sent: pass it on yourself. No score changes."]}
       ways={[{ label: busy ? "Issuing…" : "Issue the link", act: issue }]}

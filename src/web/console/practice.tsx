@@ -19,7 +19,7 @@ import type { ExerciseResult, Exercises, Maintenance } from "./types.ts";
 import { type Asked, useAnswer } from "./use_answer.ts";
 
 interface Setting {
-  /** The reviewer. */
+  /** The operator. */
   readonly id: string;
   readonly set: Exercises;
   readonly defaults: ExerciseDefaults;
@@ -63,7 +63,7 @@ function Recommended({ recommendation, exercises, id, set, defaults, onSet }: Ma
           ? <>Nothing is urgent. To stay in practice,</>
           : <>{nameInWords(intervention_type)} is recommended:</>} let about{" "}
         <span data-rate="recommendation.frequency_ratio">{rateInWords(frequency_ratio)}</span>{" "}
-        of the reviewer's cases be exercises that train{" "}
+        of the operator's cases be exercises that train{" "}
         {nameInWords(target_dimension).toLowerCase()}, at the difficulty “{nameInWords(difficulty)
           .toLowerCase()}”.
       </p>
@@ -89,7 +89,7 @@ function Recommended({ recommendation, exercises, id, set, defaults, onSet }: Ma
               ? joinWithAnd(heldHere.map(({ title }) => `“${title}”`))
               : "none of them by itself, but others"}; any of them can be held by hand with its printed sheet.
           </li>
-          <li>Tell the reviewer beforehand that exercises happen, and pass on the link or the sheet.</li>
+          <li>Tell the operator beforehand that exercises happen, and pass on the link or the sheet.</li>
           <li>Look at the result here, and go through the questions for afterwards together.</li>
           <li>After 30 more live cases look at the effect; then set the next one, or stop.</li>
         </ol>
@@ -107,7 +107,7 @@ function Recommended({ recommendation, exercises, id, set, defaults, onSet }: Ma
                 <summary>The steps of “{exercise.title}”</summary>
                 <h4>Prepare it</h4>
                 <ol>{[...sheet.setup, ...sheet.conditions].map((step) => <li key={step}>{step}</li>)}</ol>
-                <h4>What the reviewer does</h4>
+                <h4>What the operator does</h4>
                 <ol>{sheet.instructions.map((step) => <li key={step}>{step}</li>)}</ol>
                 <h4>Afterwards</h4>
                 <ol>{sheet.debrief.map((step) => <li key={step}>{step}</li>)}</ol>

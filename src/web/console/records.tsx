@@ -1,4 +1,4 @@
-/** Everything that can be done with a reviewer's records, each after it was said what will happen. */
+/** Everything that can be done with an operator's records, each after it was said what will happen. */
 import { useState } from "preact/hooks";
 import { localInWords } from "../shared/local_time.ts";
 import { save } from "../shared/save.ts";
@@ -11,7 +11,7 @@ import type { Erased } from "./types.ts";
 import { useAction } from "./use_answer.ts";
 
 interface About {
-  /** The reviewer, as the API is asked. */
+  /** The operator, as the API is asked. */
   readonly id: string;
 }
 
@@ -20,12 +20,12 @@ export function Records({ id, onErased }: About & { readonly onErased: (erased: 
   const acts = ["act", "copy", "export", "administer"] as const;
   return (
     <section class="acts" aria-labelledby="records">
-      <h2 id="records">Records of this reviewer</h2>
+      <h2 id="records">Records of this operator</h2>
       {acts.some((access) => may(signedIn, access))
         ? <p>Each of these says first what will happen, and is done only when you confirm it.</p>
         : (
           <p>
-            Your role may read. An officer, an auditor or an admin exports evidence and gives the reviewer a
+            Your role may read. An officer, an auditor or an admin exports evidence and gives the operator a
             copy; an admin erases.
           </p>
         )}
@@ -42,7 +42,7 @@ export function Records({ id, onErased }: About & { readonly onErased: (erased: 
   );
 }
 
-/** The reviewer's copy of everything, as data or as a page. */
+/** The operator's copy of everything, as data or as a page. */
 function Copy({ id }: About) {
   const { signedIn } = useSession();
   const caller = useCaller();
@@ -51,7 +51,7 @@ function Copy({ id }: About) {
   if (signedIn.privacy === "pseudonymous") {
     return (
       <p class="small muted">
-        A copy names its reviewer, so users get none here: give the reviewer the link to the own page, which
+        A copy names its operator, so users get none here: give the operator the link to the own page, which
         has the copy.
       </p>
     );
@@ -66,14 +66,14 @@ function Copy({ id }: About) {
     }) !== null;
   return (
     <Confirmed
-      button="Copy for the reviewer"
+      button="Copy for the operator"
       title={`A copy of everything about ${name}`}
       happens={[
-        "Your browser saves a file with every record of the reviewer, what moved each score, how long it is kept, and how to contest it.",
-        "The audit log records that a copy was made, when and by whom (SUBJECT_ACCESS), and the reviewer's own copy shows it.",
+        "Your browser saves a file with every record of the operator, what moved each score, how long it is kept, and how to contest it.",
+        "The audit log records that a copy was made, when and by whom (SUBJECT_ACCESS), and the operator's own copy shows it.",
       ]}
       stays={[
-        "No record changes, and the reviewer is not told: pass the file on yourself.",
+        "No record changes, and the operator is not told: pass the file on yourself.",
         "The file is not protected, and an erasure does not reach it: whoever has it can read it.",
       ]}
       ways={[
@@ -106,8 +106,8 @@ function Export() {
       happens={[
         "Your browser saves a bundle that “jiss verify”, or the view Verify, checks without this service.",
         isNamed
-          ? "It has the records of all reviewers of the organization: a chain can be verified only as a whole."
-          : "It has the entries of the whole organization without what they say of anybody, since reviewers are pseudonyms here: the chain verifies, scores cannot be computed anew.",
+          ? "It has the records of all operators of the organization: a chain can be verified only as a whole."
+          : "It has the entries of the whole organization without what they say of anybody, since operators are pseudonyms here: the chain verifies, scores cannot be computed anew.",
         "A long history makes a large file: let it finish.",
       ]}
       stays={[
@@ -139,19 +139,19 @@ function Erase({ id, onErased }: About & { readonly onErased: (erased: Erased) =
   };
   return (
     <Confirmed
-      button="Erase this reviewer"
+      button="Erase this operator"
       title={`Erase ${name} for ever`}
       happens={[
-        "The content of all records of the reviewer is destroyed: what was sent, what was computed, the score, the history, the exercises, the cases with their notes, what the reviewer contested, the team, and the tie between the name and the entries.",
+        "The content of all records of the operator is destroyed: what was sent, what was computed, the score, the history, the exercises, the cases with their notes, what the operator contested, the team, and the tie between the name and the entries.",
         "This cannot be undone by anybody.",
-        "The reviewer's links, to the own page and to exercises, end.",
-        "The evidence chain records that somebody was erased (SUBJECT_ERASED), and the audit log who did it and when (OPERATOR_ERASED); neither names the reviewer.",
+        "The operator's links, to the own page and to exercises, end.",
+        "The evidence chain records that somebody was erased (SUBJECT_ERASED), and the audit log who did it and when (OPERATOR_ERASED); neither names the operator.",
       ]}
       stays={[
         "The entries themselves stay on the chain, empty, so that the evidence of all others still verifies.",
         "Reports that were issued, usage figures, and used session and decision ids stay.",
         "Backups, and files that were exported or copied before, are not reached; nor is what your organization appended to the chain itself.",
-        "The application that sends reviews is not told: if it sends the same operator_id again, that is a new reviewer.",
+        "The application that sends reviews is not told: if it sends the same operator_id again, that is a new operator.",
       ]}
       ways={[{ label: busy ? "Erasing…" : "Erase for ever", act: erase, isGrave: true }]}
       ready={isSure}

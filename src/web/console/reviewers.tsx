@@ -1,4 +1,4 @@
-/** Reviewers under their ids or, where the service asks for it, under pseudonyms; and the look at who one is. */
+/** Operators under their ids or, where the service asks for it, under pseudonyms; and the look at who one is. */
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { Confirmed } from "./confirmed.tsx";
@@ -8,15 +8,15 @@ import { may, type SignedIn, useCaller, useSession } from "./session.tsx";
 import type { Unmasked } from "./types.ts";
 import { useAction } from "./use_answer.ts";
 
-/** Digits of a pseudonym that tell reviewers apart at a glance; links and titles have all 32. */
+/** Digits of a pseudonym that tell operators apart at a glance; links and titles have all 32. */
 const SHOWN_DIGITS = 8;
 
-/** A reviewer's id, or the pseudonym in words. */
+/** An operator's id, or the pseudonym in words. */
 export function reviewerInWords({ privacy }: Pick<SignedIn, "privacy">, id: string): string {
-  return privacy === "named" ? id : `Reviewer ${id.slice(0, SHOWN_DIGITS)}`;
+  return privacy === "named" ? id : `Operator ${id.slice(0, SHOWN_DIGITS)}`;
 }
 
-/** A link to a reviewer's view. */
+/** A link to an operator's view. */
 export function Reviewer({ id }: { readonly id: string }) {
   const { signedIn } = useSession();
   return (
@@ -34,7 +34,7 @@ function useMayUnmask(): boolean {
   return signedIn.privacy === "pseudonymous" && may(signedIn, "unmask");
 }
 
-/** Asks for the reviewer of a pseudonym, with a reason. */
+/** Asks for the operator of a pseudonym, with a reason. */
 export function WhoIs({ pseudonym }: { readonly pseudonym: string }) {
   const [reason, setReason] = useState("");
   const { signedIn } = useSession();
@@ -56,7 +56,7 @@ export function WhoIs({ pseudonym }: { readonly pseudonym: string }) {
       title={`Look up who ${reviewerInWords(signedIn, pseudonym)} is`}
       happens={[
         "The name is shown to you, here and until you leave this view.",
-        "The audit log records that you looked, when and why (SUBJECT_UNMASKED), and the reviewer's own copy shows it.",
+        "The audit log records that you looked, when and why (SUBJECT_UNMASKED), and the operator's own copy shows it.",
       ]}
       stays={[
         "Other views, and other users, see the pseudonym as before.",
@@ -71,7 +71,7 @@ export function WhoIs({ pseudonym }: { readonly pseudonym: string }) {
   );
 }
 
-/** Opens the view of a reviewer who is known by name. */
+/** Opens the view of an operator who is known by name. */
 export function FindByName() {
   const [name, setName] = useState("");
   const [reason, setReason] = useState("");
@@ -86,7 +86,7 @@ export function FindByName() {
   };
   return (
     <details>
-      <summary>Find a reviewer by name</summary>
+      <summary>Find an operator by name</summary>
       <form onSubmit={submit}>
         <Field
           id="reviewer-name"
@@ -112,7 +112,7 @@ function Reason({ value, onInput }: {
 }) {
   return (
     <Field id="unmask-reason" label="Reason" type="text" autocomplete="off" value={value} onInput={onInput}>
-      <p class="small muted">The audit log keeps it, and the reviewer's own copy shows it. Name nobody.</p>
+      <p class="small muted">The audit log keeps it, and the operator's own copy shows it. Name nobody.</p>
     </Field>
   );
 }

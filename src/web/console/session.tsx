@@ -20,7 +20,7 @@ export interface SignedIn {
   readonly orgId: string;
   /** The minimum JIS of the model in use, 0 to 100. */
   readonly minimum: number;
-  /** Whether reviewers are shown under their ids or under pseudonyms. */
+  /** Whether operators are shown under their ids or under pseudonyms. */
   readonly privacy: Privacy;
 }
 

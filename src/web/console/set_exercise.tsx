@@ -36,7 +36,7 @@ export interface ExerciseDefaults {
 }
 
 export function SetExercise({ id, button, isMain = false, isOpenAtFirst = false, held, defaults, onSet }: {
-  /** The reviewer. */
+  /** The operator. */
   readonly id: string;
   readonly button: string;
   /** Whether it is the view's first button. */

@@ -9,7 +9,7 @@ import { useAction } from "./use_answer.ts";
 export function SetTeam({ id, team, onSet }: {
   /** The operator. */
   readonly id: string;
-  /** Null without one, and where reviewers are pseudonyms. */
+  /** Null without one, and where operators are pseudonyms. */
   readonly team: string | null;
   readonly onSet: () => void;
 }) {

@@ -79,7 +79,7 @@ export function WeekCharts({ id, body: { weeks, probes } }: { readonly id: strin
       <Empty>
         <p>
           {weeks.some(({ operators }) => operators > 0)
-            ? "There are fewer than five reviewers: where they are pseudonyms, no figures of so few are shown."
+            ? "There are fewer than five operators: where they are pseudonyms, no figures of so few are shown."
             : "Nobody was scored in these weeks."}
         </p>
       </Empty>

@@ -58,7 +58,7 @@ export function WorkRates({ estimates }: { readonly estimates: Estimates }) {
   );
 }
 
-/** The other estimates from the known cases of a reviewer. */
+/** The other estimates from the known cases of an operator. */
 export function KnownEstimates({ estimates }: { readonly estimates: Estimates }) {
   return (
     <div class="estimates">

@@ -29,7 +29,7 @@ export function AlertsView() {
     <View title="Alerts">
       <p>
         An alert says that something is wrong with the organization as a whole: with the use of its keys, its
-        sealed probes or its signed records. A case follows up on one reviewer (
+        sealed probes or its signed records. A case follows up on one operator (
         <a href="/console/cases">all cases</a>). Only an acknowledgement clears an alert: by an officer, an
         admin, the organization's own key, or the administrator of the service.
       </p>

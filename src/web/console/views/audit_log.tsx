@@ -164,7 +164,7 @@ function Detail({ event: { subject, operator_id: operator, about_user_name: abou
     <div class="event-facts">
       {subject !== undefined && (
         <span class="event-fact">
-          {operator == null ? <span class="muted">an erased reviewer</span> : <Reviewer id={operator} />}
+          {operator == null ? <span class="muted">an erased operator</span> : <Reviewer id={operator} />}
         </span>
       )}
       {about != null && (

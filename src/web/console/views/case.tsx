@@ -56,7 +56,7 @@ export function CaseView() {
   );
 }
 
-/** The reviewer, and how far the case is. */
+/** The operator, and how far the case is. */
 function Place({ shown: { operator_id, state, owner, owner_name, due_on } }: { readonly shown: Case }) {
   return (
     <span>
@@ -134,7 +134,7 @@ function Shown({ shown, ...acts }: ShownProperties) {
       </ol>
       <p class="small muted">
         Each step is a signed entry of the chain, the last one number{" "}
-        {shown.steps.at(-1)?.seq ?? shown.seq}. The reviewer's own copy shows them.
+        {shown.steps.at(-1)?.seq ?? shown.seq}. The operator's own copy shows them.
       </p>
     </>
   );
@@ -263,7 +263,7 @@ function Acts({ shown, onChanged, again, note, onNote }: ShownProperties) {
           onInput={(event) => onNote(event.currentTarget.value)}
         />
         <p class="small muted">
-          It is signed, cannot be changed, and the reviewer's own copy shows it. To end the case, say what
+          It is signed, cannot be changed, and the operator's own copy shows it. To end the case, say what
           came of it.
         </p>
       </div>

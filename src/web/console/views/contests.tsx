@@ -1,4 +1,4 @@
-/** This view lists what reviewers contest, newest first. */
+/** This view lists what operators contest, newest first. */
 import { useLocation } from "preact-iso";
 import { addressOf, Answered, Empty, Instant, Pages, View } from "../parts.tsx";
 import { Reviewer } from "../reviewers.tsx";
@@ -17,7 +17,7 @@ const COLUMNS: readonly Column<Contest>[] = [{
   order: { name: "contested_at", keyOf: (row) => row.contested_at },
   cell: (row) => <Instant at={row.contested_at} />,
 }, {
-  head: "Reviewer",
+  head: "Operator",
   order: { name: "operator_id", keyOf: (row) => row.operator_id },
   cell: (row) => <Reviewer id={row.operator_id} />,
 }, {
@@ -51,8 +51,8 @@ export function ContestsView() {
   return (
     <View title="Contests">
       <p>
-        Reviewers write them on their own pages. Each is an entry of the chain; a person must look at it. A
-        link to such a page is issued in the reviewer's view.
+        Operators write them on their own pages. Each is an entry of the chain; a person must look at it. A
+        link to such a page is issued in the operator's view.
       </p>
       {operator !== "" && (
         <p>
@@ -66,7 +66,7 @@ export function ContestsView() {
               <Empty>
                 <p>
                   {cursor === ""
-                    ? "Nobody has contested anything. Reviewers do it on their own page, for which the reviewer's view has the link."
+                    ? "Nobody has contested anything. Operators do it on their own page, for which the operator's view has the link."
                     : "That is all."}
                 </p>
               </Empty>

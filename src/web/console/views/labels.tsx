@@ -248,7 +248,7 @@ function Facts(
   },
 ) {
   const facts = [
-    ["The reviewer's decision", nameInWords(decision)],
+    ["The operator's decision", nameInWords(decision)],
     ["Domain", nameInWords(domain)],
     ["Stakes", nameInWords(scenario_type)],
     ["AI's advice shown before the decision", isShown === false ? "No" : "Yes"],

@@ -105,7 +105,7 @@ function RemoveKey({ row, onChanged }: {
 /** The form explains each scope by what a key with it may do. */
 const SCOPE_WORDS: Readonly<Record<Scope, string>> = {
   score:
-    "It sends what reviewers decided, commits and labels it, and draws probes. A review application needs this alone.",
+    "It sends what operators decided, commits and labels it, and draws probes. A review application needs this alone.",
   read: "It reads figures, records, reports and proofs.",
   export: "It exports evidence, the audit log and operators' own copies.",
   probe: "It seals and recalls probes.",

@@ -52,7 +52,7 @@ function ExercisesHeading() {
   return <h2 id="exercises" ref={heading}>Exercises</h2>;
 }
 
-/** A reviewer whose records are kept. */
+/** An operator whose records are kept. */
 function Kept({ id, name, onErased }: {
   readonly id: string;
   readonly name: string;
@@ -261,7 +261,7 @@ function OperatorSummary(
           nothing there yet.
         </p>
       )}
-      <h2>How the reviewer judges</h2>
+      <h2>How the operator judges</h2>
       <KnownCases profile={profile} />
       {profile.estimates !== null && <WorkRates estimates={profile.estimates} />}
       <div class="panels">

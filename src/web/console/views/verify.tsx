@@ -148,7 +148,7 @@ function Take() {
   const { signedIn: { orgId, privacy } } = useSession();
   const caller = useCaller();
   const { busy, error, run } = useAction<true>();
-  // If reviewers are pseudonyms, a bundle has no records: they name reviewers.
+  // If operators are pseudonyms, a bundle has no records: they name operators.
   const parts = privacy === "named" ? "" : "structural";
   const take = () =>
     run(async (patience) => {
