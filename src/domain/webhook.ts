@@ -123,6 +123,14 @@ const lastDeliverySchema = z.object({
 }).meta({ id: "LastDelivery" });
 export type LastDelivery = z.infer<typeof lastDeliverySchema>;
 
+const lastFailureSchema = lastDeliverySchema.extend({
+  at: isoTimestamp.meta({ description: "When it was given up." }),
+  error: attemptSchema.shape.error.meta({
+    description: "The error of its last attempt; null if it was given up without one.",
+  }),
+}).meta({ id: "LastFailure" });
+export type LastFailure = z.infer<typeof lastFailureSchema>;
+
 export const webhookRegisteredSchema = z.object({
   ...webhookFields,
   signing_secret: z.string().meta({
@@ -140,26 +148,29 @@ export const webhookAlreadyRegisteredSchema = z.object({
   description: "The answer to a repeated call: the webhook as it was registered, without its secret.",
 });
 
+const listedWebhookSchema = z.object({
+  ...webhookFields,
+  last_delivery: lastDeliverySchema.nullable().meta({
+    description: "The attempt that ended last; null if there was none yet.",
+  }),
+});
+
 export const webhookListSchema = z.object({
-  webhooks: z.array(z.object({
-    ...webhookFields,
-    last_delivery: lastDeliverySchema.nullable().meta({
-      description: "The attempt that ended last; null if there was none yet.",
-    }),
-  })),
+  webhooks: z.array(listedWebhookSchema),
   count: z.number().int(),
   ...envelopeFields,
 }).meta({ id: "WebhookList" });
 
 export const deliveriesSchema = z.object({
-  webhook: z.object({
-    id: z.string(),
-    active: z.boolean(),
+  webhook: listedWebhookSchema.extend({
     paused_since: isoTimestamp.nullable().meta({
       description:
         "Instant since which the webhook is paused: at least 20 attempts in a row, over at least 5 minutes, had failed. It is tried once a minute.",
     }),
     waiting: z.int().meta({ description: "Number of events that are still to be delivered." }),
+    last_failure: lastFailureSchema.nullable().meta({
+      description: "The newest delivery that is dead, whatever the filter; null if the log holds none.",
+    }),
   }),
   deliveries: z.array(z.object({
     delivery_id: z.uuid(),

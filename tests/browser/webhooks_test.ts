@@ -33,7 +33,7 @@ Deno.test({
         200,
       );
       await withBrowser(service.url, async (visit) => {
-        const { page, expectErrors } = await visit({ width: 360, theme: "dark" });
+        const { page, expectErrors, requests } = await visit({ width: 360, theme: "dark" });
         expectErrors(/422/);
         await page.goto("/console/webhooks");
         await signIn(page, key);
@@ -81,11 +81,19 @@ Deno.test({
         const body = scoreRequest({ session_id: "told", operator_id: "operator-1" });
         assert.equal((await service.send("/v1/score", { key, body })).status, 200);
         await page.getByRole("link", { name: `${receiver.url}/hook` }).click();
-        const dead = page.getByRole("cell", { name: "Dead" });
+        const dead = page.getByRole("cell", { name: "Failed" });
+        await page.getByRole("heading", { level: 1, name: `${receiver.url}/hook` }).waitFor();
+        const fact = (name: string) =>
+          page.locator("dl > div").filter({ has: page.locator("dt", { hasText: name }) }).locator("dd");
+        assert.match((await fact("State").textContent())!, /Active.*since /);
+        assert.deepEqual(await fact("Events").locator("code").allTextContents(), registered.events);
         while (await dead.count() === 0) {
           await page.getByRole("button", { name: "Look again" }).click();
           await shown(page);
           await new Promise((next) => setTimeout(next, 100));
+        }
+        for (const name of ["Last delivery", "Last failure"]) {
+          assert.match((await fact(name).textContent())!, /score\.committed.*status 500/, name);
         }
         await page.getByText("3 attempts").click();
         await page.getByText("status 500").first().waitFor();
@@ -118,13 +126,22 @@ Deno.test({
           await shown(page);
           await new Promise((next) => setTimeout(next, 100));
         }
-        await page.getByLabel("Status").selectOption("dead");
+        assert.match((await fact("Last delivery").textContent())!, /Delivered/);
+        const calls = requests.length;
+        await page.getByRole("link", { name: "Show the failed ones" }).click();
+        await page.waitForURL("**status=dead*");
         await dead.waitFor();
         await shown(page);
         assert.equal(await page.locator("tbody tr").count(), 1);
+        assert.equal(await page.getByLabel("Status").inputValue(), "dead");
+        assert.equal(requests.slice(calls).filter(({ path }) => path.startsWith("/v1/")).length, 1);
+        assert.match((await fact("Last failure").textContent())!, /score\.committed/);
+        await page.getByRole("button", { name: `Test ${receiver.url}/hook` }).click();
+        await page.getByText(/^Delivered: 200, \d+ ms$/).waitFor();
+        await page.getByLabel("Status").selectOption("cancelled");
+        await page.getByText("No delivery has this status.").waitFor();
+        await assertAccessible(page, "no delivery of a status");
 
-        await page.getByRole("navigation", { name: "Breadcrumb" }).getByRole("link", { name: "Webhooks" })
-          .click();
         await page.getByRole("button", { name: `Remove ${receiver.url}/hook` }).click();
         await page.getByRole("button", { name: "Keep" }).click();
         await page.getByRole("button", { name: `Remove ${receiver.url}/hook` }).click();

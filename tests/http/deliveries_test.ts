@@ -244,6 +244,16 @@ Deno.test(
       response_status: 500,
       error: "status",
     });
+    const { last_failure, ...described } = webhook;
+    assert.deepEqual(
+      described,
+      { ...listed, paused_since: null, waiting: 0 },
+      "the destination is described",
+    );
+    const { at: givenUpAt, ...failure } = last_failure;
+    const { at: _at, ...failed } = listed.last_delivery;
+    assert.deepEqual(failure, failed);
+    assert.ok(givenUpAt >= listed.last_delivery.at && givenUpAt.endsWith("Z"), givenUpAt);
 
     recording.answer = () => ({ status: 200, error: null });
     const path = `/v1/admin/webhook/${id}/deliveries/${delivery.delivery_id}/redeliver`;

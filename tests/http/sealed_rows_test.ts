@@ -533,6 +533,7 @@ Deno.test("nothing is sent to an address that was written over a webhook's own",
   assert.equal(await scene.deliver(), 0);
   assert.deepEqual(sent, []);
   assert.ok(scene.log.some(({ msg }) => String(msg).startsWith("a webhook's row was altered")));
+  assertAltered(await scene.ask(`/v1/admin/webhook/${registered.body.id}/deliveries`), "the deliveries");
   await scene.alter("UPDATE webhook SET url = 'https://review.acme.example/hook'");
   await scene.deliver();
   assert.ok(sent.every((url) => url === "https://review.acme.example/hook"));

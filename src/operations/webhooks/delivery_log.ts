@@ -8,7 +8,7 @@ import type { Remembering } from "../organizations/registered.ts";
 import type { Reading, Secrets, Sending } from "../shared/capabilities.ts";
 import type { DELIVERY_STATUSES } from "../../domain/enums.ts";
 import { ServiceError, unavailable } from "../../domain/errors.ts";
-import { type DeliveryAttempt, PING } from "../../domain/webhook.ts";
+import { type DeliveryAttempt, type LastFailure, PING } from "../../domain/webhook.ts";
 import { backlogQuery } from "../../store/backlogs.ts";
 import { newestDeliveriesQuery, readDelivery, readEventOfDelivery } from "../../store/deliveries.ts";
 import { type DeliveryRow, insertDeliveries, insertPing } from "../../store/outbox.ts";
@@ -27,7 +27,7 @@ import {
   type RepeatableAnswer,
   repeatedAnswer,
 } from "../shared/keyed_calls.ts";
-import { requireWebhook } from "./webhooks.ts";
+import { listedWebhook, requireWebhook } from "./webhooks.ts";
 
 /** The dependencies of these operations. */
 type Needs = Watching & Reading & Pick<Secrets, "secretsKeys"> & Sending & Remembering;
@@ -58,29 +58,44 @@ export async function listDeliveries(
 ): Promise<Record<string, unknown>> {
   const { orgId } = caller;
   const draft = eventDraft(world, { type: "WEBHOOK_LISTED", caller, now, detail: { id } });
-  await writer.submit<void>({
+  const registered = await writer.submit<WebhookRow>({
     needs: [{ kind: webhooks, key: [id] }],
     chains: [adminChain(orgId)],
     plan(unit) {
-      requireWebhook(unit, { orgId, id });
+      const row = requireWebhook(unit, { orgId, id });
       unit.append(adminChain(orgId), draft);
-      return () => undefined;
+      return () => row;
     },
   });
-  const [[webhook], [waiting], rows] = await database.snapshot([
+  const [[present], [waiting], rows, [failed]] = await database.snapshot([
     webhookQuery(id),
     backlogQuery(id),
     newestDeliveriesQuery(id, { status, limit }),
+    newestDeliveriesQuery(id, { status: "dead", limit: 1 }),
   ]);
+  // Somebody may have removed the destination meanwhile.
+  const active = present === undefined ? 0 : registered.active;
+  const { paused_at = null, last_delivery = null } = present ?? {};
   return {
     webhook: {
-      id,
-      active: webhook?.active === 1,
-      paused_since: instant(webhook?.paused_at ?? null),
-      waiting: webhook?.active === 1 ? waiting!.events + waiting!.queued : 0,
+      ...listedWebhook({ ...registered, active, last_delivery }),
+      paused_since: instant(paused_at),
+      waiting: active === 1 ? waiting!.events + waiting!.queued : 0,
+      last_failure: failed === undefined ? null : failureBody(failed),
     },
     deliveries: rows.map(deliveryBody),
     count: rows.length,
+  };
+}
+
+function failureBody({ delivery_id, event, attempts, finished_at, created_at }: DeliveryRow): LastFailure {
+  const last = (JSON.parse(attempts) as DeliveryAttempt[]).at(-1);
+  return {
+    delivery_id,
+    event: event as LastFailure["event"],
+    at: instant(finished_at ?? created_at)!,
+    response_status: last?.response_status ?? null,
+    error: last?.error ?? null,
   };
 }
 

@@ -146,13 +146,15 @@ export async function listWebhooks(
   });
   const { webhooks: rows } = await readRegistered(dependencies, orgId);
   return {
-    webhooks: rows.map((row) => ({ ...webhookBody(row), last_delivery: lastDeliveryOf(row) })),
+    webhooks: rows.map(listedWebhook),
     count: rows.length,
   };
 }
 
-function lastDeliveryOf({ last_delivery: last }: WebhookRow): LastDelivery | null {
-  return last === null ? null : JSON.parse(last);
+/** A destination as the lists of destinations and of deliveries show it. */
+export function listedWebhook(row: WebhookRow): Record<string, unknown> {
+  const last: LastDelivery | null = row.last_delivery === null ? null : JSON.parse(row.last_delivery);
+  return { ...webhookBody(row), last_delivery: last };
 }
 
 /** @throws {ServiceError} NOT_FOUND if the organization has no such destination. */

@@ -1,9 +1,8 @@
 /** One alert: what happened, what set it off, about whom or what it is, what follows it up, and what an acknowledgement does. */
-import type { ComponentChildren } from "preact";
 import { acknowledgerInWords, ACKNOWLEDGING_WORDS, ALERT_RULES, ALERT_WORDS } from "./alert_words.ts";
 import { Confirmed } from "./confirmed.tsx";
 import { LostProbes } from "./lost_probes.tsx";
-import { Figure, Instant } from "./parts.tsx";
+import { Fact, Figure, Instant } from "./parts.tsx";
 import { may, useCaller, useSession } from "./session.tsx";
 import type { AlertAcknowledged, Alerts, Cases } from "./types.ts";
 import { type Asked, useAction } from "./use_answer.ts";
@@ -32,7 +31,7 @@ export function AlertNotice({ alert, of, cases, onSeen }: {
       <p class="alert-said">
         <bdi>{statement}</bdi>
       </p>
-      <dl>
+      <dl class="described">
         <Fact name="When">
           <Instant at={created_at} />
           {raised_at !== created_at && (
@@ -69,15 +68,6 @@ export function AlertNotice({ alert, of, cases, onSeen }: {
         )}
       </dl>
     </section>
-  );
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   );
 }
 

@@ -238,6 +238,16 @@ export function Tile({ name, more, children }: {
   );
 }
 
+/** One line of what describes a thing: a name, and what is so. */
+export function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
 /** A band's name. It has no colour: the verdict near it has one. */
 export function bandInWords(band: string): string {
   return nameInWords(band.toLowerCase().replaceAll(" ", "_"));

@@ -1,14 +1,18 @@
-/** The deliveries to one destination, attempt by attempt, with a button to send a dead one again. */
+/** One destination of webhooks: how it fares, and its deliveries, attempt by attempt, with a button to send a failed one again. */
+import { useEffect, useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
 import { DELIVERY_STATUSES } from "../../../domain/enums.ts";
-import { countInWords, nameInWords } from "../../../pages/wording.ts";
+import { countInWords } from "../../../pages/wording.ts";
+import { DestinationActs, LastDelivery } from "../destination.tsx";
 import { Choice } from "../filters.tsx";
-import { addressOf, Answered, Empty, Failure, Figure, Instant, Tile, View } from "../parts.tsx";
+import { addressOf, Answered, Empty, Fact, Failure, Figure, Instant, View } from "../parts.tsx";
 import { useCaller } from "../session.tsx";
 import { type Column, Table } from "../table.tsx";
 import type { Deliveries, Redelivered } from "../types.ts";
 import { useAction, useAnswer } from "../use_answer.ts";
+import { DELIVERY_WORDS, failureInWords, stateInWords } from "../webhook_words.ts";
 
+type Destination = Deliveries["webhook"];
 type Delivery = Deliveries["deliveries"][number];
 
 const PAGE = 50;
@@ -26,69 +30,147 @@ export function WebhookView() {
       limit: String(PAGE),
     }),
   });
+  // The destination stays while deliveries of another status are asked for.
+  const [known, setKnown] = useState<Destination | null>(null);
+  const { loaded } = asked;
+  useEffect(() => {
+    if (loaded.state === "ready") setKnown(loaded.body.webhook);
+  }, [loaded]);
   return (
-    <View
-      title="Deliveries"
-      within={{ path: "/console/webhooks", label: "Webhooks" }}
-      line={<code>{id}</code>}
-    >
+    <View title={known?.url ?? "Webhook"} within={{ path: "/console/webhooks", label: "Webhooks" }}>
+      {known !== null && (
+        <>
+          <About
+            destination={known}
+            failed={status === "dead" ? null : addressOf(path, { status: "dead", sort })}
+          />
+          <DestinationActs
+            id={id}
+            url={known.url}
+            isActive={known.active}
+            onTested={asked.again}
+            onRemoved={() => route("/console/webhooks")}
+          />
+        </>
+      )}
+      <h2>Deliveries</h2>
       <div class="filters">
         <Choice
           id="status"
           label="Status"
           value={status}
-          options={[["", "All"], ...DELIVERY_STATUSES.map((name) => [name, nameInWords(name)] as const)]}
+          options={[["", "All"], ...DELIVERY_STATUSES.map((name) => [name, DELIVERY_WORDS[name]] as const)]}
           onChosen={(chosen) => route(addressOf(path, { status: chosen, sort }))}
         />
         <button type="button" onClick={asked.again}>Look again</button>
       </div>
       <Answered asked={asked}>
-        {({ webhook, deliveries }) => (
-          <>
-            <ul class="tiles">
-              <Tile name="Destination">
-                {webhook.active ? "Active" : "Off"}
-              </Tile>
-              <Tile name="Waiting">
-                <Figure of="webhook.waiting" value={webhook.waiting} />
-              </Tile>
-              {webhook.paused_since !== null && (
-                <Tile name="Paused since">
-                  <Instant at={webhook.paused_since} />
-                </Tile>
-              )}
-            </ul>
-            {deliveries.length === 0
-              ? (
-                <Empty>
-                  <p>Nothing was sent yet: the next event of a kind that it takes comes here.</p>
-                </Empty>
-              )
-              : (
-                <Table
-                  label="Deliveries"
-                  rows={deliveries}
-                  keyOf={(row) => row.delivery_id}
-                  columns={[...COLUMNS, {
-                    head: "Do",
-                    cell: ({ status, delivery_id }) =>
-                      status === "dead" && (
-                        <Redeliver webhookId={id} deliveryId={delivery_id} onSent={asked.again} />
-                      ),
-                  }]}
-                  csv={CSV}
-                  ordering={{
-                    ...{ path, query: { status }, sort, first: NEWEST, served: NEWEST },
-                    isWhole: deliveries.length < PAGE,
-                  }}
-                />
-              )}
-          </>
-        )}
+        {({ deliveries }) =>
+          deliveries.length === 0
+            ? (
+              <Empty>
+                <p>
+                  {status === ""
+                    ? "Nothing was sent yet: the next event of a kind that it takes comes here."
+                    : "No delivery has this status."}
+                </p>
+              </Empty>
+            )
+            : (
+              <Table
+                label="Deliveries"
+                rows={deliveries}
+                keyOf={(row) => row.delivery_id}
+                columns={[...COLUMNS, {
+                  head: "Do",
+                  cell: ({ status, delivery_id }) =>
+                    status === "dead" && (
+                      <Redeliver webhookId={id} deliveryId={delivery_id} onSent={asked.again} />
+                    ),
+                }]}
+                csv={CSV}
+                ordering={{
+                  ...{ path, query: { status }, sort, first: NEWEST, served: NEWEST },
+                  isWhole: deliveries.length < PAGE,
+                }}
+              />
+            )}
       </Answered>
     </View>
   );
 }
+
+/** What the destination is, and how it fares. */
+function About({ destination, failed }: {
+  readonly destination: Destination;
+  /** The address of the list of failed deliveries; null if it is the one that is shown. */
+  readonly failed: string | null;
+}) {
+  const { active, created_at, paused_since: paused, events, last_delivery, last_failure, waiting } =
+    destination;
+  return (
+    <>
+      {paused !== null && (
+        <div class="notice fair">
+          <p>
+            Paused since{" "}
+            <Instant at={paused} />: too many attempts in a row failed. It is tried once a minute, and its
+            events wait. A test that is delivered ends the pause.
+          </p>
+        </div>
+      )}
+      <dl class="described">
+        <Fact name="State">
+          <span class={`status ${paused !== null ? "fair" : active ? "good" : "none"}`}>
+            {paused === null ? stateInWords({ active }) : "Paused"}
+          </span>{" "}
+          {active && (
+            <>
+              since <Instant at={paused ?? created_at} />
+            </>
+          )}
+        </Fact>
+        <Fact name="Events">
+          <ul class="in-line">
+            {events.map((event) => (
+              <li key={event}>
+                <code>{event}</code>
+              </li>
+            ))}
+          </ul>
+        </Fact>
+        <Fact name="Last delivery">
+          <LastDelivery last={last_delivery} />
+        </Fact>
+        <Fact name="Last failure">
+          <LastFailure failure={last_failure} />
+          {last_failure !== null && failed !== null && <a href={failed}>Show the failed ones</a>}
+        </Fact>
+        <Fact name="Waiting">
+          <Figure of="webhook.waiting" value={waiting} /> to be sent
+        </Fact>
+      </dl>
+    </>
+  );
+}
+
+function LastFailure({ failure }: { readonly failure: Destination["last_failure"] }) {
+  if (failure === null) return <span class="muted">none kept</span>;
+  const { event, at, error, response_status: status } = failure;
+  return (
+    <div>
+      <code>{event}</code>, <Instant at={at} />:{" "}
+      {error === null ? "it waited too long" : failureInWords(error, status)}
+    </div>
+  );
+}
+
+const DELIVERY_TONES: Readonly<Record<Delivery["status"], string>> = {
+  queued: "fair",
+  delivered: "good",
+  dead: "bad",
+  cancelled: "none",
+};
 
 const COLUMNS: readonly Column<Delivery>[] = [{
   head: "Event",
@@ -109,7 +191,7 @@ const COLUMNS: readonly Column<Delivery>[] = [{
 }, {
   head: "Status",
   order: { name: "status", keyOf: (row) => row.status },
-  cell: (row) => nameInWords(row.status),
+  cell: ({ status }) => <span class={`status ${DELIVERY_TONES[status]}`}>{DELIVERY_WORDS[status]}</span>,
 }, {
   head: "Attempts",
   class: "small",
@@ -121,9 +203,9 @@ const COLUMNS: readonly Column<Delivery>[] = [{
         <ol>
           {attempts.map((attempt) => (
             <li key={attempt.at}>
-              <Instant at={attempt.at} />, {attempt.duration_ms} ms:{" "}
-              {attempt.error === null ? `delivered, ${attempt.response_status}` : attempt.error}
-              {attempt.error !== null && attempt.response_status !== null && ` ${attempt.response_status}`}
+              <Instant at={attempt.at} />, {attempt.duration_ms} ms: {attempt.error === null
+                ? `delivered, ${attempt.response_status}`
+                : failureInWords(attempt.error, attempt.response_status)}
             </li>
           ))}
         </ol>

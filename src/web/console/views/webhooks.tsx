@@ -3,13 +3,14 @@ import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { DEFAULT_WEBHOOK_EVENTS, WEBHOOK_EVENTS, type WebhookEvent } from "../../../domain/enums.ts";
 import { WEBHOOK_SECRET_MAX_LENGTH, WEBHOOK_SECRET_MIN_LENGTH } from "../../../domain/limits.ts";
-import type { ApiError } from "../../shared/api.ts";
 import { problemOf } from "../field.tsx";
-import { Answered, Empty, Failure, Instant, View } from "../parts.tsx";
+import { DestinationActs, LastDelivery } from "../destination.tsx";
+import { Answered, Empty, Failure, View } from "../parts.tsx";
 import { useCaller, useSession } from "../session.tsx";
 import { type Column, Table } from "../table.tsx";
-import type { WebhookRegistered, Webhooks, WebhookTested } from "../types.ts";
+import type { WebhookRegistered, Webhooks } from "../types.ts";
 import { useAction, useAnswer } from "../use_answer.ts";
+import { stateInWords } from "../webhook_words.ts";
 import { randomHex } from "../../shared/random_hex.ts";
 
 export function WebhooksView() {
@@ -58,10 +59,6 @@ const COLUMNS: readonly Column<Destination>[] = [{
   cell: (row) => <LastDelivery last={row.last_delivery} />,
 }];
 
-function stateInWords({ active }: Destination): string {
-  return active ? "Active" : "Off";
-}
-
 const CSV = {
   id: (row: Destination) => row.id,
   url: (row: Destination) => row.url,
@@ -81,7 +78,7 @@ function Destinations({ webhooks, onChanged }: {
   const { query: { sort = "" } } = useLocation();
   const acts: Column<Destination> = {
     head: "Actions",
-    cell: (row) => <Actions id={row.id} url={row.url} isActive={row.active} onChanged={onChanged} />,
+    cell: (row) => <DestinationActs id={row.id} url={row.url} isActive={row.active} onRemoved={onChanged} />,
   };
   return (
     <Table
@@ -93,81 +90,6 @@ function Destinations({ webhooks, onChanged }: {
       ordering={{ path: "/console/webhooks", query: {}, sort, first: "", served: "", isWhole: true }}
     />
   );
-}
-
-function LastDelivery({ last }: { readonly last: Webhooks["webhooks"][number]["last_delivery"] }) {
-  if (last === null) return <span class="muted">none yet</span>;
-  return (
-    <>
-      <span class={`status ${last.error === null ? "good" : "bad"}`}>
-        {last.error === null ? "Delivered" : "Failed"}
-      </span>
-      <div class="small">
-        {last.event}, <Instant at={last.at} />
-        {last.error !== null && (
-          <>: {last.error}{last.response_status !== null && ` ${last.response_status}`}</>
-        )}
-      </div>
-    </>
-  );
-}
-
-function Actions({ id, url, isActive, onChanged }: {
-  readonly id: string;
-  readonly url: string;
-  readonly isActive: boolean;
-  readonly onChanged: () => void;
-}) {
-  const caller = useCaller();
-  const test = useAction<WebhookTested>();
-  const removal = useAction<unknown>();
-  const [isRemoving, setRemoving] = useState(false);
-  const remove = async () => {
-    const done = await removal.run((patience) =>
-      caller.json({ method: "DELETE", path: `/v1/admin/webhook/${id}` }, { patience })
-    );
-    if (done !== null) onChanged();
-  };
-  const send = () =>
-    test.run((patience) =>
-      caller.json<WebhookTested>({ method: "POST", path: `/v1/admin/webhook/${id}/test` }, { patience })
-    );
-  return (
-    <div class="actions">
-      <button type="button" disabled={test.busy || !isActive} onClick={send} aria-label={`Test ${url}`}>
-        {test.busy ? "Testing…" : "Test"}
-      </button>
-      {isRemoving
-        ? (
-          <>
-            <button class="grave" type="button" ref={takeFocus} disabled={removal.busy} onClick={remove}>
-              Really remove
-            </button>
-            <button type="button" onClick={() => setRemoving(false)}>Keep</button>
-          </>
-        )
-        : (
-          <button type="button" onClick={() => setRemoving(true)} aria-label={`Remove ${url}`}>
-            Remove
-          </button>
-        )}
-      <span role="status" class="small">{test.result !== null && outcomeInWords(test.result)}</span>
-      {[test.error, removal.error].filter((error): error is ApiError => error !== null)
-        .map((error) => <Failure key={error.message} error={error} />)}
-    </div>
-  );
-}
-
-/** Gives the focus to the button that replaces the one that was pressed. */
-function takeFocus(button: HTMLButtonElement | null): void {
-  button?.focus();
-}
-
-function outcomeInWords(
-  { delivered, response_status: status, error, duration_ms: ms }: WebhookTested,
-): string {
-  if (delivered) return `Delivered: ${status}, ${ms} ms`;
-  return `Failed: ${error}${status === null ? "" : ` ${status}`}, ${ms} ms`;
 }
 
 function Register({ onDone }: { readonly onDone: () => void }) {
