@@ -38,12 +38,13 @@ export function weekInWords(start: string): string {
 }
 
 /** A week with a median. */
-type MedianWeek = Week & {
+export type MedianWeek = Week & {
   readonly median_jis: number;
   readonly median_interval: { readonly low: number; readonly high: number };
 };
 
-function hasMedian(week: Week): week is MedianWeek {
+/** Whether a week has a median to tell. */
+export function hasMedian(week: Week): week is MedianWeek {
   return week.median_jis !== null && week.median_interval !== null;
 }
 
@@ -137,7 +138,7 @@ function medianKey(level: Level): Markup {
 }
 
 /** The weeks with a median, parted where one has none. */
-function runsOf(weeks: readonly Week[]): readonly (readonly MedianWeek[])[] {
+export function runsOf(weeks: readonly Week[]): readonly (readonly MedianWeek[])[] {
   const runs: MedianWeek[][] = [[]];
   for (const week of weeks) {
     if (hasMedian(week)) runs.at(-1)!.push(week);
@@ -147,7 +148,7 @@ function runsOf(weeks: readonly Week[]): readonly (readonly MedianWeek[])[] {
 }
 
 /** From the floor of a bar to its top, each with its look: shape says the verdict, colour repeats it. */
-const SHARES: readonly (readonly [VerdictStatus, string, Markup])[] = [
+export const SHARES: readonly (readonly [VerdictStatus, string, Markup])[] = [
   ["non_compliant", "bad", markup``],
   ["undetermined", "fair", markup` fill-opacity="0.35" stroke="currentColor" stroke-dasharray="3 2"`],
   ["compliant", "good", markup` fill="none" stroke="currentColor" stroke-width="1.5"`],

@@ -1,6 +1,6 @@
 /**
- * Home and Trends in the console: people with the cause, the trend and one next step; the weeks of the organization and of a team;
- * two teams side by side. Every figure is the API's.
+ * Home and Trends in the console: people with the cause, the trend and one next step; the weeks of the organization in short,
+ * and in full for all and for a team; two teams side by side. Every figure is the API's.
  */
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
@@ -73,18 +73,70 @@ homeTest(
 );
 
 homeTest(
-  "the weeks are those of the API, for all and for a team, and the address keeps the choice",
+  "home has the organization in short: figures of the API, each with a small picture, each the way to its chart",
+  async (visit, demo) => {
+    const { page } = await visit({ width: 390, height: 844 });
+    await openHome(page, demo);
+    const body = await ask(demo, "/v1/organization/weeks?limit=15");
+    const last = body.weeks.at(-1);
+    const { low, high } = last.median_interval;
+    assert.equal(body.probes, null, "the demo opens no probe");
+    const short = page.getByRole("region", { name: "In short, the last weeks" });
+    const charts = [
+      [
+        "Median JIS",
+        "median",
+        `${scoreInWords(last.median_jis)} ${scoreInWords(low)} to ${scoreInWords(high)}, with 90 %`,
+      ],
+      [
+        "Operators by verdict",
+        "verdicts",
+        `${last.verdicts.non_compliant} below ${last.verdicts.undetermined} undetermined, ${last.verdicts.compliant} meet it`,
+      ],
+      ["Sealed probes", "probes", "None was opened in these weeks"],
+      ["Operators by week", "operators", `${last.operators} the lowest on top; thick: below, thin: meets it`],
+    ] as const;
+    const tiles = short.getByRole("listitem");
+    assert.deepEqual(
+      (await tiles.allInnerTexts()).map((text) => text.replace(/\s+/g, " ").trim()),
+      charts.map(([name, , said]) => `${name} ${said}`),
+    );
+    // The charts, the map and the choices stand in Trends alone.
+    assert.equal(await page.locator("main :is(table,figure,input,select):visible").count(), 0);
+    assert.equal(await short.getByRole("img").count(), 3);
+    for (const [name, chart] of charts) {
+      await page.getByRole("link", { name, exact: true }).click();
+      await page.waitForURL(`**/console/trends#first-${chart}`);
+      await shown(page);
+      const place = page.locator(`#first-${chart}`);
+      await page.waitForFunction((id) => document.activeElement?.id === id, `first-${chart}`);
+      const box = (await place.boundingBox())!;
+      assert.ok(box.y >= 0 && box.y < 844, `${name} is in the window: ${box.y}`);
+      await page.goBack();
+      await page.getByRole("heading", { name: "What needs attention" }).waitFor();
+      await shown(page);
+    }
+    await short.getByRole("link", { name: "undetermined" }).click();
+    await page.waitForURL("**/console/operators?verdict=undetermined");
+  },
+);
+
+homeTest(
+  "the weeks of Trends are those of the API, for all and for a team, and the address keeps the choice",
   async (visit, demo) => {
     const { page } = await visit();
     await openHome(page, demo);
+    await page.getByRole("link", { name: "The weeks as charts, of all or of a team" }).click();
+    await page.getByRole("heading", { level: 1, name: "Trends" }).waitFor();
+    await shown(page);
     for (const team of [null, "Clinic"]) {
       if (team !== null) {
         await page.getByLabel("Team", { exact: true }).selectOption(team);
-        await page.waitForURL(`**/console?team=${team}`);
+        await page.waitForURL(`**/console/trends?team=${team}`);
         await shown(page);
       }
       const body = await ask(demo, `/v1/organization/weeks?limit=15${team === null ? "" : `&team=${team}`}`);
-      const rows = await page.locator("#weeks-of-median tbody tr").evaluateAll((found) =>
+      const rows = await page.locator("#first-median tbody tr").evaluateAll((found) =>
         found.map((row) => [...row.children].map((cell) => cell.textContent))
       );
       assert.deepEqual(
@@ -96,7 +148,7 @@ homeTest(
           String(operators),
         ]),
       );
-      const verdicts = await page.locator("#weeks-of-verdicts tbody tr").last().evaluate((row) =>
+      const verdicts = await page.locator("#first-verdicts tbody tr").last().evaluate((row) =>
         [...row.children].slice(1).map((cell) => Number(cell.textContent))
       );
       const { compliant, undetermined, non_compliant } = body.weeks.at(-1).verdicts;
@@ -201,6 +253,8 @@ homeTest(
     for (const [width, least] of [[1200, 12], [390, 12], [360, 11]] as const) {
       const { page } = await visit({ width });
       await openHome(page, demo);
+      await go(page, "/console/trends");
+      await shown(page);
       const charts = page.locator(".of-weeks svg");
       assert.equal(await charts.count(), 2);
       for (const chart of await charts.all()) {
@@ -243,7 +297,9 @@ for (const theme of THEMES) {
     for (const width of [1280, 390]) {
       const { page } = await visit({ theme, width });
       await openHome(page, demo);
-      for (const view of ["", "?team=Credit", "/trends", "/trends?compare=1&team=Clinic&team2=Credit"]) {
+      for (
+        const view of ["", "/trends?team=Credit", "/trends", "/trends?compare=1&team=Clinic&team2=Credit"]
+      ) {
         await go(page, `/console${view}`);
         await shown(page);
         await assertAccessible(page, `${view} at ${width}`);

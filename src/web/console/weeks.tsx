@@ -65,33 +65,48 @@ export function ChooseWeeks({ id, label, choice, shown, onChoose }: {
 
 const SPAN = { since: "From the week of (UTC)", until: "To that of (UTC)", show: "Show these weeks" };
 
-/** The charts of the weeks. `id` is unique in the page. */
-export function WeekCharts({ id, body: { weeks, probes } }: { readonly id: string; readonly body: Weeks }) {
-  const { signedIn: { minimum } } = useSession();
+/** Stands in place of the figures of weeks that have none. */
+export function NoWeeks({ weeks }: Pick<Weeks, "weeks">) {
+  return (
+    <Empty>
+      <p>
+        {weeks.some(({ operators }) => operators > 0)
+          ? "There are fewer than five operators: where they are pseudonyms, no figures of so few are shown."
+          : "Nobody was scored in these weeks."}
+      </p>
+    </Empty>
+  );
+}
+
+/** Why there are no figures of probes. */
+export function probesInWords(privacy: "named" | "pseudonymous"): string {
+  return privacy === "named"
+    ? "was opened in these weeks"
+    : "was opened in these weeks, or fewer than five operators had one";
+}
+
+/** The charts of the weeks. `id` is unique in the page; `heading` is the level of a heading among them. */
+export function WeekCharts({ id, heading: Heading, body: { weeks, probes } }: {
+  readonly id: string;
+  readonly heading: "h2" | "h3";
+  readonly body: Weeks;
+}) {
+  const { signedIn: { minimum, privacy } } = useSession();
   const median = medianFigure(weeks, {
     id: `${id}-median`,
     caption: "Median JIS at the end of each week",
     minimum,
   });
   const verdicts = verdictsFigure(weeks, { id: `${id}-verdicts`, caption: "Operators by verdict" });
-  if (median === null || verdicts === null) {
-    return (
-      <Empty>
-        <p>
-          {weeks.some(({ operators }) => operators > 0)
-            ? "There are fewer than five operators: where they are pseudonyms, no figures of so few are shown."
-            : "Nobody was scored in these weeks."}
-        </p>
-      </Empty>
-    );
-  }
+  if (median === null || verdicts === null) return <NoWeeks weeks={weeks} />;
   return (
     <>
       <div class="panels">
         <Drawing of={median} class="of-weeks" />
         <Drawing of={verdicts} class="of-weeks" />
       </div>
-      {probes !== null && <Probes probes={probes} />}
+      <Heading id={`${id}-probes`}>Sealed probes of these weeks</Heading>
+      {probes === null ? <p class="muted">None {probesInWords(privacy)}.</p> : <Probes probes={probes} />}
     </>
   );
 }
@@ -105,16 +120,13 @@ function Probes({ probes }: { readonly probes: NonNullable<Weeks["probes"]> }) {
     </span>
   );
   return (
-    <>
-      <h3>Sealed probes of these weeks</h3>
-      <ul class="tiles">
-        <Tile name="Errors found" more={intervalInWords(wrong)}>{counted("wrong", wrong)}</Tile>
-        <Tile name="False alarms" more={intervalInWords(right)}>{counted("right", right)}</Tile>
-        <Tile name="Lost">
-          <Figure of="probes.lost" value={lost} />
-        </Tile>
-      </ul>
-    </>
+    <ul class="tiles">
+      <Tile name="Errors found" more={intervalInWords(wrong)}>{counted("wrong", wrong)}</Tile>
+      <Tile name="False alarms" more={intervalInWords(right)}>{counted("right", right)}</Tile>
+      <Tile name="Lost">
+        <Figure of="probes.lost" value={lost} />
+      </Tile>
+    </ul>
   );
 }
 
@@ -139,8 +151,13 @@ const NARROW_WEEKS = 3;
 
 const MAP_LABEL = "Scores by operator and week";
 
-/** Each operator's score at the end of each week, the lowest latest score first. */
-export function HeatMap({ body: { weeks, operators, next_cursor: next } }: { readonly body: Weeks }) {
+/** Each operator's score at the end of each week, the lowest latest score first. `id` is unique in the page. */
+export function HeatMap(
+  { id: idOfMap, body: { weeks, operators, next_cursor: next } }: {
+    readonly id: string;
+    readonly body: Weeks;
+  },
+) {
   const map = useRef<HTMLDivElement>(null);
   // The map begins with the latest weeks if it is wider than its place.
   useLayoutEffect(() => map.current?.scrollTo({ left: map.current.scrollWidth }), [weeks]);
@@ -159,6 +176,7 @@ export function HeatMap({ body: { weeks, operators, next_cursor: next } }: { rea
     save(csvName(MAP_LABEL, new Date()), "text/csv;charset=utf-8", csvOf(columns, operators));
   return (
     <>
+      <h2 id={idOfMap}>{MAP_LABEL}</h2>
       <p class="note">
         {SIGNS.compliant} meets the threshold, {SIGNS.undetermined} undetermined, {SIGNS.non_compliant}{" "}
         below it; in italics: no interaction in that week; –: none in the 90 days before its end.

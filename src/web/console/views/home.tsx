@@ -1,17 +1,14 @@
-/** The first view: who needs attention, the verdict on the organization with its reasons, and the weeks. */
-import { useLocation } from "preact-iso";
-import { VERDICT_STATUSES } from "../../../domain/enums.ts";
+/** The first view: who needs attention, the verdict on the organization with its reasons, and its last weeks in short. */
 import { bandsFigure } from "../../../pages/operator_plots.ts";
 import { nameInWords } from "../../../pages/wording.ts";
-import { VERDICT_WORDS } from "../../../scoring/verdict_words.ts";
 import { Drawing } from "../../shared/drawing.tsx";
 import { NeedsAttention } from "../attention.tsx";
+import { InShort } from "../in_short.tsx";
 import { addressOf, Answered, Empty, Figure, Tile, toneOf, VerdictMark, View } from "../parts.tsx";
 import { ScoresAlone, Status } from "../scores_alone.tsx";
 import { may, useSession } from "../session.tsx";
 import type { Dashboard, Weeks } from "../types.ts";
 import { useAnswer } from "../use_answer.ts";
-import { ChooseWeeks, HeatMap, WeekCharts } from "../weeks.tsx";
 
 export function HomeView() {
   const { signedIn } = useSession();
@@ -26,46 +23,26 @@ export function HomeView() {
   );
 }
 
-/** Operators whose weeks the first view shows. */
+/** Operators in the small map. */
 const MAP_ROWS = "15";
 
-/** The organization or a team over the weeks that the address names. */
+/** The organization over the last weeks in a few figures; Trends has the charts, the teams and the comparison. */
 function LastWeeks() {
-  const { query, route } = useLocation();
-  const { from = "", to = "", team = "" } = query;
-  const choice = { from, to, team };
-  const asked = useAnswer<Weeks>({
-    path: addressOf("/v1/organization/weeks", { ...choice, limit: MAP_ROWS }),
-  });
+  const asked = useAnswer<Weeks>({ path: addressOf("/v1/organization/weeks", { limit: MAP_ROWS }) });
   return (
-    <section aria-labelledby="weeks">
-      <h2 id="weeks">Week by week</h2>
-      <ChooseWeeks
-        id="weeks-of"
-        label="Weeks and team"
-        choice={choice}
-        shown={asked.loaded.state === "ready" ? asked.loaded.body : null}
-        onChoose={(chosen) => route(addressOf("/console", { ...chosen }))}
-      />
-      <Answered asked={asked}>
-        {(body) => (
-          <>
-            <WeekCharts id="weeks-of" body={body} />
-            <HeatMap body={body} />
-          </>
-        )}
-      </Answered>
+    <section aria-labelledby="in-short">
+      <h2 id="in-short">In short, the last weeks</h2>
+      <Answered asked={asked}>{(body) => <InShort body={body} />}</Answered>
       <p class="actions">
-        <a href={addressOf("/console/trends", { ...choice, compare: "1" })}>
-          Compare two periods or two teams
-        </a>
+        <a href="/console/trends">The weeks as charts, of all or of a team</a>
+        <a href="/console/trends?compare=1">Compare two periods or two teams</a>
       </p>
     </section>
   );
 }
 
 function OrganizationSummary({ dashboard, domain, tier }: Dashboard) {
-  const { verdict, verdicts } = dashboard;
+  const { verdict } = dashboard;
   return (
     <>
       <p class="muted">
@@ -89,18 +66,6 @@ function OrganizationSummary({ dashboard, domain, tier }: Dashboard) {
           </p>
         ))}
       </div>
-      <h2>Operators by verdict</h2>
-      <ul class="tiles">
-        {VERDICT_STATUSES.map((name) => (
-          <Tile
-            key={name}
-            name={VERDICT_WORDS[name]}
-            more={<a href={`/console/operators?verdict=${name}`}>{VERDICT_LINKS[name]}</a>}
-          >
-            <Figure of={`dashboard.verdicts.${name}`} value={verdicts[name]} />
-          </Tile>
-        ))}
-      </ul>
     </>
   );
 }
@@ -139,9 +104,3 @@ function FiguresOfScores({ dashboard }: Dashboard) {
     </ScoresAlone>
   );
 }
-
-const VERDICT_LINKS: Readonly<Record<(typeof VERDICT_STATUSES)[number], string>> = {
-  compliant: "List those who meet it",
-  undetermined: "List those who need more known cases",
-  non_compliant: "List those below it",
-};

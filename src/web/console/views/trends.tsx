@@ -1,4 +1,5 @@
 /** Two spans of weeks, or two teams, side by side, with what can be said of their difference. */
+import { useEffect } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { weekInWords } from "../../../pages/week_plots.ts";
 import { addressOf, Answered, Figure, View } from "../parts.tsx";
@@ -9,13 +10,14 @@ import { WeeksSummary } from "../weeks_summary.tsx";
 
 const PATH = "/console/trends";
 /** Operators whose weeks each side shows. */
-const ROWS = "10";
+const ROWS = "15";
 
 export function TrendsView() {
   const { query, route } = useLocation();
   const choices = [chosen(query, ""), chosen(query, "2")] as const;
   const isComparing = query.compare !== undefined;
   const first = useWeeks(choices[0]);
+  useChartOfAddress(first.loaded.state === "ready");
   const choose = (side: 0 | 1, choice: WeekChoice) => {
     const [one, other] = side === 0 ? [choice, choices[1]] : [choices[0], choice];
     route(addressOf(PATH, {
@@ -43,8 +45,8 @@ export function TrendsView() {
             {(body) => (
               <>
                 <WeeksSummary body={body} />
-                <WeekCharts id="first" body={body} />
-                <HeatMap body={body} />
+                <WeekCharts id="first" heading="h2" body={body} />
+                <HeatMap id="first-operators" body={body} />
               </>
             )}
           </Answered>
@@ -82,7 +84,7 @@ function Both({ first, choices, onChoose }: {
               shown={shownBy(asked)}
               onChoose={(choice) => onChoose(index === 0 ? 0 : 1, choice)}
             />
-            <Answered asked={asked}>{(body) => <WeekCharts id={id} body={body} />}</Answered>
+            <Answered asked={asked}>{(body) => <WeekCharts id={id} heading="h3" body={body} />}</Answered>
           </section>
         ))}
       </div>
@@ -123,6 +125,17 @@ function Difference({ first, second }: { readonly first: Weeks; readonly second:
       </p>
     </div>
   );
+}
+
+/** Goes to the chart that the address names: it stands only after the answer, when the browser has looked for it in vain. */
+function useChartOfAddress(isReady: boolean): void {
+  useEffect(() => {
+    const chart = isReady ? document.getElementById(location.hash.slice(1)) : null;
+    if (chart === null) return;
+    chart.tabIndex = -1;
+    chart.focus();
+    chart.scrollIntoView();
+  }, [isReady]);
 }
 
 function useWeeks({ from, to, team }: WeekChoice): Asked<Weeks> {
