@@ -131,7 +131,7 @@ casesTest(
     await shown(page);
     const rows = page.locator("main tbody > tr");
     const ids = () =>
-      page.locator("main tbody a[href^='/console/cases/']").evaluateAll((links) =>
+      page.locator("main tbody .cause a[href^='/console/cases/']").evaluateAll((links) =>
         links.map((link) => link.getAttribute("href")!.split("/").at(-1)!)
       );
     assert.deepEqual(await ids(), byNeed.map(({ case_id }) => case_id));
@@ -151,9 +151,19 @@ casesTest(
         assert.equal(await figure.textContent(), scoreInWords(one.present[name]));
       }
       if (one.owner === null) {
-        assert.ok(said.includes("Unassigned") && !/nobody|no day|Open\b/.test(said), said);
+        assert.ok(said.includes("Unassigned") && said.includes("Open, no day set"), said);
       }
     }
+    const changed = byNeed.findIndex(({ present }) => Math.abs(present.change_30_days ?? 0) >= 1);
+    assert.match(await rows.nth(changed).innerText(), /[↗↘] [+−]\d/);
+    // A row can be acted on: the case opens, and whoever may own it takes it.
+    const last = byNeed.findLast(({ owner }) => owner === null);
+    const row = rows.filter({ hasText: last.operator_id });
+    await row.getByRole("button", { name: `Take it: case of ${last.operator_id}` }).click();
+    await row.getByText("In work, no day set").waitFor();
+    await shown(page);
+    assert.equal(await row.getByRole("button").count(), 0);
+    assert.equal(await row.getByRole("link", { name: `Open case of ${last.operator_id}` }).count(), 1);
     assert.ok(byNeed.some(isSaidByVerdict) && !byNeed.every(isSaidByVerdict));
     const lines = await rows.evaluateAll((all) => all.map((row) => row.getBoundingClientRect().height));
     assert.ok(Math.max(...lines) <= 80, `three lines at most: ${lines}`);
@@ -296,6 +306,9 @@ for (const theme of THEMES) {
       const [first] = await freeCases(demo);
       const { page } = await visit({ theme, width: 390 });
       await signInAsOfficer(page, demo);
+      await go(page, "/console/cases");
+      await shown(page);
+      await page.locator("th .second").filter({ hasText: /^Opened / }).first().waitFor();
       for (const view of ["", "/cases", "/cases?state=all&cause=contest", `/cases/${first.case_id}`]) {
         await go(page, `/console${view}`);
         await shown(page);

@@ -1,11 +1,11 @@
 /** The people who need attention: the open cases by need, each with its cause, its trend and one next step. */
-import { dayInWords, scoreInWords } from "../../pages/wording.ts";
+import { dayInWords } from "../../pages/wording.ts";
 import { VERDICT_WORDS } from "../../scoring/verdict_words.ts";
 import { CAUSE_WORDS, conductOf, nextInWords, reasonInWords } from "./case_words.ts";
 import { Answered, Empty, Figure, VerdictMark } from "./parts.tsx";
 import { Reviewer, reviewerInWords } from "./reviewers.tsx";
 import { useSession } from "./session.tsx";
-import { changeInWords, isSteady } from "./trend.ts";
+import { Trend } from "./trend_mark.tsx";
 import type { Cases } from "./types.ts";
 import { useAnswer } from "./use_answer.ts";
 
@@ -110,21 +110,5 @@ function Item({ one, index }: { readonly one: Cases["cases"][number]; readonly i
         </a>
       </div>
     </li>
-  );
-}
-
-/** How a score changed in 30 days: an arrow with the points, and the same in words. */
-function Trend({ points }: { readonly points: number }) {
-  const size = scoreInWords(Math.abs(points));
-  const [arrow, words] = isSteady(points)
-    ? ["→", "steady for 30 days"]
-    : points > 0
-    ? ["↗", `${size} points higher than 30 days ago`]
-    : ["↘", `${size} points lower than 30 days ago`];
-  return (
-    <span class="trend" title={words}>
-      <span aria-hidden="true">{arrow} {changeInWords(points)}</span>
-      <span class="hidden">{words}</span>
-    </span>
   );
 }

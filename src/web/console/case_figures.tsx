@@ -2,7 +2,7 @@
 import { isOpenCase } from "../../domain/case_states.ts";
 import { countInWords, dayInWords } from "../../pages/wording.ts";
 import { Figure, Tile } from "./parts.tsx";
-import { changeInWords } from "./trend.ts";
+import { changeInWords, isSteady } from "./trend.ts";
 import type { Case } from "./types.ts";
 
 const APART = "the intervals are apart";
@@ -22,7 +22,11 @@ export function CaseFigures({ shown }: { readonly shown: Case }) {
           {figures !== null && (
             <Tile
               name="Change since it was opened"
-              more={present.low > figures.high || present.high < figures.low ? APART : OVERLAP}
+              more={isSteady(present.jis - figures.jis)
+                ? "less than one point"
+                : present.low > figures.high || present.high < figures.low
+                ? APART
+                : OVERLAP}
             >
               {changeInWords(present.jis - figures.jis)}
             </Tile>

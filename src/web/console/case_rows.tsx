@@ -9,12 +9,49 @@ import {
   reasonInWords,
   STATE_WORDS,
 } from "./case_words.ts";
-import { Figure, Instant, VerdictMark } from "./parts.tsx";
-import { Reviewer } from "./reviewers.tsx";
+import { Failure, Figure, Instant, VerdictMark } from "./parts.tsx";
+import { Reviewer, reviewerInWords } from "./reviewers.tsx";
+import { may, useCaller, useSession } from "./session.tsx";
 import { type Column, type Ordering, Table } from "./table.tsx";
+import { Trend } from "./trend_mark.tsx";
 import type { Cases } from "./types.ts";
+import { useAction } from "./use_answer.ts";
 
 type Case = Cases["cases"][number];
+
+/** The acts of a row. */
+interface Acts {
+  readonly busy: boolean;
+  /** Null for whoever cannot own a case. */
+  readonly take: ((row: Case) => void) | null;
+}
+
+function columnsWith({ busy, take }: Acts, nameOf: (operator: string) => string): readonly Column<Case>[] {
+  return [...COLUMNS, {
+    head: "Actions",
+    class: "acts-cell",
+    onCard: "line",
+    cell: (row) => {
+      const name = nameOf(row.operator_id);
+      return (
+        <>
+          <a href={`/console/cases/${row.case_id}`} aria-label={`Open case of ${name}`}>Open case</a>
+          {take !== null && row.owner === null && isOpenCase(row.state) && (
+            <button
+              class="link"
+              type="button"
+              disabled={busy}
+              aria-label={`Take it: case of ${name}`}
+              onClick={() => take(row)}
+            >
+              Take it
+            </button>
+          )}
+        </>
+      );
+    },
+  }];
+}
 
 const COLUMNS: readonly Column<Case>[] = [{
   head: "Operator",
@@ -24,7 +61,7 @@ const COLUMNS: readonly Column<Case>[] = [{
     <>
       <Reviewer id={operator_id} />
       <span class="second">
-        <Instant at={opened_at} />
+        <span class="on-card">Opened</span> <Instant at={opened_at} />
       </span>
     </>
   ),
@@ -40,7 +77,8 @@ const COLUMNS: readonly Column<Case>[] = [{
         <span class="second">
           JIS <Figure of={`cases.${index}.present.jis`} value={present.jis} />,{" "}
           <Figure of={`cases.${index}.present.low`} value={present.low} /> to{" "}
-          <Figure of={`cases.${index}.present.high`} value={present.high} />
+          <Figure of={`cases.${index}.present.high`} value={present.high} />{" "}
+          {present.change_30_days !== null && <Trend points={present.change_30_days} />}
         </span>
       </>
     ),
@@ -79,15 +117,14 @@ const COLUMNS: readonly Column<Case>[] = [{
     { head: "Due", name: "due_on", keyOf: ({ due_on }) => due_on },
   ],
   cell: ({ state, owner, owner_name, due_on }) => {
-    // An open case that nobody has is the usual one: "Unassigned" says both.
-    const stage = [
-      ...(state === "open" ? [] : [STATE_WORDS[state]]),
-      ...(due_on === null ? [] : [`due ${dayInWords(due_on)}`]),
-    ];
+    const day = due_on === null
+      ? "no day set"
+      : `${state === "waiting" ? "until" : "due"} ${dayInWords(due_on)}`;
+    const stage = isOpenCase(state) ? `${STATE_WORDS[state]}, ${day}` : STATE_WORDS[state];
     return (
       <>
         {owner === null ? isOpenCase(state) && "Unassigned" : <bdi>{owner_name ?? "an erased user"}</bdi>}
-        {stage.length > 0 && <span class="second">{stage.join(", ")}</span>}
+        <span class="second">{stage}</span>
       </>
     );
   },
@@ -111,19 +148,34 @@ const CSV = {
   changed_at: (row: Case) => row.changed_at,
 };
 
-export function CaseRows({ label, cases, ordering }: {
+export function CaseRows({ label, cases, ordering, again }: {
   readonly label: string;
   readonly cases: Cases["cases"];
   readonly ordering?: Ordering;
+  /** Asks for the cases anew. */
+  readonly again: () => void;
 }) {
+  const { signedIn } = useSession();
+  const caller = useCaller();
+  const { busy, error, run } = useAction<unknown>();
+  const { user } = signedIn;
+  const take = async ({ case_id: id, due_on, steps }: Case) => {
+    const body = { step: "assign", owner: user!.user_id, due_on, note: null, seen: steps.length };
+    const request = { method: "POST", path: `/v1/cases/${id}/events`, body } as const;
+    if (await run((patience) => caller.json(request, { patience })) !== null) again();
+  };
+  const acts = { busy, take: user !== null && may(signedIn, "act") ? take : null };
   return (
-    <Table
-      label={label}
-      rows={cases}
-      keyOf={(row) => row.case_id}
-      columns={COLUMNS}
-      csv={CSV}
-      ordering={ordering}
-    />
+    <>
+      {error !== null && <Failure error={error} again={again} />}
+      <Table
+        label={label}
+        rows={cases}
+        keyOf={(row) => row.case_id}
+        columns={columnsWith(acts, (id) => reviewerInWords(signedIn, id))}
+        csv={CSV}
+        ordering={ordering}
+      />
+    </>
   );
 }

@@ -74,6 +74,7 @@ export function CasesView() {
                 <CaseRows
                   label="Cases"
                   cases={cases}
+                  again={asked.again}
                   ordering={{
                     ...{ path: PATH, query: filters, sort, first: FIRST, served: NEWEST },
                     isWhole: cursor === "" && next === null,
