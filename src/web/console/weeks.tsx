@@ -182,7 +182,7 @@ export function HeatMap(
         below it; in italics: no interaction in that week; –: none in the 90 days before its end.
         {weeks.length > NARROW_WEEKS && (
           <span class="narrow-only">
-            {" "}The last {NARROW_WEEKS} of {weeks.length} weeks are in sight; scroll sideways for the others.
+            {` The last ${NARROW_WEEKS} of ${weeks.length} weeks are in sight; scroll sideways for the others.`}
           </span>
         )}
       </p>
