@@ -35,11 +35,67 @@ demoTest("a replay says the decision, and a cause of several dimensions once", a
   await tile.getByText(nameInWords(decision), { exact: true }).waitFor();
   await idle();
   assert.ok(requests.slice(before).filter(({ path }) => path.startsWith("/v1/")).length <= 3);
+  await page.locator("details.still > summary").click();
   const said = await page.locator("main").innerText();
   for (const rule of once) assert.equal(said.split(rule).length - 1, 1, rule);
   await assertAccessible(page, "a replay");
   await assertFits(page, "a replay");
 });
+
+demoTest(
+  "a replay shows what moved, and folds what did not into one line with the same figures",
+  async (visit, demo) => {
+    const { decisions } = await ask(demo, "/v1/organization/decisions?kind=score&limit=100");
+    const stillIn = async (id: string): Promise<readonly Json[]> =>
+      (await ask(demo, `/v1/decision/replay/${id}`)).explanation;
+    const isStill = ({ before, after }: Json) => before === after;
+    const kinds: Record<string, string> = {};
+    for (const { id } of decisions) {
+      const rows = await stillIn(id);
+      const still = rows.filter(isStill).length;
+      kinds[still === 0 ? "all" : still === rows.length ? "none" : "some"] ??= id;
+      if (kinds.none !== undefined && kinds.some !== undefined) break;
+    }
+    const { page } = await visit({ width: 390 });
+    await page.goto("/console");
+    await signIn(page, demo.key);
+    await shown(page);
+    for (const kind of ["none", "some"]) {
+      const rows = await stillIn(kinds[kind]!);
+      const [moved, still] = [rows.filter((row) => !isStill(row)), rows.filter(isStill)];
+      await go(page, `/console/decisions/${kinds[kind]}`);
+      await shown(page);
+      const line = page.locator("details.still > summary");
+      await line.waitFor();
+      const count = still.length === 1 ? "1 dimension" : `${still.length} dimensions`;
+      assert.equal(await line.innerText(), `${count} did not move`);
+      const names = page.locator("main").getByRole("rowheader");
+      assert.deepEqual(
+        (await names.allInnerTexts()).map((name) => name.split("\n")[0]),
+        moved.map(({ dimension }) => nameInWords(dimension)),
+        "only what moved is shown at first",
+      );
+      assert.equal(await page.getByText("No dimension moved.").count(), moved.length === 0 ? 1 : 0);
+      await line.press("Enter");
+      assert.equal(await names.count(), rows.length);
+      // Each figure is that of the answer, by its place there.
+      const exact = await page.locator("[data-figure^='explanation.']").evaluateAll((figures) =>
+        figures.map((
+          figure,
+        ) => [figure.getAttribute("data-figure"), Number(figure.getAttribute("data-exact"))])
+      );
+      assert.deepEqual(
+        Object.fromEntries(exact),
+        Object.fromEntries(rows.flatMap(({ before, after }, index) => [
+          [`explanation.${index}.before`, before],
+          [`explanation.${index}.after`, after],
+        ])),
+      );
+      await assertAccessible(page, `a replay in which ${kind} moved`);
+      await assertFits(page, `a replay in which ${kind} moved`);
+    }
+  },
+);
 
 demoTest("a report is shown whole in every width, and has one title on paper", async (visit, demo) => {
   const { report } = await ask(demo, "/v1/compliance/report");

@@ -31,7 +31,7 @@ export function LostProbes({ alert: { probes, created_at }, asked: { loaded, aga
         {[...byReviewer].map(([operator, own]) => (
           <li key={operator}>
             <span>
-              {operator === null ? "An erased reviewer" : <Reviewer id={operator} />}
+              {operator === null ? "An erased operator" : <Reviewer id={operator} />}
               {own.map(({ probe_id }) => (
                 <span key={probe_id}>
                   {", "}

@@ -3,8 +3,7 @@ import { useRoute } from "preact-iso";
 import { nameInWords, NO_DATA } from "../../../pages/wording.ts";
 import type { Verdict } from "../../../scoring/verdict.ts";
 import { verdictInWords } from "../../../scoring/verdict_words.ts";
-import { joinWithAnd } from "../../../scoring/wording.ts";
-import { FROM_PRIOR } from "../../../pages/jis_plot.ts";
+import { Explanation } from "../explanation.tsx";
 import { addressOf, Answered, bandInWords, Figure, Instant, Tile, toneOf, View } from "../parts.tsx";
 import { type Column, Table } from "../table.tsx";
 import { Reviewer } from "../reviewers.tsx";
@@ -264,102 +263,6 @@ function Factors({ recorded }: Pick<Replay, "recorded">) {
         csv={FACTOR_CSV}
       />
       <p class="note">A decision reads the operator's record and does not change it.</p>
-    </>
-  );
-}
-
-type Moved = NonNullable<Replay["explanation"]>[number];
-
-const MOVED_CSV = {
-  dimension: (row: Moved) => row.dimension,
-  before: (row: Moved) => row.before,
-  after: (row: Moved) => row.after,
-  rules: (row: Moved) => row.rules.join(" "),
-};
-
-/** Sentences that move several dimensions alike. */
-interface Shared {
-  readonly dimensions: readonly string[];
-  readonly rules: readonly string[];
-}
-
-/** The sentences that stand in more than one row, by the rows in which they stand. */
-function sharedBy(explanation: Replay["explanation"]): readonly Shared[] {
-  const places = new Map<string, string[]>();
-  for (const { dimension, rules } of explanation) {
-    for (const rule of new Set(rules)) places.set(rule, [...places.get(rule) ?? [], dimension]);
-  }
-  const groups = new Map<string, { readonly dimensions: readonly string[]; readonly rules: string[] }>();
-  for (const [rule, dimensions] of places) {
-    if (dimensions.length < 2) continue;
-    const group = groups.get(dimensions.join()) ?? { dimensions, rules: [] };
-    group.rules.push(rule);
-    groups.set(dimensions.join(), group);
-  }
-  return [...groups.values()];
-}
-
-function SharedCauses({ shared, rows }: {
-  readonly shared: readonly Shared[];
-  /** How many dimensions the table has. */
-  readonly rows: number;
-}) {
-  return shared.map(({ dimensions, rules }) => (
-    <div class="small" key={dimensions.join()}>
-      <p>
-        {dimensions.length === rows
-          ? "In every dimension below:"
-          : `In ${joinWithAnd(dimensions.map((name) => nameInWords(name).toLowerCase()))}:`}
-      </p>
-      <ul>{rules.map((rule) => <li key={rule}>{rule}</li>)}</ul>
-    </div>
-  ));
-}
-
-function Explanation({ explanation, of, label, prior = [] }: {
-  readonly explanation: Replay["explanation"];
-  readonly of: string;
-  readonly label: string;
-  /** Dimensions whose number is the prior's. */
-  readonly prior?: readonly string[];
-}) {
-  const shared = sharedBy(explanation);
-  const above = new Set(shared.flatMap(({ rules }) => rules));
-  return (
-    <>
-      <SharedCauses shared={shared} rows={explanation.length} />
-      <Table
-        label={label}
-        rows={explanation}
-        keyOf={(row) => row.dimension}
-        columns={[{
-          head: "Dimension",
-          cell: ({ dimension }) => (
-            <>
-              {nameInWords(dimension)}
-              {prior.includes(dimension) && <div class="small muted">{FROM_PRIOR}</div>}
-            </>
-          ),
-        }, {
-          head: "Before",
-          isNumber: true,
-          cell: ({ before }, index) => <Figure of={`${of}.${index}.before`} value={before} />,
-        }, {
-          head: "After",
-          isNumber: true,
-          cell: ({ after }, index) => <Figure of={`${of}.${index}.after`} value={after} />,
-        }, {
-          head: "Why",
-          class: "small",
-          cell: ({ rules }) => {
-            const own = rules.filter((rule) => !above.has(rule));
-            return own.length === 0 && rules.length > 0
-              ? <span class="muted">As said above</span>
-              : own.map((rule) => <p key={rule}>{rule}</p>);
-          },
-        }]}
-        csv={MOVED_CSV}
-      />
     </>
   );
 }
