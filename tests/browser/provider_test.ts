@@ -42,6 +42,8 @@ clicksTest(
   async (visit, { base, service, key, provider }) => {
     const { page, expectErrors } = await visit();
     await page.goto("/console");
+    const first = page.locator("main .main");
+    assert.deepEqual(await first.allTextContents(), ["Sign in with your organization's account"]);
     await page.getByRole("link", { name: /organization's account/ }).click();
     await passProvider(page, base);
     await page.getByRole("navigation", { name: "Console" }).waitFor();

@@ -288,9 +288,12 @@ usersTest("at an address without a name the account says where passkeys work", a
   const { page } = await visit();
   await signInByLink(page, demo);
   await choose(page, "Account");
-  await page.getByText(/^Passkeys work at localhost, not at 127\.0\.0\.1: open http:\/\/localhost:/)
+  await page.getByText(
+    /^No passkey can be added on this page\. Passkeys work at localhost, not at 127\.0\.0\.1: open http:\/\/localhost:/,
+  )
     .waitFor();
   assert.equal(await page.getByRole("button", { name: "Add a passkey" }).count(), 0);
+  assert.equal(await page.getByText("Add one").count(), 0, "nobody is told to do what cannot be done");
 });
 
 for (const theme of THEMES) {

@@ -10,13 +10,23 @@ import { Field } from "./field.tsx";
 import type { Me, OpenedLink } from "./types.ts";
 import { useAction } from "./use_answer.ts";
 
+/** The token of the link that was opened last. It outlives a session in which the link could not be used. */
+let opened = "";
+
+/** The token of the link that is open, empty if there is none. It must not stay in the address, nor in the history. */
+export function takeLinkToken(): string {
+  if (location.hash.length > 1) {
+    opened = location.hash.slice(1);
+    history.replaceState(null, "", location.pathname);
+  }
+  return opened;
+}
+
 export function LinkView({ onSignedIn }: { readonly onSignedIn: (signedIn: SignedIn) => void }) {
-  const [token] = useState(() => location.hash.slice(1));
+  const [token] = useState(takeLinkToken);
   const [link, setLink] = useState<OpenedLink | null>(null);
   const [failure, setFailure] = useState<ApiError | null>(null);
   useEffect(() => {
-    // The token must not stay in the address, nor in the history.
-    history.replaceState(null, "", location.pathname);
     call<OpenedLink>({ method: "POST", path: "/v1/sign-in/link", body: { token } }, { onWait: announceWait })
       .then(setLink, (error) => {
         if (!(error instanceof ApiError)) throw error;
@@ -24,6 +34,7 @@ export function LinkView({ onSignedIn }: { readonly onSignedIn: (signedIn: Signe
       });
   }, [token]);
   const proceed = (me: Me) => {
+    opened = "";
     history.replaceState(null, "", "/console");
     onSignedIn(signedInAs(me));
     dispatchEvent(new PopStateEvent("popstate"));

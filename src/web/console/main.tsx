@@ -9,7 +9,7 @@ import { ConnectionBar } from "./connection_bar.tsx";
 import { EmptyFrame, type Entry, Frame } from "./frame.tsx";
 import { Empty, Loading, View } from "./parts.tsx";
 import { Boundary } from "./boundary.tsx";
-import { LinkView } from "./link.tsx";
+import { LinkView, takeLinkToken } from "./link.tsx";
 import {
   KEY_REFUSED,
   may,
@@ -21,6 +21,7 @@ import {
   type ShownOnce,
   type SignedIn,
   signedInAs,
+  useSession,
 } from "./session.tsx";
 import { Secrets } from "./shown_once.tsx";
 import { SignIn } from "./sign_in.tsx";
@@ -157,6 +158,17 @@ function Console() {
     refuse(key, why = key === null ? SESSION_OVER : KEY_REFUSED) {
       if (current.current?.key === key) signOut(why);
     },
+    signOut: isOwed ? null : () => {
+      if (signedIn.key !== null) return signOut(null);
+      // The cookie is taken back by the service; if it cannot be reached, the session stays open there.
+      call<SignedOut>({ method: "POST", path: "/v1/sign-out", withSession: true }).then(
+        ({ provider_logout_url }) => {
+          signOut(null);
+          if (provider_logout_url !== null) location.assign(provider_logout_url);
+        },
+        () => signOut(NOT_SIGNED_OUT),
+      );
+    },
     async obtain(act) {
       setObtaining((count) => count + 1);
       try {
@@ -176,17 +188,7 @@ function Console() {
           .map(([view, label, , group]) => ({ path: ROOT + view, label, group }))}
         signedIn={signedIn}
         onRefresh={() => setGeneration(generation + 1)}
-        onSignOut={isOwed ? null : () => {
-          if (signedIn.key !== null) return signOut(null);
-          // The cookie is taken back by the service; if it cannot be reached, the session stays open there.
-          call<SignedOut>({ method: "POST", path: "/v1/sign-out", withSession: true }).then(
-            ({ provider_logout_url }) => {
-              signOut(null);
-              if (provider_logout_url !== null) location.assign(provider_logout_url);
-            },
-            () => signOut(NOT_SIGNED_OUT),
-          );
-        }}
+        onSignOut={session.signOut}
       >
         <ConnectionBar />
         <Waiting />
@@ -253,11 +255,20 @@ const NOT_SIGNED_OUT =
 
 /** A one-time link that was opened while somebody is signed in: it is not used up. */
 function SignedInAlreadyView() {
+  const [token] = useState(takeLinkToken);
+  const { signOut, signedIn: { user, organization } } = useSession();
   return (
     <View title="You are signed in">
       <Empty>
         <p>
-          The link was not used. Sign out first to use it, or go <a href={ROOT}>home</a>.
+          As <bdi>{user?.name ?? organization}</bdi>. The link was not used. Sign out first to use it, or go
+          {" "}
+          <a href={ROOT}>home</a>.
+        </p>
+        <p>
+          <button type="button" disabled={signOut === null} onClick={() => signOut?.()}>
+            {token === "" ? "Sign out" : "Sign out and open the link"}
+          </button>
         </p>
       </Empty>
     </View>

@@ -160,7 +160,11 @@ export function OwnPasskeys({ hasPassword }: { readonly hasPassword: boolean }) 
           passkeys.length === 0
             ? (
               <Empty>
-                <p>There is none. Add one to sign in without a password.</p>
+                <p>
+                  {obstacle === null
+                    ? "There is none. Add one to sign in without a password."
+                    : "There is none."}
+                </p>
               </Empty>
             )
             : (
@@ -182,14 +186,16 @@ export function OwnPasskeys({ hasPassword }: { readonly hasPassword: boolean }) 
               />
             )}
       </Answered>
-      {obstacle !== null ? <p class="notice fair">{obstacle.message}</p> : (
-        <NamePasskey
-          key={making.result?.passkey_id}
-          busy={making.busy}
-          label="Add a passkey"
-          onNamed={make}
-        />
-      )}
+      {obstacle !== null
+        ? <p class="notice fair">No passkey can be added on this page. {obstacle.message}</p>
+        : (
+          <NamePasskey
+            key={making.result?.passkey_id}
+            busy={making.busy}
+            label="Add a passkey"
+            onNamed={make}
+          />
+        )}
       <Declined declined={making.declined} />
       {making.error !== null && <Failure error={making.error} />}
     </>

@@ -43,6 +43,8 @@ export interface Session {
    * over. `why`: what the sign-in says then.
    */
   readonly refuse: (key: string | null, why?: string) => void;
+  /** Signs out; null while something is shown once, which would be lost. */
+  readonly signOut: (() => void) | null;
   /** Runs an action whose result is shown once, in any view; until it is done nobody can sign out. */
   readonly obtain: (act: () => Promise<ShownOnce>) => Promise<void>;
 }

@@ -88,7 +88,10 @@ function WithPassword({ onSignedIn }: SigningIn) {
         onInput={setOrganization}
       />
       <p>
-        <button class="main" type="submit" disabled={busy}>{busy ? "Signing in…" : "Continue"}</button>
+        {/* The provider's is the first button if there is one. */}
+        <button class={PROVIDER === undefined ? "main" : undefined} type="submit" disabled={busy}>
+          {busy ? "Signing in…" : "Continue"}
+        </button>
       </p>
       {error !== null && !isRefused && <Failure error={error} />}
     </form>
@@ -135,7 +138,7 @@ function WithKey({ onSignedIn }: SigningIn) {
           : null}
       />
       <p>
-        <button class="main" type="submit" disabled={busy}>{busy ? "Signing in…" : "Sign in"}</button>
+        <button type="submit" disabled={busy}>{busy ? "Signing in…" : "Sign in"}</button>
       </p>
       {error !== null && !isRefused && <Failure error={error} />}
     </form>

@@ -39,6 +39,13 @@ export function AuditLogView() {
     route(addressOf(PATH, { ...filter, since, until, sort, ...change }));
   return (
     <View title="Audit log">
+      <p>
+        What was done to the organization, its users, keys and webhooks, and to its records by its users: by
+        whom and when. Sign-ins and calls that were refused are in it, and so is each look at this log. Scores
+        and decisions are not in it: see{" "}
+        <a href="/console/decisions">Decisions</a>. Each entry is signed and holds the hash of the one before
+        it; it is kept for 90 days, if the administrator of the service set no other time.
+      </p>
       <ChosenOnPaper
         choices={[
           ["Event", type === "" ? "" : `${eventInWords(type)} (${type})`],
