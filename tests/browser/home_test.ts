@@ -7,6 +7,7 @@ import type { Page } from "playwright-core";
 import { CAUSE_WORDS, conductOf, nextInWords, reasonInWords } from "../../src/web/console/case_words.ts";
 import { weekInWords } from "../../src/pages/week_plots.ts";
 import { scoreInWords } from "../../src/pages/wording.ts";
+import { verdictWait } from "../../src/scoring/verdict_words.ts";
 import { assertAccessible, assertFits, browserTests, THEMES } from "./browser.ts";
 import { go, shown, signIn, signInByLink } from "./console.ts";
 import { type DemoService, sharedDemo } from "./demo_service.ts";
@@ -118,6 +119,41 @@ homeTest(
     }
     await short.getByRole("link", { name: "undetermined" }).click();
     await page.waitForURL("**/console/operators?verdict=undetermined");
+  },
+);
+
+homeTest(
+  "home tells on demand who is nearest to a verdict, each with the cases to label",
+  async (visit, demo) => {
+    const { page, requests, idle } = await visit();
+    await openHome(page, demo);
+    await idle();
+    const before = requests.length;
+    const { operators } = await ask(demo, "/v1/organization/operators?verdict=undetermined&limit=200");
+    await page.getByText(`${operators.length} are undetermined.`).waitFor();
+    const needed = ({ verdict }: Json) => verdict.wrong_cases_needed ?? verdict.right_cases_needed;
+    const nearest = operators.filter((one: Json) => needed(one) !== null)
+      .toSorted((one: Json, other: Json) => needed(one) - needed(other)).slice(0, 3);
+    assert.equal(nearest.length, 3);
+    await page.getByRole("button", { name: "Who is nearest to a verdict?" }).click();
+    const items = page.getByRole("region", { name: "Nearest to a verdict" }).getByRole("listitem");
+    await items.first().waitFor();
+    await idle();
+    assert.equal(requests.length, before + 1);
+    for (const [index, one] of nearest.entries()) {
+      const said = await items.nth(index).innerText();
+      for (const text of [one.operator_id, verdictWait(one.verdict)!]) assert.ok(said.includes(text), said);
+    }
+    await assertAccessible(page, "home with those who are nearest to a verdict");
+    await items.first().getByRole("link", { name: "Label the cases" }).click();
+    await page.waitForURL(`**/console/labels?operator_id=${nearest[0].operator_id}`);
+    await page.getByRole("heading", { level: 1, name: "Labels" }).waitFor();
+    // In the list, what a verdict waits for leads there, too.
+    await go(page, "/console/operators");
+    await shown(page);
+    const waits = page.getByRole("link", { name: verdictWait(nearest[0].verdict)! });
+    const to = `/console/labels?operator_id=${nearest[0].operator_id}`;
+    assert.ok((await waits.evaluateAll((all) => all.map((one) => one.getAttribute("href")))).includes(to));
   },
 );
 

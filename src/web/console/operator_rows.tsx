@@ -6,7 +6,7 @@ import { verdictWait } from "../../scoring/verdict_words.ts";
 import { Drawing } from "../shared/drawing.tsx";
 import { addressOf, bandInWords, Figure, Instant, VerdictMark } from "./parts.tsx";
 import { Reviewer } from "./reviewers.tsx";
-import { useSession } from "./session.tsx";
+import { may, useSession } from "./session.tsx";
 import { type Column, type Ordering, Table } from "./table.tsx";
 import { changeInWords } from "./trend.ts";
 import type { Operators } from "./types.ts";
@@ -59,7 +59,8 @@ export function OperatorRows({ label, operators, ordering }: {
   readonly operators: Operators["operators"];
   readonly ordering?: Ordering;
 }) {
-  const { signedIn: { minimum } } = useSession();
+  const { signedIn } = useSession();
+  const { minimum } = signedIn;
   const hasTeams = operators.some(({ team }) => team !== null);
   const columns: readonly Column<Operator>[] = [
     {
@@ -79,12 +80,25 @@ export function OperatorRows({ label, operators, ordering }: {
       class: "verdict-cell",
       onCard: "corner",
       order: { name: "verdict", keyOf: ({ verdict }) => verdict && VERDICT_PLACES[verdict.status] },
-      cell: ({ verdict }) => {
+      cell: ({ operator_id: id, verdict }) => {
+        const hasLabels = verdict !== null &&
+          (verdict.wrong_cases_needed ?? verdict.right_cases_needed ?? null) !== null;
         const wait = verdict === null ? null : verdictWait(verdict);
         return (
           <>
             <VerdictMark status={verdict?.status ?? null} />
-            {wait !== null && <span class="second two-lines">{wait}</span>}
+            {wait !== null && hasLabels && may(signedIn, "label") && (
+              <a
+                class="second two-lines"
+                href={addressOf("/console/labels", { operator_id: id })}
+                title="Label the cases"
+              >
+                {wait}
+              </a>
+            )}
+            {wait !== null && !(hasLabels && may(signedIn, "label")) && (
+              <span class="second two-lines">{wait}</span>
+            )}
           </>
         );
       },

@@ -4,6 +4,7 @@ import { nameInWords } from "../../../pages/wording.ts";
 import { Drawing } from "../../shared/drawing.tsx";
 import { NeedsAttention } from "../attention.tsx";
 import { InShort } from "../in_short.tsx";
+import { Nearest } from "../nearest.tsx";
 import { addressOf, Answered, Empty, Figure, Tile, toneOf, VerdictMark, View } from "../parts.tsx";
 import { ScoresAlone, Status } from "../scores_alone.tsx";
 import { may, useSession } from "../session.tsx";
@@ -16,6 +17,9 @@ export function HomeView() {
   return (
     <View title={signedIn.organization}>
       {may(signedIn, "followUp") && <NeedsAttention />}
+      {dashboard.loaded.state === "ready" && (
+        <Nearest undetermined={dashboard.loaded.body.dashboard.verdicts.undetermined} />
+      )}
       <Answered asked={dashboard}>{(body) => <OrganizationSummary {...body} />}</Answered>
       <LastWeeks />
       {dashboard.loaded.state === "ready" && <FiguresOfScores {...dashboard.loaded.body} />}
