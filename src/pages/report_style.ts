@@ -30,6 +30,8 @@ h1,.summary p,.summary li,.provisions p{overflow-wrap:anywhere}
 .provisions td[data-head]::before{content:attr(data-head);font-size:.8125rem;color:var(--muted)}
 }
 @media screen and (max-width:36rem){
+main{padding:1.25rem 1rem 3rem}
+h1{font-size:1.4rem}
 .verdicts,.verdicts thead,.verdicts tbody{display:block}
 .verdicts tr{display:grid;grid-template-columns:1fr auto;gap:.25rem 1rem;align-items:center;padding:.6rem 0;border-bottom:1px solid var(--grid)}
 .verdicts tr>*,.verdicts th[scope=row]{padding:0;border:0}

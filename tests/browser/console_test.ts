@@ -387,6 +387,8 @@ Deno.test({
               : VERDICT_WORDS[verdict.status as VerdictStatus]
           ),
         );
+        await page.getByRole("button", { name: "Filter" }).focus();
+        await page.keyboard.press("Enter");
         await page.getByLabel("Verdict").focus();
         await page.keyboard.type("Below");
         await page.waitForURL("**/operators?verdict=non_compliant");

@@ -437,6 +437,72 @@ lookTest(
   },
 );
 
+lookTest("on a telephone a list begins the view: a button opens what chooses", async (visit, { key }) => {
+  const { page } = await visit({ width: 390, height: 844 });
+  await open(page, key);
+  const button = page.getByRole("button", { name: /^(Filter|Choose)/ });
+  for (
+    const [path, first, field] of [
+      ["/operators", ".cards > tbody > tr", "Band"],
+      ["/cases", ".cards > tbody > tr", "Cause"],
+      ["/decisions", ".cards > tbody > tr", "Session or decision id"],
+      ["/audit-log", ".cards > tbody > tr", "Event"],
+      ["/trends", "figure", "Team"],
+    ] as const
+  ) {
+    await go(page, `/console${path}`);
+    await shown(page);
+    const { y } = (await page.locator(first).first().boundingBox())!;
+    assert.ok(y < 844 / 3, `${path} begins at ${y}`);
+    assert.equal(await page.getByLabel(field, { exact: true }).isVisible(), false);
+    assert.equal(await button.getAttribute("aria-expanded"), "false");
+    await button.focus();
+    await page.keyboard.press("Enter");
+    assert.ok(await page.getByLabel(field, { exact: true }).isVisible(), path);
+    assert.equal(await button.getAttribute("aria-expanded"), "true");
+    await assertAccessible(page, `${path} with its filters`);
+    await assertFits(page, `${path} with its filters`);
+  }
+  // A choice that the address has is seen.
+  await go(page, "/console/operators?verdict=undetermined");
+  await shown(page);
+  assert.equal(await page.getByLabel("Verdict", { exact: true }).inputValue(), "undetermined");
+  assert.ok(await page.getByLabel("Verdict", { exact: true }).isVisible());
+  await page.setViewportSize({ width: 1200, height: 800 });
+  assert.equal(await button.isVisible(), false);
+  await go(page, "/console/cases");
+  await shown(page);
+  assert.ok(await page.getByLabel("Cause", { exact: true }).isVisible());
+});
+
+lookTest("on a telephone a report has the width of the window", async (visit, { service, key }) => {
+  const { body } = await service.send(
+    "/v1/compliance/report?period_start=2026-12-01&period_end=2027-03-01",
+    { key },
+  );
+  const { page } = await visit({ width: 390 });
+  await open(page, key);
+  await go(page, `/console/reports/${body.report.report_id}`);
+  await shown(page);
+  const statement = page.frameLocator("iframe").getByRole("heading", { name: "What is not known" });
+  await statement.waitFor();
+  const { x, width } = (await statement.boundingBox())!;
+  assert.ok(x <= 16 && width >= 340, `${width} pixels from ${x}`);
+  await assertFits(page, "a report on a telephone");
+});
+
+lookTest("on a telephone the interval of a score stands on one line", async (visit, { key }) => {
+  const { page } = await visit({ width: 390 });
+  await open(page, key);
+  await go(page, "/console/operators/reviewer-farah");
+  await shown(page);
+  const values = page.locator(".tile .value");
+  for (const value of await values.filter({ has: page.locator("[data-figure]") }).all()) {
+    const { height } = (await value.boundingBox())!;
+    assert.ok(height < 36, `${await value.innerText()} is ${height} pixels high`);
+  }
+});
+
 lookTest("a view is as old as the oldest of what it shows", async (visit, { key }) => {
   const { page, expectErrors } = await visit();
   expectErrors(/ERR_INTERNET_DISCONNECTED/);

@@ -1,8 +1,37 @@
 /** The fields above a list that choose what it shows; the address keeps each choice. */
-import type { Ref } from "preact";
-import { useLayoutEffect, useRef } from "preact/hooks";
+import type { ComponentChildren, Ref } from "preact";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { OPERATOR_PART_MAX_LENGTH } from "../../domain/limits.ts";
 import { dayInWords } from "../../pages/wording.ts";
+
+/** What stands above a list. On a telephone a button opens it, so that the list begins the view; a choice that is made is seen. */
+export function Fold({ label, isUsed, children }: {
+  /** What the button says. */
+  readonly label: string;
+  /** Whether the address has a choice. */
+  readonly isUsed: boolean;
+  readonly children: ComponentChildren;
+}) {
+  const id = useId();
+  const [isOpen, setOpen] = useState(isUsed);
+  useLayoutEffect(() => {
+    if (isUsed) setOpen(true);
+  }, [isUsed]);
+  return (
+    <>
+      <button
+        class="unfold"
+        type="button"
+        aria-expanded={isOpen}
+        aria-controls={id}
+        onClick={() => setOpen(!isOpen)}
+      >
+        {label}
+      </button>
+      <div class="fold" id={id}>{children}</div>
+    </>
+  );
+}
 
 /** A choice of one value; an empty one shows all. */
 export function Choice({ id, label, value, options, onChosen }: {

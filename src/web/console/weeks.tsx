@@ -8,7 +8,7 @@ import { VERDICT_WORDS } from "../../scoring/verdict_words.ts";
 import { Drawing } from "../shared/drawing.tsx";
 import { save } from "../shared/save.ts";
 import { type CsvColumns, csvName, csvOf } from "./csv.ts";
-import { Choice, ChosenOnPaper, Days } from "./filters.tsx";
+import { Choice, ChosenOnPaper, Days, Fold } from "./filters.tsx";
 import { Empty, Figure, Tile, toneOf } from "./parts.tsx";
 import { Reviewer } from "./reviewers.tsx";
 import { useSession } from "./session.tsx";
@@ -41,24 +41,26 @@ export function ChooseWeeks({ id, label, choice, shown, onChoose }: {
   return (
     <>
       <ChosenOnPaper choices={chosen} />
-      <div class="filters" role="group" aria-label={label}>
-        <Days
-          id={`${id}-`}
-          words={SPAN}
-          since={choice.from || days.from}
-          until={choice.to || days.to}
-          onSent={({ since, until }) => onChoose({ ...choice, from: since, to: until })}
-        />
-        {offered.length > 0 && (
-          <Choice
-            id={`${id}-team`}
-            label="Team"
-            value={choice.team}
-            options={[["", "All operators"], ...offered.map((team) => [team, team] as const)]}
-            onChosen={(team) => onChoose({ ...choice, team })}
+      <Fold label="Choose weeks or a team" isUsed={choice.from + choice.to + choice.team !== ""}>
+        <div class="filters" role="group" aria-label={label}>
+          <Days
+            id={`${id}-`}
+            words={SPAN}
+            since={choice.from || days.from}
+            until={choice.to || days.to}
+            onSent={({ since, until }) => onChoose({ ...choice, from: since, to: until })}
           />
-        )}
-      </div>
+          {offered.length > 0 && (
+            <Choice
+              id={`${id}-team`}
+              label="Team"
+              value={choice.team}
+              options={[["", "All operators"], ...offered.map((team) => [team, team] as const)]}
+              onChosen={(team) => onChoose({ ...choice, team })}
+            />
+          )}
+        </div>
+      </Fold>
     </>
   );
 }

@@ -6,7 +6,7 @@ import { useLocation } from "preact-iso";
 import { AUDIT_LOG_EVENTS } from "../../../domain/audit_events.ts";
 import { EventDetail } from "../event_detail.tsx";
 import { actorInWords, eventInWords } from "../event_words.ts";
-import { Choice, ChosenOnPaper, Days, daysInWords } from "../filters.tsx";
+import { Choice, ChosenOnPaper, Days, daysInWords, Fold } from "../filters.tsx";
 import { addressOf, Answered, Empty, Failure, Instant, View } from "../parts.tsx";
 import { save } from "../../shared/save.ts";
 import { Reviewer } from "../reviewers.tsx";
@@ -53,17 +53,19 @@ export function AuditLogView() {
           ...daysInWords(since, until),
         ]}
       />
-      <div class="filters">
-        <Choice
-          id="event-type"
-          label="Event"
-          value={type}
-          options={[["", "All"], ...EVENTS]}
-          onChosen={(chosen) => choose({ event_type: chosen })}
-        />
-        <Days since={since} until={until} onSent={choose} />
-        <Export query={{ ...filter, since, until }} />
-      </div>
+      <Fold label="Filter or export" isUsed={type + since + until !== ""}>
+        <div class="filters">
+          <Choice
+            id="event-type"
+            label="Event"
+            value={type}
+            options={[["", "All"], ...EVENTS]}
+            onChosen={(chosen) => choose({ event_type: chosen })}
+          />
+          <Days since={since} until={until} onSent={choose} />
+          <Export query={{ ...filter, since, until }} />
+        </div>
+      </Fold>
       {user !== "" && (
         <p>
           Only what {named ?? <code>{user}</code>} did.{" "}

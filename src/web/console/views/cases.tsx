@@ -4,7 +4,7 @@ import { CASE_CAUSES } from "../../../domain/case_states.ts";
 import { CaseRows } from "../case_rows.tsx";
 import { OpenAlerts } from "../open_alerts.tsx";
 import { CAUSE_WORDS } from "../case_words.ts";
-import { Choice } from "../filters.tsx";
+import { Choice, Fold } from "../filters.tsx";
 import { addressOf, Answered, Empty, Pages, View } from "../parts.tsx";
 import { Reviewer } from "../reviewers.tsx";
 import { useSession } from "../session.tsx";
@@ -30,31 +30,33 @@ export function CasesView() {
   return (
     <View title="Cases">
       <OpenAlerts />
-      <div class="filters">
-        <Choice
-          id="case-state"
-          label="Show"
-          value={state}
-          options={[["", "Those that need somebody"], ["all", "All, with those that ended"]]}
-          onChosen={(chosen) => choose({ state: chosen })}
-        />
-        <Choice
-          id="case-cause"
-          label="Cause"
-          value={cause}
-          options={[["", "All"], ...CASE_CAUSES.map((name) => [name, CAUSE_WORDS[name]] as const)]}
-          onChosen={(chosen) => choose({ cause: chosen })}
-        />
-        {user !== null && (
+      <Fold label="Filter" isUsed={state + cause + owner !== ""}>
+        <div class="filters">
           <Choice
-            id="case-owner"
-            label="Owner"
-            value={owner}
-            options={[["", "Anybody or nobody"], [user.user_id, "Mine"]]}
-            onChosen={(chosen) => choose({ owner: chosen })}
+            id="case-state"
+            label="Show"
+            value={state}
+            options={[["", "Those that need somebody"], ["all", "All, with those that ended"]]}
+            onChosen={(chosen) => choose({ state: chosen })}
           />
-        )}
-      </div>
+          <Choice
+            id="case-cause"
+            label="Cause"
+            value={cause}
+            options={[["", "All"], ...CASE_CAUSES.map((name) => [name, CAUSE_WORDS[name]] as const)]}
+            onChosen={(chosen) => choose({ cause: chosen })}
+          />
+          {user !== null && (
+            <Choice
+              id="case-owner"
+              label="Owner"
+              value={owner}
+              options={[["", "Anybody or nobody"], [user.user_id, "Mine"]]}
+              onChosen={(chosen) => choose({ owner: chosen })}
+            />
+          )}
+        </div>
+      </Fold>
       {operator !== "" && (
         <p>
           Only those of <Reviewer id={operator} />.{" "}

@@ -1,7 +1,7 @@
 /** Scores and decisions, newest first, of all operators or of one, and of a time. */
 import { useLocation } from "preact-iso";
 import { DecisionRows } from "../decision_rows.tsx";
-import { Choice, ChosenOnPaper, Days, daysInWords } from "../filters.tsx";
+import { Choice, ChosenOnPaper, Days, daysInWords, Fold } from "../filters.tsx";
 import { OfOperator } from "../of_operator.tsx";
 import { addressOf, Answered, Empty, Pages, View } from "../parts.tsx";
 import { reviewerInWords } from "../reviewers.tsx";
@@ -43,24 +43,26 @@ export function DecisionsView() {
           ...daysInWords(since, until),
         ]}
       />
-      <div class="filters">
-        <Choice
-          id="kind"
-          label="Kind"
-          value={kind}
-          options={KINDS}
-          onChosen={(chosen) => choose({ kind: chosen })}
-        />
-        <OfOperator operator={operator_id} onChosen={(id) => choose({ operator_id: id })} />
-        <Days since={since} until={until} onSent={choose} />
-      </div>
-      <form class="filters apart" onSubmit={open}>
-        <div class="field">
-          <label for="record">Session or decision id</label>
-          <input id="record" name="id" autocomplete="off" spellcheck={false} />
+      <Fold label="Filter, or replay one" isUsed={kind + operator_id + since + until !== ""}>
+        <div class="filters">
+          <Choice
+            id="kind"
+            label="Kind"
+            value={kind}
+            options={KINDS}
+            onChosen={(chosen) => choose({ kind: chosen })}
+          />
+          <OfOperator operator={operator_id} onChosen={(id) => choose({ operator_id: id })} />
+          <Days since={since} until={until} onSent={choose} />
         </div>
-        <button type="submit">Replay</button>
-      </form>
+        <form class="filters apart" onSubmit={open}>
+          <div class="field">
+            <label for="record">Session or decision id</label>
+            <input id="record" name="id" autocomplete="off" spellcheck={false} />
+          </div>
+          <button type="submit">Replay</button>
+        </form>
+      </Fold>
       <Answered asked={asked}>
         {({ decisions, next_cursor: next }) =>
           decisions.length === 0 && next === null

@@ -3,7 +3,7 @@ import { useLocation } from "preact-iso";
 import { BANDS, OPERATOR_SORTS, VERDICT_STATUSES } from "../../../domain/enums.ts";
 import { nameInWords } from "../../../pages/wording.ts";
 import { VERDICT_WORDS } from "../../../scoring/verdict_words.ts";
-import { Choice, Search } from "../filters.tsx";
+import { Choice, Fold, Search } from "../filters.tsx";
 import { OperatorRows } from "../operator_rows.tsx";
 import { addressOf, Answered, Empty, Figure, Pages, View } from "../parts.tsx";
 import { FindByName } from "../reviewers.tsx";
@@ -35,27 +35,29 @@ export function OperatorsView() {
     route(addressOf(PATH, { ...filters, sort, ...change }));
   return (
     <View title="Operators">
-      <div class="filters">
-        <Search
-          label={isNamed ? "Part of the name" : "Part of the pseudonym"}
-          value={q}
-          onSent={(part) => choose({ q: part })}
-        />
-        <Choice
-          id="verdict"
-          label="Verdict"
-          value={verdict}
-          options={[["", "All"], ...VERDICT_STATUSES.map((name) => [name, VERDICT_WORDS[name]] as const)]}
-          onChosen={(chosen) => choose({ verdict: chosen })}
-        />
-        <Choice
-          id="band"
-          label="Band"
-          value={band}
-          options={[["", "All"], ...BANDS.map((name) => [name, nameInWords(name)] as const)]}
-          onChosen={(chosen) => choose({ band: chosen })}
-        />
-      </div>
+      <Fold label="Filter" isUsed={q + verdict + band !== ""}>
+        <div class="filters">
+          <Search
+            label={isNamed ? "Part of the name" : "Part of the pseudonym"}
+            value={q}
+            onSent={(part) => choose({ q: part })}
+          />
+          <Choice
+            id="verdict"
+            label="Verdict"
+            value={verdict}
+            options={[["", "All"], ...VERDICT_STATUSES.map((name) => [name, VERDICT_WORDS[name]] as const)]}
+            onChosen={(chosen) => choose({ verdict: chosen })}
+          />
+          <Choice
+            id="band"
+            label="Band"
+            value={band}
+            options={[["", "All"], ...BANDS.map((name) => [name, nameInWords(name)] as const)]}
+            onChosen={(chosen) => choose({ band: chosen })}
+          />
+        </div>
+      </Fold>
       {team !== "" && (
         <p>
           Team <bdi>{team}</bdi> alone.{" "}
