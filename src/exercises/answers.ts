@@ -190,6 +190,7 @@ export const solvedCaseSchema = z.object({
 
 /** The answer that the reviewer's page shows. */
 export const exercisePageSchema = z.object({
+  organization: z.string().meta({ description: "The name of the organization that set the exercise." }),
   title: z.string(),
   instructions: z.array(z.string()),
   debrief: z.array(z.string()),

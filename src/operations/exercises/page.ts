@@ -38,6 +38,8 @@ type Needs = Reading & Proving & Writing & Scoring & Logging & Remembering;
 
 /** The run of a link, with its cases. */
 interface LinkedRun {
+  /** The name of the organization. */
+  readonly organization: string;
   readonly run: Run;
   readonly cases: readonly ExerciseCase[];
 }
@@ -56,7 +58,7 @@ async function openLink(dependencies: Needs, token: string, { now }: Call): Prom
   if (now > Date.parse(run.input.expires_at)) {
     throw new ServiceError("GONE", "This link is over: ask for a new one if you were to decide more cases.");
   }
-  return { run, cases: await casesOf(dependencies, run) };
+  return { organization: organization.name, run, cases: await casesOf(dependencies, run) };
 }
 
 function unknownLink(): ServiceError {
@@ -96,13 +98,17 @@ async function resultsIn(dependencies: Needs, run: Run): Promise<readonly Exerci
   return (await resultsOf(dependencies, run.orgId, [run])).get(run.runId)!;
 }
 
-function pageOf({ run, cases }: LinkedRun, results: readonly ExerciseCaseResult[]): ExercisePage {
+function pageOf(
+  { organization, run, cases }: LinkedRun,
+  results: readonly ExerciseCaseResult[],
+): ExercisePage {
   const { exercise, language, presentation, delay_ms, feedback, expires_at } = run.input;
   const decided = results.length;
   const next = cases[decided];
   const left = requestsLeft(run, results);
   const told = feedback === "immediate" || next === undefined ? results : [];
   return {
+    organization,
     title: exercise.title,
     instructions: exercise.instructions,
     debrief: exercise.debrief,

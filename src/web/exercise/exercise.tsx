@@ -143,10 +143,19 @@ function Intro(
     setLoading(true);
     onBegin();
   };
-  const until = new Intl.DateTimeFormat(page.language, { dateStyle: "long", timeStyle: "short" })
-    .format(new Date(page.expires_at));
+  const until = new Intl.DateTimeFormat(page.language, {
+    year: "numeric",
+    month: "long",
+    day: "numeric",
+    hour: "numeric",
+    minute: "2-digit",
+    timeZoneName: "short",
+  }).format(new Date(page.expires_at));
   return (
     <Stage title={translated(texts, page.title)} isFirst>
+      <p class="lead">
+        {texts.setBy} <bdi>{page.organization}</bdi>
+      </p>
       <div class="panels">
         <section aria-labelledby="what">
           <h2 id="what">{texts.instructions}</h2>

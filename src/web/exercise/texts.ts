@@ -9,6 +9,8 @@ import { inPercent } from "../../scoring/wording.ts";
 export interface Texts {
   readonly loading: string;
   readonly loadFailed: string;
+  /** Stands before the name of the organization. */
+  readonly setBy: string;
   readonly how: string;
   readonly cases: (count: number) => string;
   readonly instructions: string;
@@ -76,6 +78,7 @@ export interface Texts {
 const EN: Texts = {
   loading: "One moment…",
   loadFailed: "This exercise cannot be shown",
+  setBy: "An exercise of",
   how: "How it goes",
   cases: (count) => `${count} short cases. All that you need stands in the case.`,
   instructions: "What to do",
@@ -150,6 +153,7 @@ const EN: Texts = {
 const DE: Texts = {
   loading: "Einen Moment …",
   loadFailed: "Diese Übung kann nicht angezeigt werden",
+  setBy: "Eine Übung von",
   how: "So läuft es ab",
   cases: (count) => `${count} kurze Fälle. Alles Nötige steht im Fall.`,
   instructions: "Was Sie tun",
