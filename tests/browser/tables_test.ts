@@ -145,7 +145,10 @@ demoTest(
     const before = requests.length;
     await go(page, "/console/operators?verdict=undetermined");
     await shown(page);
-    assert.ok((await page.locator("main tbody .trend").allInnerTexts()).includes("steady"));
+    const trends = await page.locator("main tbody .trend").allInnerTexts();
+    for (const said of [/^→ steady/, /^↗ \+\d/, /^no interaction$/, /^new$/]) {
+      assert.ok(trends.some((text) => said.test(text)), `${said} in ${trends}`);
+    }
     for (const text of await column(page, "Verdict")) assert.match(text, /^Undetermined\n\S/);
     const domains = async () =>
       (await column(page, "Operator")).map((text) => text.split("\n")[1]!.split(",")[0]!);
@@ -511,6 +514,11 @@ for (const width of [390, 1024, 1040, 1200]) {
         })
       );
       const isCard = width === 390;
+      if (table === "Operators") {
+        const words = region.getByRole("row").nth(1).locator(".on-card");
+        assert.deepEqual(await words.allTextContents(), ["30 days", "Latest"]);
+        for (const word of await words.all()) assert.equal(await word.isVisible(), isCard);
+      }
       assert.equal(layout!.display, isCard ? layout!.isShort ? "flex" : "block" : "table-row", view);
       // Most cells of a short card say themselves what they are.
       assert.equal(layout!.label.startsWith('"'), isCard && !layout!.isShort, `${view}: ${layout!.label}`);

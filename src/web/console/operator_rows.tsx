@@ -8,7 +8,7 @@ import { addressOf, bandInWords, Figure, Instant, VerdictMark } from "./parts.ts
 import { Reviewer } from "./reviewers.tsx";
 import { may, useSession } from "./session.tsx";
 import { type Column, type Ordering, Table } from "./table.tsx";
-import { changeInWords } from "./trend.ts";
+import { Trend } from "./trend_mark.tsx";
 import type { Operators } from "./types.ts";
 
 type Operator = Operators["operators"][number];
@@ -125,8 +125,13 @@ export function OperatorRows({ label, operators, ordering }: {
       onCard: "line",
       cell: ({ sparkline = [], change_30_days: change = null }) => (
         <div class="course">
-          <Drawing of={sparkPath(sparkline, { label: sparkInWords(sparkline), minimum })} />
-          {change !== null && <span class="trend">{changeInWords(change)}</span>}
+          <span class="on-card">30 days</span>
+          {sparkline.length > 0 && (
+            <Drawing of={sparkPath(sparkline, { label: sparkInWords(sparkline), minimum })} />
+          )}
+          {change === null
+            ? <span class="trend">{sparkline.length === 0 ? "no interaction" : "new"}</span>
+            : <Trend points={change} />}
         </div>
       ),
     },
@@ -136,7 +141,7 @@ export function OperatorRows({ label, operators, ordering }: {
       order: { name: "last_interaction_at", keyOf: (row) => row.last_interaction_at },
       cell: ({ last_interaction_at: at, total_interactions: total }, index) => (
         <>
-          <Instant at={at} />
+          <span class="on-card">Latest</span> <Instant at={at} />
           <span class="second less">
             <Figure of={`operators.${index}.total_interactions`} value={total} />
             {total === 1 ? " interaction" : " interactions"}
