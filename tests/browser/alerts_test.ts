@@ -84,7 +84,7 @@ alertsTest(
     const [alert] = await listed(alerted);
     const { page } = await visit();
     const name = await signInAs(page, "officer", alerted);
-    await page.getByRole("link", { name: "Cases", exact: true }).click();
+    await page.getByRole("navigation", { name: "Console" }).getByRole("link", { name: /^Cases/ }).click();
     const notice = page.getByText("alert is open");
     await notice.waitFor();
     assert.equal(await page.locator("[data-figure='alerts.count']").textContent(), "1");
@@ -135,7 +135,7 @@ alertsTest(
       seen.acknowledged_at,
     );
     assert.equal(await region.getByRole("button", { name: "Acknowledge" }).count(), 0);
-    await page.getByRole("link", { name: "Cases", exact: true }).click();
+    await page.getByRole("navigation", { name: "Console" }).getByRole("link", { name: /^Cases/ }).click();
     await shown(page);
     await page.getByText("Nobody needs attention.").waitFor();
     assert.equal(await notice.count(), 0);

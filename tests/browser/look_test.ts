@@ -101,7 +101,7 @@ lookTest(
     await menu.waitFor({ state: "hidden" });
     assert.ok(await opener.evaluate((button) => button === document.activeElement));
     await openMenu(page);
-    await page.getByRole("link", { name: "Cases", exact: true }).focus();
+    await page.getByRole("navigation", { name: "Console" }).getByRole("link", { name: /^Cases/ }).focus();
     await menu.waitFor({ state: "hidden" });
   },
 );

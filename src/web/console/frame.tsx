@@ -5,6 +5,7 @@
 import type { ComponentChildren, Ref } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { chooseTheme, chosenTheme, THEME_CHOICES, THEME_WORDS } from "../shared/theme.ts";
+import { countOf, useCounts } from "./counts.ts";
 import type { SignedIn } from "./session.tsx";
 
 /** The groups of views, in their order. */
@@ -42,6 +43,7 @@ export function Frame({ path, root, entries, signedIn, children, ...acts }: Fram
   const isOpen = (to: string) => path === to || (to !== root && path.startsWith(`${to}/`));
   const current = (to: string) => isOpen(to) ? "page" as const : undefined;
   const list = useDisclosure(path);
+  const counts = useCounts();
   return (
     <div class="frame">
       <header class="rail">
@@ -63,7 +65,14 @@ export function Frame({ path, root, entries, signedIn, children, ...acts }: Fram
                 <Group key={group} name={group}>
                   {inGroup.map(({ label, path: to }) => (
                     <li key={to}>
-                      <a href={to} aria-current={current(to)} onClick={list.close}>{label}</a>
+                      <a
+                        href={to}
+                        aria-current={current(to)}
+                        onClick={list.close}
+                        {...countOf(counts, to.slice(root.length), label)}
+                      >
+                        {label}
+                      </a>
                     </li>
                   ))}
                 </Group>

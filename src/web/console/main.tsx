@@ -6,6 +6,7 @@ import type { Access } from "../../domain/access.ts";
 import { ApiError, call } from "../shared/api.ts";
 import { announceWait, Waiting } from "../shared/waiting.tsx";
 import { ConnectionBar } from "./connection_bar.tsx";
+import { forgetCounts } from "./counts.ts";
 import { EmptyFrame, type Entry, Frame } from "./frame.tsx";
 import { Empty, Loading, View } from "./parts.tsx";
 import { Boundary } from "./boundary.tsx";
@@ -96,6 +97,7 @@ function Console() {
 
   const signOut = (why: string | null) => {
     if (current.current?.key === null) rememberSession(false);
+    forgetCounts();
     setSignedIn(null);
     setReason(why);
   };

@@ -5,6 +5,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, type ApiRequest } from "../shared/api.ts";
 import { connection, onConnection, reportShown } from "../shared/connection.ts";
+import { noteCount } from "./counts.ts";
 import { useCaller, useSession } from "./session.tsx";
 
 type Loaded<Body> =
@@ -67,7 +68,10 @@ export function useAnswer<Body>(
     };
     const asked = as === "text" ? caller.text(request, { signal }) : caller.json(request, { signal });
     asked.then(
-      (body) => take({ state: "ready", body: body as Body }),
+      (body) => {
+        if (!signal.aborted) noteCount(request.path, body);
+        take({ state: "ready", body: body as Body });
+      },
       (error) => {
         if (!signal.aborted) take({ state: "failed", error: asApiError(error) });
       },
