@@ -387,7 +387,7 @@ Deno.test({
               : VERDICT_WORDS[verdict.status as VerdictStatus]
           ),
         );
-        await page.getByRole("button", { name: "Filter" }).focus();
+        await page.getByText("Filter", { exact: true }).focus();
         await page.keyboard.press("Enter");
         await page.getByLabel("Verdict").focus();
         await page.keyboard.type("Below");

@@ -437,43 +437,51 @@ lookTest(
   },
 );
 
-lookTest("on a telephone a list begins the view: a button opens what chooses", async (visit, { key }) => {
-  const { page } = await visit({ width: 390, height: 844 });
-  await open(page, key);
-  const button = page.getByRole("button", { name: /^(Filter|Choose)/ });
-  for (
-    const [path, first, field] of [
-      ["/operators", ".cards > tbody > tr", "Band"],
-      ["/cases", ".cards > tbody > tr", "Cause"],
-      ["/decisions", ".cards > tbody > tr", "Session or decision id"],
-      ["/audit-log", ".cards > tbody > tr", "Event"],
-      ["/trends", "figure", "Team"],
-    ] as const
-  ) {
-    await go(page, `/console${path}`);
+lookTest(
+  "on a telephone a list begins the view: what chooses is folded, and says what is chosen",
+  async (visit, { key }) => {
+    const { page } = await visit({ width: 390, height: 844 });
+    await open(page, key);
+    const fold = page.locator("details.folded").first();
+    const summary = fold.locator("summary");
+    for (
+      const [path, first, field] of [
+        ["/operators", ".cards > tbody > tr", "Band"],
+        ["/cases", ".cards > tbody > tr", "Cause"],
+        ["/decisions", ".cards > tbody > tr", "Kind"],
+        ["/audit-log", ".cards > tbody > tr", "Event"],
+        ["/trends", "p[data-summary]", "Team"],
+      ] as const
+    ) {
+      await go(page, `/console${path}`);
+      await shown(page);
+      const { y } = (await page.locator(first).first().boundingBox())!;
+      assert.ok(y < 844 / 3, `${path} begins at ${y}`);
+      assert.equal(await page.getByLabel(field, { exact: true }).isVisible(), false);
+      await summary.focus();
+      await page.keyboard.press("Enter");
+      assert.ok(await page.getByLabel(field, { exact: true }).isVisible(), path);
+      await assertAccessible(page, `${path} with its filters`);
+      await assertFits(page, `${path} with its filters`);
+    }
+    // A choice that the address has is seen.
+    for (
+      const [path, said] of [
+        ["operators?verdict=undetermined&q=a", "Filter · Name: a · Verdict: Undetermined"],
+        ["cases?state=all&cause=at_risk", "Filter · Show: all · Cause: Below the threshold"],
+      ] as const
+    ) {
+      await go(page, `/console/${path}`);
+      await shown(page);
+      assert.equal(await summary.textContent(), said);
+    }
+    await page.setViewportSize({ width: 1200, height: 800 });
+    await fold.waitFor({ state: "detached" });
+    await go(page, "/console/cases");
     await shown(page);
-    const { y } = (await page.locator(first).first().boundingBox())!;
-    assert.ok(y < 844 / 3, `${path} begins at ${y}`);
-    assert.equal(await page.getByLabel(field, { exact: true }).isVisible(), false);
-    assert.equal(await button.getAttribute("aria-expanded"), "false");
-    await button.focus();
-    await page.keyboard.press("Enter");
-    assert.ok(await page.getByLabel(field, { exact: true }).isVisible(), path);
-    assert.equal(await button.getAttribute("aria-expanded"), "true");
-    await assertAccessible(page, `${path} with its filters`);
-    await assertFits(page, `${path} with its filters`);
-  }
-  // A choice that the address has is seen.
-  await go(page, "/console/operators?verdict=undetermined");
-  await shown(page);
-  assert.equal(await page.getByLabel("Verdict", { exact: true }).inputValue(), "undetermined");
-  assert.ok(await page.getByLabel("Verdict", { exact: true }).isVisible());
-  await page.setViewportSize({ width: 1200, height: 800 });
-  assert.equal(await button.isVisible(), false);
-  await go(page, "/console/cases");
-  await shown(page);
-  assert.ok(await page.getByLabel("Cause", { exact: true }).isVisible());
-});
+    assert.ok(await page.getByLabel("Cause", { exact: true }).isVisible());
+  },
+);
 
 lookTest("on a telephone a report has the width of the window", async (visit, { service, key }) => {
   const { body } = await service.send(

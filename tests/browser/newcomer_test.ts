@@ -22,8 +22,8 @@ newcomerTest("the audit log says what it holds, and what it does not", async (vi
   await signInByLink(page, demo);
   await go(page, "/console/audit-log");
   await shown(page);
-  await page.getByText(/^What was done to the organization, its users, keys and webhooks/).waitFor();
-  await page.getByText(/Scores and decisions are not in it/).waitFor();
+  await page.getByText(/^What was done to the organization, by whom and when/).waitFor();
+  await page.getByText(/Scores are not in it/).waitFor();
   await page.getByText(/90 days/).waitFor();
   assert.equal(
     await page.locator("main").getByRole("link", { name: "Decisions", exact: true }).getAttribute("href"),

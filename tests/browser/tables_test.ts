@@ -195,11 +195,9 @@ demoTest(
     const [first] = (await ask(demo, `/v1/organization/decisions?operator_id=${operator}&limit=1`)).decisions;
     const day = first.timestamp.slice(0, 10);
     await page.getByLabel("Operator id").fill(operator);
-    await page.getByRole("button", { name: "Show this operator" }).click();
-    await page.waitForURL(`**operator_id=${operator}**`);
     await page.getByLabel("From (UTC)").fill(day);
-    await page.getByRole("button", { name: "Show these days" }).click();
-    await page.waitForURL(`**since=${day}**`);
+    await page.getByRole("button", { name: "Show", exact: true }).click();
+    await page.waitForURL(`**operator_id=${operator}&since=${day}**`);
     assert.deepEqual(await parameters(page), { operator_id: operator, since: day, sort: "domain" });
     await page.emulateMedia({ media: "print" });
     await page.getByText(`Operator: ${operator} · From (UTC): ${dayInWords(day)}`, { exact: true }).waitFor();
@@ -216,7 +214,7 @@ demoTest(
       part.decisions.map(({ timestamp }: Json) => timestamp).toReversed(),
     );
     await page.getByLabel("Until, excluded (UTC)").fill(day);
-    await page.getByRole("button", { name: "Show these days" }).click();
+    await page.getByRole("button", { name: "Show", exact: true }).click();
     await page.getByText("Nothing was scored in this time").waitFor();
   },
 );

@@ -1,37 +1,8 @@
 /** The fields above a list that choose what it shows; the address keeps each choice. */
 import type { ComponentChildren, Ref } from "preact";
-import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { OPERATOR_PART_MAX_LENGTH } from "../../domain/limits.ts";
 import { dayInWords } from "../../pages/wording.ts";
-
-/** What stands above a list. On a telephone a button opens it, so that the list begins the view; a choice that is made is seen. */
-export function Fold({ label, isUsed, children }: {
-  /** What the button says. */
-  readonly label: string;
-  /** Whether the address has a choice. */
-  readonly isUsed: boolean;
-  readonly children: ComponentChildren;
-}) {
-  const id = useId();
-  const [isOpen, setOpen] = useState(isUsed);
-  useLayoutEffect(() => {
-    if (isUsed) setOpen(true);
-  }, [isUsed]);
-  return (
-    <>
-      <button
-        class="unfold"
-        type="button"
-        aria-expanded={isOpen}
-        aria-controls={id}
-        onClick={() => setOpen(!isOpen)}
-      >
-        {label}
-      </button>
-      <div class="fold" id={id}>{children}</div>
-    </>
-  );
-}
 
 /** A choice of one value; an empty one shows all. */
 export function Choice({ id, label, value, options, onChosen }: {
@@ -119,10 +90,24 @@ export function Days({ id = "", words = BOUNDS, since, until, onSent }: {
   };
   return (
     <form class="filters" onSubmit={send}>
-      <Day id={id} name="since" label={words.since} value={since} />
-      <Day id={id} name="until" label={words.until} value={until} />
+      <DayFields id={id} words={words} since={since} until={until} />
       <button type="submit">{words.show}</button>
     </form>
+  );
+}
+
+/** The two fields of a range of UTC days, `since` and `until`, for a form that has others, too. */
+export function DayFields({ id = "", words = BOUNDS, since, until }: {
+  readonly id?: string;
+  readonly words?: Pick<typeof BOUNDS, "since" | "until">;
+  readonly since: string;
+  readonly until: string;
+}) {
+  return (
+    <>
+      <Day id={id} name="since" label={words.since} value={since} />
+      <Day id={id} name="until" label={words.until} value={until} />
+    </>
   );
 }
 

@@ -8,7 +8,8 @@ import { VERDICT_WORDS } from "../../scoring/verdict_words.ts";
 import { Drawing } from "../shared/drawing.tsx";
 import { save } from "../shared/save.ts";
 import { type CsvColumns, csvName, csvOf } from "./csv.ts";
-import { Choice, ChosenOnPaper, Days, Fold } from "./filters.tsx";
+import { Choice, ChosenOnPaper, Days } from "./filters.tsx";
+import { Folded } from "./folded.tsx";
 import { Empty, Figure, Tile, toneOf } from "./parts.tsx";
 import { Reviewer } from "./reviewers.tsx";
 import { useSession } from "./session.tsx";
@@ -41,7 +42,7 @@ export function ChooseWeeks({ id, label, choice, shown, onChoose }: {
   return (
     <>
       <ChosenOnPaper choices={chosen} />
-      <Fold label="Choose weeks or a team" isUsed={choice.from + choice.to + choice.team !== ""}>
+      <Folded summary="Choose weeks or a team" choices={chosen}>
         <div class="filters" role="group" aria-label={label}>
           <Days
             id={`${id}-`}
@@ -60,7 +61,7 @@ export function ChooseWeeks({ id, label, choice, shown, onChoose }: {
             />
           )}
         </div>
-      </Fold>
+      </Folded>
     </>
   );
 }

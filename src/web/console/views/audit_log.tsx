@@ -6,7 +6,8 @@ import { useLocation } from "preact-iso";
 import { AUDIT_LOG_EVENTS } from "../../../domain/audit_events.ts";
 import { EventDetail } from "../event_detail.tsx";
 import { actorInWords, eventInWords } from "../event_words.ts";
-import { Choice, ChosenOnPaper, Days, daysInWords, Fold } from "../filters.tsx";
+import { Folded } from "../folded.tsx";
+import { Choice, ChosenOnPaper, Days, daysInWords } from "../filters.tsx";
 import { addressOf, Answered, Empty, Failure, Instant, View } from "../parts.tsx";
 import { save } from "../../shared/save.ts";
 import { Reviewer } from "../reviewers.tsx";
@@ -37,23 +38,21 @@ export function AuditLogView() {
     : null;
   const choose = (change: Readonly<Record<string, string>>) =>
     route(addressOf(PATH, { ...filter, since, until, sort, ...change }));
+  const choices = [
+    ["Event", type === "" ? "" : `${eventInWords(type)} (${type})`],
+    ["User", user === "" ? "" : named ?? user],
+    ...daysInWords(since, until),
+  ] as const;
   return (
     <View title="Audit log">
       <p>
-        What was done to the organization, its users, keys and webhooks, and to its records by its users: by
-        whom and when. Sign-ins and calls that were refused are in it, and so is each look at this log. Scores
-        and decisions are not in it: see{" "}
-        <a href="/console/decisions">Decisions</a>. Each entry is signed and holds the hash of the one before
-        it; it is kept for 90 days, if the administrator of the service set no other time.
+        What was done to the organization, by whom and when, refusals and reads included. Scores are not in
+        it: see{" "}
+        <a href="/console/decisions">Decisions</a>. Entries are signed, and kept for 90 days if nothing else
+        is set.
       </p>
-      <ChosenOnPaper
-        choices={[
-          ["Event", type === "" ? "" : `${eventInWords(type)} (${type})`],
-          ["User", user === "" ? "" : named ?? user],
-          ...daysInWords(since, until),
-        ]}
-      />
-      <Fold label="Filter or export" isUsed={type + since + until !== ""}>
+      <ChosenOnPaper choices={choices} />
+      <Folded summary="Filter or export" choices={choices}>
         <div class="filters">
           <Choice
             id="event-type"
@@ -65,7 +64,7 @@ export function AuditLogView() {
           <Days since={since} until={until} onSent={choose} />
           <Export query={{ ...filter, since, until }} />
         </div>
-      </Fold>
+      </Folded>
       {user !== "" && (
         <p>
           Only what {named ?? <code>{user}</code>} did.{" "}

@@ -4,7 +4,8 @@ import { CASE_CAUSES } from "../../../domain/case_states.ts";
 import { CaseRows } from "../case_rows.tsx";
 import { OpenAlerts } from "../open_alerts.tsx";
 import { CAUSE_WORDS } from "../case_words.ts";
-import { Choice, Fold } from "../filters.tsx";
+import { Choice } from "../filters.tsx";
+import { Folded } from "../folded.tsx";
 import { addressOf, Answered, Empty, Pages, View } from "../parts.tsx";
 import { Reviewer } from "../reviewers.tsx";
 import { useSession } from "../session.tsx";
@@ -27,10 +28,15 @@ export function CasesView() {
   });
   const choose = (change: Readonly<Record<string, string>>) =>
     route(addressOf(PATH, { ...filters, sort, ...change }));
+  const choices = [
+    ["Show", state],
+    ["Cause", CASE_CAUSES.filter((name) => name === cause).map((name) => CAUSE_WORDS[name]).join()],
+    ["Owner", owner !== "" && owner === user?.user_id ? "mine" : owner],
+  ] as const;
   return (
     <View title="Cases">
       <OpenAlerts />
-      <Fold label="Filter" isUsed={state + cause + owner !== ""}>
+      <Folded summary="Filter" choices={choices}>
         <div class="filters">
           <Choice
             id="case-state"
@@ -56,7 +62,7 @@ export function CasesView() {
             />
           )}
         </div>
-      </Fold>
+      </Folded>
       {operator !== "" && (
         <p>
           Only those of <Reviewer id={operator} />.{" "}

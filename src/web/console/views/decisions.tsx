@@ -1,8 +1,9 @@
 /** Scores and decisions, newest first, of all operators or of one, and of a time. */
 import { useLocation } from "preact-iso";
 import { DecisionRows } from "../decision_rows.tsx";
-import { Choice, ChosenOnPaper, Days, daysInWords, Fold } from "../filters.tsx";
-import { OfOperator } from "../of_operator.tsx";
+import { ChosenOnPaper, DayFields, daysInWords } from "../filters.tsx";
+import { Folded } from "../folded.tsx";
+import { OperatorField } from "../of_operator.tsx";
 import { addressOf, Answered, Empty, Pages, View } from "../parts.tsx";
 import { reviewerInWords } from "../reviewers.tsx";
 import { useSession } from "../session.tsx";
@@ -19,6 +20,8 @@ const KINDS = [
   ["decision", "Decision risk scores"],
 ] as const;
 
+type Sent = SubmitEvent & { readonly currentTarget: HTMLFormElement };
+
 export function DecisionsView() {
   const { query, route } = useLocation();
   const { signedIn } = useSession();
@@ -27,34 +30,41 @@ export function DecisionsView() {
   const asked = useAnswer<Decisions>({
     path: addressOf("/v1/organization/decisions", { ...filters, cursor, limit: PAGE }),
   });
-  const choose = (change: Readonly<Record<string, string>>) =>
-    route(addressOf(PATH, { ...filters, sort, ...change }));
-  const open = (event: SubmitEvent & { readonly currentTarget: HTMLFormElement }) => {
+  const choose = (event: Sent) => {
+    event.preventDefault();
+    const fields = new FormData(event.currentTarget);
+    const chosen = Object.keys(filters).map((name) => [name, String(fields.get(name) ?? "").trim()] as const);
+    route(addressOf(PATH, { ...Object.fromEntries(chosen), sort }));
+  };
+  const open = (event: Sent) => {
     event.preventDefault();
     const id = String(new FormData(event.currentTarget).get("id") ?? "").trim();
     if (id !== "") route(`${PATH}/${encodeURIComponent(id)}`);
   };
+  const choices = [
+    ["Kind", kind === "" ? "" : KINDS.find(([name]) => name === kind)?.[1] ?? kind],
+    ["Operator", operator_id === "" ? "" : reviewerInWords(signedIn, operator_id)],
+    ...daysInWords(since, until),
+  ] as const;
   return (
     <View title="Decisions">
-      <ChosenOnPaper
-        choices={[
-          ["Kind", kind === "" ? "" : KINDS.find(([name]) => name === kind)?.[1] ?? kind],
-          ["Operator", operator_id === "" ? "" : reviewerInWords(signedIn, operator_id)],
-          ...daysInWords(since, until),
-        ]}
-      />
-      <Fold label="Filter, or replay one" isUsed={kind + operator_id + since + until !== ""}>
-        <div class="filters">
-          <Choice
-            id="kind"
-            label="Kind"
-            value={kind}
-            options={KINDS}
-            onChosen={(chosen) => choose({ kind: chosen })}
-          />
-          <OfOperator operator={operator_id} onChosen={(id) => choose({ operator_id: id })} />
-          <Days since={since} until={until} onSent={choose} />
-        </div>
+      <ChosenOnPaper choices={choices} />
+      <Folded summary="Filter" choices={choices}>
+        <form class="filters" onSubmit={choose}>
+          <div class="field">
+            <label for="kind">Kind</label>
+            <select id="kind" name="kind" key={kind}>
+              {KINDS.map(([name, words]) => (
+                <option key={name} value={name} selected={name === kind}>{words}</option>
+              ))}
+            </select>
+          </div>
+          <OperatorField operator={operator_id} />
+          <DayFields since={since} until={until} />
+          <button type="submit">Show</button>
+        </form>
+      </Folded>
+      <Folded summary="Replay one by its id">
         <form class="filters apart" onSubmit={open}>
           <div class="field">
             <label for="record">Session or decision id</label>
@@ -62,7 +72,7 @@ export function DecisionsView() {
           </div>
           <button type="submit">Replay</button>
         </form>
-      </Fold>
+      </Folded>
       <Answered asked={asked}>
         {({ decisions, next_cursor: next }) =>
           decisions.length === 0 && next === null

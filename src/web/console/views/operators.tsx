@@ -3,7 +3,8 @@ import { useLocation } from "preact-iso";
 import { BANDS, OPERATOR_SORTS, VERDICT_STATUSES } from "../../../domain/enums.ts";
 import { nameInWords } from "../../../pages/wording.ts";
 import { VERDICT_WORDS } from "../../../scoring/verdict_words.ts";
-import { Choice, Fold, Search } from "../filters.tsx";
+import { Choice, Search } from "../filters.tsx";
+import { Folded } from "../folded.tsx";
 import { OperatorRows } from "../operator_rows.tsx";
 import { addressOf, Answered, Empty, Figure, Pages, View } from "../parts.tsx";
 import { FindByName } from "../reviewers.tsx";
@@ -33,9 +34,17 @@ export function OperatorsView() {
   });
   const choose = (change: Readonly<Record<string, string>>) =>
     route(addressOf(PATH, { ...filters, sort, ...change }));
+  const choices = [
+    ["Name", q],
+    [
+      "Verdict",
+      VERDICT_STATUSES.filter((name) => name === verdict).map((name) => VERDICT_WORDS[name]).join(),
+    ],
+    ["Band", band === "" ? "" : nameInWords(band)],
+  ] as const;
   return (
     <View title="Operators">
-      <Fold label="Filter" isUsed={q + verdict + band !== ""}>
+      <Folded summary="Filter" choices={choices}>
         <div class="filters">
           <Search
             label={isNamed ? "Part of the name" : "Part of the pseudonym"}
@@ -57,7 +66,7 @@ export function OperatorsView() {
             onChosen={(chosen) => choose({ band: chosen })}
           />
         </div>
-      </Fold>
+      </Folded>
       {team !== "" && (
         <p>
           Team <bdi>{team}</bdi> alone.{" "}
