@@ -85,7 +85,7 @@ function Rate({ of, rate }: {
   readonly of: string;
   readonly rate: RateEstimate;
 }) {
-  const words = casesInWords(rate);
+  const [known, remark] = casesInWords(rate).split(/(?<=:) /);
   const mean = <span data-rate={`${of}.mean`}>{rateInWords(rate.mean)}</span>;
   return (
     <div class="rate-line">
@@ -96,8 +96,11 @@ function Rate({ of, rate }: {
           <span data-rate={`${of}.low`}>{rateInWords(rate.low)}</span> to{" "}
           <span data-rate={`${of}.high`}>{rateInWords(rate.high)}</span>,
         </span>{" "}
-        {rate.cases > 0 && <Figure of={`${of}.cases`} value={rate.cases} />}
-        {rate.cases > 0 ? words.slice(String(rate.cases).length) : words}
+        <span class="whole">
+          {rate.cases > 0 && <Figure of={`${of}.cases`} value={rate.cases} />}
+          {rate.cases > 0 ? known!.slice(String(rate.cases).length) : known}
+        </span>
+        {remark !== undefined && ` ${remark}`}
       </span>
     </div>
   );
