@@ -3,7 +3,7 @@
  * Source: specification, Operator profile, Organization dashboard, Maintenance recommendation; contract, section 4.
  */
 import * as z from "zod";
-import { BANDS, DIMENSIONS, TIERS } from "./enums.ts";
+import { BANDS, DIMENSIONS, TIERS, VERDICT_STATUSES } from "./enums.ts";
 import { isoTimestamp as instant } from "./instant.ts";
 import { domainNameSchema, operatorIdSchema } from "./interaction.ts";
 import { LIST_SPARKLINE_DAYS } from "./limits.ts";
@@ -207,6 +207,27 @@ export const dashboardResponseSchema = z.object({
     ),
     verdict: organizationVerdictSchema.meta({
       description: "The verdict by the organization rule, in three kinds, with its reasons.",
+    }),
+    conditions: z.array(z.object({
+      of: z.enum(["all", "high_risk", "critical"]).meta({
+        description:
+          "`all`: operators with a record that is long enough; `high_risk` and `critical`: the halves of the organization rule.",
+      }),
+      status: z.enum(VERDICT_STATUSES).nullable().meta({
+        description:
+          "`non_compliant` if it is broken even if all undetermined operators pass, `compliant` if it holds even if they all fail. Null if withheld.",
+      }),
+      operators: count,
+      below: count.nullable().meta({
+        description: `Operators who are certainly below the threshold. ${WITHHELD_COUNT}`,
+      }),
+      open: count.nullable().meta({
+        description: `Operators of whom it is not settled whether they are. ${WITHHELD_COUNT}`,
+      }),
+      threshold: points,
+      allowed: share.meta({ description: "The share of the operators who may be below it." }),
+    })).meta({
+      description: "The conditions behind `verdict` that judge somebody, each as observed against allowed.",
     }),
     verdicts: verdictCountsSchema.meta({ description: "The same operators by their own verdict." }),
     probes: probeFiguresSchema.nullable().meta({

@@ -78,6 +78,12 @@ function findingWithheld<Shown extends Judged>(finding: Shown): Shown {
 interface Dashboard {
   readonly total_operators: number;
   readonly verdict: { readonly status: VerdictStatus; readonly reasons: readonly string[] };
+  readonly conditions: readonly {
+    readonly status: VerdictStatus | null;
+    readonly operators: number;
+    readonly below: number | null;
+    readonly open: number | null;
+  }[];
   readonly organization_rule: RuleCounts & { readonly reasons: readonly string[] };
   readonly probes: ProbeFigures | null;
 }
@@ -89,10 +95,13 @@ interface Dashboard {
  */
 export function dashboardOfGroups<Shown extends Dashboard>(dashboard: Shown, probed: number): Shown {
   requireGroup(dashboard.total_operators);
-  const { verdict, organization_rule: rule, probes } = dashboard;
+  const { verdict, conditions, organization_rule: rule, probes } = dashboard;
   return {
     ...dashboard,
     verdict: { ...verdict, reasons: withoutSmallGroups(verdict.reasons) },
+    conditions: conditions.map((one) =>
+      isSmallGroup(one.operators) ? { ...one, status: null, below: null, open: null } : one
+    ),
     organization_rule: { ...ruleWithheld(rule), reasons: withoutSmallGroups(rule.reasons) },
     probes: probed < SMALLEST_GROUP ? null : probes,
   };

@@ -8,7 +8,7 @@
  */
 import { groupSentence } from "../domain/group_sentence.ts";
 import { type Band, BANDS, type Domain, VERDICT_STATUSES, type VerdictStatus } from "../domain/enums.ts";
-import { round } from "./arithmetic.ts";
+import { round, roundTo } from "./arithmetic.ts";
 import { bandOf } from "./dimensions.ts";
 import { formatQuantity, percent } from "./wording.ts";
 import { domainRules, type ModelDocument } from "./model.ts";
@@ -266,10 +266,92 @@ export function organizationVerdict(
   rows: readonly OperatorRow[],
   { instantOf }: { readonly instantOf: (row: OperatorRow) => number },
 ): OrganizationVerdict {
+  return verdictOf(model, endsOf(model, rows, instantOf));
+}
+
+/** The rule at its best and its worst end, and the share of all operators. */
+interface RuleEnds {
+  readonly best: OrganizationRule;
+  readonly worst: OrganizationRule;
+  readonly share: PassShare | null;
+  readonly isSomebodyUndetermined: boolean;
+}
+
+function endsOf(
+  model: ModelDocument,
+  rows: readonly OperatorRow[],
+  instantOf: (row: OperatorRow) => number,
+): RuleEnds {
   const known = rows.map((row) => ({ ...row, verdict: row.verdict ?? "undetermined" as const }));
-  const best = organizationRule(model, known, { instantOf, end: "best" });
-  const worst = organizationRule(model, known, { instantOf, end: "worst" });
-  const share = passShare(model, known, instantOf);
+  return {
+    best: organizationRule(model, known, { instantOf, end: "best" }),
+    worst: organizationRule(model, known, { instantOf, end: "worst" }),
+    share: passShare(model, known, instantOf),
+    isSomebodyUndetermined: known.some(({ verdict }) => verdict === "undetermined"),
+  };
+}
+
+/** One condition of the verdict on an organization, in wire names: observed against allowed. */
+export interface OrganizationCondition {
+  readonly of: "all" | "high_risk" | "critical";
+  /** `non_compliant` if it is broken even at best, `compliant` if it holds even at worst. */
+  readonly status: VerdictStatus;
+  readonly operators: number;
+  /** Operators who are certainly below the threshold, and those who may be. */
+  readonly below: number;
+  readonly open: number;
+  readonly threshold: number;
+  /** The share of the operators who may be below, 0..1. */
+  readonly allowed: number;
+}
+
+/** The conditions that judge somebody, each with what decides it. */
+function conditionsOf(
+  model: ModelDocument,
+  { best, worst, share }: RuleEnds,
+): readonly OrganizationCondition[] {
+  const { min_jis, critical_jis } = model.thresholds;
+  const allowed = model.organization.non_compliant_share;
+  const statusOf = (isBroken: boolean, mayBreak: boolean): VerdictStatus =>
+    isBroken ? "non_compliant" : mayBreak ? "undetermined" : "compliant";
+  const isTooMany = ({ highRisk, highRiskBelowMinimum }: OrganizationRule) =>
+    highRiskBelowMinimum / highRisk > allowed;
+  const conditions: readonly OrganizationCondition[] = [
+    ...(share === null ? [] : [{
+      of: "all" as const,
+      status: share.status,
+      operators: share.operators,
+      below: share.failing,
+      open: share.undetermined,
+      threshold: min_jis,
+      allowed: roundTo(1 - model.law.pass_share.compliant, 4),
+    }]),
+    {
+      of: "high_risk",
+      status: statusOf(isTooMany(best), isTooMany(worst)),
+      operators: best.highRisk,
+      below: best.highRiskBelowMinimum,
+      open: worst.highRiskBelowMinimum - best.highRiskBelowMinimum,
+      threshold: min_jis,
+      allowed,
+    },
+    {
+      of: "critical",
+      status: statusOf(best.criticalBelowCritical > 0, worst.criticalBelowCritical > 0),
+      operators: best.critical,
+      below: best.criticalBelowCritical,
+      open: worst.criticalBelowCritical - best.criticalBelowCritical,
+      threshold: critical_jis,
+      allowed: 0,
+    },
+  ];
+  return conditions.filter(({ operators }) => operators > 0);
+}
+
+function verdictOf(
+  model: ModelDocument,
+  { best, worst, share, isSomebodyUndetermined }: RuleEnds,
+): OrganizationVerdict {
   const judgesNobody = share === null && best.highRisk + best.critical === 0;
   const status = best.status === "non_compliant" || share?.status === "non_compliant"
     ? "non_compliant"
@@ -280,7 +362,7 @@ export function organizationVerdict(
     ? [`${judgedInWords(model)}: the rule judges nobody, so there is no verdict.`]
     : status !== "undetermined"
     ? []
-    : [remarkOnDoubt(model, known.some(({ verdict }) => verdict === "undetermined"))];
+    : [remarkOnDoubt(model, isSomebodyUndetermined)];
   return { status, reasons: [...verdictInWords(model, { best, worst, share }), ...remark] };
 }
 
@@ -348,10 +430,19 @@ export function activeVerdicts(
   model: ModelDocument,
   rows: readonly OperatorRow[],
   now: number,
-): { readonly verdict: OrganizationVerdict; readonly verdicts: Readonly<Record<VerdictStatus, number>> } {
+): {
+  readonly verdict: OrganizationVerdict;
+  readonly conditions: readonly OrganizationCondition[];
+  readonly verdicts: Readonly<Record<VerdictStatus, number>>;
+} {
   const active = rows.filter((row) => isActive(model, row, now));
   const instantOf = ({ t1 }: OperatorRow) => model.discrimination === undefined ? now : t1;
-  return { verdict: organizationVerdict(model, active, { instantOf }), verdicts: verdictCounts(active) };
+  const ends = endsOf(model, active, instantOf);
+  return {
+    verdict: verdictOf(model, ends),
+    conditions: conditionsOf(model, ends),
+    verdicts: verdictCounts(active),
+  };
 }
 
 /**

@@ -359,7 +359,7 @@ Deno.test({
         const places = [
           "What needs attention",
           `Verdict on the organization: ${VERDICT_WORDS[dashboard.verdict.status as VerdictStatus]}`,
-          dashboard.verdict.reasons[0],
+          "Operators with an interaction in the last 90 days.",
           "In short, the last weeks",
           "Operators by verdict",
         ].map((text) => said.indexOf(text));

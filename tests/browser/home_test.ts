@@ -123,6 +123,40 @@ homeTest(
 );
 
 homeTest(
+  "the verdict on the organization says which condition failed, observed against allowed",
+  async (visit, demo) => {
+    const { page } = await visit();
+    await openHome(page, demo);
+    const { dashboard: { conditions, verdicts } } = await ask(demo, "/v1/organization/dashboard");
+    assert.deepEqual(conditions.map(({ of, status }: Json) => [of, status]), [
+      ["all", "non_compliant"],
+      ["high_risk", "non_compliant"],
+      ["critical", "undetermined"],
+    ]);
+    assert.deepEqual([conditions[0].below, conditions[0].open], [
+      verdicts.non_compliant,
+      verdicts.undetermined,
+    ]);
+    const lines = await page.locator("[data-verdict] > p").allInnerTexts();
+    const [all, , critical] = conditions;
+    const share = Math.floor(100 * all.below / all.operators);
+    assert.match(
+      lines[0]!,
+      new RegExp(
+        `^Fails ${all.below} of ${all.operators} operators \\(${share}[.\\d]* %\\) are certainly below 60, ${all.open} are not settled; allowed are 10 %\\.$`,
+      ),
+    );
+    assert.equal(
+      lines[2],
+      `Open 0 of ${critical.operators} operators with critical decisions (0 %) are certainly below 40, ${critical.open} are not settled; allowed is none.`,
+    );
+    assert.match(lines.at(-1)!, /Operators with an interaction in the last 90 days\.$/);
+    await page.locator("[data-verdict]").getByRole("link", { name: String(all.below), exact: true }).click();
+    await page.waitForURL("**/console/operators?verdict=non_compliant");
+  },
+);
+
+homeTest(
   "home tells on demand who is nearest to a verdict, each with the cases to label",
   async (visit, demo) => {
     const { page, requests, idle } = await visit();

@@ -62,7 +62,7 @@ async function dashboardOf({ send }: Harness, key: string): Promise<Json> {
   const { status, body, text } = await send(PATH, { key });
   assert.equal(status, 200, text);
   const { request_id: _id, timestamp: _at, dashboard, ...rest } = body;
-  const { organization_rule: rule, verdict, ...figures } = dashboard;
+  const { organization_rule: rule, verdict, conditions: _conditions, ...figures } = dashboard;
   // These operators are scored by formulas without a verdict.
   assert.equal(verdict.status, "undetermined");
   assert.ok(verdict.reasons.length >= 2);
@@ -130,6 +130,7 @@ Deno.test(
             "No operator works in a high-risk domain or takes critical decisions: the rule judges nobody, so there is no verdict.",
           ],
         },
+        conditions: [],
         verdicts: { compliant: 0, undetermined: 0, non_compliant: 0 },
         probes: null,
         compliance_status: "compliant",

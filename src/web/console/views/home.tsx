@@ -1,11 +1,11 @@
 /** The first view: who needs attention, the verdict on the organization with its reasons, and its last weeks in short. */
 import { bandsFigure } from "../../../pages/operator_plots.ts";
-import { nameInWords } from "../../../pages/wording.ts";
 import { Drawing } from "../../shared/drawing.tsx";
 import { NeedsAttention } from "../attention.tsx";
 import { InShort } from "../in_short.tsx";
 import { Nearest } from "../nearest.tsx";
-import { addressOf, Answered, Empty, Figure, Tile, toneOf, VerdictMark, View } from "../parts.tsx";
+import { OrganizationVerdict } from "../organization_verdict.tsx";
+import { addressOf, Answered, Empty, Figure, Tile, View } from "../parts.tsx";
 import { ScoresAlone, Status } from "../scores_alone.tsx";
 import { may, useSession } from "../session.tsx";
 import type { Dashboard, Weeks } from "../types.ts";
@@ -45,13 +45,10 @@ function LastWeeks() {
   );
 }
 
-function OrganizationSummary({ dashboard, domain, tier }: Dashboard) {
-  const { verdict } = dashboard;
+function OrganizationSummary(body: Dashboard) {
+  const { dashboard } = body;
   return (
     <>
-      <p class="muted">
-        {nameInWords(domain)}, {tier} tier. Operators with an interaction in the last 90 days.
-      </p>
       {dashboard.total_operators === 0 && (
         <Empty>
           <p>Nobody was scored in the last 90 days.</p>
@@ -60,16 +57,7 @@ function OrganizationSummary({ dashboard, domain, tier }: Dashboard) {
           </p>
         </Empty>
       )}
-      <div class={`notice ${toneOf(verdict.status)}`} data-verdict>
-        <h2>
-          Verdict on the organization: <VerdictMark status={verdict.status} />
-        </h2>
-        {verdict.reasons.map((reason, index) => (
-          <p key={reason}>
-            <Figure of={`dashboard.verdict.reasons.${index}`} value={reason} />
-          </p>
-        ))}
-      </div>
+      <OrganizationVerdict {...body} />
     </>
   );
 }
