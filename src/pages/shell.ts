@@ -27,6 +27,7 @@ export interface Shell {
 
 const PLACES = {
   console: ["Console", "/console"],
+  bundle: ["Verify", "/console/verify"],
   docs: ["API reference", "/docs"],
   errors: ["Errors", "/docs/errors"],
   verify: ["Verify offline", "/docs/verify-offline"],
@@ -74,11 +75,12 @@ ${
  * these. `hasThemes`: whether the page has the script of the choice of a theme.
  */
 export function siteHeader(place: Place | null, { hasThemes = false } = {}): Markup {
-  const links = Object.entries(PLACES).map(([name, [label, path]]) =>
-    markup`<li><a href="${path}"${
-      name === place ? markup` aria-current="page"` : place === "console" ? ELSEWHERE : null
-    }>${label}${place === "console" && name !== place ? NEW_TAB : null}</a></li>`
-  );
+  const links = Object.entries(PLACES).map(([name, [label, path]]) => {
+    const isElsewhere = place === "console" && name !== "console" && name !== "bundle";
+    return markup`<li><a href="${path}"${
+      name === place ? markup` aria-current="page"` : isElsewhere ? ELSEWHERE : null
+    }>${label}${isElsewhere ? NEW_TAB : null}</a></li>`;
+  });
   return markup`<a class="skip" href="#main">Skip to the content</a>
 <header class="site"><a class="brand" href="/console">JISS</a><nav aria-label="Site"><ul>${links}</ul></nav>${
     hasThemes ? THEME_FIELD : null

@@ -319,7 +319,7 @@ lookTest("on a phone the site's bar, the errors and the hints of Verify are whol
     await page.goto(path);
     await page.locator("h1").first().waitFor();
     const links = page.getByRole("navigation", { name: "Site" }).getByRole("link");
-    assert.equal(await links.count(), 5);
+    assert.equal(await links.count(), 6);
     for (const link of await links.all()) {
       assert.ok(isInside(await link.boundingBox()), `${await link.textContent()} at ${path}`);
     }
@@ -336,8 +336,9 @@ lookTest("on a phone the site's bar, the errors and the hints of Verify are whol
     (await label.boundingBox())!.x,
     "a hint stands below its label",
   );
-  // Verify is neither the console nor the document about it.
-  assert.equal(await page.locator(".site [aria-current]").count(), 0);
+  // Verify is neither the sign-in nor the document about it, and works without one.
+  assert.deepEqual(await page.locator(".site [aria-current]").allTextContents(), ["Verify"]);
+  await page.getByLabel("Drop bundles here, or choose them", { exact: true }).waitFor();
   await page.goto("/console");
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
   assert.deepEqual(await page.locator(".site [aria-current]").allTextContents(), ["Console"]);

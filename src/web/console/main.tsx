@@ -126,10 +126,12 @@ function Console() {
   // A visitor who verifies has a file, and need not have a key.
   const isVerifying = signedIn === null && path === `${ROOT}/verify`;
   useEffect(() => {
-    // The site's header, which the service draws, has no link to the page in which a file is verified.
-    const link = document.querySelector(`.site nav a[href="${ROOT}"]`);
-    if (isVerifying) link?.removeAttribute("aria-current");
-    else link?.setAttribute("aria-current", "page");
+    // The service draws the site's header, and does not know which view the page shows.
+    for (const [path, isHere] of [[ROOT, !isVerifying], [`${ROOT}/verify`, isVerifying]] as const) {
+      const link = document.querySelector(`.site nav a[href="${path}"]`);
+      if (isHere) link?.setAttribute("aria-current", "page");
+      else link?.removeAttribute("aria-current");
+    }
   }, [isVerifying]);
   if (signedIn === null) {
     const isLink = path === `${ROOT}/link`;

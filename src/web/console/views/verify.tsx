@@ -162,10 +162,10 @@ function Take() {
       <p>
         <button type="button" disabled={busy} onClick={take}>
           {busy ? "Exporting…" : "Save this organization's bundle"}
-        </button>{" "}
-        <span class="small muted">
-          A long history is better exported by its administrator: <code>jiss export</code>.
-        </span>
+        </button>
+      </p>
+      <p class="small muted">
+        A long history is better exported by its administrator: <code>jiss export</code>.
       </p>
       {error !== null && <Failure error={error} />}
     </>
@@ -226,9 +226,11 @@ function Drop({ onFiles }: { readonly onFiles: (files: readonly File[]) => void 
       onDragLeave={() => setOver(false)}
       onDrop={take}
     >
-      <label for="bundle">Drop bundles here, or choose them; the system chain's first</label>
+      <label for="bundle">Drop bundles here, or choose them</label>
+      <p class="hint" id="bundle-hint">Of several, the first is that of the system chain.</p>
       <input
         id="bundle"
+        aria-describedby="bundle-hint"
         type="file"
         multiple
         onChange={(event) => onFiles([...event.currentTarget.files ?? []])}
