@@ -345,7 +345,7 @@ sharedTest(
     assert.equal(new TextDecoder().decode((await page.pdf()).slice(0, 5)), "%PDF-");
     // The page of the operator prints without its buttons.
     await page.emulateMedia({ media: "screen" });
-    await page.getByRole("link", { name: `Back to ${operator}` }).click();
+    await page.locator(".within").getByRole("link", { name: operator }).click();
     await page.locator("[data-verdict]").waitFor();
     await shown(page);
     await page.emulateMedia({ media: "print" });

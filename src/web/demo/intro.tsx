@@ -31,6 +31,19 @@ export function Intro({ collector, keptDays, onBegin }: IntroProperties) {
         end you see what this service makes of your decisions: a Judgment Independence Score, and what moved
         it.
       </p>
+      <Length count={count} isFixed={loading === "loading"} onCount={setCount} />
+      {loading === "failed"
+        ? <Unmeasured onAgain={load} onBegin={() => onBegin(count, timeAlone)} />
+        : (
+          <div class="actions">
+            <button type="button" class="main" disabled={loading === "loading"} onClick={load}>
+              {loading === "loading" ? "One moment…" : "Begin with case 1"}
+            </button>
+          </div>
+        )}
+      <p class="small">
+        Read before you begin: <a href="#what">what is measured and kept</a>.
+      </p>
       <div class="panels">
         <section aria-labelledby="how">
           <h2 id="how">How it goes</h2>
@@ -70,16 +83,6 @@ export function Intro({ collector, keptDays, onBegin }: IntroProperties) {
           </ul>
         </section>
       </div>
-      <Length count={count} isFixed={loading === "loading"} onCount={setCount} />
-      {loading === "failed"
-        ? <Unmeasured onAgain={load} onBegin={() => onBegin(count, timeAlone)} />
-        : (
-          <div class="actions">
-            <button type="button" class="main" disabled={loading === "loading"} onClick={load}>
-              {loading === "loading" ? "One moment…" : "Begin with case 1"}
-            </button>
-          </div>
-        )}
     </Stage>
   );
 }

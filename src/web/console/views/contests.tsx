@@ -50,10 +50,6 @@ export function ContestsView() {
   });
   return (
     <View title="Contests">
-      <p>
-        Operators write them on their own pages. Each is an entry of the chain; a person must look at it. A
-        link to such a page is issued in the operator's view.
-      </p>
       {operator !== "" && (
         <p>
           Only those of <Reviewer id={operator} />. <a href={PATH}>Show all</a>
@@ -64,15 +60,26 @@ export function ContestsView() {
           contests.length === 0 && next === null
             ? (
               <Empty>
-                <p>
-                  {cursor === ""
-                    ? "Nobody has contested anything. Operators do it on their own page, for which the operator's view has the link."
-                    : "That is all."}
-                </p>
+                {cursor === ""
+                  ? (
+                    <>
+                      <p>Nobody has contested anything.</p>
+                      <p>
+                        Operators do it on their own pages. <a href="/console/operators">Open one of them</a>
+                        {" "}
+                        to issue the link to that page.
+                      </p>
+                    </>
+                  )
+                  : <p>That is all.</p>}
               </Empty>
             )
             : (
               <>
+                <p>
+                  Operators write them on their own pages. Each is an entry of the chain; a person must look
+                  at it. A link to such a page is issued in the operator's view.
+                </p>
                 <Table
                   label="Contests"
                   rows={contests}

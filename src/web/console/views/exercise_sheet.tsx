@@ -40,7 +40,6 @@ export function ExerciseSheetView() {
               <>
                 <div class="actions">
                   <button class="main" type="button" onClick={() => print()}>Print</button>
-                  {back}
                 </div>
                 <Sheet sheet={exerciseSheet(exercise)} name={name} />
               </>
@@ -104,6 +103,7 @@ function Sheet({ sheet, name }: { readonly sheet: ExerciseSheet; readonly name: 
       <section class="page" aria-labelledby="for-reviewer">
         <h2 id="for-reviewer">For the reviewer: what to do</h2>
         <ol>{sheet.instructions.map((step) => <li key={step}>{step}</li>)}</ol>
+        <p class="instead-of-form">The form for {countInWords(cases, "case")} is on the printed sheet.</p>
         <Rows label="Decisions" columns={["#Case", "Decision", "Reason in a few words", "Right?"]}>
           {Array.from({ length: cases }, (_, index) => (
             <tr key={index} class="blank">
