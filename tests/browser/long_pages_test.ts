@@ -53,3 +53,33 @@ longTest(
     await page.getByRole("heading", { name: "Operators", level: 1 }).waitFor();
   },
 );
+
+longTest(
+  "labels on a telephone: the question is in sight, the id is copied, no key is named",
+  async (visit, { key }) => {
+    const { page } = await visit({ isTouched: true, width: 390, height: 844 });
+    await page.goto("/console");
+    await signIn(page, key);
+    await go(page, "/console/labels");
+    await shown(page);
+    const question = page.locator(".queue fieldset").first();
+    assert.ok((await question.boundingBox())!.y < 700, `${(await question.boundingBox())!.y}`);
+    const [filter, queue] = [page.getByLabel("Operator id"), page.locator(".queue")];
+    assert.ok((await filter.boundingBox())!.y > (await queue.boundingBox())!.y);
+    assert.equal(await page.locator("kbd:visible").count(), 0);
+    assert.equal(await page.getByText("Keyboard shortcuts").isVisible(), false);
+    await page.getByRole("button", { name: "Copy the id" }).click();
+    await page.getByText("Copied", { exact: true }).waitFor();
+    assert.ok(await page.evaluate(() => document.activeElement!.matches(".queue h2")));
+    const introduction = page.getByText("Nobody knows yet how these cases turned out.");
+    assert.ok(await introduction.isVisible());
+    await question.getByRole("radio").first().check();
+    if (await page.locator(".queue fieldset").count() > 1) {
+      await page.locator(".queue fieldset").nth(1).getByRole("radio").first().check();
+    }
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByText("How to label", { exact: true }).waitFor();
+    assert.equal(await introduction.isVisible(), false);
+    await assertAccessible(page, "labels on a telephone");
+  },
+);

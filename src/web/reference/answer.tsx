@@ -1,7 +1,7 @@
 /** The answer of the service: status, headers, body. */
 import type { ApiAnswer } from "../shared/api.ts";
 import { save } from "../shared/save.ts";
-import { CopyButton } from "./copy_button.tsx";
+import { CopyButton } from "../shared/copy_button.tsx";
 import { ErrorLink } from "./prose.tsx";
 
 export interface Answered extends ApiAnswer {

@@ -7,7 +7,7 @@ import { ApiError, type ApiRequest, send } from "../shared/api.ts";
 import { announceWait, Waiting } from "../shared/waiting.tsx";
 import { Answer, type Answered } from "./answer.tsx";
 import { useReference } from "./context.ts";
-import { CopyButton } from "./copy_button.tsx";
+import { CopyButton } from "../shared/copy_button.tsx";
 import { authenticationOf, type Operation } from "./document.ts";
 import {
   curlOf,

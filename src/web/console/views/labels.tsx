@@ -7,6 +7,8 @@ import { useLocation } from "preact-iso";
 import { isKnownAsOperator, type LabelAnswer, possibleLabels } from "../../../domain/labelling.ts";
 import { nameInWords } from "../../../pages/wording.ts";
 import { ApiError } from "../../shared/api.ts";
+import { CopyButton } from "../../shared/copy_button.tsx";
+import { Folded, useNarrow } from "../folded.tsx";
 import { OfOperator } from "../of_operator.tsx";
 import { addressOf, Answered, Empty, Failure, Instant, Pages, View } from "../parts.tsx";
 import { type Key, KeysHelp, useKeys } from "../keys.tsx";
@@ -20,23 +22,34 @@ const PAGE = "50";
 export function LabelsView() {
   const { query: { operator_id: operator = "", cursor = "" } } = useLocation();
   const { signedIn } = useSession();
+  const [hasLabelled, setLabelled] = useState(false);
+  const introduction = (
+    <p>
+      Nobody knows yet how these cases turned out. Look each up in your own records, and answer what the form
+      asks: whether the AI was right, and whether the decision was right if the first answer does not settle
+      it. Scores and verdicts rest on these answers. The cases that teach most come first.
+    </p>
+  );
   return (
     <View title="Labels">
-      <p>
-        Nobody knows yet how these cases turned out. Look each up in your own records, and answer what the
-        form asks: whether the AI was right, and whether the decision was right if the first answer does not
-        settle it. Scores and verdicts rest on these answers. The cases that teach most come first.
-      </p>
-      {may(signedIn, "label") ? <Cases operator={operator} cursor={cursor} /> : (
-        <Empty>
-          <p>Your role reads labels and gives none: an officer or an admin does.</p>
-        </Empty>
-      )}
+      {hasLabelled ? <Folded summary="How to label">{introduction}</Folded> : introduction}
+      {may(signedIn, "label")
+        ? <Cases operator={operator} cursor={cursor} onLabelled={() => setLabelled(true)} />
+        : (
+          <Empty>
+            <p>Your role reads labels and gives none: an officer or an admin does.</p>
+          </Empty>
+        )}
     </View>
   );
 }
 
-function Cases({ operator, cursor }: { readonly operator: string; readonly cursor: string }) {
+function Cases({ operator, cursor, onLabelled }: {
+  readonly operator: string;
+  readonly cursor: string;
+  readonly onLabelled: () => void;
+}) {
+  const isNarrow = useNarrow();
   const { signedIn: { user, privacy } } = useSession();
   const { route } = useLocation();
   const asked = useAnswer<Decisions>({
@@ -48,9 +61,15 @@ function Cases({ operator, cursor }: { readonly operator: string; readonly curso
     }),
   });
   const query = { operator_id: operator, ...(cursor === "" ? {} : { cursor }) };
+  const ofOperator = (
+    <OfOperator
+      operator={operator}
+      onChosen={(id) => route(addressOf(PATH, { operator_id: id }))}
+    />
+  );
   return (
     <>
-      <OfOperator operator={operator} onChosen={(id) => route(addressOf(PATH, { operator_id: id }))} />
+      {!isNarrow && ofOperator}
       <Answered asked={asked}>
         {({ decisions, next_cursor: next }) => {
           // Under pseudonyms only the service knows whose decision it is, and refuses the label.
@@ -72,6 +91,7 @@ function Cases({ operator, cursor }: { readonly operator: string; readonly curso
                   cases={cases}
                   next={next === null ? null : addressOf(PATH, { ...query, cursor: next })}
                   again={asked.again}
+                  onLabelled={onLabelled}
                 />
               )}
               <Pages path={PATH} query={query} next={next} nextPage="Next page of cases" />
@@ -79,6 +99,7 @@ function Cases({ operator, cursor }: { readonly operator: string; readonly curso
           );
         }}
       </Answered>
+      {isNarrow && ofOperator}
     </>
   );
 }
@@ -109,12 +130,14 @@ interface Answers {
 /** Refusals that another attempt would get again: the user must go on to another case. */
 const FINAL: ReadonlySet<number> = new Set([403, 404, 409, 410]);
 
-function Queue({ cases, next, again }: {
+function Queue({ cases, next, again, onLabelled }: {
   readonly cases: readonly Case[];
   /** The address of the next page; null if this is the last. */
   readonly next: string | null;
   /** Asks for the page anew. */
   readonly again: () => void;
+  /** Hears of each label that was saved. */
+  readonly onLabelled: () => void;
 }) {
   const caller = useCaller();
   const [index, setIndex] = useState(0);
@@ -178,6 +201,7 @@ function Queue({ cases, next, again }: {
     const after = new Map(closed).set(id, became);
     setClosed(after);
     setAnswers({});
+    if (became === "labelled") onLabelled();
     if (became === "labelled" && after.size < cases.length) go(1, after);
   };
   const choose = (place: 0 | 1 | 2) => {
@@ -207,6 +231,10 @@ function Queue({ cases, next, again }: {
           <h2 ref={heading} tabIndex={-1}>
             Case <bdi>{current.id}</bdi>
           </h2>
+          {/* The keys go on: a button that keeps the focus would take Enter for itself. */}
+          <div class="copied" onClick={() => heading.current?.focus()}>
+            <CopyButton text={() => current.id} of="the id" />
+          </div>
           <Facts of={current} />
           {isRefused ? <Refused error={fate} onNext={() => move(1)} /> : (
             <form
