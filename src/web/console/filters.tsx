@@ -1,5 +1,5 @@
 /** The fields above a list that choose what it shows; the address keeps each choice. */
-import type { ComponentChildren, Ref } from "preact";
+import type { Ref } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { OPERATOR_PART_MAX_LENGTH } from "../../domain/limits.ts";
 import { dayInWords } from "../../pages/wording.ts";
