@@ -313,14 +313,7 @@ sharedTest(
     }
     await page.setViewportSize({ width: 360, height: 800 });
     await assertFits(page, "a sheet on a phone");
-    const names = await page.locator(".sheet tbody tr").first().locator("td").evaluateAll((cells) =>
-      cells.map((cell) => cell.checkVisibility() ? getComputedStyle(cell, "::before").content : null)
-    );
-    assert.deepEqual(
-      names.map((name) => name?.split('"')[1]),
-      ["Decision", "Reason in a few words", "Right?"],
-      "each field keeps its name on a phone",
-    );
+    assert.equal(await page.locator(".sheet table").isVisible(), false, "nobody writes on a telephone");
 
     const printed = page.evaluate(() =>
       new Promise((resolve) => {
