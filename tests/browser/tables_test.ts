@@ -3,8 +3,10 @@
  * in local time, and with one decimal for a score.
  */
 import assert from "node:assert/strict";
-import { dayInWords, scoreInWords } from "../../src/pages/wording.ts";
 import type { Page } from "playwright-core";
+import type { VerdictStatus } from "../../src/domain/enums.ts";
+import { dayInWords, scoreInWords } from "../../src/pages/wording.ts";
+import { VERDICT_WORDS } from "../../src/scoring/verdict_words.ts";
 import { scoreRequest } from "../harness.ts";
 import type { RunningService } from "../program.ts";
 import { assertAccessible, assertFits, browserTests, focused } from "./browser.ts";
@@ -219,6 +221,50 @@ demoTest(
   },
 );
 
+demoTest(
+  "in the list of decisions verdict and score stand in one column, as the operator's after it",
+  async (visit, demo) => {
+    const { page } = await visit();
+    const { decisions: scores } = await ask(demo, "/v1/organization/decisions?limit=50");
+    // The demo has no decision that is scored for its risk.
+    const risk = {
+      jis: null,
+      band: null,
+      verdict: null,
+      decision_risk_score: 0.42,
+      routing_decision: "human_review",
+    };
+    await page.route("**/v1/organization/decisions*", async (route) => {
+      const response = await route.fetch();
+      const body = await response.json();
+      body.decisions[0] = { ...body.decisions[0], kind: "decision", ...risk };
+      await route.fulfill({ response, json: body });
+    });
+    await page.goto("/console");
+    await signIn(page, demo.key);
+    await go(page, "/console/decisions");
+    await page.getByRole("columnheader").first().waitFor();
+    const heads = await page.getByRole("columnheader").evaluateAll((all) =>
+      all.map(({ firstChild }) => firstChild!.textContent!.replace(/ [↕▲▼]$/, ""))
+    );
+    assert.deepEqual(heads, ["Record", "Operator", "When", "Decision", "Operator afterwards"]);
+    const [first, ...others] = await column(page, "Operator afterwards");
+    assert.equal(first, "Unchanged\nRisk of this decision 0.42, human review");
+    assert.equal(others.length, scores.length - 1);
+    for (const [at, text] of others.entries()) {
+      const { verdict, jis } = scores[at + 1];
+      const [said, score] = text.split("\n");
+      assert.equal(said, VERDICT_WORDS[verdict as VerdictStatus]);
+      assert.ok(score!.startsWith(`JIS ${scoreInWords(jis)}, `), score);
+    }
+    await assertAccessible(page, "the decisions");
+    await page.setViewportSize({ width: 390, height: 800 });
+    const cell = page.locator(`main tbody [data-label="Operator afterwards"]`).last();
+    assert.match(await cell.innerText(), /^Operator afterwards \S/, "a card says it, too");
+    await assertFits(page, "the decisions on a phone");
+  },
+);
+
 emptyTest(
   "operators are found by a part of the name, among more than one page of them",
   async (visit, demo) => {
@@ -418,7 +464,7 @@ const FITTING: readonly (string | null)[] = ["Operators", "Decisions", "Cases"];
 /** Cards that also say the next step in full. */
 const TALL_CARDS: readonly (string | null)[] = ["Cases"];
 /** The most pixels that a row of them takes on a wide window, three lines, and a card on a telephone. */
-const MOST_HIGH = { row: 80, card: 140 };
+const MOST_HIGH = { row: 80, card: 150 };
 
 demoTest("the audit log has its events, their makers and their details in words", async (visit, demo) => {
   const { body: key }: Json = await demo.service.send("/v1/keys", {

@@ -8,6 +8,38 @@ import type { Decisions } from "./types.ts";
 
 type Decision = Decisions["decisions"][number];
 
+interface Placed {
+  readonly row: Decision;
+  /** The row's place in the answer. */
+  readonly index: number;
+}
+
+/** The operator's verdict and score once this decision counted. */
+function Scored({ row: { verdict, jis, band }, index }: Placed) {
+  return (
+    <>
+      <span class="on-card">Operator afterwards</span> <VerdictMark status={verdict} />
+      <span class="second less">
+        JIS <Figure of={`decisions.${index}.jis`} value={jis} />
+        {band !== null && `, ${bandInWords(band).toLowerCase()}`}
+      </span>
+    </>
+  );
+}
+
+/** The risk of a decision that changes nothing about its operator. */
+function Risk({ row: { routing_decision: routing, decision_risk_score: risk }, index }: Placed) {
+  return (
+    <>
+      <span class="on-card">Operator afterwards</span> <span class="muted">Unchanged</span>
+      <span class="second">
+        Risk of this decision <Figure of={`decisions.${index}.decision_risk_score`} value={risk} />
+        {routing !== null && `, ${nameInWords(routing).toLowerCase()}`}
+      </span>
+    </>
+  );
+}
+
 const OPERATOR: Column<Decision> = {
   head: "Operator",
   onCard: "line",
@@ -42,33 +74,15 @@ function columnsOf({ withOperator }: { readonly withOperator: boolean }): readon
       ),
     },
     {
-      head: "Score",
-      isNumber: true,
+      head: "Operator afterwards",
+      class: "verdict-cell",
       onCard: "line",
-      order: { name: "jis", keyOf: (row) => row.jis },
+      also: [
+        { head: "Verdict", name: "verdict", keyOf: ({ verdict }) => verdict && VERDICT_PLACES[verdict] },
+        { head: "JIS", name: "jis", keyOf: (row) => row.jis },
+      ],
       cell: (row, index) =>
-        row.kind === "score"
-          ? (
-            <>
-              <Figure of={`decisions.${index}.jis`} value={row.jis} />
-              {row.band !== null && <span class="second less">{bandInWords(row.band)}</span>}
-            </>
-          )
-          : (
-            <>
-              <Figure of={`decisions.${index}.decision_risk_score`} value={row.decision_risk_score} />
-              <span class="second">Risk</span>
-            </>
-          ),
-    },
-    {
-      head: "Verdict",
-      onCard: "corner",
-      order: { name: "verdict", keyOf: ({ verdict }) => verdict && VERDICT_PLACES[verdict] },
-      cell: (row) =>
-        row.kind === "score"
-          ? <VerdictMark status={row.verdict} />
-          : <span class="muted">{nameInWords(row.routing_decision ?? "")}</span>,
+        row.kind === "score" ? <Scored row={row} index={index} /> : <Risk row={row} index={index} />,
     },
   ];
 }

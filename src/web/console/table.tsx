@@ -149,7 +149,8 @@ function Head<Row>({ column, order, ordering, onPress }: {
   const direction = orders.map(({ name }) => directionOf(name, order)).find((one) => one !== undefined);
   return (
     <th scope="col" role="columnheader" aria-sort={direction} class={column.isNumber ? "number" : undefined}>
-      {column.order === undefined && column.head}
+      {column.order === undefined &&
+        (orders.length === 0 ? column.head : <span class="by">{column.head}</span>)}
       {orders.map((by) => <OrderLink key={by.name} {...{ by, order, ordering, onPress }} />)}
     </th>
   );
