@@ -102,8 +102,10 @@ const MARGIN = 16;
 /** The dimensions, each a bar from 0 to 100, which is hollow if there is a remark on its number. */
 export function dimensionsFigure(
   dimensions: Readonly<Record<string, number>>,
-  { caption, remarks = {}, numbers, isNarrow = false }: {
+  { caption, remarks = {}, numbers, isNarrow = false, levels = [] }: {
     readonly caption: string;
+    /** Dashed lines through all rows. */
+    readonly levels?: readonly Level[];
     /** By name of the dimension: why its number is not one of the operator's cases. */
     readonly remarks?: Readonly<Record<string, string>>;
     readonly numbers?: Numbers;
@@ -137,8 +139,13 @@ export function dimensionsFigure(
     ...(isNarrow ? { width: NARROW } : {}),
     ...(numbers === undefined ? {} : { numbers }),
     caption,
-    description: `${measured.map(({ name, said }) => `${name} ${said}`).join(", ")}.`,
-    ...rowPlot({ rows, x, marks: [], axis: { ticks: JIS_TICKS, format: pointsInWords } }),
+    description: `${measured.map(({ name, said }) => `${name} ${said}`).join(", ")}.${levelsInWords(levels)}`,
+    ...rowPlot({
+      rows,
+      x,
+      marks: levels.map((level) => ({ at: level.at, label: levelName(level) })),
+      axis: { ticks: JIS_TICKS, format: pointsInWords },
+    }),
     table: dataTable({
       columns: ["Dimension", "Points"],
       rows: measured.map(({ name, points }) => [name, points]),

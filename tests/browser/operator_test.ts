@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import type { Locator, Page } from "playwright-core";
 import type { VerdictStatus } from "../../src/domain/enums.ts";
+import { ratesByWork } from "../../src/pages/estimates.ts";
 import { knownCasesInWords } from "../../src/pages/known_cases_words.ts";
 import { nameInWords } from "../../src/pages/wording.ts";
 import { VERDICT_WORDS, verdictInWords } from "../../src/scoring/verdict_words.ts";
@@ -159,19 +160,21 @@ sharedTest(
       const { effective_n: weight } = profile.uncertainty;
       assert.equal(text.split(String(weight)).length - 1, 1, "the weight stands in that sentence alone");
       const kinds = page.getByRole("region", { name: "Rates by kind of work" });
-      assert.deepEqual(await kinds.getByRole("rowheader").allInnerTexts(), [
-        "All live work",
-        "High stakes",
-        "Critical decisions",
-        "Sealed probes",
-        "Announced tests",
-      ]);
-      const { announced } = profile.estimates;
-      assert.equal(announced, null);
+      const known = ratesByWork(profile.estimates);
       assert.deepEqual(
-        await kinds.getByRole("row").filter({ hasText: "Announced tests" }).getByRole("cell").allInnerTexts(),
-        ["No known case", "No known case"],
+        await kinds.getByRole("rowheader").allInnerTexts(),
+        known.filter(({ rates }) => rates !== null).map(({ name }) => name),
       );
+      assert.deepEqual(await kinds.getByRole("columnheader").allInnerTexts(), [
+        "Work",
+        "Departs from wrong advice (finds the error: more is better)",
+        "Departs from right advice (false alarm: less is better)",
+      ]);
+      assert.equal(profile.estimates.announced, null);
+      const unknown = known.filter(({ rates }) => rates === null).map(({ name }) => name.toLowerCase());
+      await page.getByText(`No known case: ${unknown.join(", ")}`, { exact: true }).waitFor();
+      assert.deepEqual(await kinds.locator(".rate-ends").allInnerTexts(), ["0 %\n100 %", "0 %\n100 %"]);
+      await page.locator("#dimensions").getByText("minimum 60", { exact: true }).waitFor();
     }
     // The latest decisions come on demand.
     const before = requests.length;

@@ -272,6 +272,7 @@ function OperatorSummary(
             numbers: "folded",
             isNarrow: true,
             remarks: priorRemarks(profile.prior_dimensions),
+            levels: [{ at: thresholds.min_jis, name: "minimum" }],
           })}
         />
       </div>
