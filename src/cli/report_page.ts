@@ -1,24 +1,14 @@
-/** Compliance reports that were saved as pages: reads the signed JSON, and checks that the page shows it. */
+/** Compliance reports that were saved as pages: checks that the page shows its signed JSON. */
 import { reportSchema } from "../domain/report.ts";
-import { earlierReportPage, reportPage, SIGNED_REPORT_ID } from "../pages/report.ts";
+import { earlierReportPage, reportPage } from "../pages/report.ts";
 import type { SignedReport } from "../pages/report_sections.ts";
 import { DEFAULT_MODEL_DOCUMENT } from "../scoring/model.ts";
 
-const BLOCK = `id="${SIGNED_REPORT_ID}"`;
 const PAGE_START = /^\ufeff?\s*</;
 
 /** Whether a file's text is a page: any text that begins with a tag. */
 export function isPage(text: string): boolean {
   return PAGE_START.test(text);
-}
-
-/** The JSON text in a page; null if there is none, or two: another reader might take the other one. */
-export function signedReportIn(page: string): string | null {
-  const at = page.indexOf(BLOCK);
-  if (at < 0 || page.includes(BLOCK, at + 1)) return null;
-  const start = page.indexOf(">", at) + 1;
-  const end = page.indexOf("</script>", start);
-  return start === 0 || end < 0 ? null : page.slice(start, end);
 }
 
 /**

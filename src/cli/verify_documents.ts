@@ -12,7 +12,8 @@ import { type BundleReport, isWhole } from "../evidence/report.ts";
 import { hasLost } from "../evidence/restored.ts";
 import { fingerprint } from "../evidence/trust.ts";
 import type { AuditorTrust } from "./auditor_trust.ts";
-import { isDrawnFrom, isPage, signedReportIn } from "./report_page.ts";
+import { signedReportIn } from "../pages/signed_report.ts";
+import { isDrawnFrom, isPage } from "./report_page.ts";
 import { type Input, textOf } from "./verify_input.ts";
 import type { DocumentPage, DocumentPlace, VerifiedDocument } from "./verify_outcome.ts";
 

@@ -11,3 +11,10 @@ export function periodInWords({ start, end }: Report["period"]): string {
   const [first, last] = [start, new Date(until - 1).toISOString()].map(dayInWords);
   return first === last ? first! : `${first} to ${last}`;
 }
+
+/** The same for a heading or a list: a year that both days share is said once. */
+export function periodInShort(period: Report["period"]): string {
+  const words = periodInWords(period);
+  const [, first, year, last] = /^(\d+ \w+) (\d{4}) to (\d+ \w+) \2$/.exec(words) ?? [];
+  return year === undefined ? words : `${first} to ${last} ${year}`;
+}

@@ -15,10 +15,8 @@ import { reportDocument } from "./report_document.ts";
 import type { ReportPage } from "./report_sections.ts";
 import { REPORT_STYLE } from "./report_style.ts";
 import { isJudged } from "./report_summary.ts";
+import { SIGNED_REPORT_ID } from "./signed_report.ts";
 import { PAGE_STYLE } from "./style.ts";
-
-/** The id of the element in which a page carries its signed JSON. */
-export const SIGNED_REPORT_ID = "signed-report";
 
 /** The styles of the pages: each is in a policy under which such a page is shown. */
 export const REPORT_PAGE_STYLES: readonly string[] = [REPORT_STYLE, PAGE_STYLE];

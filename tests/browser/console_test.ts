@@ -184,7 +184,7 @@ Deno.test({
           ["/decisions/decision-1", "Replay of decision-1", 6, ["/v1/decision/replay/decision-1"]],
           ["/labels", "Labels", 0, []],
           ["/reports", "Compliance reports", 8, ["/v1/compliance/article14"]],
-          [`/reports/${report}`, "Compliance report", 0, []],
+          [`/reports/${report}`, "Compliance report, 1 January to 31 December 2026", 0, []],
           ["/audit-log", "Audit log", 0, []],
           ["/webhooks", "Webhooks", 0, []],
           ["/key", "Keys", 0, []],
@@ -295,7 +295,7 @@ Deno.test({
             new Date(instant).toISOString().slice(0, 10),
           );
         }
-        await page.getByRole("link", { name: "1 January 2026 to 31 December 2026" }).click();
+        await page.getByRole("link", { name: "1 January to 31 December 2026" }).click();
         const frame = page.frameLocator("iframe");
         await frame.getByRole("heading", { level: 1 }).waitFor();
         const asked = await service.send(`/v1/compliance/report/${report}`, { key });

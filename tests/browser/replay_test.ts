@@ -1,7 +1,7 @@
 /** A replay says the decision and each cause once; a report is shown whole in every width, and has one title on paper. */
 import assert from "node:assert/strict";
-import { nameInWords } from "../../src/pages/wording.ts";
-import { assertAccessible, assertFits, browserTests } from "./browser.ts";
+import { dayInWords, nameInWords } from "../../src/pages/wording.ts";
+import { assertAccessible, assertFits, browserTests, THEMES } from "./browser.ts";
 import { go, shown, signIn } from "./console.ts";
 import { type DemoService, sharedDemo } from "./demo_service.ts";
 
@@ -97,22 +97,42 @@ demoTest(
   },
 );
 
-demoTest("a report is shown whole in every width, and has one title on paper", async (visit, demo) => {
-  const { report } = await ask(demo, "/v1/compliance/report");
-  const { page } = await visit({ width: 1200 });
-  await page.goto("/console");
-  await signIn(page, demo.key);
-  await shown(page);
-  await go(page, `/console/reports/${report.report_id}`);
-  await page.frameLocator("iframe").getByRole("heading", { level: 1 }).waitFor();
-  for (const width of [1200, 390, 1600]) {
-    await page.setViewportSize({ width, height: 900 });
-    await page.waitForFunction(() => {
-      const frame = document.querySelector("iframe")!;
-      const { height } = frame.contentDocument!.documentElement.getBoundingClientRect();
-      return height > 1_000 && Math.abs(frame.clientHeight - height) <= 1;
-    });
-  }
-  await page.emulateMedia({ media: "print" });
-  assert.equal(await page.getByRole("heading", { name: "Compliance report", exact: true }).count(), 0);
-});
+demoTest(
+  "a report is shown whole in every width and both themes, and has one title on paper",
+  async (visit, demo) => {
+    const { report } = await ask(demo, "/v1/compliance/report");
+    const { start, end } = report.period;
+    const days = [start, new Date(Date.parse(end) - 1).toISOString()].map(dayInWords);
+    // A quarter lies within one year, which is said once.
+    const name = `Compliance report, ${days[0]!.replace(/ \d{4}$/, "")} to ${days[1]}`;
+    for (const theme of THEMES) {
+      const { page } = await visit({ theme, width: 1200 });
+      await page.goto("/console");
+      await signIn(page, demo.key);
+      await shown(page);
+      await go(page, `/console/reports/${report.report_id}`);
+      // The view loads until the frame is as high as its page.
+      await page.locator("iframe").waitFor({ state: "attached" });
+      await shown(page);
+      const { frame, whole } = await page.evaluate(() => {
+        const frame = document.querySelector("iframe")!;
+        const { height } = frame.contentDocument!.documentElement.getBoundingClientRect();
+        return { frame: frame.clientHeight, whole: height };
+      });
+      assert.ok(whole > 1_000 && Math.abs(frame - whole) <= 1, `${frame} of ${whole}, ${theme}`);
+      for (const width of [1200, 390, 1600]) {
+        await page.setViewportSize({ width, height: 900 });
+        await page.waitForFunction(() => {
+          const frame = document.querySelector("iframe")!;
+          const { height } = frame.contentDocument!.documentElement.getBoundingClientRect();
+          return height > 1_000 && Math.abs(frame.clientHeight - height) <= 1;
+        });
+      }
+      await page.getByRole("heading", { name, exact: true, level: 1 }).waitFor();
+      assert.equal(await page.locator(".title-line").innerText(), report.report_id);
+      await page.emulateMedia({ media: "print" });
+      assert.equal(await page.getByRole("heading", { name: /^Compliance report/ }).count(), 0);
+      assert.equal(await page.locator(".title-line").isVisible(), false);
+    }
+  },
+);

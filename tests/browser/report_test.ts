@@ -1,7 +1,7 @@
 /** A report's page in a browser: on a telephone, in both themes, and on paper, where its first sheet is the summary alone. */
 import assert from "node:assert/strict";
 import type { Report } from "../../src/domain/report.ts";
-import { signedReportIn } from "../../src/cli/report_page.ts";
+import { signedReportIn } from "../../src/pages/signed_report.ts";
 import { reportPage, reportPagePolicy } from "../../src/pages/report.ts";
 import { keptPage } from "../kept_pages/kept.ts";
 import { EMPTY_REPORT, JUDGED_REPORT, samplePageOf } from "../sample_report.ts";

@@ -5,7 +5,7 @@
  */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { signedReportIn } from "../../src/cli/report_page.ts";
+import { signedReportIn } from "../../src/pages/signed_report.ts";
 import { canonicalJson } from "../../src/evidence/canonical.ts";
 import { fromHex, hex } from "../../src/evidence/crypto.ts";
 import { parseProof } from "../../src/evidence/envelope.ts";

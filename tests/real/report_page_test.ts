@@ -1,7 +1,7 @@
 /** The pages that are drawn for people, in a real browser under their own policy: on screen and on paper. */
 import assert from "node:assert/strict";
 import { reportPage, reportPagePolicy } from "../../src/pages/report.ts";
-import { signedReportIn } from "../../src/cli/report_page.ts";
+import { signedReportIn } from "../../src/pages/signed_report.ts";
 import { SPARKLINE_CSP, sparklineSvg } from "../../src/pages/sparkline.ts";
 import { ASSESSMENT_PAGE_CSP, assessmentPage } from "../../src/pages/assessment.ts";
 import { sampleAssessment } from "../sample_assessment.ts";

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { lastFullQuarter } from "../../../domain/period.ts";
-import { periodInWords } from "../../../pages/period_words.ts";
+import { periodInShort } from "../../../pages/period_words.ts";
 import { Article14Measures } from "../article14.tsx";
 import { VERDICT_PLACES } from "../operator_rows.tsx";
 import { addressOf, Answered, Empty, Failure, Instant, Pages, View } from "../parts.tsx";
@@ -22,7 +22,7 @@ const COLUMNS: readonly Column<Report>[] = [{
   head: "Period",
   order: { name: "period_start", keyOf: ({ period }) => period.start },
   // A period has UTC days, as the report itself.
-  cell: ({ report_id, period }) => <a href={`${PATH}/${report_id}`}>{periodInWords(period)}</a>,
+  cell: ({ report_id, period }) => <a href={`${PATH}/${report_id}`}>{periodInShort(period)}</a>,
 }, {
   head: "Verdict",
   order: { name: "verdict", keyOf: ({ verdict }) => verdict && VERDICT_PLACES[verdict] },
