@@ -1,6 +1,6 @@
 /** The measures of Article 14 over the last 90 days. */
 import { Article14Heading } from "./article14_heading.tsx";
-import { passingInWords } from "./measure_words.ts";
+import { barInWords, passingInWords } from "./measure_words.ts";
 import { Answered, Figure, Rows } from "./parts.tsx";
 import { ScoresAlone, Status, VerdictOrStatus } from "./scores_alone.tsx";
 import type { Article14 } from "./types.ts";
@@ -16,12 +16,17 @@ export function Article14Measures() {
   );
 }
 
+/** The operators in the list's own first order: those who do not meet the threshold stand first. */
+const OPERATORS = "/console/operators";
+
 function Measures({ measures, overall_verdict, overall_status, statement }: Article14) {
+  const bar = barInWords(measures);
   return (
     <>
       <p>
         All measures together: <VerdictOrStatus verdict={overall_verdict} status={overall_status} />
       </p>
+      {bar !== null && <p>{bar}</p>}
       <Rows
         label="Measures of Article 14(4)"
         columns={["Measure", "Verdict", "Who passes", "#Passing"]}
@@ -37,8 +42,10 @@ function Measures({ measures, overall_verdict, overall_status, statement }: Arti
             </td>
             <td class="small">{passingInWords(measure.metric)}</td>
             <td class="number">
-              <Figure of={`measures.${index}.passing`} value={measure.passing} /> of{" "}
-              <Figure of={`measures.${index}.operators`} value={measure.operators} />
+              <a href={OPERATORS} title="The operators, first those who do not meet the threshold">
+                <Figure of={`measures.${index}.passing`} value={measure.passing} /> of{" "}
+                <Figure of={`measures.${index}.operators`} value={measure.operators} />
+              </a>
             </td>
           </tr>
         ))}

@@ -5,6 +5,7 @@ import type { Report } from "../../../domain/report.ts";
 import { periodInShort } from "../../../pages/period_words.ts";
 import { signedReportIn } from "../../../pages/signed_report.ts";
 import { Answered, Loading, View } from "../parts.tsx";
+import { reportPagePath } from "../report_acts.tsx";
 import { save } from "../../shared/save.ts";
 import { useAnswer } from "../use_answer.ts";
 
@@ -14,7 +15,7 @@ export function ReportView() {
   const { params } = useRoute();
   const id = params.id ?? "";
   const asked = useAnswer<string>({
-    path: `/v1/compliance/report/${encodeURIComponent(id)}?format=html`,
+    path: reportPagePath(id),
   }, { as: "text" });
   const { loaded } = asked;
   return (

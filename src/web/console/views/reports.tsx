@@ -6,6 +6,7 @@ import { periodInShort } from "../../../pages/period_words.ts";
 import { Article14Measures } from "../article14.tsx";
 import { VERDICT_PLACES } from "../operator_rows.tsx";
 import { addressOf, Answered, Empty, Failure, Instant, Pages, View } from "../parts.tsx";
+import { ReportActs } from "../report_acts.tsx";
 import { VerdictOrStatus } from "../scores_alone.tsx";
 import { useCaller } from "../session.tsx";
 import { type Column, Table } from "../table.tsx";
@@ -22,7 +23,12 @@ const COLUMNS: readonly Column<Report>[] = [{
   head: "Period",
   order: { name: "period_start", keyOf: ({ period }) => period.start },
   // A period has UTC days, as the report itself.
-  cell: ({ report_id, period }) => <a href={`${PATH}/${report_id}`}>{periodInShort(period)}</a>,
+  cell: ({ report_id, period }) => (
+    <>
+      <a href={`${PATH}/${report_id}`}>{periodInShort(period)}</a>
+      <code class="second">{report_id}</code>
+    </>
+  ),
 }, {
   head: "Verdict",
   order: { name: "verdict", keyOf: ({ verdict }) => verdict && VERDICT_PLACES[verdict] },
@@ -34,8 +40,8 @@ const COLUMNS: readonly Column<Report>[] = [{
   order: { name: "issued_at", keyOf: ({ issued_at }) => issued_at },
   cell: ({ issued_at }) => <Instant at={issued_at} />,
 }, {
-  head: "Report",
-  cell: ({ report_id }) => <code>{report_id}</code>,
+  head: "Actions",
+  cell: ({ report_id, period }) => <ReportActs id={report_id} period={periodInShort(period)} />,
 }];
 
 const CSV = {
@@ -55,7 +61,6 @@ export function ReportsView() {
   return (
     <View title="Compliance reports">
       <Issue />
-      <Article14Measures />
       <h2>Issued reports</h2>
       <Answered asked={asked}>
         {({ reports, next_cursor: next }) =>
@@ -82,6 +87,7 @@ export function ReportsView() {
               </>
             )}
       </Answered>
+      <Article14Measures />
     </View>
   );
 }
