@@ -426,7 +426,7 @@ lookTest(
     await assertAccessible(page, "the statuses by the scores alone");
     // The file has what the API says.
     const download = page.waitForEvent("download");
-    await page.getByRole("button", { name: "CSV: save Issued reports" }).click();
+    await page.getByRole("button", { name: "Save as CSV: Issued reports" }).click();
     const file = await Deno.readTextFile(await (await download).path());
     assert.match(file, /overall_status/);
 

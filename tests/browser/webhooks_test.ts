@@ -110,7 +110,7 @@ Deno.test({
         assert.deepEqual(await times(), newestFirst.toReversed());
         const [download] = await Promise.all([
           page.waitForEvent("download"),
-          page.getByRole("button", { name: "CSV: save Deliveries" }).click(),
+          page.getByRole("button", { name: "Save as CSV: Deliveries" }).click(),
         ]);
         const lines = (await Deno.readTextFile((await download.path())!)).split("\r\n");
         assert.match(lines[2]!, /,score\.committed,[^,]*,[^,]*,dead,3,[^,]*Z,status,500,/);

@@ -70,6 +70,37 @@ export const EVENT_WORDS: Readonly<Record<EventName, string>> = {
   TEAM_SET: "Team set",
 };
 
+/** The parts of the log: what changed something, and what read records. */
+export const EVENT_KINDS = { changes: "Changes", reading: "Reading" } as const;
+export type EventKind = keyof typeof EVENT_KINDS;
+
+const READING: ReadonlySet<string> = new Set<EventName>([
+  "AUDIT_LOG_READ",
+  "AUDIT_LOG_EXPORTED",
+  "SUBJECT_ACCESS",
+  "SUBJECT_UNMASKED",
+  "WEBHOOK_LISTED",
+]);
+
+/** Events that neither changed nor read a record: they are in neither part. */
+const OTHERS: ReadonlySet<string> = new Set<EventName>([
+  "USER_SIGNED_IN",
+  "USER_SIGNED_OUT",
+  "AUTH_FAIL_SIGN_IN",
+  "ACCESS_DENIED",
+  "AUTH_FAIL_MASTER_KEY",
+  "AUTH_FAIL_RATE_LIMITED_IP",
+  "AUTH_FAIL_RATE_LIMITED_KEY",
+  "PROTOCOL_VIOLATION",
+  "ALERT_RAISED",
+  "CLOCK_ANOMALY",
+]);
+
+/** Whether an event is of a part of the log; a name of a later version counts as a change. */
+export function isOfKind(name: string, kind: EventKind): boolean {
+  return kind === "reading" ? READING.has(name) : !READING.has(name) && !OTHERS.has(name);
+}
+
 /** An event in words; a name of a later version stays as it is. */
 export function eventInWords(name: string): string {
   return name in EVENT_WORDS ? EVENT_WORDS[name as EventName] : name;

@@ -56,6 +56,8 @@ interface TableProps<Row> {
   /** The first column names the row. */
   readonly columns: readonly Column<Row>[];
   readonly csv: CsvColumns<Row>;
+  /** The words of the button that saves the rows, if the view has another file. */
+  readonly saves?: string;
   /** Left out if the rows have one order only. */
   readonly ordering?: Ordering;
 }
@@ -63,7 +65,9 @@ interface TableProps<Row> {
 /** The label of the table whose head was pressed: it gets the focus again if the table is drawn anew. */
 let pressed: string | null = null;
 
-export function Table<Row>({ label, rows, keyOf, columns, csv, ordering }: TableProps<Row>) {
+export function Table<Row>(
+  { label, rows, keyOf, columns, csv, saves = "Save as CSV", ordering }: TableProps<Row>,
+) {
   const table = useRef<HTMLTableElement>(null);
   const order = ordering === undefined ? null : orderOf(ordering, columns);
   const shown = sorted(rows, { columns, order: order === ordering?.served ? null : order });
@@ -112,7 +116,7 @@ export function Table<Row>({ label, rows, keyOf, columns, csv, ordering }: Table
         </table>
       </div>
       <p class="table-foot">
-        <button type="button" onClick={keep} aria-label={`CSV: save ${label}`}>CSV</button>
+        <button type="button" onClick={keep} aria-label={`${saves}: ${label}`}>{saves}</button>
       </p>
     </>
   );

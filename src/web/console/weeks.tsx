@@ -226,7 +226,7 @@ export function HeatMap(
         </table>
       </div>
       <p class="table-foot">
-        <button type="button" onClick={keep} aria-label={`CSV: save ${MAP_LABEL}`}>CSV</button>
+        <button type="button" onClick={keep} aria-label={`Save as CSV: ${MAP_LABEL}`}>Save as CSV</button>
       </p>
       {next !== null && (
         <p class="note">

@@ -2,12 +2,14 @@
  * The audit log of the organization and its keys: what was done, by whom and when. Reading it is an event
  * too.
  */
+import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { AUDIT_LOG_EVENTS } from "../../../domain/audit_events.ts";
 import { EventDetail } from "../event_detail.tsx";
-import { actorInWords, eventInWords } from "../event_words.ts";
+import { actorInWords, EVENT_KINDS, eventInWords, type EventKind, isOfKind } from "../event_words.ts";
 import { Folded } from "../folded.tsx";
 import { Choice, ChosenOnPaper, Days, daysInWords } from "../filters.tsx";
+import { countInWords } from "../../../pages/wording.ts";
 import { addressOf, Answered, Empty, Failure, Instant, View } from "../parts.tsx";
 import { save } from "../../shared/save.ts";
 import { Reviewer } from "../reviewers.tsx";
@@ -29,16 +31,18 @@ type Event = AuditLog["events"][number];
 export function AuditLogView() {
   const { query, route } = useLocation();
   const { event_type: type = "", user_id: user = "", since = "", until = "", sort = "" } = query;
+  const kind = query.kind !== undefined && query.kind in EVENT_KINDS ? query.kind as EventKind : "";
   const filter = { event_type: type, user_id: user };
+  const kept = { ...filter, kind };
   const asked = useAnswer<AuditLog>({
     path: addressOf("/v1/admin/audit-log", { ...filter, since, until, limit: String(PAGE) }),
   });
-  const named = asked.loaded.state === "ready"
-    ? asked.loaded.body.events.find(({ user_id }) => user_id === user)?.user_name
-    : null;
+  const users = useSeenUsers(asked.loaded.state === "ready" ? asked.loaded.body.events : NONE);
+  const named = users.get(user);
   const choose = (change: Readonly<Record<string, string>>) =>
-    route(addressOf(PATH, { ...filter, since, until, sort, ...change }));
+    route(addressOf(PATH, { ...kept, since, until, sort, ...change }));
   const choices = [
+    ["Show", kind === "" ? "" : EVENT_KINDS[kind]],
     ["Event", type === "" ? "" : `${eventInWords(type)} (${type})`],
     ["User", user === "" ? "" : named ?? user],
     ...daysInWords(since, until),
@@ -55,11 +59,25 @@ export function AuditLogView() {
       <Folded summary="Filter or export" choices={choices}>
         <div class="filters">
           <Choice
+            id="kind"
+            label="Show"
+            value={kind}
+            options={[["", "All"], ...Object.entries(EVENT_KINDS)]}
+            onChosen={(chosen) => choose({ kind: chosen })}
+          />
+          <Choice
             id="event-type"
             label="Event"
             value={type}
             options={[["", "All"], ...EVENTS]}
             onChosen={(chosen) => choose({ event_type: chosen })}
+          />
+          <Choice
+            id="user"
+            label="User"
+            value={user}
+            options={[["", "All"], ...usersInWords(users, user)]}
+            onChosen={(chosen) => choose({ user_id: chosen })}
           />
           <Days since={since} until={until} onSent={choose} />
           <Export query={{ ...filter, since, until }} />
@@ -68,7 +86,7 @@ export function AuditLogView() {
       {user !== "" && (
         <p>
           Only what {named ?? <code>{user}</code>} did.{" "}
-          <a href={addressOf(PATH, { event_type: type, since, until })}>Show everybody</a>
+          <a href={addressOf(PATH, { event_type: type, kind, since, until })}>Show everybody</a>
         </p>
       )}
       <Answered asked={asked}>
@@ -82,28 +100,23 @@ export function AuditLogView() {
             )
             : (
               <>
-                <Events
+                <Part
                   events={events}
+                  kind={kind}
                   ordering={{
-                    ...{
-                      path: PATH,
-                      query: { ...filter, since, until },
-                      sort,
-                      first: NEWEST,
-                      served: NEWEST,
-                    },
+                    ...{ path: PATH, query: { ...kept, since, until }, sort, first: NEWEST, served: NEWEST },
                     // A page that begins before an instant is not the newest one.
                     isWhole: events.length < PAGE && !until.includes("T"),
                   }}
                 />
                 <nav class="pages" aria-label="Pages">
                   {until.includes("T") && (
-                    <a class="button" href={addressOf(PATH, { ...filter, since, sort })}>Newest events</a>
+                    <a class="button" href={addressOf(PATH, { ...kept, since, sort })}>Newest events</a>
                   )}
                   {events.length === PAGE && (
                     <a
                       class="button"
-                      href={addressOf(PATH, { ...filter, since, sort, until: justAfter(events) })}
+                      href={addressOf(PATH, { ...kept, since, sort, until: justAfter(events) })}
                     >
                       Older events
                     </a>
@@ -113,6 +126,48 @@ export function AuditLogView() {
             )}
       </Answered>
     </View>
+  );
+}
+
+const NONE: AuditLog["events"] = [];
+
+/** The users by whom the events that were shown so far are; a choice of one keeps the others. Null is the name of an erased one. */
+function useSeenUsers(events: AuditLog["events"]): ReadonlyMap<string, string | null> {
+  const [seen, setSeen] = useState<ReadonlyMap<string, string | null>>(new Map());
+  useEffect(() => {
+    const here = events.flatMap(({ user_id: id, user_name: name }) =>
+      id === undefined ? [] : [[id, name ?? null] as const]
+    );
+    setSeen((before) => here.every(([id]) => before.has(id)) ? before : new Map([...before, ...here]));
+  }, [events]);
+  return seen;
+}
+
+/** Users for a choice, in the order of their names; the chosen one is there before an event names it. */
+function usersInWords(
+  users: ReadonlyMap<string, string | null>,
+  chosen: string,
+): readonly (readonly [id: string, words: string])[] {
+  const all = chosen === "" || users.has(chosen) ? [...users] : [...users, [chosen, chosen] as const];
+  return all.map(([id, name]) => [id, name ?? `an erased user (${id})`] as const)
+    .toSorted(([, one], [, other]) => one < other ? -1 : 1);
+}
+
+/** The events of a page that are of the chosen kind: the service knows single events, and pages of all of them. */
+function Part({ events, kind, ordering }: {
+  readonly events: AuditLog["events"];
+  readonly kind: EventKind | "";
+  readonly ordering: Ordering;
+}) {
+  if (kind === "") return <Events events={events} ordering={ordering} />;
+  const shown = events.filter(({ event_type }) => isOfKind(event_type, kind));
+  return (
+    <>
+      <p class="muted">
+        {EVENT_KINDS[kind]} alone: {shown.length} of the {countInWords(events.length, "event")} of this page.
+      </p>
+      {shown.length > 0 && <Events events={shown} ordering={ordering} />}
+    </>
   );
 }
 
@@ -209,6 +264,7 @@ function Events({ events, ordering }: Pick<AuditLog, "events"> & { readonly orde
       keyOf={(row) => row.event_id}
       columns={COLUMNS}
       csv={CSV}
+      saves="CSV of these rows"
       ordering={ordering}
     />
   );
@@ -230,8 +286,8 @@ function Export({ query }: { readonly query: Readonly<Record<string, string>> })
         {busy
           ? "Exporting…"
           : Object.values(query).every((value) => value === "")
-          ? "Export all of it"
-          : "Export these events"}
+          ? "Export the whole log"
+          : "Export all that match"}
       </button>
       {error !== null && <Failure error={error} />}
     </>
