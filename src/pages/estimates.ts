@@ -114,6 +114,19 @@ export function casesInWords(rate: Pick<RateEstimate, "low" | "high" | "cases">)
   return saysLittle(rate) ? `${known}: ${SAYS_LITTLE}` : known;
 }
 
+/** Both rates of live work for whoever they are about, in the second person. */
+export function ownRatesInWords({ departs_when_wrong: wrong, departs_when_right: right }: RatePair): string {
+  const rate = (advice: string, of: RateEstimate) =>
+    of.cases === 0
+      ? `how often you depart from ${advice} advice is not known yet`
+      : `you depart from ${advice} advice in about ${rateInWords(of.mean)} of the cases (${
+        rateInWords(of.low)
+      } to ${rateInWords(of.high)}, from ${casesInWords(of)})`;
+  return `In live work ${rate("wrong", wrong)}, and ${
+    rate("right", right)
+  }. To depart from wrong advice is to find an error; to depart from right advice is a false alarm.`;
+}
+
 function figureOf(value: number): string {
   return roundTo(value, 2).toFixed(2);
 }

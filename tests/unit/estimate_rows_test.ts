@@ -4,6 +4,7 @@ import {
   casesInWords,
   ENOUGH_CASES,
   estimateRows,
+  ownRatesInWords,
   rateInWords,
   ratesByWork,
   saysLittle,
@@ -46,6 +47,20 @@ Deno.test("rates stand side by side for each kind of work, and a kind of which n
     ["announced", 0.9],
   ]);
   assert.deepEqual([0, 0.0049, 0.624, 0.755, 1].map(rateInWords), ["0 %", "0 %", "62 %", "76 %", "100 %"]);
+});
+
+Deno.test("both rates are said to whom they are about, and a rate without a known case is none", () => {
+  const kinds =
+    "To depart from wrong advice is to find an error; to depart from right advice is a false alarm.";
+  assert.equal(
+    ownRatesInWords(ESTIMATES),
+    `In live work you depart from wrong advice in about 62 % of the cases (48 % to 76 %, from 14 known cases), and you depart from right advice in about 8 % of the cases (5 % to 12 %, from 1 known case: says little). ${kinds}`,
+  );
+  const { departs_when_wrong, departs_when_right } = ESTIMATES;
+  assert.equal(
+    ownRatesInWords({ departs_when_right, departs_when_wrong: { ...departs_when_wrong, cases: 0 } }),
+    `In live work how often you depart from wrong advice is not known yet, and you depart from right advice in about 8 % of the cases (5 % to 12 %, from 1 known case: says little). ${kinds}`,
+  );
 });
 
 Deno.test("a rate from few known cases, or with an interval of more than half the scale, says little", () => {

@@ -5,12 +5,17 @@ import { localInWords } from "../shared/local_time.ts";
 import { ApiError, call } from "../shared/api.ts";
 import { announceWait } from "../shared/waiting.tsx";
 
-export function Contest({ token, page, onContested }: {
+/** The id of the field in which a reviewer says what is wrong. */
+export const STATEMENT = "statement";
+
+export function Contest({ token, page, record, setRecord, onContested }: {
   readonly token: string;
   readonly page: OwnPage;
+  /** The id of the record that is contested; empty: the record as a whole. */
+  readonly record: string;
+  readonly setRecord: (id: string) => void;
   readonly onContested: () => void;
 }) {
-  const [record, setRecord] = useState("");
   const [statement, setStatement] = useState("");
   const [busy, setBusy] = useState(false);
   const [told, setTold] = useState<{ readonly tone: "good" | "bad"; readonly sentence: string } | null>(null);
@@ -56,9 +61,9 @@ export function Contest({ token, page, onContested }: {
         <datalist id="records">{page.records.map(({ id }) => <option key={id} value={id} />)}</datalist>
       </div>
       <div class="field">
-        <label for="statement">What is wrong</label>
+        <label for={STATEMENT}>What is wrong</label>
         <textarea
-          id="statement"
+          id={STATEMENT}
           rows={4}
           required
           maxLength={4000}

@@ -4,13 +4,15 @@ import { useEffect, useState } from "preact/hooks";
 import type { OwnPage } from "../../domain/own_page.ts";
 import { historyFigure } from "../../pages/operator_plots.ts";
 import { KNOWN_CASE, knownCasesInWords } from "../../pages/known_cases_words.ts";
-import { nameInWords, scoreInWords, shareInWords } from "../../pages/wording.ts";
+import { ownRatesInWords } from "../../pages/estimates.ts";
+import { scoreInWords, shareInWords } from "../../pages/wording.ts";
 import { localInWords } from "../shared/local_time.ts";
-import { VERDICT_WORDS, verdictInWords } from "../../scoring/verdict_words.ts";
+import { verdictInWords } from "../../scoring/verdict_words.ts";
 import { ApiError, call } from "../shared/api.ts";
 import { Drawing } from "../shared/drawing.tsx";
 import { announceWait, Waiting } from "../shared/waiting.tsx";
-import { Contest, Contests } from "./contest.tsx";
+import { Contest, Contests, STATEMENT } from "./contest.tsx";
+import { Records } from "./records.tsx";
 
 type Place =
   | { readonly name: "loading" }
@@ -76,6 +78,11 @@ function Shown({ page, token, onContested }: {
   readonly onContested: () => void;
 }) {
   const { organization, operator_id, expires_at, notice } = page;
+  const [record, setRecord] = useState("");
+  const contest = (id: string) => {
+    setRecord(id);
+    document.getElementById(STATEMENT)!.focus();
+  };
   return (
     <>
       <p>
@@ -86,11 +93,11 @@ function Shown({ page, token, onContested }: {
       <h2>Your score</h2>
       <Score page={page} />
       <h2>What moved it lately</h2>
-      <Records records={page.records} />
+      <Records records={page.records} contest={contest} />
       <h2>Exercises</h2>
-      <Exercises exercises={page.exercises} />
+      <Exercises exercises={page.exercises} organization={organization.name} />
       <h2>If you disagree</h2>
-      <Contest token={token} page={page} onContested={onContested} />
+      <Contest {...{ token, page, record, setRecord, onContested }} />
       <Contests contests={page.contests} />
       <details>
         <summary>All steps</summary>
@@ -128,10 +135,11 @@ function Score(
   { page: { profile, jis_history: history, thresholds } }: { readonly page: OwnPage },
 ) {
   if (profile === null) return <p>You were never scored.</p>;
-  const { jis, uncertainty: { low, high, level }, verdict, total_interactions: cases } = profile;
+  const { jis, uncertainty: { low, high, level }, verdict, estimates, total_interactions: cases } = profile;
   return (
     <>
       {verdict !== null && <p class="notice" data-verdict>{verdictInWords(verdict)}</p>}
+      {estimates !== null && <p>{ownRatesInWords(estimates)}</p>}
       <p>
         Your score is <strong>{scoreInWords(jis)} of 100</strong>. What your cases show lies between{" "}
         <strong>{scoreInWords(low)} and {scoreInWords(high)}</strong>, with a probability of{" "}
@@ -147,59 +155,6 @@ function Score(
   );
 }
 
-function Records({ records }: { readonly records: OwnPage["records"] }) {
-  if (records.length === 0) return <p>There is no record.</p>;
-  return (
-    <div class="scroll" tabIndex={0} role="region" aria-label="What moved the score lately">
-      {/* The roles stay if the style draws the rows as cards. */}
-      <table class="rows cards" role="table" aria-label="What moved the score lately">
-        <thead role="rowgroup">
-          <tr role="row">
-            {HEADS.map((head) => <th key={head} scope="col" role="columnheader">{head}</th>)}
-          </tr>
-        </thead>
-        <tbody role="rowgroup">
-          {records.map((record) => <RecordRow key={`${record.kind} ${record.id}`} record={record} />)}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
-const HEADS = ["Date", "Decision", "Score", "Verdict", "Change"] as const;
-
-function RecordRow({ record }: { readonly record: OwnPage["records"][number] }) {
-  const { id, kind, timestamp, decision, jis, verdict, explanation } = record;
-  const [, ofDecision, ofScore, ofVerdict, ofChange] = HEADS;
-  return (
-    <tr role="row">
-      <th scope="row" role="rowheader">
-        {localInWords(timestamp)}
-        <span class="second">
-          {kind === "score" ? "case" : "decision"} <code>{id}</code>
-        </span>
-      </th>
-      <td role="cell" data-label={ofDecision}>{nameInWords(decision)}</td>
-      <td role="cell" data-label={ofScore}>{jis !== null && scoreInWords(jis)}</td>
-      <td role="cell" data-label={ofVerdict}>{verdict !== null && VERDICT_WORDS[verdict]}</td>
-      <td role="cell" data-label={ofChange}>
-        {explanation.length === 0 ? "none" : (
-          <details>
-            <summary>{explanation.map(({ dimension }) => nameInWords(dimension)).join(", ")}</summary>
-            <ul>
-              {explanation.map(({ dimension, before, after, rules }) => (
-                <li key={dimension}>
-                  {nameInWords(dimension)}: {before} → {after}. {rules.join(" ")}
-                </li>
-              ))}
-            </ul>
-          </details>
-        )}
-      </td>
-    </tr>
-  );
-}
-
 const STATES: Readonly<Record<string, string>> = {
   open: "not begun",
   started: "begun",
@@ -207,13 +162,22 @@ const STATES: Readonly<Record<string, string>> = {
   expired: "its link is over",
 };
 
-function Exercises({ exercises }: { readonly exercises: OwnPage["exercises"] }) {
+function Exercises({ exercises, organization }: {
+  readonly exercises: OwnPage["exercises"];
+  readonly organization: string;
+}) {
   if (exercises.length === 0) return <p>None was set.</p>;
   return (
     <ul>
       {exercises.map(({ title, state, set_at, case_count, decided }) => (
         <li key={set_at + title}>
           {title}, set {localInWords(set_at)}: {STATES[state]}, {decided} of {case_count} cases decided.
+          {state === "open" && (
+            <>
+              {" "}
+              Ask <bdi>{organization}</bdi> for the link.
+            </>
+          )}
         </li>
       ))}
     </ul>
