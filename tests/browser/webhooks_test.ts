@@ -37,7 +37,9 @@ Deno.test({
         expectErrors(/422/);
         await page.goto("/console/webhooks");
         await signIn(page, key);
-        await page.getByRole("button", { name: "Register a destination" }).click();
+        const opener = page.getByRole("button", { name: "Register a destination" });
+        assert.match((await opener.getAttribute("class"))!, /\bmain\b/);
+        await opener.click();
         await page.getByLabel("URL").fill("https://192.168.0.1/hook");
         for (
           const [event, isChosen] of [["score.committed", true], ["drs.must_review", true], [
@@ -71,12 +73,36 @@ Deno.test({
           "drs.escalation",
           "case.opened",
         ]);
-        await page.getByRole("button", { name: `Test ${receiver.url}/hook` }).click();
-        await page.getByText(/^Delivered: 204, \d+ ms$/).waitFor();
+        const row = page.getByRole("row").filter({ hasText: receiver.url });
+        assert.deepEqual(
+          (await row.locator("[data-label='Events'] > div").allInnerTexts()).map((text) =>
+            text.split(/\s*\n/)
+          ),
+          [
+            ["A score was made final", "score.committed"],
+            ["A decision must be reviewed", "drs.must_review"],
+            ["A decision must be escalated", "drs.escalation"],
+            ["A case was opened", "case.opened"],
+          ],
+        );
+        const remove = row.getByRole("button", { name: `Remove ${receiver.url}/hook` });
+        const [edge, words] = await remove.evaluate((button) => {
+          const { borderColor, color } = getComputedStyle(button);
+          return [borderColor, color];
+        });
+        assert.equal(edge, words, "an act that destroys has the colour of its words around it");
+        assert.match((await remove.getAttribute("class"))!, /\bgrave\b/);
+        // Where nothing was sent yet, a test is the next thing to do.
+        await page.getByRole("link", { name: `${receiver.url}/hook` }).click();
+        await page.getByText("Nothing was sent yet").waitFor();
+        await page.getByRole("button", { name: "Send a test", exact: true }).click();
+        await page.getByRole("cell", { name: "Delivered" }).waitFor();
+        assert.match(await page.getByRole("rowheader").first().innerText(), /^A test\s+ping\s/);
         const [ping] = receiver.arrivals;
         assert.equal(ping!.body.event, "ping");
         assert.ok(isSigned(ping!, secret));
 
+        await page.getByRole("link", { name: "Webhooks" }).last().click();
         receiver.react(() => new Response(null, { status: 500 }));
         const body = scoreRequest({ session_id: "told", operator_id: "operator-1" });
         assert.equal((await service.send("/v1/score", { key, body })).status, 200);

@@ -1,11 +1,19 @@
 /** One destination of webhooks: its last delivery, and what can be done with it. */
 import { useState } from "preact/hooks";
-import type { ApiError } from "../shared/api.ts";
 import { Failure, Instant } from "./parts.tsx";
 import { useCaller } from "./session.tsx";
 import type { Webhooks, WebhookTested } from "./types.ts";
 import { useAction } from "./use_answer.ts";
-import { failureInWords } from "./webhook_words.ts";
+import { failureInWords, WEBHOOK_EVENT_WORDS } from "./webhook_words.ts";
+
+/** An event in words, and below it the name that the API has for it. */
+export function EventName({ event }: { readonly event: keyof typeof WEBHOOK_EVENT_WORDS }) {
+  return (
+    <>
+      {WEBHOOK_EVENT_WORDS[event]} <code class="second less">{event}</code>
+    </>
+  );
+}
 
 /** The attempt that ended last, with its outcome. */
 export function LastDelivery({ last }: { readonly last: Webhooks["webhooks"][number]["last_delivery"] }) {
@@ -16,9 +24,42 @@ export function LastDelivery({ last }: { readonly last: Webhooks["webhooks"][num
         {last.error === null ? "Delivered" : "Failed"}
       </span>
       <div class="small">
-        {last.event}, <Instant at={last.at} />
+        {WEBHOOK_EVENT_WORDS[last.event]} (<code>{last.event}</code>), <Instant at={last.at} />
         {last.error !== null && <>: {failureInWords(last.error, last.response_status)}</>}
       </div>
+    </>
+  );
+}
+
+/** Sends a test to a destination, and says how it went. */
+export function TestOf({ id, url, isActive, label = "Test", onTested }: {
+  readonly id: string;
+  /** Names the destination beside others; left out if there is one alone. */
+  readonly url?: string;
+  readonly isActive: boolean;
+  readonly label?: string;
+  readonly onTested?: (() => void) | undefined;
+}) {
+  const caller = useCaller();
+  const { busy, result, error, run } = useAction<WebhookTested>();
+  const send = async () => {
+    const tested = await run((patience) =>
+      caller.json<WebhookTested>({ method: "POST", path: `/v1/admin/webhook/${id}/test` }, { patience })
+    );
+    if (tested !== null) onTested?.();
+  };
+  return (
+    <>
+      <button
+        type="button"
+        disabled={busy || !isActive}
+        onClick={send}
+        aria-label={url === undefined ? undefined : `${label} ${url}`}
+      >
+        {busy ? "Testing…" : label}
+      </button>
+      <span role="status" class="small">{result !== null && outcomeInWords(result)}</span>
+      {error !== null && <Failure error={error} />}
     </>
   );
 }
@@ -32,7 +73,6 @@ export function DestinationActs({ id, url, isActive, onTested, onRemoved }: {
   readonly onRemoved: () => void;
 }) {
   const caller = useCaller();
-  const test = useAction<WebhookTested>();
   const removal = useAction<unknown>();
   const [isRemoving, setRemoving] = useState(false);
   const remove = async () => {
@@ -41,17 +81,9 @@ export function DestinationActs({ id, url, isActive, onTested, onRemoved }: {
     );
     if (done !== null) onRemoved();
   };
-  const send = async () => {
-    const tested = await test.run((patience) =>
-      caller.json<WebhookTested>({ method: "POST", path: `/v1/admin/webhook/${id}/test` }, { patience })
-    );
-    if (tested !== null) onTested?.();
-  };
   return (
     <div class="actions">
-      <button type="button" disabled={test.busy || !isActive} onClick={send} aria-label={`Test ${url}`}>
-        {test.busy ? "Testing…" : "Test"}
-      </button>
+      <TestOf id={id} url={url} isActive={isActive} onTested={onTested} />
       {isRemoving
         ? (
           <>
@@ -62,13 +94,11 @@ export function DestinationActs({ id, url, isActive, onTested, onRemoved }: {
           </>
         )
         : (
-          <button type="button" onClick={() => setRemoving(true)} aria-label={`Remove ${url}`}>
+          <button class="grave" type="button" onClick={() => setRemoving(true)} aria-label={`Remove ${url}`}>
             Remove
           </button>
         )}
-      <span role="status" class="small">{test.result !== null && outcomeInWords(test.result)}</span>
-      {[test.error, removal.error].filter((error): error is ApiError => error !== null)
-        .map((error) => <Failure key={error.message} error={error} />)}
+      {removal.error !== null && <Failure error={removal.error} />}
     </div>
   );
 }

@@ -124,7 +124,9 @@ export function Grave({ verb, what, busy, warning = null, onSure }: {
   const [isAsking, setAsking] = useState(false);
   if (!isAsking) {
     return (
-      <button type="button" aria-label={`${verb} ${what}`} onClick={() => setAsking(true)}>{verb}</button>
+      <button class="grave" type="button" aria-label={`${verb} ${what}`} onClick={() => setAsking(true)}>
+        {verb}
+      </button>
     );
   }
   return (

@@ -1,7 +1,16 @@
 /** Destinations of webhooks and their deliveries in words. */
-import type { DELIVERY_STATUSES } from "../../domain/enums.ts";
+import type { DELIVERY_STATUSES, WebhookEvent } from "../../domain/enums.ts";
 import type { AttemptError } from "../../domain/webhook.ts";
 import type { Webhooks } from "./types.ts";
+
+/** The events in words, the test included. */
+export const WEBHOOK_EVENT_WORDS: Readonly<Record<WebhookEvent | "ping", string>> = {
+  "score.committed": "A score was made final",
+  "drs.must_review": "A decision must be reviewed",
+  "drs.escalation": "A decision must be escalated",
+  "case.opened": "A case was opened",
+  "ping": "A test",
+};
 
 export const DELIVERY_WORDS: Readonly<Record<(typeof DELIVERY_STATUSES)[number], string>> = {
   queued: "Waiting",

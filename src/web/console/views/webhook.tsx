@@ -3,14 +3,14 @@ import { useEffect, useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
 import { DELIVERY_STATUSES } from "../../../domain/enums.ts";
 import { countInWords } from "../../../pages/wording.ts";
-import { DestinationActs, LastDelivery } from "../destination.tsx";
+import { DestinationActs, EventName, LastDelivery, TestOf } from "../destination.tsx";
 import { Choice } from "../filters.tsx";
 import { addressOf, Answered, Empty, Fact, Failure, Figure, Instant, View } from "../parts.tsx";
 import { useCaller } from "../session.tsx";
 import { type Column, Table } from "../table.tsx";
 import type { Deliveries, Redelivered } from "../types.ts";
 import { useAction, useAnswer } from "../use_answer.ts";
-import { DELIVERY_WORDS, failureInWords, stateInWords } from "../webhook_words.ts";
+import { DELIVERY_WORDS, failureInWords, stateInWords, WEBHOOK_EVENT_WORDS } from "../webhook_words.ts";
 
 type Destination = Deliveries["webhook"];
 type Delivery = Deliveries["deliveries"][number];
@@ -74,6 +74,9 @@ export function WebhookView() {
                     ? "Nothing was sent yet: the next event of a kind that it takes comes here."
                     : "No delivery has this status."}
                 </p>
+                {status === "" && known !== null && (
+                  <TestOf id={id} isActive={known.active} label="Send a test" onTested={asked.again} />
+                )}
               </Empty>
             )
             : (
@@ -134,7 +137,7 @@ function About({ destination, failed }: {
           <ul class="in-line">
             {events.map((event) => (
               <li key={event}>
-                <code>{event}</code>
+                <EventName event={event} />
               </li>
             ))}
           </ul>
@@ -159,7 +162,7 @@ function LastFailure({ failure }: { readonly failure: Destination["last_failure"
   const { event, at, error, response_status: status } = failure;
   return (
     <div>
-      <code>{event}</code>, <Instant at={at} />:{" "}
+      {WEBHOOK_EVENT_WORDS[event]} (<code>{event}</code>), <Instant at={at} />:{" "}
       {error === null ? "it waited too long" : failureInWords(error, status)}
     </div>
   );
@@ -177,7 +180,7 @@ const COLUMNS: readonly Column<Delivery>[] = [{
   order: { name: "event", keyOf: (row) => row.event },
   cell: ({ event, delivery_id: id, redelivery_of: again }) => (
     <>
-      {event}
+      <EventName event={event} />
       <div class="small muted">
         {id}
         {again !== null && ` again for ${again}`}

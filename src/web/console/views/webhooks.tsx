@@ -4,13 +4,13 @@ import { useLocation } from "preact-iso";
 import { DEFAULT_WEBHOOK_EVENTS, WEBHOOK_EVENTS, type WebhookEvent } from "../../../domain/enums.ts";
 import { WEBHOOK_SECRET_MAX_LENGTH, WEBHOOK_SECRET_MIN_LENGTH } from "../../../domain/limits.ts";
 import { problemOf } from "../field.tsx";
-import { DestinationActs, LastDelivery } from "../destination.tsx";
+import { DestinationActs, EventName, LastDelivery } from "../destination.tsx";
 import { Answered, Empty, Failure, View } from "../parts.tsx";
 import { useCaller, useSession } from "../session.tsx";
 import { type Column, Table } from "../table.tsx";
 import type { WebhookRegistered, Webhooks } from "../types.ts";
 import { useAction, useAnswer } from "../use_answer.ts";
-import { stateInWords } from "../webhook_words.ts";
+import { stateInWords, WEBHOOK_EVENT_WORDS } from "../webhook_words.ts";
 import { randomHex } from "../../shared/random_hex.ts";
 
 export function WebhooksView() {
@@ -34,7 +34,7 @@ export function WebhooksView() {
       <h2>New destination</h2>
       {isAdding
         ? <Register onDone={asked.again} />
-        : <button type="button" onClick={() => setAdding(true)}>Register a destination</button>}
+        : <button class="main" type="button" onClick={() => setAdding(true)}>Register a destination</button>}
     </View>
   );
 }
@@ -48,7 +48,12 @@ const COLUMNS: readonly Column<Destination>[] = [{
 }, {
   head: "Events",
   class: "small",
-  cell: (row) => row.events.map((event) => <div key={event}>{event}</div>),
+  cell: (row) =>
+    row.events.map((event) => (
+      <div key={event}>
+        <EventName event={event} />
+      </div>
+    )),
 }, {
   head: "State",
   order: { name: "active", keyOf: (row) => stateInWords(row) },
@@ -218,7 +223,7 @@ function EventChoice({ chosen, onChange }: EventChoiceProps) {
                 ),
               )}
           />
-          {name}
+          {WEBHOOK_EVENT_WORDS[name]} <code>{name}</code>
         </label>
       ))}
     </fieldset>
