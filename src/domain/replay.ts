@@ -1,5 +1,6 @@
 /** The replay of a score or a decision. Source: contract, section 4. */
 import * as z from "zod";
+import { DECISIONS } from "./enums.ts";
 import { isoTimestamp } from "./instant.ts";
 import { dimensionSchema, envelopeFields, modelReferenceSchema } from "./score.ts";
 
@@ -29,6 +30,17 @@ export function replayResponseSchema<Evidence extends z.ZodType>(evidence: Evide
     differences: z.array(z.object({ path: z.string(), recorded: z.unknown(), replayed: z.unknown() })),
     explanation: explanationSchema.meta({
       description: "Empty if the recorded input was altered: nothing that follows from it is an explanation.",
+    }),
+    case: z.object({
+      decision: z.enum(DECISIONS),
+      time_to_decision_ms: z.number().min(0),
+      ai_recommendation_presented: z.boolean(),
+      ai_correct: z.boolean().nullable().meta({
+        description:
+          "Whether the AI was right, as far as the recorded input says it; null if it does not. A late label is not part of it.",
+      }),
+    }).nullable().meta({
+      description: "The case, from the recorded input; null if the input was altered.",
     }),
     label: z.object({
       outcome_correct: z.boolean(),

@@ -1,6 +1,7 @@
 /** A replay says the decision and each cause once; a report is shown whole in every width, and has one title on paper. */
 import assert from "node:assert/strict";
-import { dayInWords, nameInWords } from "../../src/pages/wording.ts";
+import { dayInWords, nameInWords, scoreInWords } from "../../src/pages/wording.ts";
+import { caseInWords } from "../../src/web/console/replay_words.ts";
 import { assertAccessible, assertFits, browserTests, THEMES } from "./browser.ts";
 import { go, shown, signIn } from "./console.ts";
 import { type DemoService, sharedDemo } from "./demo_service.ts";
@@ -19,7 +20,8 @@ async function ask({ service, key }: DemoService, path: string): Promise<Json> {
 demoTest("a replay says the decision, and a cause of several dimensions once", async (visit, demo) => {
   const { decisions } = await ask(demo, "/v1/organization/decisions?kind=score&limit=50");
   const { id, decision } = decisions.find((row: Json) => row.decision === "overridden");
-  const { explanation } = await ask(demo, `/v1/decision/replay/${id}`);
+  const answer = await ask(demo, `/v1/decision/replay/${id}`);
+  const { explanation } = answer;
   const rules: readonly string[] = explanation.flatMap((row: Json) => row.rules);
   const once = new Set(rules);
   assert.ok(once.size < rules.length, "a cause moves several dimensions");
@@ -28,18 +30,49 @@ demoTest("a replay says the decision, and a cause of several dimensions once", a
   await signIn(page, demo.key);
   await shown(page);
   await idle();
-  const before = requests.length;
+  const sent = requests.length;
   await go(page, `/console/decisions/${id}`);
   await shown(page);
   const tile = page.locator(".tile").filter({ hasText: /^Decision/ });
   await tile.getByText(nameInWords(decision), { exact: true }).waitFor();
+  assert.equal(await page.locator("[data-case]").innerText(), caseInWords(answer.case, answer.label));
+  const { decisions: own } = await ask(
+    demo,
+    `/v1/organization/decisions?kind=score&operator_id=${answer.recorded.operator_id}&limit=100`,
+  );
+  const before = own[own.findIndex((row: Json) => row.id === id) + 1];
+  await page.getByText(`was ${scoreInWords(before.jis)} at the score before`).waitFor();
   await idle();
-  assert.ok(requests.slice(before).filter(({ path }) => path.startsWith("/v1/")).length <= 3);
+  assert.ok(requests.slice(sent).filter(({ path }) => path.startsWith("/v1/")).length <= 3);
   await page.locator("details.still > summary").click();
   const said = await page.locator("main").innerText();
   for (const rule of once) assert.equal(said.split(rule).length - 1, 1, rule);
   await assertAccessible(page, "a replay");
   await assertFits(page, "a replay");
+});
+
+Deno.test("the case of a replay is one sentence", () => {
+  const seen = {
+    decision: "accepted",
+    time_to_decision_ms: 13_400,
+    ai_recommendation_presented: true,
+    ai_correct: true,
+  } as const;
+  assert.equal(caseInWords(seen, null), "The AI was right; the operator accepted it in 13 seconds.");
+  assert.equal(
+    caseInWords({ ...seen, ai_correct: null }, { outcome_correct: false }),
+    "The AI was wrong; the operator accepted it in 13 seconds.",
+  );
+  assert.equal(
+    caseInWords({ ...seen, decision: "overridden", ai_correct: null, time_to_decision_ms: 150_000 }, {
+      outcome_correct: true,
+    }),
+    "The operator overrode the AI's recommendation in about 3 minutes; whether the AI was right is not said.",
+  );
+  assert.equal(
+    caseInWords({ ...seen, ai_recommendation_presented: false, time_to_decision_ms: 400 }, null),
+    "The AI's recommendation was not on screen; the operator decided in less than a second.",
+  );
 });
 
 demoTest(

@@ -108,6 +108,7 @@ Deno.test(
     assertWhole(harness, answer, "score");
     const { body, headers } = answer;
     assert.deepEqual(Object.keys(body).sort(), [
+      "case",
       "differences",
       "evidence",
       "explanation",
@@ -123,6 +124,14 @@ Deno.test(
     ]);
     assert.equal(body.id, "session-1");
     assert.equal(body.label, null);
+    const { decision, time_to_decision_ms, outcome_correct } = scoreRequest().interaction;
+    assert.equal(decision, "accepted");
+    assert.deepEqual(body.case, {
+      decision,
+      time_to_decision_ms,
+      ai_recommendation_presented: true,
+      ai_correct: outcome_correct ?? null,
+    });
     assert.deepEqual(body.recorded, resultPart(scored.body));
     assert.deepEqual(body.model, scored.body.model);
     assert.equal(body.evidence.entry_hash, scored.body.evidence.entry_hash);

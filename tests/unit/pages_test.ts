@@ -104,7 +104,7 @@ const DOCUMENTS: readonly (readonly [name: string, text: string, policy: string]
 const SITE_PATHS = new Set([
   "data:,",
   "#main",
-  ...["/console", "/docs", "/docs/errors", "/docs/verify-offline", "/demo"],
+  ...["/console", "/console/verify", "/docs", "/docs/errors", "/docs/verify-offline", "/demo"],
 ]);
 
 function occurrences(text: string, pattern: RegExp): number {

@@ -5,6 +5,7 @@
  */
 import type { Proving, Reading, Scoring } from "../shared/capabilities.ts";
 import { AlteredError, ServiceError } from "../../domain/errors.ts";
+import type { Interaction } from "../../domain/interaction.ts";
 import { hex } from "../../evidence/crypto.ts";
 import { isCommitted } from "../../evidence/entry.ts";
 import { type Evidence, evidenceOf, type InclusionProof } from "../../evidence/envelope.ts";
@@ -69,11 +70,17 @@ export interface Replay {
   readonly differences: readonly Difference[];
   readonly explanation: readonly DimensionExplanation[];
   readonly model: { readonly version: string; readonly sha256: string };
+  /** The case, from the recorded input; null if that was altered. */
+  readonly case: ReplayedCase | null;
   /** The score's late label and what it moved; null if there is none. */
   readonly label: ReplayedLabel | null;
   /** Evidence of the recorded result, against the current checkpoint. */
   readonly evidence: Evidence;
 }
+
+type ReplayedCase =
+  & Pick<Interaction, "decision" | "time_to_decision_ms" | "ai_recommendation_presented">
+  & { readonly ai_correct: boolean | null };
 
 interface ReplayedLabel {
   readonly outcome_correct: boolean;
@@ -115,10 +122,14 @@ export async function replay(
   });
   const proof = await proveStored(dependencies, stored, place);
   const altered = reportAlteredParts(dependencies, { stored, place, now });
-  const { recorded, replayed, explanation, model } = await computeFrom(place, altered, async () => ({
-    recorded: JSON.parse(result.text),
-    ...await recompute(dependencies, kind, { input: JSON.parse(input.text), auditId: stored.entry.id }),
-  }));
+  const { recorded, replayed, explanation, model, interaction } = await computeFrom(
+    place,
+    altered,
+    async () => ({
+      recorded: JSON.parse(result.text),
+      ...await recompute(dependencies, kind, { input: JSON.parse(input.text), auditId: stored.entry.id }),
+    }),
+  );
   const late = kind === "score" ? await replayLabel(dependencies, { orgId, sessionId: id, now }) : null;
   const differences = [...altered, ...differencesOf(recorded, replayed), ...(late?.altered ?? [])];
   return {
@@ -130,6 +141,7 @@ export async function replay(
     differences,
     explanation: includesInput(altered) ? [] : explanation,
     model,
+    case: includesInput(altered) ? null : caseOf(interaction),
     label: late?.label ?? null,
     evidence: evidenceOf({ ...stored, part: result, proof }),
   };
@@ -225,7 +237,15 @@ async function findRecord(
   return position === null ? null : { kind: "decision", position };
 }
 
-type Recomputed = Pick<Replay, "replayed" | "explanation" | "model">;
+type Recomputed = Pick<Replay, "replayed" | "explanation" | "model"> & { readonly interaction: Interaction };
+
+/** The case as its recorded input tells it. Only an acceptance's outcome is the advice's, whatever answers there were. */
+function caseOf(interaction: Interaction): ReplayedCase {
+  const { decision, time_to_decision_ms, ai_recommendation_presented, scenario_type } = interaction;
+  const said = scenario_type === "error_injected" ? false : interaction.ai_correct ?? null;
+  const ai_correct = said ?? (decision === "accepted" ? interaction.outcome_correct : null);
+  return { decision, time_to_decision_ms, ai_recommendation_presented, ai_correct };
+}
 
 async function recompute(
   dependencies: Needs,
@@ -245,6 +265,7 @@ async function recomputeScore(dependencies: Needs, input: ScoreInput): Promise<R
     replayed: scoreResultPart(input, result),
     explanation: explainScore(document, input.state, { interaction, domain, now: Date.parse(as_of) }),
     model: modelReference(input),
+    interaction: input.interaction,
   };
 }
 
@@ -259,6 +280,7 @@ async function recomputeDecision(
     replayed: decisionResultPart(input, { result: computeDecision(document, input), auditId }),
     explanation: explainDecision(document, input.state, { domain, now: Date.parse(as_of) }),
     model: modelReference(input),
+    interaction: input.interaction,
   };
 }
 

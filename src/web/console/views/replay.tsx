@@ -1,8 +1,9 @@
 /** One score or decision, recomputed from its record, with its explanation and its proof. */
 import { useRoute } from "preact-iso";
-import { nameInWords, NO_DATA } from "../../../pages/wording.ts";
+import { nameInWords, NO_DATA, scoreInWords } from "../../../pages/wording.ts";
 import type { Verdict } from "../../../scoring/verdict.ts";
 import { verdictInWords } from "../../../scoring/verdict_words.ts";
+import { caseInWords } from "../replay_words.ts";
 import { Explanation } from "../explanation.tsx";
 import { addressOf, Answered, bandInWords, Figure, Instant, Tile, toneOf, View } from "../parts.tsx";
 import { type Column, Table } from "../table.tsx";
@@ -34,6 +35,7 @@ function Replayed(replay: Replay) {
       <Tiles {...replay} />
       {!match && <Differences differences={differences} />}
       {kind === "decision" && <Triggers recorded={recorded} />}
+      <CaseLine {...replay} />
       <h2>{kind === "score" ? "What moved it" : "What it rests on"}</h2>
       {kind === "score"
         ? (
@@ -68,13 +70,43 @@ function RecordedVerdict({ recorded }: Pick<Replay, "recorded">) {
   );
 }
 
+/** The case in one line: whether the AI was right, what the operator did, and how fast. */
+function CaseLine({ case: seen, label }: Replay) {
+  return seen === null ? null : <p data-case>{caseInWords(seen, label)}</p>;
+}
+
 function Tiles(replay: Replay) {
-  const { kind, recorded, evidence: { entry } } = replay;
+  const { id, kind, recorded, label, evidence: { entry } } = replay;
+  // Only the list of decisions has the domain, and the score before this one.
+  const { loaded } = useAnswer<Decisions>({
+    path: addressOf("/v1/organization/decisions", {
+      kind,
+      operator_id: String(recorded.operator_id),
+      until: new Date(Date.parse(entry.timestamp) + 1).toISOString(),
+      limit: "100",
+    }),
+  });
+  const rows = loaded.state === "ready" ? loaded.body.decisions : [];
+  const at = rows.findIndex((row) => row.id === id);
+  const [row, before = null] = at < 0 ? [] : [rows[at], rows[at + 1]];
   return (
     <ul class="tiles">
       {kind === "score"
         ? (
-          <Tile name="JIS" more={bandInWords(String(recorded.band))}>
+          <Tile
+            name="JIS"
+            more={
+              <>
+                {bandInWords(String(recorded.band))}
+                {before !== null && before.jis !== null && (
+                  <>
+                    {", "}was <span title={String(before.jis)}>{scoreInWords(before.jis)}</span>{" "}
+                    at the score before
+                  </>
+                )}
+              </>
+            }
+          >
             <Figure of="recorded.jis" value={recorded.jis as number} />
           </Tile>
         )
@@ -83,7 +115,7 @@ function Tiles(replay: Replay) {
             <Figure of="recorded.decision_risk_score" value={recorded.decision_risk_score as number} />
           </Tile>
         )}
-      <Decided {...replay} />
+      <Decided row={row} label={label} />
       <Tile name="Operator">
         <Reviewer id={String(recorded.operator_id)} />
       </Tile>
@@ -101,18 +133,11 @@ function Tiles(replay: Replay) {
   );
 }
 
-/** The decision itself, which only the list of decisions has. */
-function Decided({ id, kind, recorded, label, evidence: { entry: { timestamp } } }: Replay) {
-  const { loaded } = useAnswer<Decisions>({
-    path: addressOf("/v1/organization/decisions", {
-      kind,
-      operator_id: String(recorded.operator_id),
-      since: timestamp,
-      until: new Date(Date.parse(timestamp) + 1).toISOString(),
-      limit: "100",
-    }),
-  });
-  const row = loaded.state === "ready" ? loaded.body.decisions.find((one) => one.id === id) : undefined;
+/** The decision itself. */
+function Decided({ row, label }: {
+  readonly row: Decisions["decisions"][number] | undefined;
+  readonly label: Replay["label"];
+}) {
   const known = label === null ? "" : `; it was ${label.outcome_correct ? "right" : "wrong"}`;
   return (
     <Tile name="Decision" more={row && nameInWords(row.domain)}>
