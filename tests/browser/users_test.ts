@@ -199,6 +199,32 @@ patientTest(
   },
 );
 
+usersTest(
+  "an admin's own row says who changes the role, and a confirmation runs beside its box on a telephone",
+  async (visit, demo) => {
+    const { page } = await visit({ width: 390 });
+    await signInByLink(page, demo);
+    await go(page, "/console/users");
+    await shown(page);
+    const role = page.getByLabel("Role of Demo admin");
+    assert.ok(await role.isDisabled());
+    const hint = page.locator(`[id="${await role.getAttribute("aria-describedby")}"]`);
+    assert.equal(await hint.innerText(), "Another admin must change your role.");
+    const own = page.getByRole("row").filter({ has: role });
+    assert.equal(await own.locator("[data-label='State']").innerText(), "Active");
+    await assertAccessible(page, "the own row");
+    await assertFits(page, "the own row");
+
+    await go(page, "/console/key");
+    await shown(page);
+    const box = page.getByRole("checkbox", { name: /^I can put the new key into/ });
+    const words = page.getByText(/^I can put the new key into/);
+    const [boxAt, wordsAt] = [(await box.boundingBox())!, (await words.boundingBox())!];
+    assert.ok(wordsAt.height > 2 * boxAt.height, "the sentence has more than one line here");
+    assert.ok(wordsAt.x >= boxAt.x + boxAt.width, "no line of it runs under the box");
+  },
+);
+
 usersTest("an admin makes a named key, which works, and removes it", async (visit, demo) => {
   const { page } = await visit();
   await signInByLink(page, demo);

@@ -48,17 +48,16 @@ export function KeyView() {
             the service only as a hash.
           </p>
         </div>
-        <p>
-          <label>
-            <input
-              type="checkbox"
-              checked={understood}
-              disabled={busy}
-              onChange={(event) => setUnderstood(event.currentTarget.checked)}
-            />
-            I can put the new key into every system that uses the old one, now.
-          </label>
-        </p>
+        <div class="explained">
+          <input
+            id="understood"
+            type="checkbox"
+            checked={understood}
+            disabled={busy}
+            onChange={(event) => setUnderstood(event.currentTarget.checked)}
+          />
+          <label for="understood">I can put the new key into every system that uses the old one, now.</label>
+        </div>
         <p>
           <button class="grave" type="button" disabled={!understood || busy} onClick={rotate}>
             {busy ? "Rotating…" : "Rotate the key"}

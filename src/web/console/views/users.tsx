@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { type Role, ROLES } from "../../../domain/access.ts";
+import { nameInWords } from "../../../pages/wording.ts";
 import { localInWords } from "../../shared/local_time.ts";
 import { OpenSessions } from "../open_sessions.tsx";
 import { addressOf, Answered, Empty, Failure, Grave, Instant, Pages, View } from "../parts.tsx";
@@ -56,7 +57,7 @@ const NAME: Column<User> = {
 const STATE: Column<User> = {
   head: "State",
   order: { name: "state", keyOf: ({ state }) => state },
-  cell: ({ state }) => state,
+  cell: ({ state }) => nameInWords(state),
 };
 const CHANGED: Column<User> = {
   head: "Changed",
@@ -157,7 +158,7 @@ function useActs({ user, onChanged }: UserProps) {
 }
 
 function RoleOf({ user, onChanged }: UserProps) {
-  const { name, role } = user;
+  const { user_id: id, name, role } = user;
   const { busy, error, put, isOwn } = useActs({ user, onChanged });
   const [nextRole, setNextRole] = useState<string | null>(null);
   const giveRole = async () => {
@@ -170,10 +171,12 @@ function RoleOf({ user, onChanged }: UserProps) {
         aria-label={`Role of ${name}`}
         value={nextRole ?? role}
         disabled={busy || isOwn}
+        aria-describedby={isOwn ? `role-hint-${id}` : undefined}
         onChange={({ currentTarget: { value } }) => setNextRole(value === role ? null : value)}
       >
         {ROLES.map((one) => <option key={one} value={one}>{one}</option>)}
       </select>
+      {isOwn && <span class="second" id={`role-hint-${id}`}>Another admin must change your role.</span>}
       {nextRole !== null && (
         <div class="actions">
           <button class="grave" type="button" disabled={busy} onClick={giveRole}>
