@@ -76,6 +76,25 @@ usersTest("a session's browser has its name, and its whole text on hover", async
   await shown(page);
   const browser = page.getByRole("rowheader").getByText(/^Chrome on \w+$/);
   assert.equal(await browser.getAttribute("title"), await page.evaluate(() => navigator.userAgent));
+  assert.equal(await page.getByRole("button", { name: /CSV/ }).count(), 0, "nobody files sessions");
+});
+
+usersTest("the account says who one is, each with its label", async (visit, demo) => {
+  const { page } = await visit();
+  await page.goto("/console");
+  await page.getByText("Forgot the password? Ask your administrator for a new link.").waitFor();
+  await assertAccessible(page, "the sign-in");
+  await signInByLink(page, demo);
+  await go(page, "/console/account");
+  await shown(page);
+  const facts = await page.locator("main dl > div").allInnerTexts();
+  assert.deepEqual(facts.map((fact) => fact.split(/\s*\n\s*/)), [
+    ["Name", "Demo admin"],
+    ["Email address", "admin@demo.example"],
+    ["Role", "admin"],
+    ["Organization", "Demo organization (demo)"],
+  ]);
+  await assertAccessible(page, "the account");
 });
 
 usersTest(

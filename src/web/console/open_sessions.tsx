@@ -27,16 +27,6 @@ const COLUMNS: readonly Column<Session>[] = [{
   cell: (row) => <Instant at={row.expires_at} />,
 }];
 
-// Its id is left out: it names nothing that somebody can look up.
-const CSV = {
-  agent: (row: Session) => row.agent,
-  method: (row: Session) => row.method,
-  created_at: (row: Session) => row.created_at,
-  seen_at: (row: Session) => row.seen_at,
-  expires_at: (row: Session) => row.expires_at,
-  is_current: (row: Session) => row.is_current,
-};
-
 /** The open sessions of a user. `path`: of the calls about them. */
 export function OpenSessions({ path, isOwn }: { readonly path: string; readonly isOwn: boolean }) {
   const asked = useAnswer<Sessions>({ path });
@@ -70,7 +60,6 @@ export function OpenSessions({ path, isOwn }: { readonly path: string; readonly 
                   </button>
                 ),
               }]}
-              csv={CSV}
             />
           )}
       </Answered>

@@ -75,9 +75,11 @@ function WithPassword({ onSignedIn }: SigningIn) {
         value={password}
         onInput={setPassword}
         wrong={isRefused
-          ? "This address and password do not fit, or the user may not sign in. If this installation has several organizations, fill in the id of yours. If you forgot the password, ask an admin of your organization for a new link."
+          ? "This address and password do not fit, or the user may not sign in. If this installation has several organizations, fill in the id of yours."
           : null}
-      />
+      >
+        <p class="hint">Forgot the password? Ask your administrator for a new link.</p>
+      </Field>
       <Field
         id="organization"
         label="Organization id (only if the installation has several organizations)"

@@ -55,7 +55,8 @@ interface TableProps<Row> {
   readonly keyOf: (row: Row) => string;
   /** The first column names the row. */
   readonly columns: readonly Column<Row>[];
-  readonly csv: CsvColumns<Row>;
+  /** Left out if nobody would file the rows. */
+  readonly csv?: CsvColumns<Row>;
   /** The words of the button that saves the rows, if the view has another file. */
   readonly saves?: string;
   /** Left out if the rows have one order only. */
@@ -76,7 +77,7 @@ export function Table<Row>(
     pressed = null;
     table.current?.querySelector<HTMLElement>(".by:has(.now) a")?.focus();
   }, [order]);
-  const keep = () =>
+  const keep = (csv: CsvColumns<Row>) =>
     save(csvName(label, new Date()), "text/csv;charset=utf-8", csvOf(csv, shown.map(({ row }) => row)));
   return (
     <>
@@ -115,9 +116,11 @@ export function Table<Row>(
           </tbody>
         </table>
       </div>
-      <p class="table-foot">
-        <button type="button" onClick={keep} aria-label={`${saves}: ${label}`}>{saves}</button>
-      </p>
+      {csv !== undefined && (
+        <p class="table-foot">
+          <button type="button" onClick={() => keep(csv)} aria-label={`${saves}: ${label}`}>{saves}</button>
+        </p>
+      )}
     </>
   );
 }

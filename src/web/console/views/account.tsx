@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { PASSWORD_MIN_LENGTH } from "../../../domain/limits.ts";
 import { OpenSessions } from "../open_sessions.tsx";
-import { Empty, Failure, View } from "../parts.tsx";
+import { Empty, Fact, Failure, View } from "../parts.tsx";
 import { OwnPasskeys } from "../passkeys.tsx";
 import { useCaller, useSession } from "../session.tsx";
 import { Field } from "../field.tsx";
@@ -10,7 +10,7 @@ import type { Me } from "../types.ts";
 import { useAction } from "../use_answer.ts";
 
 export function AccountView() {
-  const { signedIn: { user, orgId } } = useSession();
+  const { signedIn: { user, orgId, organization } } = useSession();
   if (user === null) {
     return (
       <View title="Account">
@@ -22,9 +22,18 @@ export function AccountView() {
   }
   return (
     <View title="Account">
-      <p>
-        <bdi>{user.name}</bdi>, {user.email}, {user.role}. Organization id: <code>{orgId}</code>
-      </p>
+      <dl class="described">
+        <Fact name="Name">
+          <bdi>{user.name}</bdi>
+        </Fact>
+        <Fact name="Email address">{user.email}</Fact>
+        <Fact name="Role">{user.role}</Fact>
+        <Fact name="Organization">
+          <span>
+            <bdi>{organization}</bdi> (<code>{orgId}</code>)
+          </span>
+        </Fact>
+      </dl>
       <h2>Sessions</h2>
       <OpenSessions path="/v1/me/sessions" isOwn />
       <h2>Passkeys</h2>
