@@ -8,7 +8,7 @@ import { isoTimestamp as instant } from "./instant.ts";
 import { domainNameSchema, operatorIdSchema } from "./interaction.ts";
 import { LIST_SPARKLINE_DAYS } from "./limits.ts";
 import { probeFiguresSchema } from "./probe.ts";
-import { organizationVerdictSchema, verdictCountsSchema, WITHHELD_COUNT } from "./report.ts";
+import { forceSchema, organizationVerdictSchema, verdictCountsSchema, WITHHELD_COUNT } from "./report.ts";
 import {
   complianceSchema,
   decayProjectionSchema,
@@ -159,6 +159,10 @@ export const profileResponseSchema = z.object({
     description: "Projection from the latest interaction on, read today; only with include=projection.",
   }),
   compliance: complianceSchema.optional().meta({ description: "Only with include=projection." }),
+  article14: forceSchema.nullable().optional().meta({
+    description:
+      "Whether Article 14 of the EU AI Act, for which `compliance` has a measure, is in force today, and its dates; null if the model does not have it. Only with include=projection.",
+  }),
   ...envelopeFields,
 }).meta({ id: "Profile" });
 

@@ -101,6 +101,8 @@ const findingSchema = z.object({
   }),
 }).meta({ id: "Finding" });
 export type Finding = z.infer<typeof findingSchema>;
+/** Whether a law is in force on a day, and its dates. */
+export const forceSchema = findingSchema.pick({ in_force: true, in_force_from: true, in_force_until: true });
 
 const bandCounts = z.object({
   exemplary: count,

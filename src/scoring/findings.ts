@@ -98,6 +98,26 @@ function reportedRules(rules: readonly LawRule[], day: string): readonly LawRule
   });
 }
 
+/** Whether a rule is in force on a day, and its dates. */
+type Force = Pick<Finding, "in_force" | "in_force_from" | "in_force_until">;
+
+function forceOfRule(rule: LawRule, day: string): Force {
+  return {
+    in_force: rule.in_force_from !== null && covers(rule, day),
+    in_force_from: rule.in_force_from,
+    in_force_until: rule.in_force_until,
+  };
+}
+
+/** Whether a framework is in force on a day, as the first of its findings says it; null if the model does not have it. */
+export function forceOf(
+  model: ModelDocument,
+  { framework, day }: { readonly framework: string; readonly day: string },
+): Force | null {
+  const rule = reportedRules(model.law.rules, day).find((one) => one.framework === framework);
+  return rule === undefined ? null : forceOfRule(rule, day);
+}
+
 /** True if that day lies within the rule's dates. ISO dates compare as text. */
 function covers({ in_force_from: from, in_force_until: until }: LawRule, day: string): boolean {
   return (from === null || from <= day) && (until === null || day <= until);
@@ -150,9 +170,7 @@ function judge(
     passing,
     undetermined: records.filter(undetermined).length,
     capped,
-    in_force: rule.in_force_from !== null && covers(rule, day),
-    in_force_from: rule.in_force_from,
-    in_force_until: rule.in_force_until,
+    ...forceOfRule(rule, day),
     date_confidence: rule.date_confidence,
     status_note: rule.status_note,
     source: rule.date_confidence === "primary" ? rule.source : NOT_READ,

@@ -12,6 +12,7 @@ import { figuresOf } from "./figures.ts";
 import {
   type FindingsInput,
   findingsOf,
+  forceOf,
   isCertain,
   type JudgedFinding,
   overallVerdict,
@@ -134,6 +135,11 @@ export function article14Of({ document: model, sha256 }: Model, input: FindingsI
     model: { version: model.version, sha256 },
     statement: STATEMENT,
   };
+}
+
+/** Whether Article 14 is in force on a day, and its dates, as the measures say it; null if the model does not have it. */
+export function article14Force(model: ModelDocument, day: string): ReturnType<typeof forceOf> {
+  return forceOf(model, { framework: ARTICLE_14_FRAMEWORK, day });
 }
 
 function thresholdsOf({ thresholds }: ModelDocument): Report["thresholds"] {

@@ -392,15 +392,23 @@ lookTest("a chart stands alone, and its numbers come when they are asked for", a
   await assertAccessible(page, "charts with their numbers");
 });
 
-lookTest("the measures of Article 14 say whether it is in force", async (visit, { service, key }) => {
-  const { page } = await visit();
-  await open(page, key);
-  await go(page, "/console/reports");
-  const { body } = await service.send("/v1/compliance/article14", { key });
-  const said = forceInWords(body.measures[0], body.timestamp.slice(0, "YYYY-MM-DD".length)).phrase;
-  assert.match(said, /2 December 2027/);
-  await page.getByRole("heading", { name: /^Article 14/ }).filter({ hasText: said }).waitFor();
-});
+lookTest(
+  "the measures of Article 14 and that of an operator say whether it is in force",
+  async (visit, { service, key }) => {
+    const { page } = await visit();
+    await open(page, key);
+    await go(page, "/console/reports");
+    const { body } = await service.send("/v1/compliance/article14", { key });
+    const said = forceInWords(body.measures[0], body.timestamp.slice(0, "YYYY-MM-DD".length)).phrase;
+    assert.match(said, /2 December 2027/);
+    await page.getByRole("heading", { name: /^Article 14/ }).filter({ hasText: said }).waitFor();
+    // An operator's measure says the same.
+    await go(page, "/console/operators/reviewer-ada");
+    await shown(page);
+    const tile = page.locator(".tile").filter({ hasText: "Measure for Article 14" });
+    assert.equal(await tile.locator(".more").innerText(), said);
+  },
+);
 
 lookTest(
   "nothing stands beside a verdict that says it in other words: the status by the scores alone is folded",

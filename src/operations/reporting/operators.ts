@@ -19,6 +19,7 @@ import { readState } from "../../scoring/reading.ts";
 import { isCriticalDecision, isHighRisk } from "../../scoring/organization.ts";
 import { minimumDataMet, type OperatorState, truthOf } from "../../scoring/state.ts";
 import { DAY_MS } from "../../domain/time.ts";
+import { article14Force } from "../../scoring/report.ts";
 import type { Uncertainty } from "../../scoring/uncertainty.ts";
 import type { Verdict } from "../../scoring/verdict.ts";
 import {
@@ -158,7 +159,7 @@ export async function operatorProfile(
   };
 }
 
-/** The decay projection as of `now`, and the compliance that follows from it; instants are epoch milliseconds. */
+/** The decay projection as of `now`, the compliance that follows from it, and whether its law is in force; instants are epoch milliseconds. */
 function outlookOf(
   model: ModelDocument,
   { state, domain, jis, dimensions, verdict }: CurrentFigures,
@@ -176,7 +177,11 @@ function outlookOf(
     daysToNonCompliance: decay.days_to_non_compliance,
     verdict,
   });
-  return { decay_projection: decay, compliance };
+  return {
+    decay_projection: decay,
+    compliance,
+    article14: article14Force(model, timestamp(now).slice(0, "YYYY-MM-DD".length)),
+  };
 }
 
 /** The UTC days of a window that ends with the day of `now`. */

@@ -3,7 +3,8 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
 import { crossingInWords, historyFigure, projectionFigure } from "../../../pages/operator_plots.ts";
 import { dimensionsFigure, priorRemarks } from "../../../pages/jis_plot.ts";
-import { nameInWords, shareInWords } from "../../../pages/wording.ts";
+import { forceInWords } from "../../../pages/force_words.ts";
+import { dayOf, nameInWords, shareInWords } from "../../../pages/wording.ts";
 import { Drawing } from "../../shared/drawing.tsx";
 import { Cause, NextStep } from "../cause.tsx";
 import { DecisionRows } from "../decision_rows.tsx";
@@ -220,7 +221,7 @@ function Decided({ id, name }: { readonly id: string; readonly name: string }) {
 }
 
 function OperatorSummary(
-  { profile, jis_history: history, decay_projection: projection, compliance }: Profile,
+  { profile, jis_history: history, decay_projection: projection, compliance, article14, timestamp }: Profile,
 ) {
   const { uncertainty } = profile;
   const thresholds = compliance!.thresholds;
@@ -249,7 +250,12 @@ function OperatorSummary(
         </Tile>
         {profile.minimum_data_met
           ? (
-            <Tile name="Measure for Article 14" more={<a href="/console/reports">Is the law in force?</a>}>
+            <Tile
+              name="Measure for Article 14"
+              more={article14 == null
+                ? "the model does not have this law"
+                : forceInWords(article14, dayOf(timestamp)).phrase}
+            >
               {articleInWords(compliance!)}
             </Tile>
           )
