@@ -1,6 +1,7 @@
 /** Steps that several tests of the console share. */
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
+import type { Role } from "../../src/domain/access.ts";
 import type { DemoService } from "./demo_service.ts";
 
 export async function signIn(page: Page, key: string): Promise<void> {
@@ -57,15 +58,20 @@ export async function signInByLink(page: Page, demo: DemoService): Promise<void>
   await page.getByRole("navigation", { name: "Console" }).waitFor();
 }
 
-let officers = 0;
+let people = 0;
 
-/** Signs a new officer in, by an invitation. */
-export async function signInAsOfficer(page: Page, { service, key }: DemoService): Promise<void> {
-  officers += 1;
-  const body = { email: `officer-${officers}@demo.example`, name: `Officer ${officers}`, role: "officer" };
+/** Signs a new user of a role in, by an invitation. */
+export async function signInWithRole(page: Page, { service, key }: DemoService, role: Role): Promise<void> {
+  people += 1;
+  const body = { email: `${role}-${people}@demo.example`, name: `${role} ${people}`, role };
   const invited = (await service.send("/v1/users", { key, method: "POST", body })).body;
   await page.goto(invited.link);
   await page.getByLabel(/^Password/).fill("correct horse battery");
   await page.getByRole("button", { name: "Set the password" }).click();
   await page.getByRole("navigation", { name: "Console" }).waitFor();
+}
+
+/** Signs a new officer in, by an invitation. */
+export function signInAsOfficer(page: Page, demo: DemoService): Promise<void> {
+  return signInWithRole(page, demo, "officer");
 }

@@ -12,7 +12,7 @@ import type {
 } from "../../verify/messages.ts";
 import { addressOf, Failure, View } from "../parts.tsx";
 import { save } from "../../shared/save.ts";
-import { SessionContext, useCaller, useSession } from "../session.tsx";
+import { may, SessionContext, useCaller, useSession } from "../session.tsx";
 import { useAction } from "../use_answer.ts";
 
 const VERIFIER = document.querySelector<HTMLElement>("#app")!.dataset.verifier!;
@@ -79,7 +79,7 @@ export function VerifyView({ reason = null }: {
   const [keys, setKeys] = useState("");
   const [kept, setKept] = useState("");
   const { outcome, start } = useVerifying();
-  const isSignedIn = useContext(SessionContext) !== null;
+  const session = useContext(SessionContext);
 
   // A cancelled dialog gives no file: the present outcome stays.
   const choose = (files: readonly File[]) =>
@@ -135,7 +135,7 @@ export function VerifyView({ reason = null }: {
         </p>
       )}
       <Drop onFiles={choose} />
-      {isSignedIn && <Take />}
+      {session !== null && may(session.signedIn, "export") && <Take />}
       <div aria-live="polite">
         <Shown outcome={outcome} onAgain={again} />
       </div>
@@ -143,7 +143,7 @@ export function VerifyView({ reason = null }: {
   );
 }
 
-/** Fetches and saves the organization's own bundle, for a signed-in user. */
+/** Fetches and saves the organization's own bundle, for whoever may export it. */
 function Take() {
   const { signedIn: { orgId, privacy } } = useSession();
   const caller = useCaller();
