@@ -6,17 +6,8 @@ import type { ComponentChildren, Ref } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { chooseTheme, chosenTheme, THEME_CHOICES, THEME_WORDS } from "../shared/theme.ts";
 import { countOf, useCounts } from "./counts.ts";
+import { type Entry, GROUPS } from "./menu.ts";
 import type { SignedIn } from "./session.tsx";
-
-/** The groups of views, in their order. */
-export const GROUPS = ["Overview", "Evidence", "Settings"] as const;
-
-/** One entry of the bar. */
-export interface Entry {
-  readonly group: (typeof GROUPS)[number];
-  readonly label: string;
-  readonly path: string;
-}
 
 /** Leaving the console forgets a key, so these open in a new tab. */
 const HELP = [["API reference", "/docs"], ["Errors", "/docs/errors"], [

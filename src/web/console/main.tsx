@@ -2,18 +2,18 @@
 import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { LocationProvider, Route, Router, useLocation } from "preact-iso";
-import type { Access } from "../../domain/access.ts";
+import type { Role } from "../../domain/access.ts";
 import { ApiError, call } from "../shared/api.ts";
 import { announceWait, Waiting } from "../shared/waiting.tsx";
 import { ConnectionBar } from "./connection_bar.tsx";
 import { forgetCounts } from "./counts.ts";
-import { EmptyFrame, type Entry, Frame } from "./frame.tsx";
+import { EmptyFrame, Frame } from "./frame.tsx";
 import { Empty, Loading, View } from "./parts.tsx";
 import { Boundary } from "./boundary.tsx";
 import { LinkView, takeLinkToken } from "./link.tsx";
+import { type Entry, entryOf, mayOpen, menuOf, ROOT } from "./menu.ts";
 import {
   KEY_REFUSED,
-  may,
   mayHaveSession,
   rememberSession,
   type Session,
@@ -48,27 +48,6 @@ import { UsersView } from "./views/users.tsx";
 import { VerifyView } from "./views/verify.tsx";
 import { WebhookView } from "./views/webhook.tsx";
 import { WebhooksView } from "./views/webhooks.tsx";
-
-const ROOT = "/console";
-
-/** Each view with its group in the navigation, and with what its calls do: a user who may not make them is not shown the view. */
-const VIEWS:
-  readonly (readonly [view: string, label: string, access: Access | null, group: Entry["group"]])[] = [
-    ["", "Home", "read", "Overview"],
-    ["/cases", "Cases", "followUp", "Overview"],
-    ["/alerts", "Alerts", "followUp", "Overview"],
-    ["/operators", "Operators", "read", "Overview"],
-    ["/trends", "Trends", "read", "Overview"],
-    ["/labels", "Labels", "label", "Overview"],
-    ["/decisions", "Decisions", "read", "Overview"],
-    ["/contests", "Contests", "followUp", "Overview"],
-    ["/reports", "Reports", "read", "Evidence"],
-    ["/audit-log", "Audit log", "export", "Evidence"],
-    ["/verify", "Verify", null, "Evidence"],
-    ["/users", "Users", "administer", "Settings"],
-    ["/key", "Keys", "administer", "Settings"],
-    ["/webhooks", "Webhooks", "administer", "Settings"],
-  ];
 
 function Console() {
   const [signedIn, setSignedIn] = useState<SignedIn | null>(null);
@@ -183,13 +162,13 @@ function Console() {
       }
     },
   };
+  const entry = entryOf(path);
   return (
     <SessionContext.Provider value={session}>
       <Frame
         path={path}
         root={ROOT}
-        entries={VIEWS.filter(([, , access]) => access === null || may(signedIn, access))
-          .map(([view, label, , group]) => ({ path: ROOT + view, label, group }))}
+        entries={menuOf(signedIn)}
         signedIn={signedIn}
         onRefresh={() => setGeneration(generation + 1)}
         onSignOut={session.signOut}
@@ -197,7 +176,13 @@ function Console() {
         <ConnectionBar />
         <Waiting />
         {once}
-        <Boundary key={path}>{isReadable(path) ? <Places /> : <NothingView />}</Boundary>
+        <Boundary key={path}>
+          {!isReadable(path)
+            ? <NothingView />
+            : entry !== null && !mayOpen(signedIn, entry)
+            ? <ClosedView entry={entry} role={signedIn.user!.role} />
+            : <Places />}
+        </Boundary>
       </Frame>
     </SessionContext.Provider>
   );
@@ -274,6 +259,17 @@ function SignedInAlreadyView() {
             {token === "" ? "Sign out" : "Sign out and open the link"}
           </button>
         </p>
+      </Empty>
+    </View>
+  );
+}
+
+/** Stands in place of a view that the role may not use: it makes no call, which would be refused. */
+function ClosedView({ entry, role }: { readonly entry: Entry; readonly role: Role }) {
+  return (
+    <View title={entry.label}>
+      <Empty>
+        <p>Your role, {role}, does not open this view. Ask an admin.</p>
       </Empty>
     </View>
   );

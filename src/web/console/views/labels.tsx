@@ -12,7 +12,7 @@ import { Folded, useNarrow } from "../folded.tsx";
 import { OfOperator } from "../of_operator.tsx";
 import { addressOf, Answered, Empty, Failure, Instant, Pages, View } from "../parts.tsx";
 import { type Key, KeysHelp, useKeys } from "../keys.tsx";
-import { may, useCaller, useSession } from "../session.tsx";
+import { useCaller, useSession } from "../session.tsx";
 import type { Decisions } from "../types.ts";
 import { useAction, useAnswer } from "../use_answer.ts";
 
@@ -21,7 +21,6 @@ const PAGE = "50";
 
 export function LabelsView() {
   const { query: { operator_id: operator = "", cursor = "" } } = useLocation();
-  const { signedIn } = useSession();
   const [hasLabelled, setLabelled] = useState(false);
   const introduction = (
     <p>
@@ -33,13 +32,7 @@ export function LabelsView() {
   return (
     <View title="Labels">
       {hasLabelled ? <Folded summary="How to label">{introduction}</Folded> : introduction}
-      {may(signedIn, "label")
-        ? <Cases operator={operator} cursor={cursor} onLabelled={() => setLabelled(true)} />
-        : (
-          <Empty>
-            <p>Your role reads labels and gives none: an officer or an admin does.</p>
-          </Empty>
-        )}
+      <Cases operator={operator} cursor={cursor} onLabelled={() => setLabelled(true)} />
     </View>
   );
 }
