@@ -1,5 +1,6 @@
 /** Scores and decisions as rows, each a link to its replay. */
 import { nameInWords } from "../../pages/wording.ts";
+import { longName } from "./long_name.ts";
 import { VERDICT_PLACES } from "./operator_rows.tsx";
 import { bandInWords, Figure, Instant, VerdictMark } from "./parts.tsx";
 import { Reviewer } from "./reviewers.tsx";
@@ -52,7 +53,9 @@ function columnsOf({ withOperator }: { readonly withOperator: boolean }): readon
     {
       head: "Record",
       order: { name: "id", keyOf: (row) => row.id },
-      cell: (row) => <a href={`/console/decisions/${encodeURIComponent(row.id)}`}>{row.id}</a>,
+      cell: (row) => (
+        <a href={`/console/decisions/${encodeURIComponent(row.id)}`} {...longName(row.id)}>{row.id}</a>
+      ),
     },
     ...(withOperator ? [OPERATOR] : []),
     {

@@ -8,6 +8,7 @@ import type { VerdictStatus } from "../../domain/enums.ts";
 import { nameInWords, NO_DATA, scoreInWords } from "../../pages/wording.ts";
 import { VERDICT_WORDS } from "../../scoring/verdict_words.ts";
 import type { ApiError } from "../shared/api.ts";
+import { longName } from "./long_name.ts";
 import { SessionContext } from "./session.tsx";
 import { localInWords, localToSecond, utcInWords } from "../shared/local_time.ts";
 import type { Asked } from "./use_answer.ts";
@@ -35,7 +36,7 @@ export function View({ title, within, mark, line, isNarrow = false, children }: 
       <Printed title={title} />
       {within !== undefined && (
         <nav class="within" aria-label="Breadcrumb">
-          <a href={within.path}>{within.label}</a>
+          <a href={within.path} {...longName(within.label)}>{within.label}</a>
         </nav>
       )}
       <div class="title">

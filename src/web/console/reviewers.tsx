@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { Confirmed } from "./confirmed.tsx";
 import { Field } from "./field.tsx";
+import { longName } from "./long_name.ts";
 import { Failure } from "./parts.tsx";
 import { may, type SignedIn, useCaller, useSession } from "./session.tsx";
 import type { Unmasked } from "./types.ts";
@@ -22,7 +23,7 @@ export function Reviewer({ id }: { readonly id: string }) {
   return (
     <a
       href={`/console/operators/${encodeURIComponent(id)}`}
-      title={signedIn.privacy === "named" ? undefined : id}
+      {...(signedIn.privacy === "named" ? longName(id) : { title: id })}
     >
       {reviewerInWords(signedIn, id)}
     </a>

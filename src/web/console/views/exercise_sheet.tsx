@@ -3,6 +3,7 @@ import { useRoute } from "preact-iso";
 import { type ExerciseSheet, exerciseSheet } from "../../../pages/exercise_words.ts";
 import { countInWords } from "../../../pages/wording.ts";
 import { Answered, Empty, Rows, View } from "../parts.tsx";
+import { longName } from "../long_name.ts";
 import { reviewerInWords } from "../reviewers.tsx";
 import { useSession } from "../session.tsx";
 import type { Maintenance } from "../types.ts";
@@ -18,7 +19,8 @@ export function ExerciseSheetView() {
     path: "/v1/maintenance/recommend",
     body: { operator_id: id },
   });
-  const back = <a href={`/console/operators/${encodeURIComponent(id)}`}>Back to {name}</a>;
+  const back = <a href={`/console/operators/${encodeURIComponent(id)}`} {...longName(name)}>Back to {name}
+  </a>;
   const { loaded } = asked;
   const exercise = loaded.state === "ready"
     ? loaded.body.exercises.find((one) => one.id === params.exercise)

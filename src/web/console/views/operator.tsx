@@ -21,6 +21,7 @@ import {
 } from "../parts.tsx";
 import { Recommendation, SetBefore, SetNow } from "../practice.tsx";
 import { ErasedNotice, Records } from "../records.tsx";
+import { longName } from "../long_name.ts";
 import { reviewerInWords } from "../reviewers.tsx";
 import { may, useSession } from "../session.tsx";
 import type { ExerciseDefaults } from "../set_exercise.tsx";
@@ -190,11 +191,13 @@ function LatestDecisions({ id, name }: { readonly id: string; readonly name: str
       {isAsked && <Decided id={id} name={name} />}
       <div class="actions">
         {!isAsked && <button type="button" onClick={() => setAsked(true)}>Show the latest decisions</button>}
-        <a href={addressOf("/console/decisions", ofOperator)}>All decisions of {name}</a>
+        <a href={addressOf("/console/decisions", ofOperator)} {...longName(name)}>All decisions of {name}</a>
         {may(signedIn, "followUp") && (
           <>
-            <a href={addressOf("/console/cases", { ...ofOperator, state: "all" })}>Cases of {name}</a>
-            <a href={addressOf("/console/contests", ofOperator)}>Contests of {name}</a>
+            <a href={addressOf("/console/cases", { ...ofOperator, state: "all" })} {...longName(name)}>
+              Cases of {name}
+            </a>
+            <a href={addressOf("/console/contests", ofOperator)} {...longName(name)}>Contests of {name}</a>
           </>
         )}
       </div>
