@@ -18,7 +18,7 @@ const longTest = browserTests<DemoService>(sharedWithEmpty(FILLED), ({ service }
 
 async function send({ service, key }: DemoService, path: string, body: unknown): Promise<Json> {
   const answer = await service.send(path, { key, method: "POST", body });
-  assert.ok(answer.status < 300, `${path}: ${answer.status} ${answer.text}`);
+  assert.ok(answer.status < 300, `${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
   return answer.body;
 }
 

@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import type { VerdictStatus } from "../../src/domain/enums.ts";
 import { dayInWords, scoreInWords } from "../../src/pages/wording.ts";
+import { conductOf } from "../../src/web/console/case_words.ts";
 import { VERDICT_WORDS } from "../../src/scoring/verdict_words.ts";
 import { scoreRequest } from "../harness.ts";
 import type { RunningService } from "../program.ts";
@@ -342,16 +343,20 @@ demoTest(
     assert.match(name, /^operators-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.csv$/);
     const { operators } = await ask(
       demo,
-      "/v1/organization/operators?verdict=undetermined&sort=-jis&limit=50",
+      "/v1/organization/operators?verdict=undetermined&sort=-jis&limit=50&include=sparkline",
     );
     const at = (name: string) => columns!.indexOf(name);
     assert.deepEqual(rows.map((row) => row[0]), await names(page), "in the order of the page");
     assert.deepEqual(
       rows.map((row) =>
-        ["operator_id", "jis", "low", "high", "last_interaction_at"].map((name) => row[at(name)])
+        ["operator_id", "jis", "low", "high", "change_30_days", "last_interaction_at"]
+          .map((name) => row[at(name)])
       ),
-      operators.map(({ operator_id, jis, uncertainty: { low, high }, last_interaction_at }: Json) => [
-        ...[operator_id, String(jis), String(low), String(high), last_interaction_at],
+      operators.map((
+        { operator_id, jis, uncertainty: { low, high }, change_30_days, last_interaction_at }: Json,
+      ) => [
+        ...[operator_id, String(jis), String(low), String(high), String(change_30_days ?? "")],
+        last_interaction_at,
       ]),
     );
     assert.ok(operators.some(({ jis }: Json) => !Number.isInteger(jis * 10)), "some score has two decimals");
@@ -374,13 +379,31 @@ demoTest(
     assert.ok(events.every((row) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(row[1]!)));
     assert.ok(events.every((row) => row[2] === "USER_INVITED"));
 
-    for (const [view, table] of [["/decisions", "Decisions"], ["/cases", "Cases"]] as const) {
-      await go(page, `/console${view}`);
-      await shown(page);
-      const [, [, ...shownRows]] = await saved(page, table);
-      assert.equal(shownRows.length, await page.locator("main tbody > tr").count(), view);
-      assert.ok(shownRows.length > 0, view);
+    await go(page, "/console/decisions");
+    await shown(page);
+    const [, [, ...decisions]] = await saved(page, "Decisions");
+    assert.equal(decisions.length, await page.locator("main tbody > tr").count());
+    assert.ok(decisions.length > 0);
+
+    await go(page, "/console/cases");
+    await shown(page);
+    const [, [named, ...cases]] = await saved(page, "Cases");
+    const { cases: served } = await ask(demo, "/v1/cases?include=present&limit=50");
+    const byId = new Map<string, Json>(served.map((one: Json) => [one.case_id, one]));
+    assert.equal(cases.length, served.length);
+    const cell = (row: readonly string[], name: string) => row[named!.indexOf(name)]!;
+    const steps = await page.locator("main tbody [data-label='Next step']").allTextContents();
+    for (const [place, row] of cases.entries()) {
+      const one = byId.get(cell(row, "case_id"));
+      const { verdict, jis, low, high, change_30_days } = one.present;
+      assert.deepEqual(
+        ["verdict", "jis", "low", "high", "change_30_days"].map((name) => cell(row, name)),
+        [verdict ?? "", ...[jis, low, high, change_30_days ?? ""].map(String)],
+      );
+      assert.equal(cell(row, "how_the_operator_judges"), conductOf(one)?.habit ?? "");
+      assert.equal(cell(row, "next_step"), steps[place]);
     }
+    assert.ok(cases.some((row) => cell(row, "how_the_operator_judges") !== ""));
   },
 );
 

@@ -27,6 +27,7 @@ const CSV = {
   jis: (row: Operator) => row.jis,
   low: (row: Operator) => row.uncertainty.low,
   high: (row: Operator) => row.uncertainty.high,
+  change_30_days: (row: Operator) => row.change_30_days,
   band: (row: Operator) => row.band,
   minimum_data_met: (row: Operator) => row.minimum_data_met,
   domain: (row: Operator) => row.domain,
