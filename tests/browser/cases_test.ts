@@ -159,14 +159,44 @@ casesTest(
     // A row can be acted on: the case opens, and whoever may own it takes it.
     const last = byNeed.findLast(({ owner }) => owner === null);
     const row = rows.filter({ hasText: last.operator_id });
-    await row.getByRole("button", { name: `Take it: case of ${last.operator_id}` }).click();
+    const take = row.getByRole("button", { name: `Take it: case of ${last.operator_id}` });
+    assert.notEqual(
+      await take.evaluate((button) => getComputedStyle(button).borderTopWidth),
+      "0px",
+      "it looks like a button",
+    );
+    await take.click();
     await row.getByText("In work, no day set").waitFor();
     await shown(page);
     assert.equal(await row.getByRole("button").count(), 0);
     assert.equal(await row.getByRole("link", { name: `Open case of ${last.operator_id}` }).count(), 1);
     assert.ok(byNeed.some(isSaidByVerdict) && !byNeed.every(isSaidByVerdict));
     const lines = await rows.evaluateAll((all) => all.map((row) => row.getBoundingClientRect().height));
-    assert.ok(Math.max(...lines) <= 80, `three lines at most: ${lines}`);
+    assert.ok(Math.max(...lines) <= 96, `four lines at most: ${lines}`);
+    // No step is cut: its end may be the answer, such as how many cases are decided.
+    for (const width of [1400, 1200, 1040]) {
+      await page.setViewportSize({ width, height: 900 });
+      await assertFits(page, `the cases at ${width}`);
+      const cut = await page.locator("[data-label='Next step'] > *").evaluateAll((all) =>
+        all.filter(({ scrollHeight, clientHeight }) => scrollHeight > clientHeight)
+          .map(({ textContent }) => textContent)
+      );
+      assert.deepEqual(cut, [], `steps that are cut at ${width}`);
+      const { scrollWidth, clientWidth } = await page.locator(".scroll").first().evaluate((scroll) => ({
+        scrollWidth: scroll.scrollWidth,
+        clientWidth: scroll.clientWidth,
+      }));
+      assert.ok(scrollWidth <= clientWidth, `${scrollWidth} of ${clientWidth} pixels at ${width}`);
+    }
+    await page.setViewportSize({ width: 1400, height: 900 });
+    const tops = await page.locator("thead").getByRole("link", { name: /^(Owner|State|Due)$/ }).evaluateAll((
+      all,
+    ) => all.map((link) => Math.round(link.getBoundingClientRect().top)));
+    assert.deepEqual(
+      [tops.length, new Set(tops).size],
+      [3, 1],
+      "the heads of owner, state and day are one line",
+    );
 
     await page.getByRole("link", { name: "Opened", exact: true }).click();
     await page.waitForURL("**sort=opened_at");

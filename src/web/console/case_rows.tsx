@@ -38,7 +38,6 @@ function columnsWith({ busy, take }: Acts, nameOf: (operator: string) => string)
           <a href={`/console/cases/${row.case_id}`} aria-label={`Open case of ${name}`}>Open case</a>
           {take !== null && row.owner === null && isOpenCase(row.state) && (
             <button
-              class="link"
               type="button"
               disabled={busy}
               aria-label={`Take it: case of ${name}`}
@@ -105,8 +104,8 @@ const COLUMNS: readonly Column<Case>[] = [{
   },
 }, {
   head: "Next step",
-  cell: (row) =>
-    isOpenCase(row.state) && <div class="small three-lines" title={nextInWords(row)}>{nextInWords(row)}</div>,
+  class: "next-step",
+  cell: (row) => isOpenCase(row.state) && <div class="small">{nextInWords(row)}</div>,
 }, {
   head: "Owner",
   class: "quiet",
