@@ -101,7 +101,7 @@ casesTest(
     for (const [of, { jis }] of Object.entries({ figures: ended.figures, effect: ended.effect }) as Json) {
       const figure = page.locator(`[data-figure='${of}.jis']`);
       assert.equal(await figure.getAttribute("data-exact"), String(jis));
-      assert.equal(await figure.textContent(), scoreInWords(jis));
+      assert.equal(await figure.textContent(), scoreInWords(jis).replace("-", "−"));
     }
 
     await go(page, "/console/cases?state=all");

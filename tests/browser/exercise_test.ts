@@ -67,7 +67,8 @@ browserTest(
     await page.goto(path);
     await page.getByRole("heading", { level: 1, name: "Find the Planted Error" }).waitFor();
     await page.getByText(/^An exercise of \S/).waitFor();
-    await page.getByText(/The link works until .*\d:\d\d.* (?:UTC|GMT)/).waitFor();
+    await page.getByText(/The link works until \d{1,2} \w{3,4} \d{4}, \d\d:\d\d (?:UTC|GMT\S*|\w+)\./)
+      .waitFor();
     await page.getByRole("button", { name: "Begin with case 1" }).click();
     const told: string[] = [];
     for (let number = 1; number <= 6; number += 1) {

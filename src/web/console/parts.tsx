@@ -11,6 +11,7 @@ import type { ApiError } from "../shared/api.ts";
 import { longName } from "./long_name.ts";
 import { SessionContext } from "./session.tsx";
 import { localInWords, localToSecond, utcInWords } from "../shared/local_time.ts";
+import { withMinus } from "./trend.ts";
 import type { Asked } from "./use_answer.ts";
 
 /** One view: a keyboard and a screen reader begin at its heading. */
@@ -219,12 +220,15 @@ const SCORES: ReadonlySet<string> = new Set([
   ...["before", "after"],
 ]);
 
-/** A value of the API, unchanged, but for the one decimal of a score; `of` is its place in the answer. */
+/** A value of the API, unchanged, but for the minus and the one decimal of a score; `of` is its place in the answer. */
 export function Figure({ of, value }: { readonly of: string; readonly value: number | string | null }) {
   if (typeof value === "number" && SCORES.has(of.slice(of.lastIndexOf(".") + 1))) {
-    return <span data-figure={of} data-exact={value} title={String(value)}>{scoreInWords(value)}</span>;
+    return (
+      <span data-figure={of} data-exact={value} title={String(value)}>{withMinus(scoreInWords(value))}</span>
+    );
   }
-  return <span data-figure={of}>{value === null ? NO_DATA : String(value)}</span>;
+  if (typeof value === "number") return <span data-figure={of}>{withMinus(String(value))}</span>;
+  return <span data-figure={of}>{value ?? NO_DATA}</span>;
 }
 
 export function Tile({ name, more, children }: {
@@ -280,14 +284,13 @@ export function Instant({ at, toSecond = false }: {
   /** Whether the clock has seconds. */
   readonly toSecond?: boolean;
 }) {
-  const [day, clock] = (toSecond ? localToSecond(at) : localInWords(at)).split(/(?<=,) /);
+  const [day, clock] = (toSecond ? localToSecond(at) : localInWords(at)).split(", ");
   return (
     <time dateTime={at} title={at}>
       <span>{day}</span>
       {clock !== undefined && (
         <>
-          {" "}
-          <span>{clock}</span>
+          <span>,</span> <span>{clock}</span>
         </>
       )}
     </time>

@@ -9,6 +9,11 @@ export function isSteady(points: number): boolean {
   return Math.abs(points) < STEADY;
 }
 
+/** A number with a real minus, which is as wide as a plus. */
+export function withMinus(number: string): string {
+  return number.replace(/^-/, "−");
+}
+
 /** A change in points: `+2.0`, `−1.2`, or `steady`. */
 export function changeInWords(points: number): string {
   if (isSteady(points)) return "steady";

@@ -5,6 +5,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { ExerciseDecision, ExercisePage } from "../../exercises/answers.ts";
 import { ApiError, call } from "../shared/api.ts";
+import { localInWords } from "../shared/local_time.ts";
 import { loadCollector, type Measure, timeAlone } from "../shared/measuring.ts";
 import { Stage } from "../shared/stage.tsx";
 import { announceWait, Waiting } from "../shared/waiting.tsx";
@@ -143,14 +144,7 @@ function Intro(
     setLoading(true);
     onBegin();
   };
-  const until = new Intl.DateTimeFormat(page.language, {
-    year: "numeric",
-    month: "long",
-    day: "numeric",
-    hour: "numeric",
-    minute: "2-digit",
-    timeZoneName: "short",
-  }).format(new Date(page.expires_at));
+  const until = localInWords(page.expires_at, page.language);
   return (
     <Stage title={translated(texts, page.title)} isFirst>
       <p class="lead">
