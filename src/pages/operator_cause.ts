@@ -12,13 +12,16 @@ import { rateInWords, SAYS_LITTLE, saysLittle } from "./estimates.ts";
 import { countInWords, dayInWords, shareInWords } from "./wording.ts";
 
 /**
- * How the operator judged the work that the verdict rests on: what both rates come to, if their intervals settle it, then both
- * with their intervals. A part without rates of its own, such as a domain, is said by those of all live work.
+ * How the operator judged the work that the verdict rests on: what both rates come to, if known cases settle it, then both with
+ * their intervals. A part without rates of its own, such as a domain, is said by those of all live work.
  */
 export function conductInWords({ part }: Pick<Verdict, "part">, estimates: Estimates): string {
   const own = part === "high_stakes" || part === "critical" ? estimates[part] : null;
   const { departs_when_wrong: wrong, departs_when_right: right }: RatePair = own ?? estimates;
   const where = own === null ? "In live work" : `On ${partInWords(part)}`;
+  if (wrong.cases + right.cases === 0) {
+    return `${where} it is not known yet how the operator judges: ${NO_CASE}.`;
+  }
   const rate = ({ mean, low, high }: typeof wrong) =>
     `${rateInWords(mean)} (${rateInWords(low)} to ${rateInWords(high)})`;
   const habit = habitInWords({ wrong: mostlyOf(wrong), right: mostlyOf(right) });
@@ -29,6 +32,9 @@ export function conductInWords({ part }: Pick<Verdict, "part">, estimates: Estim
     rate(right)
   }; each range holds its figure with ${shareInWords(ESTIMATE_LEVEL)}.${littleInWords({ wrong, right })}`;
 }
+
+/** The reason why nothing is said of an operator of whom the model knows only what is usual among people. */
+const NO_CASE = "there is no known case of wrong or right advice";
 
 /** A sentence about the rates that rest on few known cases, with a space before it; empty if there is none. */
 function littleInWords({ wrong, right }: Readonly<Record<"wrong" | "right", RateEstimate>>): string {
@@ -44,8 +50,13 @@ function littleInWords({ wrong, right }: Readonly<Record<"wrong" | "right", Rate
   return ` The rate for ${little[0]} advice ${SAYS_LITTLE}: it rests on ${cases(little[1])}.`;
 }
 
-/** Whether most advice of a kind is followed or departed from; null if the interval leaves both open. */
-function mostlyOf({ low, high }: RatePair["departs_when_wrong"]): "followed" | "departed from" | null {
+/**
+ * Whether most advice of a kind is followed or departed from; null if the interval leaves both open, or if so few known cases gave
+ * it that it is narrow by what is usual among people.
+ */
+function mostlyOf(rate: RateEstimate): "followed" | "departed from" | null {
+  if (saysLittle(rate)) return null;
+  const { low, high } = rate;
   if (high < 0.5) return "followed";
   return low > 0.5 ? "departed from" : null;
 }
@@ -74,11 +85,26 @@ export function conductInShort(
   { work, departs_when_wrong: wrong, departs_when_right: right }: RatesBehind,
 ): ShortConduct {
   const where = work === "live" ? "" : ` on ${partInWords(work)}`;
+  if (wrong.cases + right.cases === 0) {
+    return {
+      habit: `Not known yet${where}`,
+      sentence: `How advice is treated${where} is not known yet: ${NO_CASE}.`,
+    };
+  }
   const does = habitInWords({ wrong: mostlyOf(wrong), right: mostlyOf(right) });
   const known = countInWords(wrong.cases, "known case");
   const rates = `from wrong advice in ${rateInWords(wrong.mean)} (${rateInWords(wrong.low)} to ${
     rateInWords(wrong.high)
   }, ${known}), from right advice in ${rateInWords(right.mean)}.`;
+  if (does === null && wrong.cases === 0) {
+    return {
+      habit: `Not known yet${where}: no known case of wrong advice`,
+      sentence:
+        `How wrong advice is treated${where} is not known yet: there is no known case of it. Departs from right advice in ${
+          rateInWords(right.mean)
+        }.`,
+    };
+  }
   if (does === null) {
     return {
       habit: `Departs from wrong advice in ${rateInWords(wrong.mean)}${where}`,

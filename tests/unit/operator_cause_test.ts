@@ -70,6 +70,35 @@ Deno.test("a habit is said only as far as the intervals settle it", () => {
   assert.equal(said(0.5, 0.52), "In live work the operator departs");
 });
 
+Deno.test("a habit is said only of a rate that known cases bear out: what is usual among people claims none", () => {
+  const rates = (wrong: number, right: number) => ({
+    departs_when_wrong: { ...rate(0.1), cases: wrong },
+    departs_when_right: { ...rate(0.1), cases: right },
+  });
+  const said = (wrong: number, right: number) =>
+    conductInWords({ part: "all" }, { ...ESTIMATES, ...rates(wrong, right) });
+  const short = (wrong: number, right: number) => conductInShort({ work: "live", ...rates(wrong, right) });
+  assert.match(said(5, 5), /^In live work the operator follows most advice, right or wrong\./);
+  assert.match(said(5, 4), /^In live work the operator follows most wrong advice\. The operator departs/);
+  assert.match(said(4, 4), /^In live work the operator departs/);
+  assert.equal(short(4, 5).habit, "Follows most right advice");
+  assert.equal(short(4, 4).habit, "Departs from wrong advice in 10 %");
+  // Not one known case of wrong advice, or of either.
+  assert.equal(short(0, 4).habit, "Not known yet: no known case of wrong advice");
+  assert.equal(
+    short(0, 4).sentence,
+    "How wrong advice is treated is not known yet: there is no known case of it. Departs from right advice in 10 %.",
+  );
+  assert.equal(
+    short(0, 0).sentence,
+    "How advice is treated is not known yet: there is no known case of wrong or right advice.",
+  );
+  assert.equal(
+    said(0, 0),
+    "In live work it is not known yet how the operator judges: there is no known case of wrong or right advice.",
+  );
+});
+
 Deno.test("the conduct says of a rate from few known cases that it says little", () => {
   const said = (wrong: number, right: number) =>
     conductInWords({ part: "all" }, {
