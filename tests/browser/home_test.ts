@@ -137,7 +137,18 @@ homeTest(
       verdicts.non_compliant,
       verdicts.undetermined,
     ]);
-    const lines = await page.locator("[data-verdict] > p").allInnerTexts();
+    const rows = page.locator("[data-verdict] .conditions");
+    const [heads, said] = await Promise.all(
+      ["dt", "dd"].map((part) => rows.locator(part).allInnerTexts()),
+    );
+    const lines = heads!.map((head, index) => `${head} ${said![index]}`);
+    // The sentences begin below one another and use the whole box.
+    const edges = await rows.locator("dd").evaluateAll((all) =>
+      all.map((one) => one.getBoundingClientRect())
+    );
+    assert.equal(new Set(edges.map(({ left }) => left)).size, 1);
+    const box = (await page.locator("[data-verdict]").boundingBox())!;
+    assert.ok(edges[0]!.right > box.x + box.width - 40, `${edges[0]!.right} of ${box.x + box.width}`);
     const [all, , critical] = conditions;
     const share = Math.floor(100 * all.below / all.operators);
     assert.match(
@@ -150,9 +161,37 @@ homeTest(
       lines[2],
       `Open 0 of ${critical.operators} operators with critical decisions (0 %) are certainly below 40, ${critical.open} are not settled; allowed is none.`,
     );
-    assert.match(lines.at(-1)!, /Operators with an interaction in the last 90 days\.$/);
+    const last = await page.locator("[data-verdict] > p").last().innerText();
+    assert.match(last, /Operators with an interaction in the last 90 days\.$/);
     await page.locator("[data-verdict]").getByRole("link", { name: String(all.below), exact: true }).click();
     await page.waitForURL("**/console/operators?verdict=non_compliant");
+  },
+);
+
+homeTest(
+  "the first line of home is the state of the organization, each part the way to what it counts",
+  async (visit, demo) => {
+    const { page } = await visit({ width: 390, height: 844 });
+    await openHome(page, demo);
+    const { dashboard: { total_operators: all, verdicts } } = await ask(demo, "/v1/organization/dashboard");
+    const line = page.locator(".title-line");
+    assert.equal(
+      (await line.innerText()).replace(/\s+/g, " ").trim(),
+      `Below the threshold · ${verdicts.non_compliant} of ${all} below · ${verdicts.undetermined} undetermined`,
+    );
+    await line.getByRole("link", { name: "Below the threshold" }).click();
+    await page.waitForURL("**/console#organization-verdict");
+    const box = (await page.locator("#organization-verdict").boundingBox())!;
+    assert.ok(box.y >= 0 && box.y < 844, `the box is in the window: ${box.y}`);
+    for (
+      const [name, verdict] of [[/ below$/, "non_compliant"], [/ undetermined$/, "undetermined"]] as const
+    ) {
+      await line.getByRole("link", { name }).click();
+      await page.waitForURL(`**/console/operators?verdict=${verdict}`);
+      await page.goBack();
+      await page.getByRole("heading", { name: "What needs attention" }).waitFor();
+      await shown(page);
+    }
   },
 );
 

@@ -18,6 +18,9 @@ function judgedInWords({ of, operators }: Condition): string {
   return `${countInWords(operators, noun)}${of === "critical" ? " with critical decisions" : ""}`;
 }
 
+/** The id of the box, for the line that leads to it. */
+export const VERDICT_ID = "organization-verdict";
+
 const are = (count: number) => count === 1 ? "is" : "are";
 
 export function OrganizationVerdict({ dashboard, domain, tier }: Dashboard) {
@@ -25,11 +28,13 @@ export function OrganizationVerdict({ dashboard, domain, tier }: Dashboard) {
   // A sentence besides those of the conditions says what would settle an open verdict, or that nobody is judged.
   const remark = verdict.status === "undetermined" ? verdict.reasons.length - 1 : null;
   return (
-    <div class={`notice ${toneOf(verdict.status)}`} data-verdict>
+    <div class={`notice ${toneOf(verdict.status)}`} id={VERDICT_ID} data-verdict>
       <h2>
         Verdict on the organization: <VerdictMark status={verdict.status} />
       </h2>
-      {conditions.map((one, index) => <Line key={one.of} one={one} index={index} />)}
+      <dl class="conditions">
+        {conditions.map((one, index) => <Line key={one.of} one={one} index={index} />)}
+      </dl>
       {remark !== null && (
         <p>
           <Figure of={`dashboard.verdict.reasons.${remark}`} value={verdict.reasons[remark]!} />
@@ -45,21 +50,32 @@ export function OrganizationVerdict({ dashboard, domain, tier }: Dashboard) {
 function Line({ one, index }: { readonly one: Condition; readonly index: number }) {
   const { status, operators, below, open, threshold, allowed } = one;
   if (status === null || below === null || open === null) {
-    return <p>Of {judgedInWords(one)} the figures are withheld: they are too few.</p>;
+    return (
+      <>
+        <dt class="muted">Withheld</dt>
+        <dd>Of {judgedInWords(one)} the figures are withheld: they are too few.</dd>
+      </>
+    );
   }
   const count = <Figure of={`dashboard.conditions.${index}.below`} value={below} />;
   return (
-    <p>
-      <strong class={`status ${toneOf(status)}`}>{CONDITION_WORDS[status]}</strong>{" "}
-      {one.of === "all" && below > 0 ? <a href="/console/operators?verdict=non_compliant">{count}</a> : count}
-      {" "}
-      of {judgedInWords(one)} ({shareInWords(below / operators)}) {are(below)} certainly below {threshold}
-      {open > 0 && (
-        <>
-          , <Figure of={`dashboard.conditions.${index}.open`} value={open} /> {are(open)} not settled
-        </>
-      )}
-      ; allowed {allowed === 0 ? "is none" : `are ${shareInWords(allowed)}`}.
-    </p>
+    <>
+      <dt>
+        <strong class={`status ${toneOf(status)}`}>{CONDITION_WORDS[status]}</strong>
+      </dt>
+      <dd>
+        {one.of === "all" && below > 0
+          ? <a href="/console/operators?verdict=non_compliant">{count}</a>
+          : count} of {judgedInWords(one)} ({shareInWords(below / operators)}) {are(below)} certainly below
+        {" "}
+        {threshold}
+        {open > 0 && (
+          <>
+            , <Figure of={`dashboard.conditions.${index}.open`} value={open} /> {are(open)} not settled
+          </>
+        )}
+        ; allowed {allowed === 0 ? "is none" : `are ${shareInWords(allowed)}`}.
+      </dd>
+    </>
   );
 }

@@ -8,21 +8,25 @@ import { OrganizationVerdict } from "../organization_verdict.tsx";
 import { addressOf, Answered, Empty, Figure, Tile, View } from "../parts.tsx";
 import { ScoresAlone, Status } from "../scores_alone.tsx";
 import { may, useSession } from "../session.tsx";
+import { StateLine } from "../state_line.tsx";
 import type { Dashboard, Weeks } from "../types.ts";
 import { useAnswer } from "../use_answer.ts";
 
 export function HomeView() {
   const { signedIn } = useSession();
   const dashboard = useAnswer<Dashboard>({ path: "/v1/organization/dashboard" });
+  const known = dashboard.loaded.state === "ready" ? dashboard.loaded.body : null;
   return (
-    <View title={signedIn.organization}>
+    <View
+      title={signedIn.organization}
+      // The line keeps its place, so that nothing moves once it is known.
+      line={known === null ? "\u00a0" : <StateLine {...known} />}
+    >
       {may(signedIn, "followUp") && <NeedsAttention />}
-      {dashboard.loaded.state === "ready" && (
-        <Nearest undetermined={dashboard.loaded.body.dashboard.verdicts.undetermined} />
-      )}
+      {known !== null && <Nearest undetermined={known.dashboard.verdicts.undetermined} />}
       <Answered asked={dashboard}>{(body) => <OrganizationSummary {...body} />}</Answered>
       <LastWeeks />
-      {dashboard.loaded.state === "ready" && <FiguresOfScores {...dashboard.loaded.body} />}
+      {known !== null && <FiguresOfScores {...known} />}
     </View>
   );
 }
