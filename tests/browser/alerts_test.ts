@@ -137,7 +137,7 @@ alertsTest(
     assert.equal(await region.getByRole("button", { name: "Acknowledge" }).count(), 0);
     await page.getByRole("navigation", { name: "Console" }).getByRole("link", { name: /^Cases/ }).click();
     await shown(page);
-    await page.getByText("Nobody needs attention.").waitFor();
+    await page.getByText("No case is open.").waitFor();
     assert.equal(await notice.count(), 0);
   },
 );

@@ -10,12 +10,14 @@ import { scoreInWords } from "../../src/pages/wording.ts";
 import { verdictWait } from "../../src/scoring/verdict_words.ts";
 import { assertAccessible, assertFits, browserTests, THEMES } from "./browser.ts";
 import { go, shown, signIn, signInByLink } from "./console.ts";
-import { type DemoService, sharedDemo } from "./demo_service.ts";
+import { scoreRequest } from "../harness.ts";
+import { type DemoService, sharedDemo, sharedWithEmpty } from "./demo_service.ts";
 
 // deno-lint-ignore no-explicit-any -- an answer is whatever the service said
 type Json = any;
 
 const homeTest = browserTests<DemoService>(sharedDemo(), ({ service }) => service.url);
+const emptyTest = browserTests<DemoService>(sharedWithEmpty(), ({ service }) => service.url);
 
 async function ask({ service, key }: DemoService, path: string): Promise<Json> {
   const { status, body } = await service.send(path, { key });
@@ -192,6 +194,42 @@ homeTest(
       await page.getByRole("heading", { name: "What needs attention" }).waitFor();
       await shown(page);
     }
+  },
+);
+
+emptyTest(
+  "while the cases of people below the threshold are not open yet, home and Cases do not say that all is well",
+  async (visit, demo) => {
+    for (const operator of ["ada", "ben"]) {
+      const { interaction } = scoreRequest();
+      const interactions = Array.from({ length: 80 }, (_, index) => ({
+        ...interaction,
+        session_id: `${operator}-${index}`,
+        ai_correct: index % 2 === 0,
+        outcome_correct: index % 2 === 0,
+      }));
+      const { status } = await demo.service.send("/v1/score/batch", {
+        key: demo.key,
+        body: { operator_id: operator, domain: "general", interactions },
+      });
+      assert.equal(status, 200);
+    }
+    const { dashboard: { verdicts } } = await ask(demo, "/v1/organization/dashboard");
+    assert.equal(verdicts.non_compliant, 2);
+    const { page } = await visit();
+    await openHome(page, demo);
+    const attention = page.getByRole("region", { name: "What needs attention" });
+    await attention.getByText("the service opens their cases within an hour").waitFor();
+    await assertAccessible(page, "home before the cases");
+    await attention.getByRole("link", { name: "2 are below the threshold" }).click();
+    await page.waitForURL("**/console/operators?verdict=non_compliant");
+    await go(page, "/console/cases");
+    await shown(page);
+    const said = await page.locator("main").innerText();
+    assert.ok(!said.includes("Nobody needs attention"), said);
+    assert.match(said, /No case is open\. The service looks once an hour/);
+    await page.getByRole("link", { name: "who is below the threshold" }).click();
+    await page.waitForURL("**/console/operators?verdict=non_compliant");
   },
 );
 

@@ -8,12 +8,16 @@ import { useSession } from "./session.tsx";
 import { Trend } from "./trend_mark.tsx";
 import type { Cases } from "./types.ts";
 import { useAnswer } from "./use_answer.ts";
+import { WaitForCases } from "./wait_for_cases.tsx";
 
 /** Cases that the first view shows, of those that it looks at; the queue has them all. */
 const SHOWN_CASES = 8;
 const LOOKED_AT = 50;
 
-export function NeedsAttention() {
+export function NeedsAttention({ below }: {
+  /** Operators who are certainly below the threshold; 0 until it is known. */
+  readonly below: number;
+}) {
   const asked = useAnswer<Cases>({ path: `/v1/cases?include=present&limit=${LOOKED_AT}` });
   return (
     <section aria-labelledby="attention">
@@ -23,6 +27,7 @@ export function NeedsAttention() {
           cases.length === 0
             ? (
               <Empty>
+                {below > 0 && <WaitForCases below={below} />}
                 <p>
                   No case is open. The service opens one by itself for whoever is below the threshold, misses
                   sealed probes at high stakes, is away for 30 days, or contests a record.

@@ -9,6 +9,7 @@ import { Folded } from "../folded.tsx";
 import { addressOf, Answered, Empty, Pages, View } from "../parts.tsx";
 import { Reviewer } from "../reviewers.tsx";
 import { useSession } from "../session.tsx";
+import { BELOW_PATH } from "../state_line.tsx";
 import type { Cases } from "../types.ts";
 import { useAnswer } from "../use_answer.ts";
 
@@ -74,7 +75,12 @@ export function CasesView() {
           cases.length === 0 && next === null
             ? (
               <Empty>
-                <p>{state === "all" ? "There is no such case." : "Nobody needs attention."}</p>
+                <p>
+                  {state === "all" || cause !== "" || owner !== "" || operator !== ""
+                    ? "There is no such case."
+                    : "No case is open."} The service looks once an hour for whom to open one;{" "}
+                  <a href={BELOW_PATH}>who is below the threshold</a> stands in Operators at once.
+                </p>
               </Empty>
             )
             : (

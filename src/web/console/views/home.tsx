@@ -22,7 +22,7 @@ export function HomeView() {
       // The line keeps its place, so that nothing moves once it is known.
       line={known === null ? "\u00a0" : <StateLine {...known} />}
     >
-      {may(signedIn, "followUp") && <NeedsAttention />}
+      {may(signedIn, "followUp") && <NeedsAttention below={known?.dashboard.verdicts.non_compliant ?? 0} />}
       {known !== null && <Nearest undetermined={known.dashboard.verdicts.undetermined} />}
       <Answered asked={dashboard}>{(body) => <OrganizationSummary {...body} />}</Answered>
       <LastWeeks />
