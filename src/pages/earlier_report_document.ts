@@ -56,7 +56,7 @@ export function earlierReportDocument(page: ReportPage): EarlierReportDocument {
     sections: [
       findings(report),
       organizationRuleSection(report),
-      populationSection(report),
+      populationSection(report, pointsInWords),
       // A section that is left out leaves an empty line, and pages of earlier reports have none here.
       ...(report.probes === undefined ? [] : [probesSection(report.probes)]),
       plotsSection(page, EARLIER_PASS_WORDS),

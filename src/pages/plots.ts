@@ -12,12 +12,16 @@ import { type Markup, markup } from "./markup.ts";
 import { dataTable } from "./tables.ts";
 import { countInWords, nameInWords, NO_DATA, pointsInWords, shareInWords, STATUS_WORDS } from "./wording.ts";
 
+/** Writes a score, or that there is none. */
+export type WritePoints = (points: number | null) => string;
+
 const HISTOGRAM = { height: 260, left: 40, right: 506, top: 40, bottom: 214 };
 const POINT_TICKS = [0, 20, 40, 60, 80, 100];
 const SHARE_TICKS = [0, 0.25, 0.5, 0.75, 1];
 
-/** The words of the plot of shares about a finding. */
+/** The words of the plots, of the shares of findings above all. */
 export interface PassWords {
+  readonly points: WritePoints;
   readonly nameOf: (finding: Finding) => string;
   /** The result after a finding's share; empty if none is said. */
   readonly resultOf: (finding: Finding) => string;
@@ -29,6 +33,7 @@ export interface PassWords {
 
 /** The words of the pages that had no summary. */
 export const EARLIER_PASS_WORDS: PassWords = {
+  points: pointsInWords,
   nameOf,
   resultOf: ({ status }) => `, ${STATUS_WORDS[status].toLowerCase()}`,
   threshold: "compliant",
@@ -51,14 +56,14 @@ export function reportPlots(
   { words, partialShare }: { readonly words: PassWords; readonly partialShare?: number | undefined },
 ): readonly Markup[] {
   return [
-    histogram(report),
+    histogram(report, words.points),
     bands(report),
     passShares(report, { words, partialShare }),
-    dimensionRanges(report),
+    dimensionRanges(report, words.points),
   ].filter((plot) => plot !== null);
 }
 
-function histogram({ figures, thresholds }: Report): Markup | null {
+function histogram({ figures, thresholds }: Report, points: WritePoints): Markup | null {
   const bins = figures.histogram.filter(({ operators }) => operators > 0);
   const total = bins.reduce((sum, { operators }) => sum + operators, 0);
   if (total === 0) return null;
@@ -90,8 +95,8 @@ ${marksOf(marks, { x, bottom })}
     description: `${countInWords(total, "operator")} in steps of 5 points, from ${bins[0]!.from} to ${
       bins.at(-1)!.to
     }; dashed lines at the ${marks.map(({ label }) => label).join(" and the ")}. Mean ${
-      pointsInWords(figures.jis.mean)
-    }, median ${pointsInWords(figures.jis.median)}.`,
+      points(figures.jis.mean)
+    }, median ${points(figures.jis.median)}.`,
     height,
     drawing,
     table: dataTable({
@@ -182,7 +187,7 @@ ${tick(x(finding.threshold), { className: "mark", top, height })}`,
   });
 }
 
-function dimensionRanges({ figures }: Report): Markup | null {
+function dimensionRanges({ figures }: Report, points: WritePoints): Markup | null {
   const measured = figures.dimensions.flatMap(({ dimension, lower_quartile, median, upper_quartile }) =>
     lower_quartile === null || median === null || upper_quartile === null
       ? []
@@ -191,7 +196,7 @@ function dimensionRanges({ figures }: Report): Markup | null {
   if (measured.length === 0) return null;
   const x = scaleLinear([0, 100], [ROWS.left, ROWS.right]);
   const rows = measured.map(({ name, lower, median, upper }): Row => ({
-    label: `${name}: median ${pointsInWords(median)}`,
+    label: `${name}: median ${points(median)}`,
     draw: ({ top, height }) =>
       markup`${bar({ x, from: lower, to: upper, top, height, look: "pale" })}
 ${tick(x(median), { className: "bar", top, height })}`,
@@ -201,7 +206,7 @@ ${tick(x(median), { className: "bar", top, height })}`,
     caption: "Dimensions: the middle half of the operators",
     description: `${
       measured.map(({ name, lower, median, upper }) =>
-        `${name}: ${pointsInWords(lower)} to ${pointsInWords(upper)}, median ${pointsInWords(median)}`
+        `${name}: ${points(lower)} to ${points(upper)}, median ${points(median)}`
       ).join("; ")
     }.`,
     ...rowPlot({ rows, x, marks: [], axis: { ticks: POINT_TICKS, format: pointsInWords } }),
@@ -209,7 +214,7 @@ ${tick(x(median), { className: "bar", top, height })}`,
       columns: ["Dimension", "Mean", "Lower quartile", "Median", "Upper quartile"],
       rows: figures.dimensions.map(({ dimension, mean, lower_quartile, median, upper_quartile }) => [
         nameInWords(dimension),
-        ...[mean, lower_quartile, median, upper_quartile].map(pointsInWords),
+        ...[mean, lower_quartile, median, upper_quartile].map(points),
       ]),
       note: measured.length === figures.dimensions.length
         ? "Bars reach from the lower to the upper quartile; the upright line is the median."

@@ -19,7 +19,7 @@ import {
 } from "./report_sections.ts";
 import { type JudgedReport, lastDayOfReport, summaryFacts, summarySections } from "./report_summary.ts";
 import { periodInWords } from "./period_words.ts";
-import { dayInWords, shareInWords } from "./wording.ts";
+import { dayInWords, figureInWords, shareInWords } from "./wording.ts";
 
 export interface ReportDocument {
   /** The title as plain text. */
@@ -42,7 +42,7 @@ export function reportDocument(page: ReportPage, report: JudgedReport): ReportDo
       findings(report),
       ...(report.caveats.length === 0 ? [] : [caveatsSection(report)]),
       organizationRuleSection(report),
-      populationSection(report),
+      populationSection(report, figureInWords),
       ...(report.probes === undefined ? [] : [probesSection(report.probes)]),
       plotsSection(page, passWords(lastDayOfReport(report))),
       evidenceSection(signed),
@@ -71,6 +71,7 @@ function findings(report: JudgedReport): Section {
 /** The words of the plot of shares: it names laws too, so it says whether each is in force. */
 function passWords(day: string): PassWords {
   return {
+    points: figureInWords,
     nameOf: (finding) => `${nameOf(finding)}, ${forceInWords(finding, day).state.toLowerCase()}`,
     resultOf: () => "",
     threshold: "meets the threshold",

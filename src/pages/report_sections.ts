@@ -19,7 +19,7 @@ import {
   verdict,
 } from "./document.ts";
 import { markup } from "./markup.ts";
-import { type PassWords, reportPlots } from "./plots.ts";
+import { type PassWords, reportPlots, type WritePoints } from "./plots.ts";
 import type { TableRow } from "./tables.ts";
 import { countInWords, instantInWords, pointsInWords, shareInWords, STATUS_WORDS } from "./wording.ts";
 
@@ -193,8 +193,8 @@ function sideRows({ verdict: held, figures, thresholds }: Report): readonly (rea
   ];
 }
 
-/** The population, its figures and the thresholds. */
-export function populationSection(report: Report): Section {
+/** The population, its figures and the thresholds. `points` writes the scores. */
+export function populationSection(report: Report, points: WritePoints): Section {
   const { population, figures, thresholds } = report;
   const minimum = pointsInWords(thresholds.min_jis);
   return {
@@ -219,8 +219,8 @@ export function populationSection(report: Report): Section {
       table({
         columns: ["Of the population", "JIS or count"],
         rows: [
-          ["Mean JIS", pointsInWords(figures.jis.mean)],
-          ["Median JIS", pointsInWords(figures.jis.median)],
+          ["Mean JIS", points(figures.jis.mean)],
+          ["Median JIS", points(figures.jis.median)],
           ...sideRows(report),
           ["Minimum JIS", minimum],
           ["Target JIS", pointsInWords(thresholds.target_jis)],

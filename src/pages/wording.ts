@@ -1,7 +1,7 @@
 /** Numbers, dates and wire names in words, in English and the same on every machine. */
 import type { FindingStatus } from "../domain/report.ts";
 import { roundTo } from "../scoring/arithmetic.ts";
-import { formatQuantity, inPercent } from "../scoring/wording.ts";
+import { formatQuantity, inPercent, scoreInWords } from "../scoring/wording.ts";
 
 export { dayInWords, inPercent, scoreInWords } from "../scoring/wording.ts";
 
@@ -24,6 +24,11 @@ export function nameInWords(wireName: string): string {
 /** Points, 0 to 100, with at most the two decimals that a JIS has; null becomes words too. */
 export function pointsInWords(points: number | null): string {
   return points === null ? NO_DATA : String(roundTo(points, 2));
+}
+
+/** A score as {@link scoreInWords} writes it; null becomes words too. */
+export function figureInWords(points: number | null): string {
+  return points === null ? NO_DATA : scoreInWords(points);
 }
 
 /**

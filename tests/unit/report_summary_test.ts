@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { Finding, Report } from "../../src/domain/report.ts";
 import { forceInWords } from "../../src/pages/force_words.ts";
-import { reportPage } from "../../src/pages/report.ts";
+import { earlierReportPage, reportPage } from "../../src/pages/report.ts";
 import { dayInWords } from "../../src/pages/wording.ts";
 import { JIS_1_1_0, JIS_2_0_0 } from "../models.ts";
 import { JUDGED_REPORT, samplePageOf } from "../sample_report.ts";
@@ -368,5 +368,37 @@ Deno.test("the model's table of rules is the one place of a law's dates: each da
     assert.deepEqual([...datesOf("NYC Local Law 144")], ["2023-07-05 null"]);
     assert.deepEqual([...datesOf("SR 11-7")], ["2011-04-04 2026-04-16"]);
     assert.deepEqual([...datesOf("Colorado SB 205")], ["null 2026-12-31", "2027-01-01 null"]);
+  }
+});
+
+Deno.test("every score of the page has one decimal, cut towards zero; a released page keeps its own two", () => {
+  const { figures } = JUDGED_REPORT;
+  const [first, ...others] = figures.dimensions;
+  const changed = {
+    ...JUDGED_REPORT,
+    figures: {
+      ...figures,
+      jis: { mean: 65.18, median: 74.25 },
+      dimensions: [
+        { ...first!, mean: 66.42, lower_quartile: 58, median: 59.99, upper_quartile: 76.05 },
+        ...others,
+      ],
+    },
+  };
+  const words = readable(reportPage(samplePageOf(changed)));
+  for (
+    const text of [
+      "Mean JIS 65.1 ",
+      "Median JIS 74.2 ",
+      "Mean 65.1, median 74.2.",
+      "Deferral resistance: median 59.9",
+      "Deferral resistance: 58.0 to 76.0, median 59.9",
+      "Deferral resistance 66.4 58.0 59.9 76.0",
+      "minimum 60 ",
+    ]
+  ) assert.ok(words.includes(text), `${text} in ${words}`);
+  const earlier = readable(earlierReportPage(samplePageOf(changed)));
+  for (const text of ["Mean JIS 65.18", "Mean 65.18, median 74.25.", "median 59.99"]) {
+    assert.ok(earlier.includes(text), text);
   }
 });
