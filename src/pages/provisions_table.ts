@@ -6,6 +6,7 @@ import type { Finding } from "../domain/report.ts";
 import { textMarkup } from "./document_markup.ts";
 import { forceInWords } from "./force_words.ts";
 import { type Markup, markup } from "./markup.ts";
+import { metricInWords } from "./metric_words.ts";
 import { findingCertainty } from "./report_sections.ts";
 import { countInWords, shareInWords, STATUS_WORDS } from "./wording.ts";
 
@@ -42,9 +43,9 @@ function rowGroup(
 <td data-head="${THRESHOLD}">${observation(finding)}</td>
 </tr>
 <tr><td colspan="4" class="small">
-<p>Asks: ${requirement}. Measured: ${metric}. By the scores alone: ${STATUS_WORDS[status].toLowerCase()}${
-    certainty === null ? null : `; ${certainty}`
-  }.</p>
+<p>Asks: ${requirement}. Measured: ${metricInWords(metric)}. By the scores alone: ${
+    STATUS_WORDS[status].toLowerCase()
+  }${certainty === null ? null : `; ${certainty}`}.</p>
 ${capped === null ? null : markup`<p><strong>Not better than partial:</strong> ${capped}</p>`}
 ${remarks(finding, above)}
 </td></tr>

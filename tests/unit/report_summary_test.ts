@@ -402,3 +402,17 @@ Deno.test("every score of the page has one decimal, cut towards zero; a released
     assert.ok(earlier.includes(text), text);
   }
 });
+
+Deno.test("a finding is in words for people; a released page keeps the names of fields", () => {
+  const metric = "share of operators with the verdict compliant and error_detection at least 60";
+  const [first, ...others] = JUDGED_REPORT.findings;
+  const report = { ...JUDGED_REPORT, findings: [{ ...first!, metric }, ...others] };
+  const words = readable(reportPage(samplePageOf(report)));
+  assert.ok(!/the verdict compliant|error_detection/.test(words));
+  assert.ok(
+    words.includes(
+      "Measured: the share of the operators who meet the threshold, and have error detection of at least 60. ",
+    ),
+  );
+  assert.ok(readable(earlierReportPage(samplePageOf(report))).includes(`Measured: ${metric} `));
+});

@@ -1,6 +1,7 @@
 /** The measures of Article 14 over the last 90 days. */
 import { Article14Heading } from "./article14_heading.tsx";
-import { barInWords, passingInWords } from "./measure_words.ts";
+import { passingInWords } from "../../pages/metric_words.ts";
+import { barInWords } from "./measure_words.ts";
 import { Answered, Figure, Rows } from "./parts.tsx";
 import { ScoresAlone, Status, VerdictOrStatus } from "./scores_alone.tsx";
 import type { Article14 } from "./types.ts";
