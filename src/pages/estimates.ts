@@ -13,17 +13,26 @@ export interface EstimateRow {
 
 /** A row for each quantity that is known; effects of announced tests and of probes only if there are any. */
 export function estimateRows(estimates: Estimates): readonly EstimateRow[] {
+  const { departs_when_wrong: wrong, departs_when_right: right } = estimates;
   const { sensitivity, criterion, exam_effect, probe_effect } = estimates;
+  // With few known cases both quantities are what is usual among people, however narrow their intervals.
+  const isKnown = Math.min(wrong.cases, right.cases) >= ENOUGH_CASES;
+  const unknown = "Whether the operator tells wrong advice from right advice is not known yet.";
+  const unsettled = "No leaning to either side is certain.";
   return [
     row("Sensitivity", sensitivity, {
-      above: "The operator tells wrong advice from right advice.",
-      below: "The operator departs from right advice more than from wrong advice.",
-      open: "Whether the operator tells wrong advice from right advice is not known yet.",
+      above: isKnown ? "The operator tells wrong advice from right advice." : unknown,
+      below: isKnown ? "The operator departs from right advice more than from wrong advice." : unknown,
+      open: isKnown
+        ? `The rates on wrong and right advice (${rateInWords(wrong.mean)} and ${
+          rateInWords(right.mean)
+        }) do not differ measurably.`
+        : unknown,
     }),
     row("Leaning", criterion, {
-      above: "The operator leans to follow the AI.",
-      below: "The operator leans to depart from the AI.",
-      open: "No leaning to either side is certain.",
+      above: isKnown ? "The operator leans to follow the AI." : unsettled,
+      below: isKnown ? "The operator leans to depart from the AI." : unsettled,
+      open: unsettled,
     }),
     ...(exam_effect === null ? [] : [
       row("Exam effect", exam_effect, {

@@ -267,6 +267,29 @@ demoTest(
 );
 
 emptyTest(
+  "contests, audit log and reports say nothing that the same page does not bear out",
+  async (visit, demo) => {
+    const { page } = await visit();
+    await page.goto("/console/contests");
+    await signIn(page, demo.key);
+    await shown(page);
+    const main = page.locator("main");
+    const said = async () => (await main.innerText()).replace(/\s+/g, " ");
+    assert.match(await said(), /Operators contest on their own page\. To issue its link, open an operator\./);
+    await go(page, "/console/audit-log");
+    await shown(page);
+    assert.match(await said(), /kept for as long as the administrator has set\./);
+    await go(page, "/console/reports");
+    await shown(page);
+    assert.match(await said(), /A report is evidence for a deployer's own assessment/);
+    await go(page, "/console/contests");
+    await shown(page);
+    await main.getByRole("link", { name: "open an operator" }).click();
+    await page.waitForURL("**/console/operators");
+  },
+);
+
+emptyTest(
   "operators are found by a part of the name, among more than one page of them",
   async (visit, demo) => {
     const ids = Array.from({ length: 60 }, (_, index) => `reviewer-${String(index).padStart(2, "0")}`);

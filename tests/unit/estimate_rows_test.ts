@@ -28,8 +28,13 @@ const ESTIMATES: Estimates = {
   probe_effect: null,
 };
 
+const KNOWN: Estimates = {
+  ...ESTIMATES,
+  departs_when_right: { ...ESTIMATES.departs_when_right, cases: ENOUGH_CASES },
+};
+
 Deno.test("each quantity is said with its interval and its meaning", () => {
-  assert.deepEqual(estimateRows(ESTIMATES).map((row) => Object.values(row)), [
+  assert.deepEqual(estimateRows(KNOWN).map((row) => Object.values(row)), [
     ["Sensitivity", "2.90", "1.75 to 4.10", "The operator tells wrong advice from right advice."],
     ["Leaning", "-0.30", "-0.70 to 0.10", "No leaning to either side is certain."],
   ]);
@@ -89,9 +94,12 @@ Deno.test("a rate is firm from as many known cases on as the model needs for a v
 
 Deno.test("the meaning follows the interval, not the mean", () => {
   const meaning = (change: Partial<Estimates>, name: string) =>
-    estimateRows({ ...ESTIMATES, ...change }).find((row) => row.name === name)!.meaning;
+    estimateRows({ ...KNOWN, ...change }).find((row) => row.name === name)!.meaning;
   const around = (low: number, high: number) => ({ mean: (low + high) / 2, low, high });
-  assert.match(meaning({ sensitivity: around(-0.1, 3) }, "Sensitivity"), /is not known yet\.$/);
+  assert.equal(
+    meaning({ sensitivity: around(-0.1, 3) }, "Sensitivity"),
+    "The rates on wrong and right advice (62 % and 8 %) do not differ measurably.",
+  );
   assert.match(meaning({ sensitivity: around(-2, -0.1) }, "Sensitivity"), /^The operator departs from right/);
   assert.match(meaning({ criterion: around(0.1, 2) }, "Leaning"), /leans to follow the AI/);
   assert.match(meaning({ criterion: around(-2, -0.1) }, "Leaning"), /leans to depart from the AI/);
@@ -104,6 +112,21 @@ Deno.test("the meaning follows the interval, not the mean", () => {
     /judges worse in announced tests/,
   );
   assert.match(meaning({ exam_effect: around(-0.1, 0.5) }, "Exam effect"), /^No difference .* is certain\.$/);
+});
+
+Deno.test("what is usual among people is said of nobody: with few known cases nothing is certain", () => {
+  for (const [wrong, right] of [[1, 9], [9, 1], [0, 0]] as const) {
+    const rows = estimateRows({
+      ...ESTIMATES,
+      departs_when_wrong: { ...ESTIMATES.departs_when_wrong, cases: wrong },
+      departs_when_right: { ...ESTIMATES.departs_when_right, cases: right },
+      criterion: { mean: 1, low: 0.5, high: 1.5 },
+    });
+    assert.deepEqual(rows.map(({ meaning }) => meaning), [
+      "Whether the operator tells wrong advice from right advice is not known yet.",
+      "No leaning to either side is certain.",
+    ]);
+  }
 });
 
 Deno.test("a gap between probes and other live work is said", () => {

@@ -65,7 +65,8 @@ function Measures({ measures, overall_verdict, overall_status, statement }: Arti
           </ul>
         </ScoresAlone>
       )}
-      <p class="note">{statement}</p>
+      {/* The words of a report, on a page that is none. */}
+      <p class="note">{statement.replace(/^This report /, "A report ")}</p>
     </>
   );
 }

@@ -52,8 +52,8 @@ export function AuditLogView() {
       <p>
         What was done to the organization, by whom and when, refusals and reads included. Scores are not in
         it: see{" "}
-        <a href="/console/decisions">Decisions</a>. Entries are signed, and kept for 90 days if nothing else
-        is set.
+        <a href="/console/decisions">Decisions</a>. Entries are signed, and kept for as long as the
+        administrator has set.
       </p>
       <ChosenOnPaper choices={choices} />
       <Folded summary="Filter or export" choices={choices}>

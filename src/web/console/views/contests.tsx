@@ -65,9 +65,8 @@ export function ContestsView() {
                     <>
                       <p>Nobody has contested anything.</p>
                       <p>
-                        Operators do it on their own pages. <a href="/console/operators">Open one of them</a>
-                        {" "}
-                        to issue the link to that page.
+                        Operators contest on their own page. To issue its link,{" "}
+                        <a href="/console/operators">open an operator</a>.
                       </p>
                     </>
                   )

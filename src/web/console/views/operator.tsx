@@ -299,8 +299,10 @@ function OperatorSummary(
       <p>
         {crossingInWords(projection!, thresholds)} Today the projection stands at{" "}
         <Figure of="decay_projection.projected_today" value={projection!.projected_today} />, if nothing
-        renews the score. It fades by the trend, too: recent cases less the longer run,{" "}
-        <Figure of="decay_projection.current_trend" value={projection!.current_trend} /> points.
+        renews the score. It fades faster if recent cases scored below the longer run, and slower if above it:
+        the difference is <Figure of="decay_projection.current_trend" value={projection!.current_trend} />
+        {" "}
+        points.
         {uncertainty.low < thresholds.min_jis && profile.jis >= thresholds.min_jis &&
           ` The lower end of its interval is below ${thresholds.min_jis} already.`}
       </p>
