@@ -132,7 +132,9 @@ function Day({ id, name, label, value }: {
   readonly label: string;
   readonly value: string;
 }) {
-  const input = useFollowing(value.slice(0, 10));
+  const day = value.slice(0, 10);
+  // The browser complains of a text that is no date, which an address may hold.
+  const input = useFollowing(Number.isNaN(Date.parse(`${day}T00:00:00Z`)) ? "" : day);
   return (
     <div class="field">
       <label for={id + name}>{label}</label>

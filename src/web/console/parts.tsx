@@ -4,14 +4,17 @@
  */
 import { type ComponentChildren, Fragment } from "preact";
 import { useContext, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
 import type { VerdictStatus } from "../../domain/enums.ts";
 import { nameInWords, NO_DATA, scoreInWords } from "../../pages/wording.ts";
 import { VERDICT_WORDS } from "../../scoring/verdict_words.ts";
 import type { ApiError } from "../shared/api.ts";
 import { longName } from "./long_name.ts";
+import { type Entry, entryOf } from "./menu.ts";
 import { SessionContext } from "./session.tsx";
 import { localInWords, localToSecond, utcInWords } from "../shared/local_time.ts";
 import { withMinus } from "./trend.ts";
+import { refusedChoices, UnknownChoices } from "./unknown.tsx";
 import type { Asked } from "./use_answer.ts";
 
 /** One view: a keyboard and a screen reader begin at its heading. */
@@ -67,8 +70,10 @@ function Printed({ title }: { readonly title: string }) {
 }
 
 /** The body of an answer, or the state of its request. The body stays while it is asked for again. */
-export function Answered<Body>({ asked: { loaded, again, attempt, isRefreshing }, children }: {
+export function Answered<Body>({ asked: { loaded, again, attempt, isRefreshing }, side, children }: {
   readonly asked: Asked<Body>;
+  /** The end of the names that its choices have in the address, if another answer has the plain names. */
+  readonly side?: string;
   readonly children: (body: Body) => ComponentChildren;
 }) {
   // The element that had the focus may have disappeared with the last answer.
@@ -81,7 +86,7 @@ export function Answered<Body>({ asked: { loaded, again, attempt, isRefreshing }
     case "loading":
       return <Loading />;
     case "failed":
-      return <Failure error={loaded.error} again={again} />;
+      return <Unanswered error={loaded.error} again={again} side={side} />;
     case "ready":
       return (
         <>
@@ -142,17 +147,44 @@ export function Grave({ verb, what, busy, warning = null, onSure }: {
   );
 }
 
+/** Stands in place of an answer: the choices of the address that are not known, or the refusal. */
+function Unanswered({ error, again, side }: {
+  readonly error: ApiError;
+  readonly again: () => void;
+  readonly side: string | undefined;
+}) {
+  const { path, query } = useLocation();
+  const unknown = refusedChoices(error, query, side);
+  if (unknown.length > 0) return <UnknownChoices names={unknown} />;
+  const list = entryOf(path);
+  return <Failure error={error} again={again} list={list?.path === path ? null : list} />;
+}
+
+/** The call that the service names to whoever uses the API: the console has a view for it. */
+const NAMED_CALL = /: GET \/v1\/[^:]*$/;
+
 /** A refusal of the service, in its own words. */
-export function Failure({ error, again }: { readonly error: ApiError; readonly again?: () => void }) {
+export function Failure({ error, again, list = null }: {
+  readonly error: ApiError;
+  readonly again?: () => void;
+  /** The view that lists what was asked for. */
+  readonly list?: Entry | null;
+}) {
   const { title, advice } = wordsFor(error);
   return (
     <div class="notice bad" role="alert">
       <h2>{title}</h2>
-      <p>{error.message}</p>
+      <p>{error.message.replace(NAMED_CALL, ".")}</p>
       {error.more.details.length > 1 && (
         <ul>{error.more.details.map(({ path, message }) => <li key={path}>{path}: {message}</li>)}</ul>
       )}
-      {advice !== null && <p>{advice}</p>}
+      {error.status === 404 && list !== null
+        ? (
+          <p>
+            It was removed, or the address is another one: go on from <a href={list.path}>{list.label}</a>.
+          </p>
+        )
+        : advice !== null && <p>{advice}</p>}
       {error.more.requestId !== null && (
         <p class="small">
           Request <code>{error.more.requestId}</code>

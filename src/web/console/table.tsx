@@ -4,6 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { save } from "../shared/save.ts";
 import { type CsvColumns, csvName, csvOf } from "./csv.ts";
 import { addressOf } from "./parts.tsx";
+import { UnknownChoices } from "./unknown.tsx";
 
 /** The value that an order compares; a row without it comes last. */
 type SortKey = string | number | null;
@@ -79,8 +80,10 @@ export function Table<Row>(
   }, [order]);
   const keep = (csv: CsvColumns<Row>) =>
     save(csvName(label, new Date()), "text/csv;charset=utf-8", csvOf(csv, shown.map(({ row }) => row)));
+  const isUnknown = ordering !== undefined && ordering.sort !== "" && !isOrder(ordering.sort, columns);
   return (
     <>
+      {isUnknown && <UnknownChoices names={["sort"]} />}
       <div class="scroll" tabIndex={0} role="region" aria-label={label}>
         {/* The roles stay if the style draws the rows as cards. */}
         <table
@@ -207,8 +210,12 @@ function isPossible({ isWhole, offered = [] }: Ordering, order: string): boolean
 function orderOf<Row>(ordering: Ordering, columns: readonly Column<Row>[]): string {
   const { sort, first, served } = ordering;
   const asked = sort === "" ? first : sort;
-  const isKnown = columns.flatMap(ordersOf).some(({ name }) => name === asked.replace(/^-/, ""));
-  return isKnown && isPossible(ordering, asked) ? asked : served;
+  return isOrder(asked, columns) && isPossible(ordering, asked) ? asked : served;
+}
+
+/** Whether rows can have an order, if all of them are there. */
+function isOrder<Row>(order: string, columns: readonly Column<Row>[]): boolean {
+  return columns.flatMap(ordersOf).some(({ name }) => name === order.replace(/^-/, ""));
 }
 
 const BY_WORDS = new Intl.Collator("en", { numeric: true });

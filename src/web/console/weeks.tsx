@@ -14,6 +14,7 @@ import { Empty, Figure, Tile, toneOf } from "./parts.tsx";
 import { Reviewer } from "./reviewers.tsx";
 import { useSession } from "./session.tsx";
 import type { Weeks } from "./types.ts";
+import { UnknownChoices } from "./unknown.tsx";
 
 /** The weeks and the team that somebody looks at, as the address has them; each is empty if it is not chosen. */
 export interface WeekChoice {
@@ -23,8 +24,10 @@ export interface WeekChoice {
 }
 
 /** Fields for the first day, the last day and the team. `label` names the group; `id` is unique in the page. */
-export function ChooseWeeks({ id, label, choice, shown, onChoose }: {
+export function ChooseWeeks({ id, side = "", label, choice, shown, onChoose }: {
   readonly id: string;
+  /** The end of the names that the choices have in the address. */
+  readonly side?: string;
   readonly label: string;
   readonly choice: WeekChoice;
   /** The weeks that are shown now; null while they are not known. */
@@ -34,13 +37,17 @@ export function ChooseWeeks({ id, label, choice, shown, onChoose }: {
   const named = (shown?.teams ?? []).flatMap(({ team }) => team === null ? [] : [team]);
   // Weeks that nobody chose are those that are shown.
   const days = { from: shown?.weeks[0]?.week_start ?? "", to: shown?.weeks.at(-1)?.week_start ?? "" };
-  const offered = choice.team === "" || named.includes(choice.team) ? named : [...named, choice.team];
+  const isListed = choice.team === "" || named.includes(choice.team);
+  // A team that has no figures, and is in no list, is no choice.
+  const isUnknown = !isListed && shown !== null && shown.weeks.every(({ operators }) => operators === 0);
+  const offered = isListed || isUnknown ? named : [...named, choice.team];
   const chosen = [
     ["Weeks", days.from === "" ? "" : `${dayInWords(days.from)} to ${dayInWords(days.to)}`],
     ["Team", choice.team || "all operators"],
   ] as const;
   return (
     <>
+      {isUnknown && <UnknownChoices names={[`team${side}`]} />}
       <ChosenOnPaper choices={chosen} />
       <Folded summary="Choose weeks or a team" choices={chosen}>
         <div class="filters" role="group" aria-label={label}>
@@ -55,7 +62,7 @@ export function ChooseWeeks({ id, label, choice, shown, onChoose }: {
             <Choice
               id={`${id}-team`}
               label="Team"
-              value={choice.team}
+              value={isUnknown ? "" : choice.team}
               options={[["", "All operators"], ...offered.map((team) => [team, team] as const)]}
               onChosen={(team) => onChoose({ ...choice, team })}
             />

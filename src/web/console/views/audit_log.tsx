@@ -16,6 +16,7 @@ import { Reviewer } from "../reviewers.tsx";
 import { useCaller, useSession } from "../session.tsx";
 import { type Column, type Ordering, Table } from "../table.tsx";
 import type { AuditLog } from "../types.ts";
+import { UnknownChoices } from "../unknown.tsx";
 import { useAction, useAnswer } from "../use_answer.ts";
 
 const PATH = "/console/audit-log";
@@ -31,7 +32,7 @@ type Event = AuditLog["events"][number];
 export function AuditLogView() {
   const { query, route } = useLocation();
   const { event_type: type = "", user_id: user = "", since = "", until = "", sort = "" } = query;
-  const kind = query.kind !== undefined && query.kind in EVENT_KINDS ? query.kind as EventKind : "";
+  const kind = Object.hasOwn(EVENT_KINDS, query.kind ?? "") ? query.kind as EventKind : "";
   const filter = { event_type: type, user_id: user };
   const kept = { ...filter, kind };
   const asked = useAnswer<AuditLog>({
@@ -89,6 +90,7 @@ export function AuditLogView() {
           <a href={addressOf(PATH, { event_type: type, kind, since, until })}>Show everybody</a>
         </p>
       )}
+      {kind === "" && (query.kind ?? "") !== "" && <UnknownChoices names={["kind"]} />}
       <Answered asked={asked}>
         {({ events }) =>
           events.length === 0

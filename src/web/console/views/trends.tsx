@@ -12,9 +12,12 @@ const PATH = "/console/trends";
 /** Operators whose weeks each side shows. */
 const ROWS = "15";
 
+/** The ends of the names that the choices of both sides have in the address. */
+const SIDES = ["", "2"] as const;
+
 export function TrendsView() {
   const { query, route } = useLocation();
-  const choices = [chosen(query, ""), chosen(query, "2")] as const;
+  const choices = [chosen(query, SIDES[0]), chosen(query, SIDES[1])] as const;
   const isComparing = query.compare !== undefined;
   const first = useWeeks(choices[0]);
   useChartOfAddress(first.loaded.state === "ready");
@@ -79,12 +82,15 @@ function Both({ first, choices, onChoose }: {
             <h2 id={`${id}-head`}>{name}</h2>
             <ChooseWeeks
               id={id}
+              side={SIDES[index]}
               label={`Weeks and team of the ${name.toLowerCase()}`}
               choice={choices[index]!}
               shown={shownBy(asked)}
               onChoose={(choice) => onChoose(index === 0 ? 0 : 1, choice)}
             />
-            <Answered asked={asked}>{(body) => <WeekCharts id={id} heading="h3" body={body} />}</Answered>
+            <Answered asked={asked} side={SIDES[index]}>
+              {(body) => <WeekCharts id={id} heading="h3" body={body} />}
+            </Answered>
           </section>
         ))}
       </div>
@@ -147,7 +153,7 @@ function shownBy({ loaded }: Asked<Weeks>): Weeks | null {
 }
 
 /** The choice that the address has for one side. */
-function chosen(query: Readonly<Record<string, string>>, side: "" | "2"): WeekChoice {
+function chosen(query: Readonly<Record<string, string>>, side: (typeof SIDES)[number]): WeekChoice {
   const { [`from${side}`]: from = "", [`to${side}`]: to = "", [`team${side}`]: team = "" } = query;
   return { from, to, team };
 }
