@@ -29,6 +29,7 @@ const SOURCES = [
 const STYLES: readonly string[] = [
   "base",
   "navigation",
+  "find",
   "controls",
   "states",
   "tables",

@@ -6,7 +6,9 @@ import type { ComponentChildren, Ref } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { chooseTheme, chosenTheme, THEME_CHOICES, THEME_WORDS } from "../shared/theme.ts";
 import { countOf, useCounts } from "./counts.ts";
+import { Find } from "./find.tsx";
 import { type Entry, GROUPS } from "./menu.ts";
+import { useSingleKeys } from "./single_keys.ts";
 import type { SignedIn } from "./session.tsx";
 
 /** Leaving the console forgets a key, so these open in a new tab. */
@@ -39,6 +41,7 @@ export function Frame({ path, root, entries, signedIn, children, ...acts }: Fram
     <div class="frame">
       <header class="rail">
         <a class="brand" href={root}>JISS</a>
+        <Find root={root} entries={entries} />
         <nav aria-label="Console" ref={list.place}>
           <button
             type="button"
@@ -132,6 +135,7 @@ function PersonMenu({ path, account, signedIn: { user, organization }, onRefresh
           </a>
         )}
         <ThemeChoice />
+        <SingleKeys />
         <button
           type="button"
           onClick={() => {
@@ -174,6 +178,20 @@ function ThemeChoice() {
         </label>
       ))}
     </fieldset>
+  );
+}
+
+function SingleKeys() {
+  const [areOn, switchAll] = useSingleKeys();
+  return (
+    <label>
+      <input
+        type="checkbox"
+        checked={areOn}
+        onChange={(event) => switchAll(event.currentTarget.checked)}
+      />
+      Single-key shortcuts
+    </label>
   );
 }
 

@@ -1,8 +1,7 @@
-/**
- * Keys of a view: each a single character, or Enter or Escape. They can be switched off, since speech and screen readers may send
- * characters of their own (WCAG 2.2, 2.1.4).
- */
-import { useEffect, useRef, useState } from "preact/hooks";
+/** Keys of a view: each a single character, or Enter or Escape. They can be switched off. */
+import { useState } from "preact/hooks";
+import { FIND } from "./find.tsx";
+import { isTyped, useHeard, useSingleKeys } from "./single_keys.ts";
 
 export interface Key {
   /** As the browser names it. */
@@ -22,8 +21,8 @@ export interface Help {
 /** Acts on keys while the view is shown, and shows its list of keys with `?`. */
 export function useKeys(keys: readonly Key[]): Help {
   const [isOpen, show] = useState(false);
-  const [isOn, switchOn] = useState(true);
-  const hear = (event: KeyboardEvent) => {
+  const [isOn, switchOn] = useSingleKeys();
+  useHeard((event) => {
     const { key, target } = event;
     if (!isOn || event.repeat || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
     if (isTyped(target) || (key === "Enter" && isPressed(target))) return;
@@ -31,32 +30,19 @@ export function useKeys(keys: readonly Key[]): Help {
     if (act === undefined) return;
     event.preventDefault();
     act();
-  };
-  // One listener hears with what the view shows now: a key that follows another at once must not meet what was before.
-  const heard = useRef(hear);
-  heard.current = hear;
-  useEffect(() => {
-    const listener = (event: KeyboardEvent) => heard.current(event);
-    document.addEventListener("keydown", listener);
-    return () => document.removeEventListener("keydown", listener);
-  }, []);
+  });
   return { isOpen, show, isOn, switchOn };
-}
-
-/** Inputs in which nobody types. */
-const UNTYPED: ReadonlySet<string> = new Set(["radio", "checkbox", "button", "submit"]);
-
-/** Whether a key belongs to the element: one in which somebody types or chooses. */
-function isTyped(target: EventTarget | null): boolean {
-  if (target instanceof HTMLInputElement) return !UNTYPED.has(target.type);
-  return target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement ||
-    (target instanceof HTMLElement && target.isContentEditable);
 }
 
 /** Whether Enter operates the element itself. */
 function isPressed(target: EventTarget | null): boolean {
   return target instanceof Element && target.closest("a, button, summary") !== null;
 }
+
+const EVERYWHERE = [
+  { key: "/", does: FIND },
+  { key: "?", does: "Show or hide these shortcuts" },
+] as const;
 
 /** The list of a view's keys, folded away. */
 export function KeysHelp({ keys, help: { isOpen, show, isOn, switchOn } }: {
@@ -67,7 +53,7 @@ export function KeysHelp({ keys, help: { isOpen, show, isOn, switchOn } }: {
     <details class="keys" open={isOpen} onToggle={(event) => show(event.currentTarget.open)}>
       <summary>Keyboard shortcuts</summary>
       <dl>
-        {[...keys, { key: "?", does: "Show or hide these shortcuts" }].map(({ key, does }) => (
+        {[...keys, ...EVERYWHERE].map(({ key, does }) => (
           <div key={key}>
             <dt>
               <kbd>{key}</kbd>
