@@ -48,8 +48,8 @@ longTest(
     await signIn(page, key);
     await go(page, "/console/contests");
     await shown(page);
-    assert.equal(await page.getByText(/their own pages/).count(), 1);
-    await page.locator("main").getByRole("link", { name: "Open one of them" }).click();
+    assert.equal(await page.getByText(/on their own page/).count(), 1);
+    await page.locator("main").getByRole("link", { name: "open an operator" }).click();
     await page.getByRole("heading", { name: "Operators", level: 1 }).waitFor();
   },
 );

@@ -24,7 +24,7 @@ newcomerTest("the audit log says what it holds, and what it does not", async (vi
   await shown(page);
   await page.getByText(/^What was done to the organization, by whom and when/).waitFor();
   await page.getByText(/Scores are not in it/).waitFor();
-  await page.getByText(/90 days/).waitFor();
+  await page.getByText(/an administrator sets how long/).waitFor();
   assert.equal(
     await page.locator("main").getByRole("link", { name: "Decisions", exact: true }).getAttribute("href"),
     "/console/decisions",

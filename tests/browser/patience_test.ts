@@ -79,9 +79,9 @@ async function tabTo(page: Page, name: RegExp): Promise<void> {
   for (let presses = 0; presses < 200; presses += 1) {
     await page.keyboard.press("Tab");
     const focused = await page.evaluate(() => {
-      const element = document.activeElement as HTMLElement;
+      const element = document.activeElement as HTMLInputElement;
       const outline = getComputedStyle(element).outlineStyle;
-      const label = element.closest("label")?.textContent.trim();
+      const label = element.labels?.[0]?.textContent.trim();
       return { text: element.ariaLabel ?? (element.textContent || label) ?? "", id: element.id, outline };
     });
     if (!name.test(focused.text) && !name.test(focused.id)) continue;

@@ -278,7 +278,7 @@ emptyTest(
     assert.match(await said(), /Operators contest on their own page\. To issue its link, open an operator\./);
     await go(page, "/console/audit-log");
     await shown(page);
-    assert.match(await said(), /kept for as long as the administrator has set\./);
+    assert.match(await said(), /an administrator sets how long they stay\./);
     await go(page, "/console/reports");
     await shown(page);
     assert.match(await said(), /A report is evidence for a deployer's own assessment/);

@@ -53,8 +53,8 @@ export function AuditLogView() {
       <p>
         What was done to the organization, by whom and when, refusals and reads included. Scores are not in
         it: see{" "}
-        <a href="/console/decisions">Decisions</a>. Entries are signed, and kept for as long as the
-        administrator has set.
+        <a href="/console/decisions">Decisions</a>. Entries are signed; an administrator sets how long they
+        stay.
       </p>
       <ChosenOnPaper choices={choices} />
       <Folded summary="Filter or export" choices={choices}>
