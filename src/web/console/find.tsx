@@ -186,7 +186,7 @@ export function Find({ root, entries }: { readonly root: string; readonly entrie
           aria-expanded={isExpanded && hits.length > 0}
           aria-controls="found"
           aria-activedescendant={isExpanded && active >= 0 ? `hit-${active}` : undefined}
-          placeholder={FIND}
+          placeholder="Find an operator…"
           title={`${FIND} (/ or Ctrl+K)`}
           autocomplete="off"
           autocapitalize="none"
