@@ -56,7 +56,7 @@ rolesTest("whoever may not export has no button for the bundle on Verify", async
 });
 
 rolesTest(
-  "a view that a role may not use says so in one sentence, without a call and an act",
+  "a view that a role may not use says so in one sentence, without a call that is refused and without an act",
   async (visit, demo) => {
     const single = await fillDemo(demo);
     const seen = new Set<Access>();
@@ -95,7 +95,11 @@ rolesTest(
         const isClosed = isClosedTo(role, route);
         assert.equal(await sentence.count(), isClosed ? 1 : 0, what);
         if (isClosed) {
-          assert.deepEqual(calls, [], what);
+          assert.deepEqual(
+            calls.map(({ path }) => path),
+            ["/v1/me"],
+            `${what}: whether the role has changed`,
+          );
           assert.equal(await main.locator("button, input, select, textarea, form").count(), 0, what);
         }
         await assertAccessible(page, what);

@@ -22,6 +22,7 @@ import {
   type ShownOnce,
   type SignedIn,
   signedInAs,
+  useCaller,
   useSession,
 } from "./session.tsx";
 import { Secrets } from "./shown_once.tsx";
@@ -177,10 +178,14 @@ function Console() {
         <Waiting />
         {once}
         <Boundary key={path}>
-          {!isReadable(path)
-            ? <NothingView />
-            : entry !== null && !mayOpen(signedIn, entry)
-            ? <ClosedView entry={entry} role={signedIn.user!.role} />
+          {!isReadable(path) ? <NothingView /> : entry !== null && !mayOpen(signedIn, entry)
+            ? (
+              <ClosedView
+                entry={entry}
+                role={signedIn.user!.role}
+                onMe={(me) => setSignedIn((before) => before?.key === null ? signedInAs(me) : before)}
+              />
+            )
             : <Places />}
         </Boundary>
       </Frame>
@@ -264,8 +269,21 @@ function SignedInAlreadyView() {
   );
 }
 
-/** Stands in place of a view that the role may not use: it makes no call, which would be refused. */
-function ClosedView({ entry, role }: { readonly entry: Entry; readonly role: Role }) {
+/**
+ * Stands in place of a view that the role may not use: the view's calls would be refused. It asks for the role once, since an
+ * admin may have changed it since the sign-in.
+ */
+function ClosedView({ entry, role, onMe }: {
+  readonly entry: Entry;
+  readonly role: Role;
+  readonly onMe: (me: Me) => void;
+}) {
+  const caller = useCaller();
+  useEffect(() => {
+    caller.json<Me>({ path: "/v1/me" }).then(onMe, (error) => {
+      if (!(error instanceof ApiError)) throw error;
+    });
+  }, []);
   return (
     <View title={entry.label}>
       <Empty>
