@@ -97,7 +97,7 @@ export function testEngine(engine: Engine): void {
       await visitor.shown();
       await visitor.isAccessible("home");
 
-      await visitor.click("link", "Cases");
+      await visitor.click("link", "All cases");
       await visitor.finds("heading", "Cases");
       await visitor.clickSelector("tbody a[href^='/console/cases/']");
       await visitor.finds("heading", /^reviewer-\w+: /);
