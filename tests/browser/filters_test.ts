@@ -23,7 +23,7 @@ filtersTest(
       await offered.waitFor({ state: "attached" });
       await idle();
       assert.equal(asked() - before, 1, "one question for two letters");
-      // Whoever chooses an offered name asks for nothing.
+      // A name that is chosen from the offered ones needs no search.
       await page.getByLabel("Operator id").fill("reviewer-ada");
       await page.waitForTimeout(400);
       await idle();

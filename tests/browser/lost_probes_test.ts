@@ -42,7 +42,7 @@ async function withLostProbes(use: (world: World) => Promise<void>): Promise<voi
 
 const lostTest = browserTests<World>(withLostProbes, ({ url }) => url);
 
-/** What stands beside a name in the alert. */
+/** The words that stand beside a name in the alert. */
 function fact(region: Locator, name: string): Locator {
   return region.locator("dl > div").filter({ has: region.page().locator("dt", { hasText: name }) })
     .locator("dd");

@@ -16,7 +16,7 @@ const LEAST_DRAWN = 12;
 /** Lines about each control that is too small. */
 async function tooSmall(page: Page): Promise<readonly string[]> {
   return await page.evaluate(([least, leastText]) => {
-    // What is folded or behind the button of the bar is touched, too. The reference has hundreds of equal folds.
+    // Folded parts and those behind the button of the bar are touched, too. The reference has hundreds of equal folds.
     const folds = [...document.querySelectorAll("details")];
     for (const fold of folds.slice(0, 40)) fold.open = true;
     document.querySelector(".panel")?.classList.add("open");

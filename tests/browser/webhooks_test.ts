@@ -92,7 +92,7 @@ Deno.test({
         });
         assert.equal(edge, words, "an act that destroys has the colour of its words around it");
         assert.match((await remove.getAttribute("class"))!, /\bgrave\b/);
-        // Where nothing was sent yet, a test is the next thing to do.
+        // If nothing was sent yet, a test is the next thing to do.
         await page.getByRole("link", { name: `${receiver.url}/hook` }).click();
         await page.getByText("Nothing was sent yet").waitFor();
         await page.getByRole("button", { name: "Send a test", exact: true }).click();

@@ -1,4 +1,4 @@
-/** What a score or a late label moved, with the causes; what it did not move stands in a fold. */
+/** Shows the dimensions that a score or a late label moved, with the causes; the others stand in a fold. */
 import { FROM_PRIOR } from "../../pages/jis_plot.ts";
 import { countInWords, nameInWords } from "../../pages/wording.ts";
 import { joinWithAnd } from "../../scoring/wording.ts";

@@ -1,4 +1,4 @@
-/** What is done with an issued report from its row: its page is printed, or saved. */
+/** Prints or saves the page of an issued report from its row. */
 import { useState } from "preact/hooks";
 import { save } from "../shared/save.ts";
 import { Failure } from "./parts.tsx";

@@ -2,7 +2,7 @@
 import { BELOW_PATH } from "./state_line.tsx";
 import { useSession } from "./session.tsx";
 
-/** Who is below the threshold while no case is open, and until when the cases come. */
+/** Says how many are below the threshold while no case is open, and until when the cases come. */
 export function WaitForCases({ below }: { readonly below: number }) {
   const { signedIn: { user } } = useSession();
   return (

@@ -103,7 +103,7 @@ export function WebhookView() {
   );
 }
 
-/** What the destination is, and how it fares. */
+/** Says the destination's URL, events and state, and its last deliveries. */
 function About({ destination, failed }: {
   readonly destination: Destination;
   /** The address of the list of failed deliveries; null if it is the one that is shown. */
