@@ -11,6 +11,16 @@ export interface SaidTruth {
   readonly ai_correct?: boolean | undefined;
 }
 
+/** Whether the recommendation was right, as somebody said it before the outcome was known; null if nobody did. An injected error is wrong. */
+export function saidOfAdvice(
+  { scenario_type, ai_correct }: {
+    readonly scenario_type: ScenarioType;
+    readonly ai_correct?: boolean | null | undefined;
+  },
+): boolean | null {
+  return scenario_type === "error_injected" ? false : ai_correct ?? null;
+}
+
 /** Why the statements about the truth of a case cannot all hold, as the end of "ai_correct …"; null if they can. */
 export function contradictionOf(
   { decision, scenario_type, outcome_correct, ai_correct }: SaidTruth,

@@ -19,7 +19,8 @@ export const WEEKS_DEFAULT = 13;
 export const WEEK_ROWS_MAX = 100;
 export const WEEK_ROWS_DEFAULT = 25;
 
-const WEEK_MS = 7 * DAY_MS;
+/** The length of a week. */
+export const WEEK_MS = 7 * DAY_MS;
 /** The first Monday after the epoch, which was a Thursday. */
 const FIRST_MONDAY_MS = 4 * DAY_MS;
 

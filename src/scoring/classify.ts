@@ -4,6 +4,7 @@
  * 2.3.
  */
 import type { Interaction } from "../domain/interaction.ts";
+import { saidOfAdvice } from "../domain/truth.ts";
 import { DEPARTURE_EXPONENT_MAX, type ModelDocument } from "./model.ts";
 
 /** The four cells, weights 0..1 before the scenario's weight. */
@@ -91,7 +92,7 @@ export function classify(model: ModelDocument, of: LabelledDecision): Evidence {
  */
 function classifyByAdvice(model: ModelDocument, of: LabelledDecision): Evidence {
   if (awaitsOutcome(of)) return NONE;
-  const aiCorrect = of.scenario_type === "error_injected" ? false : of.ai_correct ?? null;
+  const aiCorrect = saidOfAdvice(of);
   if (aiCorrect === true) return classifyRightAdvice(model, of);
   if (aiCorrect === false) return classifyWrongAdvice(model, of);
   if (of.outcome_correct === null) return NONE;
@@ -116,7 +117,7 @@ function classifyByAdvice(model: ModelDocument, of: LabelledDecision): Evidence 
  * was wrong, and of a modification that its outcome is right, too.
  */
 export function isUnclear(of: LabelledDecision): boolean {
-  const isKnownWrong = of.scenario_type === "error_injected" || of.ai_correct === false;
+  const isKnownWrong = saidOfAdvice(of) === false;
   if (of.decision === "modified") return !(isKnownWrong && of.outcome_correct === true);
   return isReferral(of) && !isKnownWrong;
 }

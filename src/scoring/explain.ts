@@ -8,6 +8,7 @@
  * to 4.7, 5 and 15, point 6.
  */
 import { type Dimension, DIMENSIONS, type Domain, type ScenarioType } from "../domain/enums.ts";
+import { saidOfAdvice } from "../domain/truth.ts";
 import { causeOf, causeOfLabel, type Facts, fadingClause, withheld } from "./causes.ts";
 import type { FullDimensions } from "./dimensions.ts";
 import { Posterior } from "./discrimination.ts";
@@ -219,8 +220,7 @@ function knownCaseRemarks(
       "It is not known whether the recommendation was right: the case moves nothing until a label says so.",
     ];
   }
-  const isSaid = interaction.scenario_type === "error_injected" || (interaction.ai_correct ?? null) !== null;
-  return isSaid ? [] : [INFERRED];
+  return saidOfAdvice(interaction) === null ? [INFERRED] : [];
 }
 
 /** Why a label moves no score, if it moves none; or that the truth of the advice is inferred. */

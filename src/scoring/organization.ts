@@ -167,15 +167,27 @@ export function organizationRule(
   const below = highRisk.filter(isBelowMinimum);
   const critical = rows.filter((row) => isCriticalDecision(model, row, instantOf(row)));
   const grave = critical.filter(isBelowCritical);
-  const tooMany = highRisk.length > 0 &&
-    below.length / highRisk.length > model.organization.non_compliant_share;
-  return {
-    status: tooMany || grave.length > 0 ? "non_compliant" : "compliant",
+  const counts = {
     highRisk: highRisk.length,
     highRiskBelowMinimum: below.length,
     critical: critical.length,
     criticalBelowCritical: grave.length,
   };
+  const isBroken = breaksHighRiskHalf(model, counts) || breaksCriticalHalf(counts);
+  return { status: isBroken ? "non_compliant" : "compliant", ...counts };
+}
+
+function breaksHighRiskHalf(
+  model: ModelDocument,
+  { highRisk, highRiskBelowMinimum: below }: Pick<OrganizationRule, "highRisk" | "highRiskBelowMinimum">,
+): boolean {
+  return highRisk > 0 && below / highRisk > model.organization.non_compliant_share;
+}
+
+function breaksCriticalHalf(
+  { criticalBelowCritical }: Pick<OrganizationRule, "criticalBelowCritical">,
+): boolean {
+  return criticalBelowCritical > 0;
 }
 
 function decidingCritically(count: number): string {
@@ -311,11 +323,8 @@ function conditionsOf(
   { best, worst, share }: RuleEnds,
 ): readonly OrganizationCondition[] {
   const { min_jis, critical_jis } = model.thresholds;
-  const allowed = model.organization.non_compliant_share;
-  const statusOf = (isBroken: boolean, mayBreak: boolean): VerdictStatus =>
-    isBroken ? "non_compliant" : mayBreak ? "undetermined" : "compliant";
-  const isTooMany = ({ highRisk, highRiskBelowMinimum }: OrganizationRule) =>
-    highRiskBelowMinimum / highRisk > allowed;
+  const statusOf = (isBroken: (rule: OrganizationRule) => boolean): VerdictStatus =>
+    isBroken(best) ? "non_compliant" : isBroken(worst) ? "undetermined" : "compliant";
   const conditions: readonly OrganizationCondition[] = [
     ...(share === null ? [] : [{
       of: "all" as const,
@@ -328,16 +337,16 @@ function conditionsOf(
     }]),
     {
       of: "high_risk",
-      status: statusOf(isTooMany(best), isTooMany(worst)),
+      status: statusOf((rule) => breaksHighRiskHalf(model, rule)),
       operators: best.highRisk,
       below: best.highRiskBelowMinimum,
       open: worst.highRiskBelowMinimum - best.highRiskBelowMinimum,
       threshold: min_jis,
-      allowed,
+      allowed: model.organization.non_compliant_share,
     },
     {
       of: "critical",
-      status: statusOf(best.criticalBelowCritical > 0, worst.criticalBelowCritical > 0),
+      status: statusOf(breaksCriticalHalf),
       operators: best.critical,
       below: best.criticalBelowCritical,
       open: worst.criticalBelowCritical - best.criticalBelowCritical,

@@ -6,6 +6,7 @@
 import type { Proving, Reading, Scoring } from "../shared/capabilities.ts";
 import { AlteredError, ServiceError } from "../../domain/errors.ts";
 import type { Interaction } from "../../domain/interaction.ts";
+import { saidOfAdvice } from "../../domain/truth.ts";
 import { hex } from "../../evidence/crypto.ts";
 import { isCommitted } from "../../evidence/entry.ts";
 import { type Evidence, evidenceOf, type InclusionProof } from "../../evidence/envelope.ts";
@@ -241,9 +242,9 @@ type Recomputed = Pick<Replay, "replayed" | "explanation" | "model"> & { readonl
 
 /** The case as its recorded input tells it. Only an acceptance's outcome is the advice's, whatever answers there were. */
 function caseOf(interaction: Interaction): ReplayedCase {
-  const { decision, time_to_decision_ms, ai_recommendation_presented, scenario_type } = interaction;
-  const said = scenario_type === "error_injected" ? false : interaction.ai_correct ?? null;
-  const ai_correct = said ?? (decision === "accepted" ? interaction.outcome_correct : null);
+  const { decision, time_to_decision_ms, ai_recommendation_presented } = interaction;
+  const ai_correct = saidOfAdvice(interaction) ??
+    (decision === "accepted" ? interaction.outcome_correct : null);
   return { decision, time_to_decision_ms, ai_recommendation_presented, ai_correct };
 }
 

@@ -1,5 +1,11 @@
 /** One alert: what happened, what set it off, about whom or what it is, what follows it up, and what an acknowledgement does. */
-import { acknowledgerInWords, ACKNOWLEDGING_WORDS, ALERT_RULES, ALERT_WORDS } from "./alert_words.ts";
+import {
+  acknowledgerInWords,
+  ACKNOWLEDGING,
+  ACKNOWLEDGING_LIMITS,
+  ALERT_RULES,
+  ALERT_WORDS,
+} from "./alert_words.ts";
 import { Confirmed } from "./confirmed.tsx";
 import { LostProbes } from "./lost_probes.tsx";
 import { Fact, Figure, Instant } from "./parts.tsx";
@@ -57,7 +63,7 @@ export function AlertNotice({ alert, of, cases, onSeen }: {
         )}
         {isOpen && may(signedIn, "act") && (
           <Fact name="Acknowledging">
-            {ACKNOWLEDGING_WORDS[kind]}
+            {ACKNOWLEDGING} {ACKNOWLEDGING_LIMITS[kind]}
             <Acknowledge alert={alert} onSeen={onSeen} />
           </Fact>
         )}
@@ -101,7 +107,7 @@ function About({ alert: { usage, probes, probe_count, fault, kind }, of }: {
   }
   return (
     <>
-      Sealed probes: <Figure of={`${of}.probe_count`} value={probe_count} />.
+      Sealed probes: <Figure of={`${of}.probe_count`} value={probe_count} />.{" "}
       {probe_count > probes.length && <>The last {probes.length} are listed.</>}
     </>
   );

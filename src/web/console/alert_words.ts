@@ -22,16 +22,14 @@ export const ALERT_RULES: Readonly<Record<OrganizationAlertKind, string>> = {
     "The service verified the signed chain of the audit log, and found an entry that is not as it was signed.",
 };
 
-/** The effect of an acknowledgement. */
-export const ACKNOWLEDGING_WORDS: Readonly<Record<OrganizationAlertKind, string>> = {
-  USAGE_ANOMALY:
-    "It takes the alert off the open ones for everybody, under your name. It stops no key: if the use goes on, another day raises another alert.",
-  PROBE_LOST:
-    "It takes the alert off the open ones for everybody, under your name. It ends no case, and another probe that is lost on the same day opens the alert again.",
-  CHAIN_TAMPERED:
-    "It takes the alert off the open ones for everybody, under your name. It mends nothing, and the administrator of the service keeps the alert.",
-  ADMIN_CHAIN_TAMPERED:
-    "It takes the alert off the open ones for everybody, under your name. It mends nothing, and the administrator of the service keeps the alert.",
+/** The effect of an acknowledgement, and what it leaves as it is. */
+export const ACKNOWLEDGING = "It takes the alert off the open ones for everybody, under your name.";
+const MENDS_NOTHING = "It mends nothing, and the administrator of the service keeps the alert.";
+export const ACKNOWLEDGING_LIMITS: Readonly<Record<OrganizationAlertKind, string>> = {
+  USAGE_ANOMALY: "It stops no key: if the use goes on, another day raises another alert.",
+  PROBE_LOST: "It ends no case, and another probe that is lost on the same day opens the alert again.",
+  CHAIN_TAMPERED: MENDS_NOTHING,
+  ADMIN_CHAIN_TAMPERED: MENDS_NOTHING,
 };
 
 /** The person or program that acknowledged an alert. */

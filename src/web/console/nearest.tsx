@@ -72,7 +72,7 @@ function List() {
   );
 }
 
-/** Those whose verdict the fewest more known cases would settle, the fewest first. */
+/** Picks the operators whose verdict the fewest more known cases would settle, the fewest first. */
 function nearestOf(operators: Operators["operators"]): Operators["operators"] {
   return operators.flatMap((one) => {
     const needed = one.verdict?.wrong_cases_needed ?? one.verdict?.right_cases_needed ?? null;

@@ -1,21 +1,16 @@
 /** The field by which a list shows one operator alone. It offers the operators whose names have in them what is typed. */
-import { useEffect, useRef, useState } from "preact/hooks";
-import { addressOf } from "./parts.tsx";
+import { useState } from "preact/hooks";
 import { useFollowing } from "./filters.tsx";
-import { useCaller, useSession } from "./session.tsx";
-import type { Operators } from "./types.ts";
-
-/** Time without a key after which the service is asked. */
-const PAUSE_MS = 250;
-/** Most operators that are offered. */
-const OFFERED = "10";
-const PART = /^[A-Za-z0-9_-]+$/;
+import { useFoundOperators } from "./find_operators.ts";
+import { useSession } from "./session.tsx";
 
 /** The field alone, for a form that has others, too; its name there is `operator_id`. */
 export function OperatorField({ operator }: { readonly operator: string }) {
   const { signedIn } = useSession();
   const input = useFollowing(operator);
-  const [offered, offer] = useMatches();
+  const [part, type] = useState("");
+  // Without an answer the field takes an id as it is typed.
+  const { operators } = useFoundOperators(part);
   return (
     <div class="field">
       <label for="of-operator">{signedIn.privacy === "named" ? "Operator id" : "Pseudonym"}</label>
@@ -26,39 +21,17 @@ export function OperatorField({ operator }: { readonly operator: string }) {
         list="operators-offered"
         autocomplete="off"
         spellcheck={false}
-        onInput={(event) => offer(event.currentTarget.value.trim())}
+        onInput={(event) => {
+          const typed = event.currentTarget.value.trim();
+          // A name that is chosen from the offered ones needs no search.
+          if (!operators.some(({ operator_id: id }) => id === typed)) type(typed);
+        }}
       />
       <datalist id="operators-offered">
-        {offered.map((id) => <option key={id} value={id} />)}
+        {operators.map(({ operator_id: id }) => <option key={id} value={id} />)}
       </datalist>
     </div>
   );
-}
-
-/** The operators with a part of a name, asked for once nobody types; nothing is asked before somebody does. */
-function useMatches(): readonly [offered: readonly string[], offer: (part: string) => void] {
-  const caller = useCaller();
-  const [offered, setOffered] = useState<readonly string[]>([]);
-  const timer = useRef(0);
-  const asking = useRef(new AbortController());
-  const stop = () => {
-    clearTimeout(timer.current);
-    asking.current.abort();
-  };
-  useEffect(() => stop, []);
-  const ask = async (q: string) => {
-    asking.current = new AbortController();
-    const { signal } = asking.current;
-    const path = addressOf("/v1/organization/operators", { q, limit: OFFERED });
-    // Without an answer the field takes an id as it is typed.
-    const answer = await caller.json<Operators>({ path }, { signal }).catch(() => null);
-    if (answer !== null && !signal.aborted) setOffered(answer.operators.map(({ operator_id: id }) => id));
-  };
-  const offer = (part: string) => {
-    stop();
-    if (PART.test(part) && !offered.includes(part)) timer.current = setTimeout(() => ask(part), PAUSE_MS);
-  };
-  return [offered, offer];
 }
 
 export function OfOperator({ operator, onChosen }: {

@@ -1,11 +1,11 @@
 /** The weeks in a few sentences: the median and its way, who is below the threshold, and who crossed it in the last week. */
+import { Fragment } from "preact";
+import { WEEK_MS } from "../../domain/week.ts";
 import { dayInWords, scoreInWords } from "../../pages/wording.ts";
 import { weekInWords } from "../../pages/week_plots.ts";
 import { Figure } from "./parts.tsx";
 import { Reviewer } from "./reviewers.tsx";
 import type { Weeks } from "./types.ts";
-
-const WEEK_MS = 7 * 86_400_000;
 
 /** Null if no median is known for the last week. Every figure is the answer's, or the difference of two of them as they are shown. */
 export function WeeksSummary({ body }: { readonly body: Weeks }) {
@@ -85,10 +85,10 @@ function Names({ ids }: { readonly ids: readonly string[] }) {
   return (
     <>
       {ids.map((id, index) => (
-        <>
+        <Fragment key={id}>
           {index === 0 ? "" : index === ids.length - 1 ? " and " : ", "}
-          <Reviewer id={id} key={id} />
-        </>
+          <Reviewer id={id} />
+        </Fragment>
       ))}
     </>
   );
